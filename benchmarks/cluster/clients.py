@@ -22,10 +22,10 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Outcome, Step
 from grove_core.kernel.steps import Stage as StepStage
 from grove_core.plan.rules import Why
+from grove_shell.apply.step_executor import StepExecutor
+from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.lists import pages_of
-from grove_shell.world.shelves import Shelves
-from grove_shell.world.writes import Writes
 
 _ROUNDS: Final = 5
 _MADE: Final = 200
@@ -89,7 +89,7 @@ def _pods(numbers: Iterator[int]) -> list[Json]:
 
 async def _create_ours(stage: Stage, numbers: Iterator[int]) -> float:
     """As the operator does it: the answer is read, and taken into the copy."""
-    writes = Writes(stage.api, Shelves())
+    writes = StepExecutor(stage.api, ClusterCache())
     because: tuple[Reason, ...] = (Why.REFUSED_BEFORE.because(Ref("v1", "Pod", NAMESPACE, "floor"), detail="none"),)
     steps = [
         Step(StepStage.WORKLOAD, Ref("v1", "Pod", NAMESPACE, pod["metadata"]["name"]), Create(FrozenMap(pod)), because)
@@ -116,12 +116,12 @@ async def _create_theirs(core: Any, numbers: Iterator[int]) -> float:  # noqa: A
 
 
 async def _watch_ours(stage: Stage) -> float:
-    shelves, seen = Shelves(), 0
+    cache, seen = ClusterCache(), 0
     query = {"watch": "1", "resourceVersion": "0", "labelSelector": _LABEL, "timeoutSeconds": "60"}
     lines = stage.api.lines(PODS, query)
     start = time.process_time()
     async for line in lines:
-        shelves.put("Pod", json.loads(line)["object"])
+        cache.put("Pod", json.loads(line)["object"])
         seen += 1
         if seen == _PAGE:
             break
@@ -144,12 +144,12 @@ async def _watch_theirs(core: Any) -> float:  # noqa: ANN401 - as above
 
 
 async def _list_ours(stage: Stage, still: list[float]) -> float:
-    shelves = Shelves()
+    cache = ClusterCache()
 
     async def take() -> None:
         async for page in pages_of(stage.api, KINDS["Pod"], NAMESPACE, _LABEL):
             for item in page.items:
-                shelves.put("Pod", item)
+                cache.put("Pod", item)
             return
 
     return await _watched(take, still)

@@ -12,7 +12,7 @@ from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import act
 from grove_shell.controller.rounds import as_applied
-from grove_shell.world.memory import MemoryWorld
+from grove_shell.in_memory.cluster import InMemoryCluster
 
 Json = dict[str, Any]
 NAMESPACE: Final = "default"
@@ -76,7 +76,7 @@ def _pods_of(raw: Json) -> list[Json]:
     now = datetime(2026, 1, 1, tzinfo=UTC)
     seen: Snapshot | None = as_applied(Snapshot(root=podcliqueset_of(raw, {}), pods_of={}, now=now))
     assert seen is not None  # noqa: S101 - for mypy, that cannot see it
-    world, pods = MemoryWorld((seen,)), list[Json]()
+    world, pods = InMemoryCluster((seen,)), list[Json]()
     while seen is not None and (steps := reconcile(seen).steps):
         actions = (step.action for step in steps if step.target.kind == "Pod")
         pods += [thaw(action.manifest) for action in actions if isinstance(action, Create)]

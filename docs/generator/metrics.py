@@ -5,14 +5,14 @@ from collections.abc import Iterator
 from prometheus_client import CollectorRegistry
 
 from docs.generator.markdown import code, prose, table
-from grove_shell.operator.shadow import Score
+from grove_shell.operator.observer import PredictionOutcome
 from grove_shell.operator.telemetry import Telemetry as OfOperator
 from grove_shell.webhooks.telemetry import Telemetry as OfWebhooks
 
 
 def metrics_page() -> str:
     """The page of both processes."""
-    scores = ", ".join(code(score.value) for score in Score)
+    scores = ", ".join(code(score.value) for score in PredictionOutcome)
     return "\n".join(
         (
             "# Metrics\n",

@@ -25,6 +25,10 @@ from grove_core.snapshot.cluster import EVERYWHERE
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.live import collect
 from grove_shell.actions.source import Live, NoCluster
+from grove_shell.apply.preconditions import ConfirmedExecutor
+from grove_shell.apply.step_executor import StepExecutor
+from grove_shell.cache.cache_view import Observation
+from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connection import NoAccess, connect
 from grove_shell.controller.act_at_once import act_at_once
@@ -35,12 +39,8 @@ from grove_shell.reading.collected import Collected
 from grove_shell.reading.faults import faults_in
 from grove_shell.reading.objects import load
 from grove_shell.views.words import plural
-from grove_shell.world.confirming import Confirming
-from grove_shell.world.shelves import Shelves
-from grove_shell.world.sights import Sight
-from grove_shell.world.writes import Writes
 
-Deciding: TypeAlias = Callable[[Sight, RuleSet], Plan]
+Deciding: TypeAlias = Callable[[Observation, RuleSet], Plan]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,14 +132,14 @@ def _compared(document: Document, found: Collected, decide: Deciding) -> tuple[l
     Raises:
         _Illegal: one of these plans breaks laws of planning.
     """
-    shelves, now = _shelved(found), datetime.now(UTC)
-    shelves.configuration, shelves.served = document.configuration, found.served or shelves.served
+    cache, now = _shelved(found), datetime.now(UTC)
+    cache.configuration, cache.served = document.configuration, found.served or cache.served
     strangers = load((), BytesIO(), live=found).cluster.strangers
     steps: list[Step] = []
     stale: list[str] = []
     broken: list[str] = []
     for forecast in document.forecasts:
-        seen = shelves.sight((forecast.root.namespace, forecast.root.name), now)
+        seen = cache.observation((forecast.root.namespace, forecast.root.name), now)
         if seen is None or seen.root_uid != forecast.root_uid:
             stale.append(_missing(forecast, there=seen is not None))
             continue
@@ -163,20 +163,20 @@ def _missing(forecast: Forecast, *, there: bool) -> str:
     return f"{whom}: it was made anew since" if there else f"{whom}: there is none any more"
 
 
-def _shelved(found: Collected) -> Shelves:
-    shelves = Shelves()
+def _shelved(found: Collected) -> ClusterCache:
+    cache = ClusterCache()
     for kind in sorted({kind for kind, _ in found.complete}):
-        shelves.replace(kind, [item for item in found.items if item.get("kind") == kind], "0")
+        cache.replace(kind, [item for item in found.items if item.get("kind") == kind], "0")
     for (kind, _), why in found.unseen.items():
-        shelves.lose(kind, why)
-    return shelves
+        cache.lose(kind, why)
+    return cache
 
 
 async def _act(live: Live, found: Collected, steps: Sequence[Step]) -> tuple[Attempt, ...]:
     connection = await connect(live.kubeconfig, live.context)
     async with Api(connection) as api:
         return await act_at_once(
-            Confirming(Writes(api, _shelved(found))).attempt, sorted(steps, key=lambda step: step.sort_key)
+            ConfirmedExecutor(StepExecutor(api, _shelved(found))).attempt, sorted(steps, key=lambda step: step.sort_key)
         )
 
 

@@ -5,8 +5,8 @@ from datetime import timedelta
 
 from grove_shell.actions.lasting import lasting
 from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.connect_check import advice_on
 from grove_shell.client.connection import NoAccess, connect
-from grove_shell.client.greeting import advice_on
 from grove_shell.domain_controller.process import ControllerProcess
 from grove_shell.fabric_daemon.kinds import DOMAINS
 from grove_shell.fabric_daemon.telling import Telling

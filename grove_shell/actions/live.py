@@ -12,11 +12,11 @@ from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.actions.source import Live, NoCluster
 from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.connect_check import advice_on
 from grove_shell.client.connection import NoAccess, connect
-from grove_shell.client.greeting import advice_on
+from grove_shell.client.discovery import discover
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, ApiKind
 from grove_shell.client.lists import NotListed, pages_of
-from grove_shell.client.offers import offered
 from grove_shell.reading.collected import Collected
 from grove_shell.views.progress import counting
 
@@ -62,7 +62,7 @@ async def _collect(live: Live, count: Callable[[Any], None]) -> Collected:
             sets = await _listed(api, KINDS[POD_CLIQUE_SET], namespace, count)
         except NotListed as fault:
             raise NoCluster(f"{connection.server}: {advice_on(fault)}") from fault
-        served = await offered(api)
+        served = await discover(api)
         lists = await asyncio.gather(*(_listed(api, kind, namespace, count) for kind in kinds), return_exceptions=True)
         items, unseen, complete = list(sets), dict[Gap, str](), {(POD_CLIQUE_SET, namespace)}
         for kind, found in zip(kinds, lists, strict=True):

@@ -9,9 +9,9 @@ from grove_core.version import IMAGE
 from grove_shell.actions.configuration import configuration
 from grove_shell.actions.lasting import lasting
 from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.connect_check import check_connection
 from grove_shell.client.connection import NoAccess, connect
-from grove_shell.client.greeting import greet
-from grove_shell.client.offers import offered
+from grove_shell.client.discovery import discover
 from grove_shell.exits import ERROR
 from grove_shell.operator.process import Process
 from grove_shell.operator.taken_names import taken_names
@@ -56,11 +56,11 @@ async def _run(options: OperatorOptions, settings: OperatorSettings, decisions: 
     connection = await connect(options.kubeconfig, options.context)
     async with Api(connection, timeout=settings.client.timeout) as api:
         try:
-            await greet(api, options.namespace)
+            await check_connection(api, options.namespace)
         except NoAccess as fault:
             taken = () if isinstance(fault.__cause__, Unreachable) else await taken_names(api)
             raise NoAccess("; ".join((str(fault), *(clash.sentence for clash in taken)))) from fault
-        served = await offered(api)
+        served = await discover(api)
     objection = objection_to_start(settings.decisive, served)
     if objection is not None:
         raise NoAccess(f"{connection.server}: {objection.sentence}")
@@ -69,7 +69,7 @@ async def _run(options: OperatorOptions, settings: OperatorSettings, decisions: 
         settings=settings,
         served=served,
         namespace=options.namespace,
-        home=connection.namespace,
+        own_namespace=connection.namespace,
         watching=options.observe,
         own_image=options.own_image,
         decisions=decisions,

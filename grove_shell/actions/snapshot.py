@@ -8,14 +8,14 @@ from typing import Any
 
 from grove_shell.actions.live import collect
 from grove_shell.actions.source import Live, NoCluster
-from grove_shell.client.depth import TOO_DEEP, cut_in
+from grove_shell.client.nesting_limit import TOO_DEEP, cut_in
 from grove_shell.exits import DONE, ERROR
 from grove_shell.page import complain, write
 from grove_shell.reading import capture
 from grove_shell.reading.items import named
+from grove_shell.redaction import Redaction
 from grove_shell.views.structured import as_text
 from grove_shell.views.words import plural
-from grove_shell.world.redaction import Redaction
 
 _SALT: int = 16
 

@@ -7,7 +7,7 @@ from grove_shell.actions.configuration import configuration
 from grove_shell.actions.lasting import lasting
 from grove_shell.client.api import Api
 from grove_shell.client.connection import connect
-from grove_shell.client.offers import offered
+from grove_shell.client.discovery import discover
 from grove_shell.exits import ERROR
 from grove_shell.page import complain
 from grove_shell.settings.webhooks import WebhookSettings, settings_of
@@ -41,7 +41,7 @@ async def _run(options: WebhookOptions, settings: WebhookSettings) -> int:
     served = UNASKED
     if settings.decisive.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         async with Api(connection) as api:
-            served = await offered(api)
+            served = await discover(api)
     return await Process(
         connection=connection,
         settings=settings,

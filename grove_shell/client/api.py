@@ -9,10 +9,10 @@ from typing import Any, Final, NamedTuple, Self
 
 import aiohttp
 
-from grove_shell.client.answer import OK, SERVER_FAULT, TOO_MANY, Answer, pause_in
-from grove_shell.client.bucket import Bucket
 from grove_shell.client.connection import Connection
 from grove_shell.client.connector import Connector
+from grove_shell.client.rate_limiter import RateLimiter
+from grove_shell.client.response import OK, SERVER_FAULT, TOO_MANY, Response, pause_in
 
 JSON: Final = "application/json"
 MERGE: Final = "application/merge-patch+json"
@@ -33,7 +33,7 @@ class Withdrawn(Exception):
     """It did not go out: while it waited for its turn it became nothing that anybody wants."""
 
 
-Observer = Callable[[str, int], None]
+OnResponse = Callable[[str, int], None]
 Unless = Callable[[], str | None]
 """Why a request is not to be sent any more; None where it is."""
 
@@ -50,10 +50,10 @@ class Api:
         connection: Connection,
         *,
         in_flight: int = _IN_FLIGHT,
-        bucket: Bucket | None = None,
+        bucket: RateLimiter | None = None,
         timeout: float = _TIMEOUT,
         tries: int = _TRIES,
-        observer: Observer | None = None,
+        observer: OnResponse | None = None,
         agent: str = "grove",
     ) -> None:
         """Open nothing yet.
@@ -105,7 +105,7 @@ class Api:
         content_type: str = JSON,
         accept: str = JSON,
         unless: Unless = lambda: None,
-    ) -> Answer:
+    ) -> Response:
         """One request; waits and tries again where the server asks for it (429, and 503 with ``Retry-After``).
 
         Args:
@@ -131,7 +131,7 @@ class Api:
             await asyncio.sleep(min(answer.pause, _LONGEST_WAIT))
         raise AssertionError("the last try returns")
 
-    async def _ask(self, asking: "_Asking") -> Answer:
+    async def _ask(self, asking: "_Asking") -> Response:
         try:
             async with self._open.request(
                 asking.method,
@@ -145,7 +145,7 @@ class Api:
                 trace_request_ctx=asking.unless,
             ) as response:
                 pause = pause_in(response.status, response.headers.get("Retry-After"))
-                return Answer(response.status, await response.read(), pause)
+                return Response(response.status, await response.read(), pause)
         except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as fault:
             if isinstance(fault.__cause__, (Withdrawn, Unreachable)):  # what was said in the last moment
                 raise fault.__cause__ from None
@@ -187,7 +187,7 @@ class Api:
                     self._observer("GET", response.status)
                 if response.status != OK:
                     async with asyncio.timeout(patience):
-                        raise RefusedWatch(Answer(response.status, await response.read()))
+                        raise RefusedWatch(Response(response.status, await response.read()))
                 async for line in _lines_of(response.content, patience):
                     yield line
         except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as fault:
@@ -219,7 +219,7 @@ class _Asking(NamedTuple):
 class RefusedWatch(Exception):
     """A watch was answered with something else than events."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, answer: Response) -> None:
         """Keep the answer."""
         super().__init__(answer.words)
         self.answer = answer

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from yarl import URL
 
 from grove_core.resources.fields import shown
-from grove_shell.client.proof import UserToken, leave_no_files
+from grove_shell.client.token_source import TokenSource, leave_no_files
 
 _DEFAULT_CONFIG: Final = "~/.kube/config"
 _SHAPES: Final = (TypeError, ValueError, LookupError, AttributeError, RecursionError)
@@ -73,7 +73,7 @@ async def _connected(kubeconfig: str | None, context: str | None) -> Connection:
             loader = await config.load_kube_config(found, context, settings, persist_config=False)  # type: ignore[no-untyped-call]  # the library has no types for it
             namespace = _namespace_of(loader.current_context)
             _check_proof(loader, settings, found)
-            held = UserToken(loader)
+            held = TokenSource(loader)
         elif os.environ.get(_IN_CLUSTER):
             config.load_incluster_config(settings)  # type: ignore[no-untyped-call]  # the library has no types for it
             namespace = _OWN_NAMESPACE.read_text(encoding="utf-8").strip() if _OWN_NAMESPACE.exists() else ""

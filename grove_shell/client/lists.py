@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from grove_shell.client.answer import FORBIDDEN, GONE, NOT_FOUND, SERVER_FAULT, TOO_MANY, Answer
 from grove_shell.client.api import JSON, Api, Unreachable
-from grove_shell.client.genuine import is_list
 from grove_shell.client.kinds import ApiKind
+from grove_shell.client.response import FORBIDDEN, GONE, NOT_FOUND, SERVER_FAULT, TOO_MANY, Response
+from grove_shell.client.response_check import is_list
 from grove_shell.client.versions import number_of
 
 WENT_BACK: Final = "the server lists an older state than it told of before"  # OP-084
@@ -27,7 +27,7 @@ class NotListed(Exception):
         passing: whether it is trouble of the server or on the way to it, and says nothing of the kind.
     """
 
-    def __init__(self, kind: ApiKind, answer: Answer) -> None:
+    def __init__(self, kind: ApiKind, answer: Response) -> None:
         """Keep what was said."""
         no_list = "what came is no list: " if answer.good else ""
         super().__init__(f"{kind.kind}: {no_list}{answer.words}")

@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Protocol
 
-from grove_shell.client.answer import FORBIDDEN, GONE, NOT_FOUND
 from grove_shell.client.api import Api, RefusedWatch, Unreachable
-from grove_shell.client.genuine import CHANGES, event_of, refusal_in
 from grove_shell.client.kinds import ApiKind
 from grove_shell.client.lists import NotListed, accepted, selected, whole_list
+from grove_shell.client.response import FORBIDDEN, GONE, NOT_FOUND
+from grove_shell.client.response_check import CHANGES, event_of, refusal_in
 from grove_shell.client.versions import number_of
 
 _FIRST_PATIENCE: Final = 0.2
@@ -23,7 +23,7 @@ _WENT_BACK: Final = "the server is at an older state than it told of before: wha
 _NO_TROUBLE: Final = frozenset({GONE, NOT_FOUND})  # too old, or the kind is not served any more, as the list will tell
 
 
-class Shelf(Protocol):
+class Store(Protocol):
     """Where the copy is kept."""
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
@@ -50,7 +50,7 @@ class Reflector:
         self,
         api: Api,
         kind: ApiKind,
-        shelf: Shelf,
+        shelf: Store,
         *,
         namespace: str = "",
         told: Callable[[str, str], None] = lambda _kind, _words: None,

@@ -18,7 +18,7 @@ from grove_core.kernel.steps import (
 )
 from grove_core.plan.telling import without_the_end
 from grove_core.resources.reliance import relies_on
-from grove_shell.world.protocol import Attempting
+from grove_shell.in_memory.protocol import Executor
 
 Tries: TypeAlias = Generator[Sequence[Step], Sequence[Attempt], None]
 
@@ -59,7 +59,7 @@ def _without_ends(statuses: Iterable[Step], spoiled: AbstractSet[Ref]) -> Iterat
             yield found
 
 
-def act(world: Attempting, steps: Iterable[Step]) -> tuple[Attempt, ...]:
+def act(world: Executor, steps: Iterable[Step]) -> tuple[Attempt, ...]:
     """Try steps one after the other, in their order."""
     writes = acting(steps)
     try:

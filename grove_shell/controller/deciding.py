@@ -6,9 +6,9 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.reconcile_topology import reconcile_topology
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.world.sights import Sight
+from grove_shell.cache.cache_view import Observation
 
 
-def decided(seen: Sight, rules: RuleSet = DESIGN) -> Plan:
+def decided(seen: Observation, rules: RuleSet = DESIGN) -> Plan:
     """What is to be done about a set by these rules, or about a topology."""
     return reconcile(seen, rules) if isinstance(seen, Snapshot) else reconcile_topology(seen)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
-from grove_shell.world.homes import Home
-from grove_shell.world.sights import Sight
+from grove_shell.cache.cache_view import Observation
+from grove_shell.cache.root_keys import RootKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,9 +18,9 @@ class Look:
         seconds: of thinking.
     """
 
-    home: Home
+    root_key: RootKey
     name: str
-    seen: Sight
+    seen: Observation
     plan: Plan
     seconds: float
 
@@ -34,11 +34,11 @@ class Follower:
     def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
         """Every step of it was tried."""
 
-    def released(self, home: Home, attempts: tuple[Attempt, ...]) -> None:
+    def released(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> None:
         """What a set that is gone left behind was to be let go of; no plan says so (WL-233)."""
 
-    def failed(self, home: Home, words: str) -> None:
+    def failed(self, root_key: RootKey, words: str) -> None:
         """The round broke off."""
 
-    def gone(self, home: Home) -> None:
+    def gone(self, root_key: RootKey) -> None:
         """Nothing is left of what lived there; nor need anybody remember it (O10)."""

@@ -21,8 +21,8 @@ from grove_core.snapshot.expectations import refused_so_far
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.controller.act import act
 from grove_shell.controller.course import Course
-from grove_shell.world.memory import MemoryWorld
-from grove_shell.world.protocol import World
+from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.protocol import ClusterAccess
 
 
 def forecasts(
@@ -35,7 +35,7 @@ def forecasts(
         if plan.settled and (until is None or plan.wake_at is None or plan.wake_at > until):
             yield forecast_of(plan, snapshot.now)
         else:
-            yield run_to_rest(MemoryWorld((snapshot,)), snapshot, rules, limit=limit, until=until)
+            yield run_to_rest(InMemoryCluster((snapshot,)), snapshot, rules, limit=limit, until=until)
 
 
 def topology_forecasts(cluster: Cluster, now: datetime, attempts: tuple[Attempt, ...] = ()) -> tuple[Forecast, ...]:
@@ -81,7 +81,7 @@ def as_applied(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Snapshot:
 
 
 def run_to_rest(
-    world: World, start: Snapshot, rules: RuleSet, *, limit: int | None, until: datetime | None
+    world: ClusterAccess, start: Snapshot, rules: RuleSet, *, limit: int | None, until: datetime | None
 ) -> Forecast:
     """Play rounds in a world until nothing is left to do, no delay ends before ``until``, or the limit is reached.
 

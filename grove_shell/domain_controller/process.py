@@ -6,11 +6,11 @@ from datetime import timedelta
 
 from grove_core.kernel.steps import Step
 from grove_core.version import VERSION
-from grove_shell.client.answer import Answer
 from grove_shell.client.api import Api
-from grove_shell.client.bucket import Bucket
 from grove_shell.client.connection import Connection
+from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.reflector import Reflector
+from grove_shell.client.response import Response
 from grove_shell.domain_controller.rounds import DomainRounds
 from grove_shell.domain_controller.shelf import DomainShelf
 from grove_shell.exits import DONE
@@ -39,7 +39,7 @@ class ControllerProcess:
     async def run(self) -> int:
         """Run until a signal."""
         agent = f"grove-domain-controller/{VERSION}"
-        async with Api(self.connection, bucket=Bucket(RATE, BURST), agent=agent) as api:
+        async with Api(self.connection, bucket=RateLimiter(RATE, BURST), agent=agent) as api:
             self.telling.say("info", "controller starts", version=VERSION, server=self.connection.server)
             await until_stopped(asyncio.Event(), (self._live(api),))
         self.telling.say("info", "controller stops")
@@ -66,7 +66,7 @@ class ControllerProcess:
     def _trouble(self, what: str, words: str) -> None:
         self.telling.say("warning", f"cannot follow {what}", error=words)
 
-    def _answered(self, step: Step, answer: Answer | None, words: str) -> None:
+    def _answered(self, step: Step, answer: Response | None, words: str) -> None:
         reason = step.because[0]
         done = answer is not None and answer.good
         self.telling.say(

@@ -10,15 +10,15 @@ from grove_core.kernel.steps import Apply, SetStatus, Step
 from grove_core.plan.plan import Plan
 from grove_core.reconcile_domain import CLEANUP, reconcile_domain
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
-from grove_shell.client.answer import Answer
 from grove_shell.client.api import APPLY, MERGE, Api, Unreachable
-from grove_shell.client.genuine import says_done
 from grove_shell.client.lists import NotListed, whole_list
+from grove_shell.client.response import Response
+from grove_shell.client.response_check import says_done
 from grove_shell.domain_controller.shelf import DomainShelf
 from grove_shell.fabric_daemon.kinds import PODS, place_of
 
 MANAGER: Final = "compute-domain-controller"
-Answered = Callable[[Step, Answer | None, str], None]
+Answered = Callable[[Step, Response | None, str], None]
 
 
 class DomainRounds:
@@ -105,7 +105,7 @@ class DomainRounds:
                 self._shelf.put(step.target.kind, answer.json())
         return good
 
-    async def _write(self, step: Step) -> Answer:
+    async def _write(self, step: Step) -> Response:
         """Every write is aimed at the version that was judged."""
         ref, action = step.target, step.action
         assert isinstance(action, Apply | SetStatus)  # noqa: S101 - what the core plans of domains

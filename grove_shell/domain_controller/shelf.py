@@ -12,9 +12,9 @@ from grove_core.resources.compute_domain_clique import ComputeDomainClique
 from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
 from grove_core.resources.fields import Fields
 from grove_core.resources.keys import DOMAIN
+from grove_shell.cache.tombstones import Tombstones
 from grove_shell.client.versions import number_of
 from grove_shell.fabric_daemon.kinds import CLIQUES, DOMAINS, KINDS, PODS, register_of
-from grove_shell.world.buried import Buried
 
 Place = tuple[str, str]
 _READERS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
@@ -42,7 +42,7 @@ class DomainShelf:
         self._found: dict[str, dict[Place, Any]] = {kind: {} for kind in _READERS}
         self._seen: dict[str, dict[Place, tuple[str, int]]] = {kind: {} for kind in _READERS}  # uid and version
         self._unread: dict[str, dict[Place, str]] = {kind: {} for kind in _READERS}  # the domain's uid on the label
-        self._gone = Buried()
+        self._gone = Tombstones()
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
         """All objects of a kind, as of a version."""
@@ -52,7 +52,7 @@ class DomainShelf:
             self.pods_version = number_of(version)
         self._found[kind], self._seen[kind], self._unread[kind] = {}, {}, {}
         for raw in items:
-            self._gone.raise_again(_identity(raw)[0])
+            self._gone.discard(_identity(raw)[0])
             self._keep(kind, raw)
         self.changed("")
 
@@ -60,7 +60,7 @@ class DomainShelf:
         """One object is new or has changed."""
         uid, version = _identity(raw)
         known_uid, known = self._seen[kind].get(_place(raw), ("", 0))
-        if self._gone.is_past(uid, version) or version < known or (uid, version) == (known_uid, known):
+        if self._gone.is_stale(uid, version) or version < known or (uid, version) == (known_uid, known):
             return
         self._pods_seen(kind, version)
         self.changed(self._keep(kind, raw))
@@ -68,7 +68,7 @@ class DomainShelf:
     def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
         """One object is gone; another of its name may be there already."""
         (uid, version), place = _identity(raw), _place(raw)
-        self._gone.bury(uid, version)
+        self._gone.record(uid, version)
         self._pods_seen(kind, version)
         if self._seen[kind].get(place, ("", 0))[0] == uid:
             del self._seen[kind][place]

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
 from grove_core.kernel.errors import MalformedObject
-from grove_shell.client.answer import GONE
 from grove_shell.client.api import Api, RefusedWatch, Unreachable
-from grove_shell.client.bucket import Bucket
 from grove_shell.client.connection import NoAccess
-from grove_shell.client.genuine import event_of, is_list, refusal_in
 from grove_shell.client.kinds import ApiKind
+from grove_shell.client.rate_limiter import RateLimiter
+from grove_shell.client.response import GONE
+from grove_shell.client.response_check import event_of, is_list, refusal_in
 
 T = TypeVar("T")
 Project = Callable[[Mapping[str, Any]], T]
@@ -84,7 +84,7 @@ class Following(Generic[T]):
         heard: Callable[[int, T | None], None],
         *,
         told: Callable[[str], None] = lambda _words: None,
-        bucket: Bucket | None = None,
+        bucket: RateLimiter | None = None,
         read: Callable[[bytes], Event[T]] | None = None,
     ) -> None:
         """Begin with nothing.

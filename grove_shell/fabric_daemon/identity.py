@@ -17,10 +17,10 @@ from grove_core.resources.keys import CORE, DOMAIN
 from grove_core.resources.names import domain_clique_name
 from grove_core.resources.syntax import is_dns_subdomain, is_label_value
 from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.connect_check import advice_on
 from grove_shell.client.connection import NoAccess
-from grove_shell.client.genuine import is_shown_by, says_gone
-from grove_shell.client.greeting import advice_on
 from grove_shell.client.kinds import ApiKind
+from grove_shell.client.response_check import is_shown_by, says_gone
 from grove_shell.fabric_daemon.kinds import DOMAINS, PODS
 
 _UID: Final = "00000000-0000-0000-0000-000000000000"  # as long as real ones

@@ -12,8 +12,8 @@ from grove_core.areas.domain_cliques.situation import Daemon
 from grove_core.resources.daemon_pod import daemon_pod_of
 from grove_core.version import VERSION
 from grove_shell.client.api import Api
-from grove_shell.client.bucket import Bucket
 from grove_shell.client.connection import Connection
+from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.exits import DONE, ERROR
 from grove_shell.fabric_daemon.daemon import FabricDaemon
 from grove_shell.fabric_daemon.fabric import ChildFabric
@@ -48,7 +48,7 @@ class DaemonProcess:
 
     async def _live(self, api: Api) -> int:
         me, told = self.me, self.telling
-        bucket = Bucket(RATE, BURST)
+        bucket = RateLimiter(RATE, BURST)
         fabric = ChildFabric(self.fabric, lambda words: told.say("warning", words))
         daemon = FabricDaemon(me, self.setup, Requests(api, me, bucket), fabric, told, SteadyClock())
         fabric.changed = daemon.look
@@ -75,7 +75,7 @@ class DaemonProcess:
             await fabric.stop()
         return ERROR if last.entry_remains else DONE
 
-    def _watches(self, api: Api, daemon: FabricDaemon, bucket: Bucket) -> Iterator[Coroutine[Any, Any, None]]:
+    def _watches(self, api: Api, daemon: FabricDaemon, bucket: RateLimiter) -> Iterator[Coroutine[Any, Any, None]]:
         """Of its register and, where it has one, of its pod: each of one object alone (DC-120)."""
         me, sharded = self.me, self.setup.protocol.sharded
         register = me.register_ref(sharded=sharded)

@@ -29,11 +29,10 @@ from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
 from grove_core.resources.daemon_pod import daemon_pod_of
 from grove_core.resources.keys import DOMAIN
-from grove_shell.client.answer import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY
-from grove_shell.client.answer import Answer as Said
 from grove_shell.client.api import APPLY, JSON, MERGE, Api, Unreachable
-from grove_shell.client.bucket import Bucket
-from grove_shell.client.genuine import is_list, says_gone, shows
+from grove_shell.client.rate_limiter import RateLimiter
+from grove_shell.client.response import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY, Response
+from grove_shell.client.response_check import is_list, says_gone, shows
 from grove_shell.fabric_daemon.kinds import KINDS, PODS, place_of, register_of
 
 LABELLER: Final = "compute-domain-daemon"
@@ -77,7 +76,7 @@ def http_of(request: Request, me: Daemon) -> Http:
             assert_never(request)
 
 
-def answer_of(request: Request, said: Said) -> Answer:
+def answer_of(request: Request, said: Response) -> Answer:
     """What an answer means to the daemon."""
     if said.good:
         try:
@@ -100,7 +99,12 @@ class Requests:
     """Sends what one daemon asks for, no faster than it may."""
 
     def __init__(
-        self, api: Api, me: Daemon, bucket: Bucket | None = None, *, sent: Callable[[int], None] = lambda _bytes: None
+        self,
+        api: Api,
+        me: Daemon,
+        bucket: RateLimiter | None = None,
+        *,
+        sent: Callable[[int], None] = lambda _bytes: None,
     ) -> None:
         """Send nothing yet.
 
@@ -131,7 +135,7 @@ class Requests:
         return answer_of(request, said)
 
 
-def _done(request: Request, said: Said) -> Answer:
+def _done(request: Request, said: Response) -> Answer:
     """Raises MalformedObject; what is nothing of an API server is an answer that was lost (DC-133)."""
     raw, about = said.json(), _about(request)
     if not (is_list(raw, PODS) if about is None else shows(raw, about)):
@@ -142,7 +146,7 @@ def _done(request: Request, said: Said) -> Answer:
     return Answer(reply=Reply.DONE, register=None if isinstance(request, Label) else register_of(raw))
 
 
-def _is_owned(said: Said) -> bool:
+def _is_owned(said: Response) -> bool:
     """Whether fields of another manager were in the way, and not a version or a name."""
     causes = said.details.get("causes")
     return isinstance(causes, list) and any(isinstance(one, dict) and one.get("reason") == _OWNED for one in causes)

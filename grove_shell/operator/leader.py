@@ -11,9 +11,9 @@ from random import uniform
 from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
-from grove_shell.client.answer import NOT_FOUND, Answer
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.genuine import is_shown_by
+from grove_shell.client.response import NOT_FOUND, Response
+from grove_shell.client.response_check import is_shown_by
 
 _COORDINATION: Final = "coordination.k8s.io/v1"
 
@@ -175,7 +175,7 @@ class Leader:
             self._seen = (version, now)
         return now - self._seen[1] >= float(spec.get("leaseDurationSeconds") or self._terms.duration)
 
-    def _has(self, answer: Answer) -> bool:
+    def _has(self, answer: Response) -> bool:
         """Whether the server wrote that this process holds it; who else does, if anybody, the next look tells."""
         is_held = self._is_held_in(answer)
         if is_held:
@@ -184,7 +184,7 @@ class Leader:
             self._is_in_trouble(answer.words)
         return is_held
 
-    def _is_held_in(self, answer: Answer) -> bool:
+    def _is_held_in(self, answer: Response) -> bool:
         if not is_shown_by(answer, self._ref):
             return False
         held_by = (answer.json().get("spec") or {}).get("holderIdentity")
@@ -208,6 +208,6 @@ class Leader:
             },
         }
 
-    async def _ask(self, method: str, body: dict[str, Any] | None = None) -> Answer:
+    async def _ask(self, method: str, body: dict[str, Any] | None = None) -> Response:
         root = f"/apis/{_COORDINATION}/namespaces/{self._terms.namespace}/leases"
         return await self._api.request(method, root if method == "POST" else f"{root}/{self._terms.name}", body=body)

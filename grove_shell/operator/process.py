@@ -15,30 +15,30 @@ from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import UNASKED, Served
 from grove_core.version import IMAGE, VERSION
+from grove_shell.apply.step_executor import StepExecutor
+from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api
-from grove_shell.client.bucket import Bucket
 from grove_shell.client.connection import Connection
 from grove_shell.client.kinds import followed, kinds_as_served
+from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.reflector import Reflector
 from grove_shell.controller.deciding import decided
 from grove_shell.controller.look import Follower
 from grove_shell.exits import DONE, LOST
-from grove_shell.operator.acting import ClusterActing
 from grove_shell.operator.events import Events
-from grove_shell.operator.journal import Journal
+from grove_shell.operator.execution import ClusterExecution
+from grove_shell.operator.json_log import JsonLog
 from grove_shell.operator.leader import Leader, LeadershipLost, LeaseTerms
-from grove_shell.operator.rounds import Rounds
+from grove_shell.operator.observer import Observer
+from grove_shell.operator.reconcile_loop import ReconcileLoop
 from grove_shell.operator.serving import Serving, listening_at
-from grove_shell.operator.shadow import Shadow
-from grove_shell.operator.standing import Standing
 from grove_shell.operator.taken_names import log_taken_names
 from grove_shell.operator.telemetry import Telemetry
+from grove_shell.operator.topology_notes import TopologyNotes
 from grove_shell.replay.format import DecisionLog
 from grove_shell.replay.recorder import Recorder
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.until_stopped import until_stopped
-from grove_shell.world.shelves import Shelves
-from grove_shell.world.writes import Writes
 
 _LONGEST_FAREWELL: Final = 20.0
 
@@ -50,7 +50,7 @@ class Process:
     Attributes:
         served: what the server offers.
         namespace: to look after; empty for all.
-        home: where its Lease is, unless it is told otherwise.
+        own_namespace: where its Lease is, unless it is told otherwise.
         watching: plan and tell, and never write (``--observe``).
         own_image: that it runs from; pods wait for a start with it, unless the settings name another (WL-072).
         out, decisions: where lines are written, and what it sees and decides.
@@ -61,7 +61,7 @@ class Process:
     settings: OperatorSettings
     served: Served = UNASKED
     namespace: str = ""
-    home: str = "default"
+    own_namespace: str = "default"
     watching: bool = False
     own_image: str = IMAGE
     out: TextIO | None = None
@@ -71,7 +71,7 @@ class Process:
     async def run(self) -> int:
         """Run until a signal, or until leadership is lost; returns the exit code."""
         telemetry, client = Telemetry(), self.settings.client
-        bucket = Bucket(client.qps, client.burst) if client.qps else None
+        bucket = RateLimiter(client.qps, client.burst) if client.qps else None
         opened = partial(
             Api,
             self.connection,
@@ -91,42 +91,42 @@ class _Running:
         identity = f"{socket.gethostname()}_{os.getpid()}_{uuid4().hex[:8]}"
         self._told = told
         self._api = api
-        self._journal = Journal(told.out)
+        self._journal = JsonLog(told.out)
         self._telemetry = telemetry
         self._leader = self._candidate(lease_api, identity)
-        shelves = Shelves()
-        self._events = Events(api, identity, shelves.lost)
+        cache = ClusterCache()
+        self._events = Events(api, identity, cache.lost)
         image = told.settings.startup.image or told.own_image
-        shelves.configuration = replace(told.settings.decisive, init_image=image)
-        shelves.served = told.served
-        shelves.topologies.kept = not told.namespace  # who uses them shows in all namespaces only (TP-045)
+        cache.configuration = replace(told.settings.decisive, init_image=image)
+        cache.served = told.served
+        cache.topologies.kept = not told.namespace  # who uses them shows in all namespaces only (TP-045)
         api.allowed = self._may_write
-        self._acting = acting = ClusterActing(api, shelves, Writes(api, shelves))
-        self._standing = Standing(shelves.holds)
-        self._unread = shelves.unread
+        self._acting = acting = ClusterExecution(api, cache, StepExecutor(api, cache))
+        self._standing = TopologyNotes(cache.holds)
+        self._unread = cache.unread
         rules = rule_set(told.settings.rules)
-        self._shadow = Shadow(self._journal.say, partial(reconcile, rules=rules), telemetry.scored)
+        self._shadow = Observer(self._journal.say, partial(reconcile, rules=rules), telemetry.scored)
         witness: Follower = self._shadow if told.watching else self._events
         recorders: tuple[Follower, ...] = ()
         if told.decisions is not None:
             recorders = (Recorder(told.decisions, rules.name, told.namespace, self._journal.say),)
-        self._rounds = Rounds(
-            shelves=shelves,
+        self._rounds = ReconcileLoop(
+            cache=cache,
             acting=None if told.watching else acting,
             decide=partial(decided, rules=rules),
             followers=(self._journal, telemetry, self._standing, witness, *recorders),
             workers=told.settings.workers,
             announced=self._events.flush,
         )
-        shelves.changed = self._rounds.wake
+        cache.changed = self._rounds.wake
         telemetry.watch_queue(lambda: self._rounds.depth)
         self._synced = asyncio.Event()
         self._reflectors = [
-            Reflector(api, kind, shelves, namespace=told.namespace, told=self._trouble, newest=shelves.newest)
+            Reflector(api, kind, cache, namespace=told.namespace, told=self._trouble, newest=cache.newest)
             for kind in followed(
-                kinds_as_served(shelves.configuration, shelves.served),
+                kinds_as_served(cache.configuration, cache.served),
                 everywhere=not told.namespace,
-                by_topology=shelves.configuration.topology.enabled,
+                by_topology=cache.configuration.topology.enabled,
             ).values()
         ]
 
@@ -136,7 +136,7 @@ class _Running:
         if self._told.watching or not terms.enabled:
             return None
         lease = LeaseTerms(
-            namespace=terms.namespace or self._told.home,
+            namespace=terms.namespace or self._told.own_namespace,
             name=terms.name,
             identity=identity,
             duration=terms.lease_duration,

@@ -10,10 +10,10 @@ from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
 from grove_core.plan.plan import Plan
+from grove_shell.cache.root_keys import RootKey, is_topology_key
 from grove_shell.controller.look import Follower, Look
 from grove_shell.operator.metrics import REQUESTS, Metrics
-from grove_shell.operator.shadow import Score
-from grove_shell.world.homes import Home, is_topology_home
+from grove_shell.operator.observer import PredictionOutcome
 
 _SETS: Final = "podcliqueset"
 _TOPOLOGIES: Final = "clustertopology"
@@ -37,7 +37,7 @@ class Telemetry(Metrics, Follower):
         self.elected(False)  # noqa: FBT003 - nobody has been yet
         self._writes = self._count("grove_writes_total", "Steps by what became of them.", "kind", "action", "outcome")
         self._ended = self._count("grove_gang_terminations_total", "Gangs ended, by level and cause.", "level", "rule")
-        self._causes: dict[tuple[Home, Ref], frozenset[str]] = {}  # of the end of a gang that was counted last
+        self._causes: dict[tuple[RootKey, Ref], frozenset[str]] = {}  # of the end of a gang that was counted last
         self._scores = self._count(
             "grove_predictions_total", "PodCliques whose end was predicted, and what came of it (--observe).", "outcome"
         )
@@ -49,7 +49,7 @@ class Telemetry(Metrics, Follower):
             "set",
         )
 
-    def scored(self, score: Score) -> None:
+    def scored(self, score: PredictionOutcome) -> None:
         """Something became of a prediction, or came without one."""
         self._scores.labels(score.value).inc()
 
@@ -63,10 +63,10 @@ class Telemetry(Metrics, Follower):
 
     def planned(self, look: Look) -> None:
         """A plan was made."""
-        home, plan = look.home, look.plan
-        self._rounds.labels(_controller(home), "success").inc()
-        self._thinking.labels(_controller(home)).observe(look.seconds)
-        if is_topology_home(home):
+        root_key, plan = look.root_key, look.plan
+        self._rounds.labels(_controller(root_key), "success").inc()
+        self._thinking.labels(_controller(root_key)).observe(look.seconds)
+        if is_topology_key(root_key):
             return
         breached = Count(
             finding.subject.kind
@@ -74,29 +74,29 @@ class Telemetry(Metrics, Follower):
             if finding.question == BREACH and finding.verdict == "True"
         )
         for kind in _BREACHED:
-            self._breached.labels(*home, kind).set(breached[kind])
-        self._waiting.labels(*home).set(min(_deadlines(plan), default=0))
+            self._breached.labels(*root_key, kind).set(breached[kind])
+        self._waiting.labels(*root_key).set(min(_deadlines(plan), default=0))
 
     def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
         """Steps were tried."""
         self._count_writes(attempts)
         for attempt in attempts:
             if attempt.outcome is Outcome.DONE and attempt.step.stage is Stage.CAUSE:
-                self._count_end(look.home, attempt.step)
+                self._count_end(look.root_key, attempt.step)
 
-    def released(self, home: Home, attempts: tuple[Attempt, ...]) -> None:
+    def released(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> None:
         """A round without a plan: nothing but what is left of a set was let go of."""
-        self._rounds.labels(_controller(home), "success").inc()
+        self._rounds.labels(_controller(root_key), "success").inc()
         self._count_writes(attempts)
 
-    def _count_end(self, home: Home, step: Step) -> None:
+    def _count_end(self, root_key: RootKey, step: Step) -> None:
         """A gang ends once, in however many rounds its causes go: those that are left were among them before."""
         if not isinstance(step.action, Delete):
             return
         causes = frozenset(guard.uid for _, guard in step.action.rests_on)
         delays = step.because[1::2]  # behind the reason that a clique goes with its gang stands the delay that ended
         for one, delay in zip(step.action.terminates, delays, strict=True):
-            gang = (home, one.replica)
+            gang = (root_key, one.replica)
             if not causes & self._causes.get(gang, frozenset()):
                 self._ended.labels(one.replica.kind, delay.rule.code).inc()
                 self._causes[gang] = causes
@@ -106,19 +106,19 @@ class Telemetry(Metrics, Follower):
             action = type(attempt.step.action).__name__
             self._writes.labels(attempt.step.target.kind, action, attempt.outcome.value).inc()
 
-    def failed(self, home: Home, words: str) -> None:
+    def failed(self, root_key: RootKey, words: str) -> None:
         """A round broke off; why is for the log."""
         del words
-        self._rounds.labels(_controller(home), "error").inc()
-        self._errors.labels(_controller(home)).inc()
+        self._rounds.labels(_controller(root_key), "error").inc()
+        self._errors.labels(_controller(root_key)).inc()
 
-    def gone(self, home: Home) -> None:
+    def gone(self, root_key: RootKey) -> None:
         """A set that is gone has no gauges any more; of one that is not known there are none (OP-092)."""
-        if is_topology_home(home):
+        if is_topology_key(root_key):
             return
-        for gang in [gang for gang in self._causes if gang[0] == home]:
+        for gang in [gang for gang in self._causes if gang[0] == root_key]:
             del self._causes[gang]
-        for gauge, labels in (*((self._breached, (*home, kind)) for kind in _BREACHED), (self._waiting, home)):
+        for gauge, labels in (*((self._breached, (*root_key, kind)) for kind in _BREACHED), (self._waiting, root_key)):
             with suppress(KeyError):  # older versions of the library raise it
                 gauge.remove(*labels)
 
@@ -130,6 +130,6 @@ def _deadlines(plan: Plan) -> Iterator[float]:
             yield finding.deadline.timestamp()
 
 
-def _controller(home: Home) -> str:
+def _controller(root_key: RootKey) -> str:
     """Who keeps what lives there."""
-    return _TOPOLOGIES if is_topology_home(home) else _SETS
+    return _TOPOLOGIES if is_topology_key(root_key) else _SETS

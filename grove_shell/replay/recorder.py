@@ -9,10 +9,10 @@ from grove_core.kernel.steps import Attempt
 from grove_core.snapshot.narrow import narrowed
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.version import VERSION
+from grove_shell.cache.root_keys import RootKey
 from grove_shell.controller.look import Follower, Look
 from grove_shell.replay.facts import as_json, fields_as_json
 from grove_shell.replay.format import APART, FORMAT, LISTS, DecisionLog, digest, dumped, line_of, plan_as_json
-from grove_shell.world.homes import Home
 
 _REMEMBERED: Final = 20_000
 Known = dict[int, tuple[object, str]]
@@ -39,7 +39,7 @@ class Recorder(Follower):
         self._out, self._chain = log
         self._say = say
         self._broken = False
-        self._known: dict[Home, Known] = {}
+        self._known: dict[RootKey, Known] = {}
         self._written: OrderedDict[str, None] = OrderedDict()  # of facts; the longest unused are forgotten
         self._write({"decisionLog": FORMAT, "coreVersion": VERSION, "rules": rules, "namespace": namespace})
 
@@ -53,7 +53,7 @@ class Recorder(Follower):
         if not isinstance(look.seen, Snapshot) or self._broken:
             return
         seen, known = narrowed(look.seen), Known()
-        before = self._known.get(look.home, {})
+        before = self._known.get(look.root_key, {})
         told: dict[str, Any] = {
             "look": look.name,
             "root": ref_as_json(seen.root.ref),
@@ -62,7 +62,7 @@ class Recorder(Follower):
             "attempts": [_attempt_as_json(attempt) for attempt in seen.attempts],
             "plan": plan_as_json(look.plan, seen.now),
         }
-        self._known[look.home] = known
+        self._known[look.root_key] = known
         self._write(told)
 
     def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
@@ -71,9 +71,9 @@ class Recorder(Follower):
             outcomes = [[attempt.outcome.value, attempt.detail] for attempt in attempts]
             self._write({"answers": look.name, "outcomes": outcomes})
 
-    def gone(self, home: Home) -> None:
+    def gone(self, root_key: RootKey) -> None:
         """Nothing is left of a set."""
-        self._known.pop(home, None)
+        self._known.pop(root_key, None)
 
     def _seen(self, seen: Snapshot, before: Known, known: Known) -> dict[str, Any]:
         return {

@@ -22,8 +22,8 @@ from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, MnnvlMode
 from grove_core.resources.keys import GROVE
 from grove_core.resources.owned import CLAIM_KIND, Owned
+from grove_shell.in_memory.cluster import InMemoryCluster
 from grove_shell.simulator.topologies import raw_of
-from grove_shell.world.memory import MemoryWorld
 
 Json: TypeAlias = Mapping[str, Any]
 AMENDED: Final = frozenset({"PodClique", "PodGang"})
@@ -61,7 +61,7 @@ class Webhooks:
 
     def __init__(
         self,
-        world: MemoryWorld,
+        world: InMemoryCluster,
         admission: Admission,
         ensure: Callable[[Step], Attempt],
         around: Callable[[], Around],

@@ -6,10 +6,10 @@ from typing import TypeAlias
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.pod import Pod
-from grove_shell.world.memory import MemoryWorld
-from grove_shell.world.stored import Stored
+from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.stored import StoredObject
 
-Object: TypeAlias = Stored | Pod
+Object: TypeAlias = StoredObject | Pod
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,9 @@ class Change:
 class Differ:
     """Remembers what it saw last; objects are never changed in place, so that identity tells."""
 
-    def __init__(self, world: MemoryWorld) -> None:
+    def __init__(self, world: InMemoryCluster) -> None:
         self.world = world
-        self.items: dict[Ref, Stored] = {}
+        self.items: dict[Ref, StoredObject] = {}
         self.pods: dict[str, Pod] = {}
 
     def look(self, at: int) -> list[Change]:

@@ -14,12 +14,12 @@ from grove_core.resources.owned import CLAIM_KIND
 from grove_core.resources.pod import ENDED, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.stored import StoredObject
 from grove_shell.simulator.admission import Admission, Webhooks
 from grove_shell.simulator.agenda import Agenda
 from grove_shell.simulator.changes import Change, Differ
 from grove_shell.simulator.topologies import around_in
-from grove_shell.world.memory import MemoryWorld
-from grove_shell.world.stored import Stored
 
 _QUOTA: Final = (
     "403 Forbidden: exceeded quota: domains, requested: count/computedomains.resource.nvidia.com=1, "
@@ -42,7 +42,7 @@ class Cluster:
         admission_watch: how late that is.
     """
 
-    def __init__(self, world: MemoryWorld, agenda: Agenda, admission: Admission | None = None) -> None:
+    def __init__(self, world: InMemoryCluster, agenda: Agenda, admission: Admission | None = None) -> None:
         self.world = world
         self.agenda = agenda
         self.log: list[Change] = []
@@ -119,12 +119,12 @@ class Cluster:
         self._dirty = True
         self.world.end_pod(pod.ref)
 
-    def put(self, item: Stored) -> None:
+    def put(self, item: StoredObject) -> None:
         """Write an object as somebody else than the operator."""
         self._dirty = True
         self.world.put(item)
 
-    def add(self, item: Stored) -> None:
+    def add(self, item: StoredObject) -> None:
         """Put a new object there."""
         self._dirty = True
         self.world.add(item)
@@ -140,7 +140,7 @@ class Cluster:
         """What those who admit know of topologies."""
         return around_in(self.world) if self.late is None else self.late()
 
-    def named(self, kind: str, name: str) -> Stored | None:
+    def named(self, kind: str, name: str) -> StoredObject | None:
         """The object of a kind and a name (``name``, or ``namespace/name``); the first one where several have it."""
         namespace, slash, short = name.rpartition("/")
         for ref, item in self.world.items.items():

@@ -8,10 +8,10 @@ from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import EVERY_KIND
+from grove_shell.in_memory.object_store import ObjectStore
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.fields import Kind
-from grove_shell.world.holdings import Holdings
 
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
@@ -37,14 +37,14 @@ class Informers:
         self.frozen: dict[str, int] = {}
         self.shuffle: Random | None = None
         self.version = 0
-        self.view = Holdings()
+        self.view = ObjectStore()
         self.relist(0)
 
     def relist(self, back: int) -> None:
         """Forget everything and list what there was so long ago."""
         self.version += 1
         told = self.view.configuration  # a round that goes on meanwhile is still told the same
-        self.view = Holdings()
+        self.view = ObjectStore()
         self.view.configuration = told
         self.view.complete = EVERY_KIND | {TOPOLOGY_KIND}
         self._queues: defaultdict[str, deque[Change]] = defaultdict(deque)

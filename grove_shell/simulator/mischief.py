@@ -171,7 +171,7 @@ class Mischief:
             raise NoEffect(f"{item.ref.short} is {'being deleted' if item.deleting else 'held'} already")
         self._tell(f"somebody else's finalizer is on {item.ref.short} for {span_text(fault.span)}")
         self.cluster.put(replace(item, finalizers=(*item.finalizers, _FOREIGN)))
-        self.cluster.agenda.after(fault.span, lambda: self._let_go(item.ref))
+        self.cluster.agenda.after(fault.span, lambda: self._release(item.ref))
 
     def gate_foreign(self, fault: GateForeign) -> None:
         """F10."""
@@ -233,7 +233,7 @@ class Mischief:
         self.operator.clock_off = 0
         self.operator.wake(self._now)
 
-    def _let_go(self, ref: Ref) -> None:
+    def _release(self, ref: Ref) -> None:
         item = self.cluster.world.items.get(ref)
         if item is not None and _FOREIGN in item.finalizers:
             self.cluster.attempt(Step(Stage.CLEANUP, ref, DropFinalizer(_FOREIGN, item.guard), ()))

@@ -7,7 +7,7 @@ from grove_core.resources.keys import TEMPLATE_HASH
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_shell.world.stored import Stored
+from grove_shell.in_memory.stored import StoredObject
 
 _MARK = "-old"
 
@@ -17,7 +17,7 @@ def other_hash(text: str) -> str:
     return f"{text}{_MARK}" if text else ""
 
 
-def with_other_hashes(item: Stored) -> Stored:
+def with_other_hashes(item: StoredObject) -> StoredObject:
     """The object with every hash that it stores as the other release wrote it; the same where it stores none."""
     if isinstance(item, PodClique):
         hashes = (item.status.update_hash, item.status.current_hash, item.status.set_hash)

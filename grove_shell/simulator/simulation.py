@@ -17,6 +17,7 @@ from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.configuration import Configuration, Served
 from grove_core.snapshot.cluster import Cluster as Dump
 from grove_core.snapshot.snapshot import EVERY_KIND
+from grove_shell.in_memory.cluster import InMemoryCluster
 from grove_shell.simulator.acts import FAULTS, actor_of, acts_by_name
 from grove_shell.simulator.admission import Admission
 from grove_shell.simulator.agenda import Agenda
@@ -43,7 +44,6 @@ from grove_shell.simulator.standing import Standing, standings_of
 from grove_shell.simulator.storyteller import Storyteller
 from grove_shell.simulator.topology_deeds import Administrators
 from grove_shell.simulator.violation import Violated, Violation
-from grove_shell.world.memory import MemoryWorld
 
 CALM_AFTER: Final = 5 * MINUTE
 """Faults that are left over stop so long after the last event has ended."""
@@ -270,10 +270,10 @@ class Simulation:
         return happen
 
 
-def _world_of(spec: Spec, dump: Dump | None) -> MemoryWorld:
+def _world_of(spec: Spec, dump: Dump | None) -> InMemoryCluster:
     """What there is at the start, and what the operator is told and offered."""
     roots = () if dump is None else tuple(dump.snapshot_of(root, spec.start) for root in dump.sets)
-    world = MemoryWorld(roots, lingering=True)
+    world = InMemoryCluster(roots, lingering=True)
     for topology in dump.topologies.values() if dump is not None else ():
         world.add(topology)
     world.complete = EVERY_KIND | {TOPOLOGY_KIND}

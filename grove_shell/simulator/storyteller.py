@@ -28,11 +28,11 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.in_memory.refusals import FOUND
 from grove_shell.simulator.changes import Change
 from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.history import Actor, History, What
 from grove_shell.simulator.topologies import Sight
-from grove_shell.world.refusals import FOUND
 
 _TAKEN_AWAY: Final = {
     DOMAINS_READY: f"no ComputeDomain fails any more, {DOMAINS_READY} is taken away",

@@ -14,13 +14,13 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.topology_use import NO_PODS, User, bound_among, users_among
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.world.holdings import Holdings
+from grove_shell.in_memory.object_store import ObjectStore
 
 Sight: TypeAlias = Snapshot | TopologyMoment
 """What a round of the operator is decided on: a set's, or a topology's."""
 
 
-def kept_in(view: Holdings) -> list[Ref]:
+def kept_in(view: ObjectStore) -> list[Ref]:
     """The topologies that an operator looks after: those there are, and the default one that it is to make; sorted."""
     there = {name: topology.ref for name, topology in view.topologies().items()}
     if view.configuration.topology.enabled:
@@ -28,7 +28,7 @@ def kept_in(view: Holdings) -> list[Ref]:
     return [there[name] for name in sorted(there)]
 
 
-def moment_in(view: Holdings, name: str, now: datetime, attempts: tuple[Attempt, ...]) -> TopologyMoment:
+def moment_in(view: ObjectStore, name: str, now: datetime, attempts: tuple[Attempt, ...]) -> TopologyMoment:
     """What the operator can see of one topology."""
     _, users = _use_in(view, view.pods)
     return TopologyMoment(
@@ -41,7 +41,7 @@ def moment_in(view: Holdings, name: str, now: datetime, attempts: tuple[Attempt,
     )
 
 
-def around_in(world: Holdings) -> Around:
+def around_in(world: ObjectStore) -> Around:
     """What sets and topologies are admitted by: pods count as bound when a PodClique says so."""
     return Around(world.topologies(), *_use_in(world))
 
@@ -58,7 +58,7 @@ def raw_of(topology: ClusterTopology) -> dict[str, Any]:
 
 
 def _use_in(
-    world: Holdings, pods: Mapping[str, Iterable[Pod]] = NO_PODS
+    world: ObjectStore, pods: Mapping[str, Iterable[Pod]] = NO_PODS
 ) -> tuple[dict[tuple[str, str], int], dict[str, tuple[User, ...]]]:
     """How many pods of each set are bound, and who uses which topology."""
     bound = bound_among((item for item in world.items.values() if isinstance(item, PodClique)), pods)

@@ -7,10 +7,10 @@ from typing import Final
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology, cluster_topology_of, topology_ref
 from grove_core.resources.syntax import is_dns_subdomain
-from grove_shell.client.answer import NOT_FOUND
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.genuine import is_shown_by
 from grove_shell.client.kinds import KINDS
+from grove_shell.client.response import NOT_FOUND
+from grove_shell.client.response_check import is_shown_by
 
 _PATIENCE: Final = 3.0  # s; an API server waits 10 s for a review
 

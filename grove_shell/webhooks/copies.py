@@ -9,7 +9,7 @@ from grove_core.resources.configuration import Configuration, MnnvlMode, Served
 from grove_core.resources.owned import CLAIM_KIND
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, ApiKind, kinds_as_served
-from grove_shell.client.reflector import Shelf
+from grove_shell.client.reflector import Store
 from grove_shell.webhooks.asking import Asking
 from grove_shell.webhooks.names import Names
 from grove_shell.webhooks.shared import Ensuring, Several, SharedObjects
@@ -44,7 +44,7 @@ class Copies:
     names: Names
     sharing: tuple[SharedObjects, Ensuring] | None = None
     placing: Placing | None = None
-    shelves: Mapping[str, Shelf] = field(default_factory=dict)
+    cache: Mapping[str, Store] = field(default_factory=dict)
     kinds: Mapping[str, ApiKind] = field(default_factory=lambda: KINDS)
 
 
@@ -58,25 +58,25 @@ def copies_for(api: Api, configuration: Configuration, served: Served, *, everyw
         everywhere: whether all namespaces are looked after, and not one.
     """
     names, kinds = Names(), dict(KINDS)
-    of_sets: list[Shelf] = [names]
-    shelves: dict[str, Shelf] = {}
+    of_sets: list[Store] = [names]
+    cache: dict[str, Store] = {}
     sharing = placing = None
     if configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         shared = SharedObjects(configuration, served)
         sharing = shared, Ensuring(api, shared)
         kinds |= kinds_as_served(configuration, served)
         of_sets.append(shared)
-        shelves |= {DOMAIN_KIND: shared, CLAIM_KIND: shared}
+        cache |= {DOMAIN_KIND: shared, CLAIM_KIND: shared}
     if configuration.topology.enabled:
         known = Topologies()
         placing = Placing(known=known, asking=Asking(api), guarded=everywhere)
         if everywhere:
             of_sets.append(known.uses)
-        shelves |= {"PodClique": known.bound, **dict.fromkeys(TOPOLOGY_KINDS, known.existing)}
+        cache |= {"PodClique": known.bound, **dict.fromkeys(TOPOLOGY_KINDS, known.existing)}
     return Copies(
         names=names,
         sharing=sharing,
         placing=placing,
-        shelves={POD_CLIQUE_SET: Several(*of_sets), **shelves},
+        cache={POD_CLIQUE_SET: Several(*of_sets), **cache},
         kinds=kinds,
     )

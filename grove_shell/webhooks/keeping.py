@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import CORE, MANAGED_BY
-from grove_shell.client.answer import CONFLICT
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.genuine import is_shown_by, says_gone
+from grove_shell.client.response import CONFLICT
+from grove_shell.client.response_check import is_shown_by, says_gone
 from grove_shell.settings.webhooks import Certificates
 from grove_shell.webhooks.certificates import BadCertificate, Pair
 from grove_shell.webhooks.chains import Chain, Terms, chain_of, renewed

@@ -12,7 +12,7 @@ from grove_shell.client.api import Api
 from grove_shell.client.connection import Connection
 from grove_shell.client.reflector import Reflector
 from grove_shell.exits import DONE
-from grove_shell.operator.journal import Journal
+from grove_shell.operator.json_log import JsonLog
 from grove_shell.operator.serving import CannotListen, Serving, listening_at
 from grove_shell.operator.taken_names import log_taken_names
 from grove_shell.settings.webhooks import WebhookSettings
@@ -67,11 +67,11 @@ class _Running:
         self._api = api
         self._shown = shown
         self._telemetry = telemetry
-        self._journal = Journal(told.out)
+        self._journal = JsonLog(told.out)
         self._copies = copies_for(api, told.settings.decisive, told.served, everywhere=not told.watched)
         self._reflectors = [
             Reflector(api, self._copies.kinds[kind], copy, namespace=told.watched, told=self._trouble)
-            for kind, copy in self._copies.shelves.items()
+            for kind, copy in self._copies.cache.items()
         ]
         registered, certificates = told.settings.registration, told.settings.certificates
         suffix = f"-{told.watched}" if told.watched else ""

@@ -4,9 +4,7 @@ import base64
 from dataclasses import dataclass
 from typing import Any
 
-from grove_shell.client.answer import NOT_FOUND
 from grove_shell.client.api import STRATEGIC, Api
-from grove_shell.client.genuine import is_object
 from grove_shell.client.registered import (
     API_VERSION,
     DEFAULTING,
@@ -17,6 +15,8 @@ from grove_shell.client.registered import (
     VALIDATING,
     VALIDATION,
 )
+from grove_shell.client.response import NOT_FOUND
+from grove_shell.client.response_check import is_object
 
 
 class NotRegistered(Exception):

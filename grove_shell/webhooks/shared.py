@@ -15,12 +15,12 @@ from grove_core.resources.fields import Fields
 from grove_core.resources.keys import GROVE
 from grove_core.resources.meta import Resource, read_identity
 from grove_core.resources.owned import CLAIM_KIND, Owned, owned_of
+from grove_shell.apply.ensure import ensure
+from grove_shell.apply.single_flight import SingleFlight
+from grove_shell.cache.root_keys import RootKey
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import POD_CLIQUE_SET
-from grove_shell.client.reflector import Shelf
-from grove_shell.world.ensuring import ensure
-from grove_shell.world.homes import Home
-from grove_shell.world.joined import Joined
+from grove_shell.client.reflector import Store
 
 WRITER: Final = "grove-webhooks"
 
@@ -32,9 +32,9 @@ class SharedObjects:
         """Nothing is known yet."""
         self.configuration = configuration
         self.served = served
-        self._sets: dict[Home, Resource] = {}
-        self._domains: dict[Home, ComputeDomain] = {}
-        self._claims: dict[Home, Owned] = {}
+        self._sets: dict[RootKey, Resource] = {}
+        self._domains: dict[RootKey, ComputeDomain] = {}
+        self._claims: dict[RootKey, Owned] = {}
 
     def around(self, raw: Mapping[str, Any]) -> Surroundings:
         """What the admission of a PodClique looks at (MS-093). No copy is made."""
@@ -73,13 +73,13 @@ class SharedObjects:
         """Nothing is known any more: what there is shows when it is made."""
         self._shelf(kind).clear()
 
-    def _shelf(self, kind: str) -> dict[Home, Any]:
-        shelves: dict[str, dict[Home, Any]] = {
+    def _shelf(self, kind: str) -> dict[RootKey, Any]:
+        cache: dict[str, dict[RootKey, Any]] = {
             POD_CLIQUE_SET: self._sets,
             DOMAIN_KIND: self._domains,
             CLAIM_KIND: self._claims,
         }
-        return shelves[kind]
+        return cache[kind]
 
 
 class Ensuring:
@@ -89,7 +89,7 @@ class Ensuring:
         """Nothing is under way."""
         self._api = api
         self._known = known
-        self._under_way = Joined[tuple[Outcome, str]]()
+        self._under_way = SingleFlight[tuple[Outcome, str]]()
 
     async def all_of(self, ensures: Iterable[Ensured]) -> tuple[Outcome, str]:
         """Make these, one after the other, up to the first that cannot be had; how that went, and why.
@@ -111,7 +111,7 @@ class Ensuring:
 class Several:
     """Copies that one reflector keeps."""
 
-    def __init__(self, *told: Shelf) -> None:
+    def __init__(self, *told: Store) -> None:
         """Tell each of everything."""
         self._told = told
 
@@ -137,7 +137,7 @@ class Several:
             one.lose(kind, why)
 
 
-def home_of(raw: Mapping[str, Any]) -> Home:
+def home_of(raw: Mapping[str, Any]) -> RootKey:
     """Namespace and name of an object."""
     meta = raw["metadata"]
     return (str(meta.get("namespace") or "default"), str(meta["name"]))

@@ -17,14 +17,14 @@ from grove_core.resources.cluster_topology import (
 )
 from grove_core.resources.podclique import GROUP_KIND, podclique_of
 from grove_core.resources.topology_use import CLIQUE_KIND, SET_KIND, User, bound_among, bound_of, set_of_clique
+from grove_shell.cache.root_keys import RootKey
+from grove_shell.cache.topology_users import TopologyUsers
 from grove_shell.webhooks.shared import home_of
-from grove_shell.world.homes import Home
-from grove_shell.world.topology_users import TopologyUsers
 
 _NONE: Final[frozenset[str]] = frozenset()
 _CLIQUES: Final = frozenset({CLIQUE_KIND})
 _SETS: Final = frozenset({SET_KIND})
-_NOBODY: Final[tuple[Home, int]] = (("", ""), 0)
+_NOBODY: Final[tuple[RootKey, int]] = (("", ""), 0)
 
 
 class Existing:
@@ -101,7 +101,7 @@ class Uses:
         """Nothing is known yet."""
         self.is_known = False
         self.users = TopologyUsers()
-        self.unread: set[Home] = set()
+        self.unread: set[RootKey] = set()
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], _version: str) -> None:
         """Everything there is."""
@@ -146,9 +146,9 @@ class BoundPods:
     def __init__(self) -> None:
         """Nothing is known yet."""
         self.is_known = False
-        self.of_sets: dict[Home, int] = {}
-        self.unread: set[Home] = set()
-        self._of_cliques: dict[Home, tuple[Home, int]] = {}
+        self.of_sets: dict[RootKey, int] = {}
+        self.unread: set[RootKey] = set()
+        self._of_cliques: dict[RootKey, tuple[RootKey, int]] = {}
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], _version: str) -> None:
         """Everything there is."""

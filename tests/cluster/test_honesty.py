@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from grove_shell.world.memory import MemoryWorld
+from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.cluster.plane import ControlPlane
 from tests.honesty.comparing import Played, compare, model, shrunk
 from tests.honesty.mutants import MUTANTS
@@ -19,7 +19,7 @@ FEW: Final = range(40)
 
 
 def played(
-    plane: ControlPlane, seeds: range, make: Callable[[], MemoryWorld] = model
+    plane: ControlPlane, seeds: range, make: Callable[[], InMemoryCluster] = model
 ) -> tuple[list[Played], Played | None]:
     """Every sequence in both worlds; of the first that differs the shortest form."""
 

@@ -5,7 +5,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from grove_shell.client.answer import Answer
+from grove_shell.client.response import Response
 from grove_shell.domain_controller.rounds import DomainRounds
 from grove_shell.domain_controller.shelf import DomainShelf
 from tests.domain_controller.domains import domain
@@ -23,15 +23,15 @@ class Server:
         self._shelf = shelf
         self._deletes = deletes
 
-    async def request(self, method: str, _path: str, **_asked: Any) -> Answer:
+    async def request(self, method: str, _path: str, **_asked: Any) -> Response:
         await asyncio.sleep(0)
         if method == "GET":
             self.lists += 1
-            return Answer(200, json.dumps({"metadata": {"resourceVersion": "200"}, "items": []}).encode())
+            return Response(200, json.dumps({"metadata": {"resourceVersion": "200"}, "items": []}).encode())
         self.writes += 1
         if self._deletes:  # the news of its end are quicker than the answer
             self._shelf.drop("ComputeDomain", domain(150))
-        return Answer(409, b'{"message": "the object has been modified"}')
+        return Response(409, b'{"message": "the object has been modified"}')
 
 
 async def run_for(seconds: float, *, deletes: bool) -> Server:

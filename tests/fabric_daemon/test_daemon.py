@@ -20,8 +20,8 @@ from grove_core.areas.domain_cliques.verdicts import Answer, Read, Reply, Wait
 from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import NVIDIA
 from grove_shell.client.api import Api
-from grove_shell.client.bucket import Bucket
 from grove_shell.client.connection import NoAccess
+from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.fabric_daemon.following import Following
 from grove_shell.fabric_daemon.identity import Told, problems_in
 from grove_shell.fabric_daemon.kinds import DOMAINS, register_of
@@ -67,7 +67,7 @@ def test_dc121_whole_before_it_waits(count: int) -> None:
     async def ask() -> None:
         recorder = Recorder(lambda _one, _before: (429, {}))
         async with recorder.connection() as connection, Api(connection, tries=1) as api:
-            requests = Requests(api, ME, Bucket(5.0, 10, clock=lambda: 0.0, sleep=nap))
+            requests = Requests(api, ME, RateLimiter(5.0, 10, clock=lambda: 0.0, sleep=nap))
             target = Ref(NVIDIA, "ComputeDomain", "ml", "training")
             answers = [await requests.ask(Read(target)) for _ in range(count)]
         assert {answer.reply for answer in answers} == {Reply.BUSY}

@@ -12,8 +12,8 @@ from aiohttp import web
 from grove_core.areas.domain_cliques.verdicts import Answer, ListPods, Read, Reply
 from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import NVIDIA
-from grove_shell.client.answer import Answer as Said
 from grove_shell.client.connection import NoAccess
+from grove_shell.client.response import Response
 from grove_shell.fabric_daemon.following import Following
 from grove_shell.fabric_daemon.identity import Told, identified
 from grove_shell.fabric_daemon.kinds import DOMAINS, register_of
@@ -40,7 +40,7 @@ THE_DOMAIN: Final = Ref(NVIDIA, "ComputeDomain", "ml", "training")
 @pytest.mark.parametrize("request_", [ListPods("10.0.0.9"), Read(THE_DOMAIN)], ids=["list", "object"])
 def test_dc133_what_is_no_answer_was_not_answered(request_: ListPods | Read, body: str) -> None:
     """Not even that no other pod of the node lives: the entry of a newer one would be taken over."""
-    answer = answer_of(request_, Said(200, body.encode()))
+    answer = answer_of(request_, Response(200, body.encode()))
     assert answer.reply is Reply.LOST
     assert answer == Answer(reply=Reply.LOST, detail=answer.detail)
 
@@ -48,24 +48,24 @@ def test_dc133_what_is_no_answer_was_not_answered(request_: ListPods | Read, bod
 @pytest.mark.parametrize("body", ["404 page not found\n", "[]", '{"reason": "NotFound", "details": "x"}'])
 def test_dc133_a_kind_that_is_not_served_right_now_is_no_end(body: str) -> None:
     """Only of that very object a server says that there is none."""
-    assert answer_of(Read(THE_DOMAIN), Said(404, body.encode())).reply is Reply.LOST
+    assert answer_of(Read(THE_DOMAIN), Response(404, body.encode())).reply is Reply.LOST
     gone = b'{"kind": "Status", "reason": "NotFound", "details": {"name": "training"}}'
-    assert answer_of(Read(THE_DOMAIN), Said(404, gone)).reply is Reply.GONE
+    assert answer_of(Read(THE_DOMAIN), Response(404, gone)).reply is Reply.GONE
 
 
 @pytest.mark.parametrize("body", ["[]", "null", '{"details": "x"}', '{"details": {"causes": ["x"]}}'])
 def test_dc133_a_conflict_of_no_shape_is_one(body: str) -> None:
-    assert answer_of(Read(THE_DOMAIN), Said(409, body.encode())).reply is Reply.STALE
+    assert answer_of(Read(THE_DOMAIN), Response(409, body.encode())).reply is Reply.STALE
 
 
 def test_dc133_another_object_is_no_answer() -> None:
     other = b'{"kind": "ComputeDomain", "metadata": {"name": "another", "uid": "x"}}'
-    assert answer_of(Read(THE_DOMAIN), Said(200, other)).reply is Reply.LOST
+    assert answer_of(Read(THE_DOMAIN), Response(200, other)).reply is Reply.LOST
 
 
 def test_dc133_none_is_an_answer_where_it_is_a_list() -> None:
     none = b'{"metadata": {"resourceVersion": "5"}, "items": null}'
-    assert answer_of(ListPods("10.0.0.9"), Said(200, none)) == Answer(reply=Reply.DONE, pods=())
+    assert answer_of(ListPods("10.0.0.9"), Response(200, none)) == Answer(reply=Reply.DONE, pods=())
 
 
 @pytest.mark.parametrize("watch", [LOGIN, "[]\n", '{"type": "ADDED"}\n', '{"type": "ADDED", "object": {}}\n', "5\n"])

@@ -76,10 +76,10 @@ class _Calling:
         authority.configure_trust(tls)
         async with self.server.connection() as connection, Api(connection, tries=1) as api:
             copies = copies_for(api, _EVERYTHING, _SERVED, everywhere=True)
-            copies.shelves[POD_CLIQUE_SET].replace(POD_CLIQUE_SET, [_stored()], "1")
-            copies.shelves["PodClique"].replace("PodClique", [], "1")
-            copies.shelves[TOPOLOGY_KIND].replace(TOPOLOGY_KIND, THERE, "1")
-            copies.shelves[BINDING_KIND].replace(BINDING_KIND, [], "1")
+            copies.cache[POD_CLIQUE_SET].replace(POD_CLIQUE_SET, [_stored()], "1")
+            copies.cache["PodClique"].replace("PodClique", [], "1")
+            copies.cache[TOPOLOGY_KIND].replace(TOPOLOGY_KIND, THERE, "1")
+            copies.cache[BINDING_KIND].replace(BINDING_KIND, [], "1")
             reviews = Reviews(
                 host="127.0.0.1",
                 port=0,

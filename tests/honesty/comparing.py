@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from grove_shell.world.memory import MemoryWorld
+from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.honesty.memory import play
 from tests.honesty.moves import Move, drawn
 from tests.honesty.server import Server
 from tests.honesty.transcripts import Difference, Transcript, difference
 
 _MOST_ROUNDS: Final = 12
-Make = Callable[[], MemoryWorld]
+Make = Callable[[], InMemoryCluster]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ class Played:
     parted: Difference | None
 
 
-def model() -> MemoryWorld:
+def model() -> InMemoryCluster:
     """The world that simulations act on."""
-    return MemoryWorld((), lingering=True)
+    return InMemoryCluster((), lingering=True)
 
 
 async def compare(server: Server, seeds: Iterable[int], make: Make = model) -> list[Played]:

@@ -8,6 +8,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_shell.in_memory.cluster import InMemoryCluster
 from grove_shell.simulator.agenda import Agenda
 from grove_shell.simulator.cluster import Cluster
 from grove_shell.simulator.deeds import Users
@@ -15,7 +16,6 @@ from grove_shell.simulator.history import History, NoEffect
 from grove_shell.simulator.kubelet import Kubelet
 from grove_shell.simulator.scenario import KubeletSpec
 from grove_shell.simulator.user_events import Scale
-from grove_shell.world.memory import MemoryWorld
 from tests.honesty.hands import START, step_of
 from tests.honesty.moves import Move, What
 from tests.honesty.slots import FOREIGN_FINALIZER, SLOTS, set_manifest
@@ -26,7 +26,7 @@ NAMESPACE = "model"
 
 
 def play(
-    moves: Sequence[Move], make: Callable[[], MemoryWorld] = lambda: MemoryWorld((), lingering=True)
+    moves: Sequence[Move], make: Callable[[], InMemoryCluster] = lambda: InMemoryCluster((), lingering=True)
 ) -> Transcript:
     """What becomes of a sequence in memory.
 
@@ -48,7 +48,7 @@ def play(
 class _Player:
     """Everybody who acts."""
 
-    def __init__(self, world: MemoryWorld) -> None:
+    def __init__(self, world: InMemoryCluster) -> None:
         agenda, history = Agenda(), History()
         self.cluster = Cluster(world, agenda)
         self.users = Users(self.cluster, Kubelet(self.cluster, {}, KubeletSpec(), history), history, START)

@@ -7,25 +7,25 @@ from typing import Final
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Make, Outcome, SetStatus, Step
 from grove_core.resources.pod import Pod
-from grove_shell.world.memory import MemoryWorld
-from grove_shell.world.refusals import FOUND
-from grove_shell.world.stored import Stored
+from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.refusals import FOUND
+from grove_shell.in_memory.stored import StoredObject
 
 
-class Lingering(MemoryWorld):
+class Lingering(InMemoryCluster):
     """As simulations have it."""
 
     def __init__(self) -> None:
         super().__init__((), lingering=True)
 
-    def found(self, ref: Ref) -> Stored | Pod | None:
+    def found(self, ref: Ref) -> StoredObject | Pod | None:
         return self.pod(ref) if ref.kind == "Pod" else self.items.get(ref)
 
 
 class WritesInVain(Lingering):
     """A write that changes nothing has a version of its own."""
 
-    def _keep(self, item: Stored) -> None:
+    def _keep(self, item: StoredObject) -> None:
         self.put(item)
 
 
@@ -87,7 +87,7 @@ class RestsOnNothing(Lingering):
 class HeldByNothing(Lingering):
     """Finalizers do not keep what is deleted."""
 
-    def _settle(self, item: Stored) -> None:
+    def _settle(self, item: StoredObject) -> None:
         super()._settle(replace(item, finalizers=()) if item.deleting else item)
 
 
@@ -102,14 +102,14 @@ class LeavesParts(Lingering):
 class WaitsForNoPart(Lingering):
     """In the foreground is as in the background."""
 
-    def _delete(self, item: Stored, *, foreground: bool) -> None:
+    def _delete(self, item: StoredObject, *, foreground: bool) -> None:
         super()._delete(item, foreground=False)
 
 
 class ForgetsTheSecondDeletion(Lingering):
     """What is being deleted cannot be told otherwise."""
 
-    def _delete(self, item: Stored, *, foreground: bool) -> None:
+    def _delete(self, item: StoredObject, *, foreground: bool) -> None:
         if not item.deleting:
             super()._delete(item, foreground=foreground)
 
@@ -143,7 +143,7 @@ class ReplacesConditions(Lingering):
         return super().attempt(step)
 
 
-MUTANTS: Final[Mapping[str, Callable[[], MemoryWorld]]] = {
+MUTANTS: Final[Mapping[str, Callable[[], InMemoryCluster]]] = {
     "writes in vain": WritesInVain,
     "knows not its own": KnowsNotItsOwn,
     "takes what is there": TakesWhatIsThere,

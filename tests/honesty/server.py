@@ -10,15 +10,15 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, Step
 from grove_core.resources.meta import Resource
 from grove_core.resources.pod import Pod
-from grove_shell.client.answer import Answer
+from grove_shell.apply.preconditions import ConfirmedExecutor
+from grove_shell.apply.step_executor import StepExecutor
+from grove_shell.cache.cluster_cache import ClusterCache
+from grove_shell.cache.root_keys import RootKey
 from grove_shell.client.api import JSON, MERGE, STRATEGIC, Api
 from grove_shell.client.connection import connect
 from grove_shell.client.kinds import KINDS, path_of
 from grove_shell.client.reflector import Reflector
-from grove_shell.world.confirming import Confirming
-from grove_shell.world.homes import Home
-from grove_shell.world.shelves import Shelves
-from grove_shell.world.writes import Writes
+from grove_shell.client.response import Response
 from tests.honesty.hands import step_of
 from tests.honesty.memory import can_be_placed, can_run
 from tests.honesty.moves import Move, What
@@ -38,9 +38,9 @@ class Server:
 
     def __init__(self, api: Api) -> None:
         self.api = api
-        self.shelves = Shelves(self._changed)
+        self.cache = ClusterCache(self._changed)
         self.events: defaultdict[str, list[tuple[Object, bool]]] = defaultdict(list)
-        self._news: dict[str, asyncio.Event] = {}
+        self._events: dict[str, asyncio.Event] = {}
         self._turns = asyncio.Semaphore(SIDE_BY_SIDE)
 
     async def play(self, namespace: str, moves: Sequence[Move], expected: Transcript) -> Transcript:
@@ -62,7 +62,7 @@ class Server:
                 if frame != expected.frames[number]:
                     return transcript
             await asyncio.sleep(_AFTERWARDS)
-            if transcript.frames and (late := player.eyes.preview("", player.sight())) != Frame("", {}, ()):
+            if transcript.frames and (late := player.eyes.preview("", player.observation())) != Frame("", {}, ()):
                 last = transcript.frames[-1]
                 transcript.frames[-1] = Frame(last.outcome, {**last.changed, **late.changed}, late.written)
             transcript.told = player.eyes.told(self.events[namespace])
@@ -70,13 +70,13 @@ class Server:
 
     async def news(self, namespace: str, seconds: float) -> None:
         """Wait until something changes in a namespace, no longer than so."""
-        event = self._news[namespace] = asyncio.Event()
+        event = self._events[namespace] = asyncio.Event()
         try:
             await asyncio.wait_for(event.wait(), seconds)
         except TimeoutError:
             return
 
-    async def ask(self, method: str, path: str, body: Any = None, content_type: str = JSON) -> Answer:
+    async def ask(self, method: str, path: str, body: Any = None, content_type: str = JSON) -> Response:
         """Somebody else than the operator asks; it must not be refused."""
         answer = await self.api.request(method, path, body=body, content_type=content_type)
         assert answer.good, f"{method} {path}: {answer.words}"
@@ -86,25 +86,25 @@ class Server:
         body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
         await self.ask("POST", "/api/v1/namespaces", body)
 
-    def _changed(self, home: Home) -> None:
-        if (event := self._news.get(home[0])) is not None:
+    def _changed(self, home: RootKey) -> None:
+        if (event := self._events.get(home[0])) is not None:
             event.set()
 
     # as a shelf of reflectors
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
         """Everything there is."""
-        self.shelves.replace(kind, items, version)
+        self.cache.replace(kind, items, version)
 
     def put(self, kind: str, raw: Mapping[str, Any]) -> None:
         """One object is new or has changed."""
         self._note(kind, raw, went=False)
-        self.shelves.put(kind, raw)
+        self.cache.put(kind, raw)
 
     def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
         """One object is gone."""
         self._note(kind, raw, went=True)
-        self.shelves.drop(kind, raw)
+        self.cache.drop(kind, raw)
 
     def lose(self, kind: str, why: str) -> None:
         """A kind is not shown."""
@@ -112,7 +112,7 @@ class Server:
 
     def _note(self, kind: str, raw: Mapping[str, Any], *, went: bool) -> None:
         meta = raw["metadata"]
-        alone = Shelves()
+        alone = ClusterCache()
         alone.put(kind, raw)
         found = alone.find(Ref(str(raw["apiVersion"]), kind, meta["namespace"], meta["name"]))
         if found is not None:
@@ -143,23 +143,23 @@ class _Player:
         self.server = server
         self.namespace = namespace
         self.eyes = Eyes()
-        self._writes = Writes(server.api, server.shelves)
+        self._writes = StepExecutor(server.api, server.cache)
         self._touches = 0
 
-    def sight(self) -> dict[str, Object]:
-        found = {slot: self.server.shelves.find(one.ref(self.namespace)) for slot, one in SLOTS.items()}
+    def observation(self) -> dict[str, Object]:
+        found = {slot: self.server.cache.find(one.ref(self.namespace)) for slot, one in SLOTS.items()}
         return {slot: _as_object(item) for slot, item in found.items() if item is not None}
 
     async def settled(self, outcome: str, expected: Frame) -> Frame:
         """Look until it is as expected, or patience ends."""
         clock = asyncio.get_running_loop()
         deadline = clock.time() + _PATIENCE
-        while self.eyes.preview(outcome, self.sight()) != expected and outcome == expected.outcome:
+        while self.eyes.preview(outcome, self.observation()) != expected and outcome == expected.outcome:
             left = deadline - clock.time()
             if left <= 0:
                 break
             await self.server.news(self.namespace, left)
-        return self.eyes.take(outcome, self.sight())
+        return self.eyes.take(outcome, self.observation())
 
     async def make(self, move: Move) -> str:
         step = step_of(move, self.namespace, self.eyes)
@@ -168,7 +168,7 @@ class _Player:
         ref = SLOTS[move.slot].ref(self.namespace)
         if move.what is What.WISH:
             return await self._wish(ref, int(move.how))
-        item = self.server.shelves.find(ref)
+        item = self.server.cache.find(ref)
         if item is None:
             return SKIPPED
         self._touches += 1
@@ -191,11 +191,11 @@ class _Player:
     async def _try(self, step: Step) -> str:
         if isinstance(step.action, Delete) and step.action.foreground:
             await asyncio.sleep(_BEFORE_WAITING)
-        return (await Confirming(self._writes).attempt(step)).outcome.value
+        return (await ConfirmedExecutor(self._writes).attempt(step)).outcome.value
 
     async def _wish(self, ref: Ref, replicas: int) -> str:
         manifest = set_manifest(self.namespace, replicas)
-        if self.server.shelves.find(ref) is not None:
+        if self.server.cache.find(ref) is not None:
             await self._patch(ref, {"spec": manifest["spec"]})
             return ""
         manifest["metadata"]["finalizers"] = [SLOTS["set"].finalizer]
@@ -227,11 +227,11 @@ class _Player:
     async def _patch(self, ref: Ref, body: Json) -> None:
         await self._take_in(ref, await self.server.ask("PATCH", path_of(ref), body, MERGE))
 
-    async def _take_in(self, ref: Ref, answer: Answer) -> None:
+    async def _take_in(self, ref: Ref, answer: Response) -> None:
         """What somebody did is seen before the next move; the end of an object is heard of by the watch."""
         raw = answer.json()
         if raw.get("kind") == ref.kind:
-            self.server.shelves.put(ref.kind, raw)
+            self.server.cache.put(ref.kind, raw)
 
 
 def _as_object(found: Resource | Pod) -> Object:

@@ -12,10 +12,10 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_shell.world.stored import Stored
+from grove_shell.in_memory.stored import StoredObject
 from tests.honesty.slots import LABELS, Json
 
-Object: TypeAlias = Stored | Pod
+Object: TypeAlias = StoredObject | Pod
 Named: TypeAlias = Callable[[str], str]
 
 TOUCHED: Final = "example.com/touched"
@@ -54,7 +54,7 @@ def view_of(item: Object, named: Named) -> Json:
     return {**common, **_own(item)}
 
 
-def _own(item: Stored) -> Json:
+def _own(item: StoredObject) -> Json:
     match item:
         case PodCliqueSet():
             return {"replicas": item.spec.replicas, "generation": item.generation, "status": _status(item)}

@@ -1,11 +1,11 @@
 """Roles: made of the declared access, which is what the code really asks of an API server (MF-020, MF-021)."""
 
 import asyncio
+import functools
 import io
 import itertools
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +25,8 @@ from grove_core.resources.scaling_group import scaling_group_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.manifests import objects_of
 from grove_shell.actions.situation import configured_by
+from grove_shell.apply.step_executor import StepExecutor
+from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.access import VERBS, Access, Scope, operator, webhooks
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS
@@ -32,8 +34,8 @@ from grove_shell.client.reflector import Reflector
 from grove_shell.client.registered import DEFAULTING, GUARDING, JOINING, STAMPING, VALIDATION
 from grove_shell.controller.look import Look
 from grove_shell.manifests.installation import Installation
-from grove_shell.operator.acting import ClusterActing
 from grove_shell.operator.events import Events
+from grove_shell.operator.execution import ClusterExecution
 from grove_shell.operator.leader import Leader, LeaseTerms
 from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of, standard_input
@@ -42,8 +44,6 @@ from grove_shell.settings.webhooks import WebhookSettings, settings_of
 from grove_shell.webhooks.asking import Asking
 from grove_shell.webhooks.keeping import MANAGER
 from grove_shell.webhooks.process import Process
-from grove_shell.world.shelves import Shelves
-from grove_shell.world.writes import Writes
 from tests.manifests.broken import sound
 from tests.manifests.recorder import Asked, Recorder
 from tests.property.workload.sets import applied, rounds_of
@@ -61,49 +61,49 @@ def declared(access: Iterable[Access], *, asked: bool = True) -> set[Asked]:
     return {Asked(one.group, one.resource, verb) for one in access for verb in one.verbs if not (asked and one.unasked)}
 
 
-def shelved(raws: Iterable[Json]) -> Shelves:
-    shelves = Shelves()
+def cached(raws: Iterable[Json]) -> ClusterCache:
+    cache = ClusterCache()
     for number, raw in enumerate(raws):
         if raw.get("kind") in KINDS:
             raw["metadata"].setdefault("uid", f"uid-{number}")
-            shelves.put(raw["kind"], raw)
-    return shelves
+            cache.put(raw["kind"], raw)
+    return cache
 
 
-def golden() -> Iterator[tuple[Shelves, Snapshot, Plan]]:
+def golden() -> Iterator[tuple[ClusterCache, Snapshot, Plan]]:
     """Every look at every recorded cluster."""
     for case in sorted(GOLDEN.glob("*/*/case.yaml")):
         path = case.parent / "given.yaml"
         now = parse_time(yaml.safe_load(case.read_text(encoding="utf-8"))["now"])
         assert now is not None
-        shelves = shelved(item.value for item in items_of(str(path), [], standard_input()))
+        cache = cached(item.value for item in items_of(str(path), [], standard_input()))
         told = path.parent / "operator.yaml"
         configuration = configured_by(str(told) if told.exists() else None).configuration
         cluster = load([str(path)], io.BytesIO(), configuration=configuration).cluster
         for root in cluster.sets:
             snapshot = cluster.snapshot_of(root, now)
-            yield shelves, snapshot, reconcile(snapshot)
+            yield cache, snapshot, reconcile(snapshot)
 
 
-def topologies() -> Iterator[tuple[Shelves, Step]]:
+def topologies() -> Iterator[tuple[ClusterCache, Step]]:
     """Every write to a topology in every recorded cluster."""
     for case in sorted((GOLDEN / "topology").glob("*/moments.yaml")):
         configuration = configured_by(str(case.parent / "operator.yaml")).configuration
         given = str(case.parent / "given.yaml")
         cluster = load([given], io.BytesIO(), configuration=configuration).cluster
-        shelves = shelved(item.value for item in items_of(given, [], standard_input()))
+        cache = cached(item.value for item in items_of(given, [], standard_input()))
         for moment in moments_of(cluster, NOW):
-            yield from ((shelves, step) for step in reconcile_topology(moment).steps)
+            yield from ((cache, step) for step in reconcile_topology(moment).steps)
 
 
-def ends() -> Iterator[tuple[Shelves, Step]]:
+def ends() -> Iterator[tuple[ClusterCache, Step]]:
     """A set and a scaling group that are let go of."""
     gone = {"uid": "u", "resourceVersion": "1", "deletionTimestamp": "2026-11-20T08:00:00Z"}
     root = sound()
     root |= {"kind": "PodCliqueSet"}
     root["metadata"] |= {**gone, "finalizers": [SET_FINALIZER]}
     for step in reconcile(applied(root)).steps:
-        yield shelved([root]), step
+        yield cached([root]), step
     meta = {"name": "llm-0-pool", "namespace": "ml", "finalizers": [GROUP_FINALIZER]}
     owner = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "name": "llm", "uid": "x", "controller": True}
     part = {
@@ -113,25 +113,25 @@ def ends() -> Iterator[tuple[Shelves, Step]]:
         "spec": {"replicas": 1, "minAvailable": 1, "cliqueNames": ["a"]},
     }
     for step in let_go([scaling_group_of(part)]):
-        yield shelved([part]), step
+        yield cached([part]), step
 
 
-@cache
-def telling() -> tuple[tuple[Shelves, Snapshot, Plan], ...]:
+@functools.cache
+def telling() -> tuple[tuple[ClusterCache, Snapshot, Plan], ...]:
     """Of these looks those whose plan has a write that none before has: by action, and what it is done to."""
     found, known = [], set[tuple[type, str]]()
-    for shelves, snapshot, plan in golden():
+    for cache, snapshot, plan in golden():
         more = {(type(step.action), step.target.kind) for step in plan.steps} - known
         if more:
-            found.append((shelves, snapshot, plan))
+            found.append((cache, snapshot, plan))
             known |= more
     return tuple(found)
 
 
-def steps() -> Iterator[tuple[Shelves, Step]]:
+def steps() -> Iterator[tuple[ClusterCache, Step]]:
     """At least one write of every kind that a plan may hold."""
-    yield from ((shelves, step) for shelves, _, plan in telling() for step in plan.steps)
-    empty = shelved([])
+    yield from ((cache, step) for cache, _, plan in telling() for step in plan.steps)
+    empty = cached([])
     for _, plan in rounds_of(applied(sound())):
         yield from ((empty, step) for step in plan.steps if isinstance(step.action, Create))
     yield from ends()
@@ -153,14 +153,14 @@ def answer(one: Asked, before: int) -> tuple[int, Json]:
 
 async def act(api: Api, recorder: Recorder) -> None:
     """Have the operator do everything it can do."""
-    for shelves, step in steps():
-        await ClusterActing(api, shelves, Writes(api, shelves)).trial()(step)
-    for shelves, snapshot, plan in telling():
-        await ClusterActing(api, shelves, Writes(api, shelves)).refresh(
+    for cache, step in steps():
+        await ClusterExecution(api, cache, StepExecutor(api, cache)).trial()(step)
+    for cache, snapshot, plan in telling():
+        await ClusterExecution(api, cache, StepExecutor(api, cache)).refresh(
             (snapshot.root.ref.namespace, snapshot.root.ref.name)
         )
         events = Events(api, "me")
-        events.planned(Look(home=("ml", "llm"), name="x", seen=snapshot, plan=plan, seconds=0))
+        events.planned(Look(root_key=("ml", "llm"), name="x", seen=snapshot, plan=plan, seconds=0))
         running = asyncio.create_task(events.run())
         await events.flush()
         running.cancel()
@@ -168,7 +168,7 @@ async def act(api: Api, recorder: Recorder) -> None:
     terms = LeaseTerms(namespace="home", name=name, identity="me", retry=0.01)
     leader = Leader(api, terms, lambda _leads: None)
     tasks = [asyncio.create_task(leader.run())]
-    tasks += [asyncio.create_task(Reflector(api, kind, Shelves()).run()) for kind in KINDS.values()]
+    tasks += [asyncio.create_task(Reflector(api, kind, ClusterCache()).run()) for kind in KINDS.values()]
     await recorder.until(
         Asked("coordination.k8s.io", "leases", "update"),
         *(Asked(kind.group, kind.plural, "watch") for kind in KINDS.values()),

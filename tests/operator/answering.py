@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
-from grove_shell.client.api import Api, Observer
+from grove_shell.client.api import Api, OnResponse
 from grove_shell.client.connection import Connection
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -39,7 +39,7 @@ async def listening(answer: Answer, *, patience: float = 60.0) -> AsyncIterator[
 
 @asynccontextmanager
 async def asked(
-    answer: Answer, *, in_flight: int = 32, token: Token = no_token, observer: Observer | None = None
+    answer: Answer, *, in_flight: int = 32, token: Token = no_token, observer: OnResponse | None = None
 ) -> AsyncIterator[Api]:
     """A client of such a server."""
     async with listening(answer) as server:

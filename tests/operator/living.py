@@ -8,7 +8,7 @@ from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
 from grove_core.resources.keys import MANAGED_BY, OPERATOR, SET
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.client.kinds import KINDS
-from tests.operator.shelved import NAMESPACE, Json, a_set
+from tests.operator.cached import NAMESPACE, Json, a_set
 from tests.property.resources.manifests import clique, owner
 
 SETS: Final = ("llm", "chat")

@@ -4,16 +4,16 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from unittest import mock
 
-from grove_shell.operator.acting import ClusterActing
-from grove_shell.world import roll_call
-from grove_shell.world.shelves import Shelves
-from grove_shell.world.writes import Writes
+from grove_shell.apply import pod_relist
+from grove_shell.apply.step_executor import StepExecutor
+from grove_shell.cache.cluster_cache import ClusterCache
+from grove_shell.operator.execution import ClusterExecution
 from tests.operator.answering import asked
 from tests.operator.missing_labels import Server
 
 
 def looked_around(
-    server: Server, shelves: Shelves, meanwhile: Callable[[set[str]], Awaitable[None]], pause: float = 0.01
+    server: Server, cache: ClusterCache, meanwhile: Callable[[set[str]], Awaitable[None]], pause: float = 0.01
 ) -> list[str]:
     """What looks for pods all the time, with a pause between; it leads while there is anything in a set.
 
@@ -24,13 +24,13 @@ def looked_around(
     async def scenario() -> None:
         leads: set[str] = set()
         async with asked(server.answer) as api:
-            acting = ClusterActing(api, shelves, Writes(api, shelves))
+            acting = ClusterExecution(api, cache, StepExecutor(api, cache))
             looking = asyncio.ensure_future(acting.look_around(lambda: bool(leads), told.append))
             await meanwhile(leads)
             assert not looking.done()
             looking.cancel()
             await asyncio.wait([looking])
 
-    with mock.patch.object(roll_call, "_PAUSE", pause):
+    with mock.patch.object(pod_relist, "_PAUSE", pause):
         asyncio.run(scenario())
     return told

@@ -12,11 +12,11 @@ from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
 from grove_core.resources.keys import CORE, MANAGED_BY, OPERATOR, SET, SET_REPLICA
+from grove_shell.apply.step_executor import StepExecutor
+from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.controller.deciding import decided
-from grove_shell.operator.acting import ClusterActing
-from grove_shell.operator.last_look import LastLook
-from grove_shell.world.shelves import Shelves
-from grove_shell.world.writes import Writes
+from grove_shell.operator.execution import ClusterExecution
+from grove_shell.operator.fresh_read import FreshRead
 from tests.fabric_daemon.one_domain import until
 from tests.operator.answering import asked, not_found
 
@@ -161,13 +161,13 @@ Tried = Callable[[str, str], Awaitable[Attempt]]
 Acts = Callable[[Callable[[], Tried]], Awaitable[Any]]
 
 
-def acted(server: Server, shelves: Shelves, acts: Acts) -> Any:
+def acted(server: Server, cache: ClusterCache, acts: Acts) -> Any:
     """What comes of it; it gets what begins a round, which gets what makes a pod of a name for a clique."""
 
     async def scenario() -> Any:
         async with asked(server.answer) as api:
-            acting = ClusterActing(api, shelves, Writes(api, shelves))
-            return await acts(lambda: planned(acting, shelves))
+            acting = ClusterExecution(api, cache, StepExecutor(api, cache))
+            return await acts(lambda: planned(acting, cache))
 
     return asyncio.run(scenario())
 
@@ -178,25 +178,25 @@ def birth(name: str, letter: str) -> Step:
     return Step(Stage.WORKLOAD, Ref(CORE, "Pod", "ml", name), Create(manifest), ())
 
 
-def planned(acting: ClusterActing, shelves: Shelves) -> Tried:
+def planned(acting: ClusterExecution, cache: ClusterCache) -> Tried:
     """What makes a pod in a round that was planned now, which is to make many."""
-    seen = shelves.observe(HOME, datetime.now(UTC))
+    seen = cache.observe(HOME, datetime.now(UTC))
     assert seen is not None
     steps = [birth(f"llm-0-{letter}-{index}", letter) for letter in "ab" for index in range(20)]
-    last_look = LastLook(seen, steps, look=lambda: None, plan=decided, pods=partial(shelves.pods_of, HOME))
+    last_look = FreshRead(seen, steps, look=lambda: None, plan=decided, pods=partial(cache.pods_of, HOME))
     trial = acting.trial(last_look.against)
     return lambda name, letter: trial(birth(name, letter))
 
 
-def known(*pods: Json) -> Shelves:
+def known(*pods: Json) -> ClusterCache:
     """A copy with two cliques, and these pods."""
-    shelves = Shelves()
-    shelves.put("PodCliqueSet", a_set())
+    cache = ClusterCache()
+    cache.put("PodCliqueSet", a_set())
     for letter in "ab":
-        shelves.put("PodClique", a_clique(letter))
+        cache.put("PodClique", a_clique(letter))
     for pod in pods:
-        shelves.put("Pod", pod)
-    return shelves
+        cache.put("Pod", pod)
+    return cache
 
 
 def outcomes(attempts: list[Attempt]) -> list[Outcome]:

@@ -10,9 +10,9 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Create, Ensure, Outcome, Stage, Step
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.keys import NVIDIA
+from grove_shell.apply.step_executor import StepExecutor
+from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api
-from grove_shell.world.shelves import Shelves
-from grove_shell.world.writes import Writes
 from tests.manifests.recorder import Asked, Recorder
 
 Json = dict[str, Any]
@@ -30,7 +30,7 @@ def created(making: type[Create | Ensure], status: int, **words: str) -> Attempt
 
     async def scenario() -> Attempt:
         async with Recorder(answer).connection() as connection, Api(connection) as api:
-            return await Writes(api, Shelves()).attempt(step(making))
+            return await StepExecutor(api, ClusterCache()).attempt(step(making))
 
     return asyncio.run(scenario())
 

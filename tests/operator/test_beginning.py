@@ -10,16 +10,16 @@ import pytest
 
 from grove_core.kernel.steps import Attempt, Delete, Step
 from grove_core.plan.plan import Plan
+from grove_shell.cache.cache_view import Observation
+from grove_shell.cache.cluster_cache import ClusterCache
+from grove_shell.cache.root_keys import RootKey, key_of_topology
 from grove_shell.client.api import Unreachable
 from grove_shell.controller.deciding import decided
 from grove_shell.controller.look import Follower, Look
-from grove_shell.operator.rounds import Rounds
+from grove_shell.operator.reconcile_loop import ReconcileLoop
 from grove_shell.operator.telemetry import Telemetry
-from grove_shell.world.homes import Home, home_of_topology
-from grove_shell.world.shelves import Shelves
-from grove_shell.world.sights import Sight
-from tests.operator.shelved import NAMESPACE, a_set
-from tests.operator.test_last_look import Cluster
+from tests.operator.cached import NAMESPACE, a_set
+from tests.operator.test_fresh_read import Cluster
 from tests.skipped_time import now, run_skipping_time
 
 Json = dict[str, Any]
@@ -35,26 +35,26 @@ class Looks(Follower):
     """Writes down who was looked at when, and who is told to be gone."""
 
     def __init__(self) -> None:
-        self.at: list[tuple[float, Home]] = []
-        self.gone_are: list[Home] = []
+        self.at: list[tuple[float, RootKey]] = []
+        self.gone_are: list[RootKey] = []
 
     def planned(self, look: Look) -> None:
-        self.at.append((now(), look.home))
+        self.at.append((now(), look.root_key))
 
-    def gone(self, home: Home) -> None:
-        self.gone_are.append(home)
+    def gone(self, root_key: RootKey) -> None:
+        self.gone_are.append(root_key)
 
 
 @pytest.mark.req("OP-030")
 def test_op077_a_thousand_sets_come_and_go_before_it_leads() -> None:
     async def scenario() -> tuple[int, int, Looks]:
-        looks, shelves = Looks(), Shelves()
-        rounds = Rounds(shelves=shelves, acting=None, decide=decided, followers=(looks,))
-        shelves.changed = rounds.wake
+        looks, cache = Looks(), ClusterCache()
+        rounds = ReconcileLoop(cache=cache, acting=None, decide=decided, followers=(looks,))
+        cache.changed = rounds.wake
         for number in range(1000):
-            shelves.put("PodCliqueSet", stored(f"s{number}"))
+            cache.put("PodCliqueSet", stored(f"s{number}"))
             if number >= 3:
-                shelves.drop("PodCliqueSet", stored(f"s{number}", "2"))
+                cache.drop("PodCliqueSet", stored(f"s{number}", "2"))
         await asyncio.sleep(1)
         waiting, depth = len(asyncio.all_tasks()), rounds.depth
         assert not looks.at
@@ -65,27 +65,27 @@ def test_op077_a_thousand_sets_come_and_go_before_it_leads() -> None:
 
     waiting, depth, looks = run_skipping_time(scenario())
     assert (waiting, depth) == (1, 0), "only the scenario itself"
-    assert {home for _, home in looks.at} == {(NAMESPACE, f"s{number}") for number in range(3)}
+    assert {root_key for _, root_key in looks.at} == {(NAMESPACE, f"s{number}") for number in range(3)}
 
 
 def test_op077_topologies_are_looked_at_too_where_they_are_looked_after() -> None:
-    shelves = Shelves()
+    cache = ClusterCache()
     level = {"domain": "rack", "key": "example.com/rack"}
     raw = {"metadata": {"name": "t", "uid": "t", "resourceVersion": "1"}, "spec": {"levels": [level]}}
-    shelves.put("ClusterTopology", raw)
-    shelves.put("PodCliqueSet", stored("s"))
-    assert set(shelves.homes()) == {(NAMESPACE, "s"), home_of_topology("t")}
-    shelves.topologies.kept = False
-    assert shelves.homes() == [(NAMESPACE, "s")]
+    cache.put("ClusterTopology", raw)
+    cache.put("PodCliqueSet", stored("s"))
+    assert set(cache.root_keys()) == {(NAMESPACE, "s"), key_of_topology("t")}
+    cache.topologies.kept = False
+    assert cache.root_keys() == [(NAMESPACE, "s")]
 
 
 def test_op077_who_may_not_act_any_more_begins_nothing() -> None:
     async def scenario() -> int:
-        looks, shelves = Looks(), Shelves()
-        rounds = Rounds(shelves=shelves, acting=None, decide=decided, followers=(looks,))
-        shelves.changed = rounds.wake
+        looks, cache = Looks(), ClusterCache()
+        rounds = ReconcileLoop(cache=cache, acting=None, decide=decided, followers=(looks,))
+        cache.changed = rounds.wake
         rounds.begin()
-        shelves.put("PodCliqueSet", stored("s"))
+        cache.put("PodCliqueSet", stored("s"))
         rounds.cease()
         await asyncio.sleep(1)
         await rounds.close()
@@ -97,7 +97,7 @@ def test_op077_who_may_not_act_any_more_begins_nothing() -> None:
 class SlowServer(Cluster):
     """Takes ten seconds to tell all of a set, and has every step done."""
 
-    async def refresh(self, _home: Home) -> None:
+    async def refresh(self, _home: RootKey) -> None:
         await asyncio.sleep(10)
 
 
@@ -105,10 +105,10 @@ class SlowServer(Cluster):
 def test_op076_what_the_server_takes_is_no_thought() -> None:
     async def scenario() -> list[float]:
         cluster, looks = SlowServer("never"), Looks()
-        rounds = Rounds(shelves=cluster.shelves, acting=cluster, decide=decided, followers=(looks,))
+        rounds = ReconcileLoop(cache=cluster.cache, acting=cluster, decide=decided, followers=(looks,))
         rounds.begin()
         await asyncio.sleep(10.5)
-        rounds.wake(cluster.home)
+        rounds.wake(cluster.root_key)
         await asyncio.sleep(15)
         await rounds.close()
         return [at for at, _ in looks.at]
@@ -123,18 +123,18 @@ def test_op033_no_rest_is_waited_for_at_the_end() -> None:
     """It rests four times as long as it was thought about."""
     thought = 0.3
 
-    def decide(seen: Sight) -> Plan:
+    def decide(seen: Observation) -> Plan:
         time.sleep(thought)
         return decided(seen)
 
     async def scenario() -> tuple[float, int]:
-        looks, shelves = Looks(), Shelves()
-        rounds = Rounds(shelves=shelves, acting=None, decide=decide, followers=(looks,))
-        shelves.changed = rounds.wake
+        looks, cache = Looks(), ClusterCache()
+        rounds = ReconcileLoop(cache=cache, acting=None, decide=decide, followers=(looks,))
+        cache.changed = rounds.wake
         rounds.begin()
-        shelves.put("PodCliqueSet", stored("s"))
+        cache.put("PodCliqueSet", stored("s"))
         await asyncio.sleep(thought / 3)  # in which it is thought about: there is one thread
-        shelves.put("PodCliqueSet", stored("s", "2"))
+        cache.put("PodCliqueSet", stored("s", "2"))
         began = now()
         await rounds.close()
         return now() - began, len(looks.at)
@@ -150,17 +150,17 @@ class Deaf(Follower):
     def planned(self, look: Look) -> None:
         raise OSError("no space left on device")
 
-    def failed(self, home: Home, words: str) -> None:
+    def failed(self, root_key: RootKey, words: str) -> None:
         raise OSError("no space left on device")
 
 
 def test_op027_who_cannot_be_told_keeps_no_set_from_being_looked_at_again() -> None:
     async def scenario() -> int:
-        looks, shelves = Looks(), Shelves()
+        looks, cache = Looks(), ClusterCache()
         asyncio.get_running_loop().set_exception_handler(lambda _loop, _about: None)
-        rounds = Rounds(shelves=shelves, acting=None, decide=decided, followers=(looks, Deaf()))
+        rounds = ReconcileLoop(cache=cache, acting=None, decide=decided, followers=(looks, Deaf()))
         rounds.begin()
-        shelves.put("PodCliqueSet", stored("s"))
+        cache.put("PodCliqueSet", stored("s"))
         rounds.wake((NAMESPACE, "s"))
         await asyncio.sleep(10)
         await rounds.close()
@@ -184,17 +184,17 @@ def test_op078_a_set_that_is_gone_is_told_of_no_more_though_its_parts_stay() -> 
         lines = telemetry.page().decode().splitlines()
         return {line.partition("{")[0] for line in lines if 'namespace="' in line and 'set="' in line}
 
-    async def scenario() -> tuple[set[str], set[str], list[Home]]:
+    async def scenario() -> tuple[set[str], set[str], list[RootKey]]:
         cluster, looks = Done("never"), Looks()
-        planned = Rounds(shelves=cluster.shelves, acting=None, decide=decided, followers=(telemetry, looks))
-        cluster.shelves.changed = planned.wake
+        planned = ReconcileLoop(cache=cluster.cache, acting=None, decide=decided, followers=(telemetry, looks))
+        cluster.cache.changed = planned.wake
         planned.begin()
         await asyncio.sleep(1)
         before = told()
         (raw,) = (one for one in cluster.items if one["kind"] == "PodCliqueSet")
-        cluster.shelves.drop("PodCliqueSet", raw)
+        cluster.cache.drop("PodCliqueSet", raw)
         await asyncio.sleep(1)
-        assert cluster.shelves.holds(cluster.home)
+        assert cluster.cache.holds(cluster.root_key)
         await planned.close()
         return before, told(), looks.gone_are
 
@@ -206,11 +206,11 @@ def test_op078_a_set_that_is_gone_is_told_of_no_more_though_its_parts_stay() -> 
 
 def test_op078_of_a_kind_that_is_lost_nobody_knows_who_is_gone() -> None:
     cluster = Cluster("never")
-    assert not cluster.shelves.is_gone(cluster.home)
-    cluster.shelves.lose("PodCliqueSet", "forbidden")
-    assert not cluster.shelves.is_gone(cluster.home)
-    cluster.shelves.replace("PodCliqueSet", [], "9")
-    assert cluster.shelves.is_gone(cluster.home)
+    assert not cluster.cache.is_gone(cluster.root_key)
+    cluster.cache.lose("PodCliqueSet", "forbidden")
+    assert not cluster.cache.is_gone(cluster.root_key)
+    cluster.cache.replace("PodCliqueSet", [], "9")
+    assert cluster.cache.is_gone(cluster.root_key)
 
 
 class Away(Cluster):
@@ -220,7 +220,7 @@ class Away(Cluster):
         super().__init__("never")
         self.asked: list[float] = []
 
-    async def refresh(self, _home: Home) -> None:
+    async def refresh(self, _home: RootKey) -> None:
         self.asked.append(now())
         await asyncio.sleep(0)
         raise Unreachable("away")
@@ -232,11 +232,11 @@ def test_op076_who_asked_in_vain_rests_all_the_same() -> None:
     cluster = Away()
 
     async def scenario() -> None:
-        rounds = Rounds(shelves=cluster.shelves, acting=cluster, decide=decided)
+        rounds = ReconcileLoop(cache=cluster.cache, acting=cluster, decide=decided)
         rounds.begin()
         for _ in range(200):
             await asyncio.sleep(0.01)
-            rounds.wake(cluster.home)
+            rounds.wake(cluster.root_key)
         await rounds.close()
 
     run_skipping_time(scenario())

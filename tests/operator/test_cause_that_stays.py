@@ -13,8 +13,8 @@ from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Step
 from grove_shell.controller.deciding import decided
-from grove_shell.operator.rounds import Rounds
-from tests.operator.test_last_look import Cluster
+from grove_shell.operator.reconcile_loop import ReconcileLoop
+from tests.operator.test_fresh_read import Cluster
 from tests.skipped_time import run_skipping_time
 
 CAUSE: Final = "ml-0-decode"
@@ -41,12 +41,12 @@ class Protected(Cluster):
                 if ref.name == CAUSE:
                     return Attempt(step, self.outcome, "change freeze")
                 gone = {"namespace": ref.namespace, "name": ref.name, "uid": step.action.guard.uid}
-                self.shelves.drop(ref.kind, {"metadata": gone})
+                self.cache.drop(ref.kind, {"metadata": gone})
             if isinstance(step.action, Create) and ref.kind == "PodClique":
                 raw = thaw(step.action.manifest)
                 number = str(next(self.numbers))
                 raw["metadata"] |= {"uid": number, "resourceVersion": number}
-                self.shelves.put(ref.kind, raw)
+                self.cache.put(ref.kind, raw)
             return Attempt(step, Outcome.DONE)
 
         return attempt
@@ -61,7 +61,7 @@ def test_op102_companions_do_not_go_again_and_again(rules: str, outcome: Outcome
     cluster = Protected(outcome)
 
     async def scenario() -> None:
-        rounds = Rounds(shelves=cluster.shelves, acting=cluster, decide=partial(decided, rules=rule_set(rules)))
+        rounds = ReconcileLoop(cache=cluster.cache, acting=cluster, decide=partial(decided, rules=rule_set(rules)))
         rounds.begin()
         await asyncio.sleep(LONG)
         await rounds.close()

@@ -6,10 +6,10 @@ import pytest
 
 from grove_core.kernel.frozen import thaw
 from grove_core.resources.keys import CLAIMS
-from grove_shell.world.homes import Home
-from grove_shell.world.shelves import Shelves
-from grove_shell.world.sights import TEMPLATE_KIND
-from tests.operator.shelved import NAMESPACE, Json, a_set
+from grove_shell.cache.cache_view import TEMPLATE_KIND
+from grove_shell.cache.cluster_cache import ClusterCache
+from grove_shell.cache.root_keys import RootKey
+from tests.operator.cached import NAMESPACE, Json, a_set
 from tests.property.workload.sets import NOW
 
 
@@ -28,9 +28,9 @@ def sharing(name: str, *templates: tuple[str, str]) -> Json:
     return raw
 
 
-def shown(shelves: Shelves) -> set[tuple[str, str]]:
+def shown(cache: ClusterCache) -> set[tuple[str, str]]:
     """The templates that the set sees, each with the name of its request."""
-    seen = shelves.observe((NAMESPACE, "llm"), NOW)
+    seen = cache.observe((NAMESPACE, "llm"), NOW)
     assert seen is not None
     specs: dict[str, Any] = {name: thaw(spec) for (_, name), spec in seen.claim_templates.items()}
     return {(name, spec["spec"]["devices"]["requests"][0]["name"]) for name, spec in specs.items()}
@@ -38,11 +38,11 @@ def shown(shelves: Shelves) -> set[tuple[str, str]]:
 
 @pytest.mark.req("WL-021")
 def test_op001_a_claim_template_wakes_who_names_it_and_nobody_else() -> None:
-    woken: list[Home] = []
-    shelves = Shelves()
+    woken: list[RootKey] = []
+    cache = ClusterCache()
     for raw in (sharing("llm", (NAMESPACE, "t"), ("far", "x")), sharing("chat", (NAMESPACE, "u"))):
-        shelves.put("PodCliqueSet", raw)
-    shelves.changed = woken.append
+        cache.put("PodCliqueSet", raw)
+    cache.changed = woken.append
     for event, expected in (
         (a_template("5", "a"), [(NAMESPACE, "llm")]),
         (a_template("6", "b"), [(NAMESPACE, "llm")]),
@@ -52,41 +52,41 @@ def test_op001_a_claim_template_wakes_who_names_it_and_nobody_else() -> None:
         (a_template("9", "b", name="x", namespace="far"), [(NAMESPACE, "llm")]),
     ):
         woken.clear()
-        shelves.put(TEMPLATE_KIND, event)
+        cache.put(TEMPLATE_KIND, event)
         assert woken == expected
     woken.clear()
-    shelves.drop(TEMPLATE_KIND, a_template("6", "b"))
+    cache.drop(TEMPLATE_KIND, a_template("6", "b"))
     assert woken == [(NAMESPACE, "llm")]
     changed = sharing("llm", ("far", "x"))
     changed["metadata"]["resourceVersion"] = "10"
-    shelves.put("PodCliqueSet", changed)
+    cache.put("PodCliqueSet", changed)
     woken.clear()
-    shelves.put(TEMPLATE_KIND, {**a_template("11", "b"), "metadata": {**a_template("11", "b")["metadata"], "uid": "2"}})
+    cache.put(TEMPLATE_KIND, {**a_template("11", "b"), "metadata": {**a_template("11", "b")["metadata"], "uid": "2"}})
     assert woken == []
-    shelves.drop("PodCliqueSet", changed)
+    cache.drop("PodCliqueSet", changed)
     woken.clear()
-    shelves.drop(TEMPLATE_KIND, a_template("9", "b", name="x", namespace="far"))
+    cache.drop(TEMPLATE_KIND, a_template("9", "b", name="x", namespace="far"))
     assert woken == []
 
 
 def test_op002_older_news_of_a_claim_template_changes_nothing() -> None:
-    shelves = Shelves()
-    shelves.put("PodCliqueSet", sharing("llm", (NAMESPACE, "t")))
+    cache = ClusterCache()
+    cache.put("PodCliqueSet", sharing("llm", (NAMESPACE, "t")))
     for version, request in (("5", "new"), ("3", "old"), ("5", "as old")):
-        shelves.put(TEMPLATE_KIND, a_template(version, request))
-        assert shown(shelves) == {("t", "new")}
-    shelves.replace(TEMPLATE_KIND, [], "4")
-    assert shown(shelves) == {("t", "new")}
-    shelves.replace(TEMPLATE_KIND, [a_template("6", "newer")], "6")
-    assert shown(shelves) == {("t", "newer")}
-    shelves.drop(TEMPLATE_KIND, a_template("7", "newer"))
-    shelves.put(TEMPLATE_KIND, a_template("6", "newer"))
-    assert shown(shelves) == set()
+        cache.put(TEMPLATE_KIND, a_template(version, request))
+        assert shown(cache) == {("t", "new")}
+    cache.replace(TEMPLATE_KIND, [], "4")
+    assert shown(cache) == {("t", "new")}
+    cache.replace(TEMPLATE_KIND, [a_template("6", "newer")], "6")
+    assert shown(cache) == {("t", "newer")}
+    cache.drop(TEMPLATE_KIND, a_template("7", "newer"))
+    cache.put(TEMPLATE_KIND, a_template("6", "newer"))
+    assert shown(cache) == set()
 
 
 def test_op004_a_claim_template_that_is_not_shown_any_more_is_unknown() -> None:
-    shelves = Shelves()
-    shelves.put("PodCliqueSet", sharing("llm", (NAMESPACE, "t")))
-    shelves.put(TEMPLATE_KIND, a_template("5", "new"))
-    shelves.lose(TEMPLATE_KIND, "forbidden")
-    assert shown(shelves) == set()
+    cache = ClusterCache()
+    cache.put("PodCliqueSet", sharing("llm", (NAMESPACE, "t")))
+    cache.put(TEMPLATE_KIND, a_template("5", "new"))
+    cache.lose(TEMPLATE_KIND, "forbidden")
+    assert shown(cache) == set()

@@ -8,13 +8,13 @@ import aiohttp
 import pytest
 from aiohttp import web
 
+from grove_shell.cache.cache_view import TEMPLATE_KIND
 from grove_shell.client.connection import Connection
 from grove_shell.client.kinds import KINDS
 from grove_shell.operator.process import Process
 from grove_shell.settings.operator import OperatorSettings
-from grove_shell.world.sights import TEMPLATE_KIND
 from tests.operator.answering import listening, no_token, not_found
-from tests.operator.test_depth import listed, template, written
+from tests.operator.test_nesting_limit import listed, template, written
 
 PLURALS = {kind.plural: kind.kind for kind in KINDS.values()}
 

@@ -8,9 +8,9 @@ import pytest
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Ensure, Outcome, Stage, Step
+from grove_shell.apply.step_executor import StepExecutor
+from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api
-from grove_shell.world.shelves import Shelves
-from grove_shell.world.writes import Writes
 from tests.property.workload.sets import NOW
 from tests.webhooks.objects import ObjectServer
 
@@ -31,14 +31,14 @@ def domain(set_name: str = "llm", owner: str = "root", kind: str = "PodCliqueSet
     return {"apiVersion": REF.api_version, "kind": "ComputeDomain", "metadata": meta, "spec": {"numNodes": 0}}
 
 
-def tried(server: ObjectServer, shelves: Shelves, times: int = 1) -> list[Attempt]:
+def tried(server: ObjectServer, cache: ClusterCache, times: int = 1) -> list[Attempt]:
     manifest = freeze(domain())
     assert isinstance(manifest, FrozenMap)
     step = Step(Stage.FOUNDATION, REF, Ensure(manifest), ())
 
     async def play() -> list[Attempt]:
         async with server.connection() as connection, Api(connection) as api:
-            return [await Writes(api, shelves).attempt(step) for _ in range(times)]
+            return [await StepExecutor(api, cache).attempt(step) for _ in range(times)]
 
     return asyncio.run(play())
 
@@ -52,25 +52,25 @@ def a_set() -> Json:
 
 @pytest.mark.req("PL-018")
 def test_pl022_the_second_is_content_and_both_are_seen_at_once() -> None:
-    server, shelves = ObjectServer(), Shelves()
-    attempts = tried(server, shelves, times=2)
+    server, cache = ObjectServer(), ClusterCache()
+    attempts = tried(server, cache, times=2)
     assert [attempt.outcome for attempt in attempts] == [Outcome.DONE, Outcome.DONE]
     assert list(server.objects) == [PATH]
     assert server.asked == {"POST": 2, "GET": 1}
-    assert shelves.find(REF) is not None
+    assert cache.find(REF) is not None
 
 
 def test_pl022_a_gang_may_own_it_already() -> None:
     server = ObjectServer()
     server.objects[PATH] = domain(owner="gang", kind="PodGang", uid="d", resourceVersion="7")
-    (attempt,) = tried(server, Shelves())
+    (attempt,) = tried(server, ClusterCache())
     assert attempt.outcome is Outcome.DONE
 
 
 def test_pl022_what_serves_another_is_a_refusal_that_names_both() -> None:
     server = ObjectServer()
     server.objects[PATH] = domain("other", uid="d", resourceVersion="7")
-    (attempt,) = tried(server, Shelves())
+    (attempt,) = tried(server, ClusterCache())
     assert attempt.outcome is Outcome.REFUSED
     assert "replica 0 of other" in attempt.detail
     assert "replica 0 of llm" in attempt.detail
@@ -79,7 +79,7 @@ def test_pl022_what_serves_another_is_a_refusal_that_names_both() -> None:
 def test_pl022_what_goes_is_a_conflict() -> None:
     server = ObjectServer()
     server.objects[PATH] = domain(uid="d", resourceVersion="7", deletionTimestamp="2026-11-20T09:00:00Z")
-    (attempt,) = tried(server, Shelves())
+    (attempt,) = tried(server, ClusterCache())
     assert attempt.outcome is Outcome.CONFLICT
 
 
@@ -99,7 +99,7 @@ def test_pl022_a_quota_that_is_full_is_asked_before_the_name(there: Json | None,
     if there is not None:
         there["metadata"] |= {"uid": "d", "resourceVersion": "7"}
         server.objects[PATH] = there
-    (attempt,) = tried(server, Shelves())
+    (attempt,) = tried(server, ClusterCache())
     assert attempt.outcome is outcome
     assert attempt.detail.startswith(words)
     assert server.asked == {"POST": 1, "GET": 1}
@@ -113,29 +113,29 @@ def test_pl022_a_refusal_stands_where_nobody_can_look(code: int, said: Json) -> 
     server = ObjectServer()
     server.refuses["computedomains"] = (403, {"kind": "Status", "message": "exceeded quota: gpus"})
     server.hides["computedomains"] = (code, said)
-    (attempt,) = tried(server, Shelves())
+    (attempt,) = tried(server, ClusterCache())
     assert (attempt.outcome, attempt.detail) == (Outcome.REFUSED, "exceeded quota: gpus")
 
 
 def test_ms043_what_an_owner_of_before_left_is_seen_and_strangers_are_not_ours() -> None:
     """A domain of a gang that is gone is the set's to hand over; one of another set only holds its name."""
-    shelves = Shelves()
-    shelves.put("PodCliqueSet", a_set())
-    shelves.put("ComputeDomain", domain(owner="gone", kind="PodGang", uid="d", resourceVersion="7"))
+    cache = ClusterCache()
+    cache.put("PodCliqueSet", a_set())
+    cache.put("ComputeDomain", domain(owner="gone", kind="PodGang", uid="d", resourceVersion="7"))
     other = domain("other", uid="e", resourceVersion="8")
     other["metadata"]["name"] = "llm-1-cd"
-    shelves.put("ComputeDomain", other)
+    cache.put("ComputeDomain", other)
     claim = {**domain(owner="gone", kind="PodGang", uid="c", resourceVersion="9"), "kind": "ResourceClaim"}
     claim |= {"apiVersion": "resource.k8s.io/v1"}
     claim["metadata"] = {**claim["metadata"], "name": "llm-0-mnnvl-claim"}
-    shelves.put("ResourceClaim", claim)
-    seen = shelves.observe(("ml", "llm"), NOW)
+    cache.put("ResourceClaim", claim)
+    seen = cache.observe(("ml", "llm"), NOW)
     assert seen is not None
     assert [one.ref.name for one in seen.domains] == ["llm-0-cd"]
     assert [one.ref.name for one in seen.others] == ["llm-0-mnnvl-claim"]
     assert set(seen.named_domains) == {("ml", "llm-0-cd"), ("ml", "llm-1-cd")}
     assert set(seen.named_claims) == {("ml", "llm-0-mnnvl-claim")}
-    shelves.drop("ResourceClaim", claim)
-    after = shelves.observe(("ml", "llm"), NOW)
+    cache.drop("ResourceClaim", claim)
+    after = cache.observe(("ml", "llm"), NOW)
     assert after is not None
     assert not after.named_claims

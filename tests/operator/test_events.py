@@ -21,7 +21,7 @@ from grove_core.resources.keys import SET_FINALIZER
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.controller.look import Look
 from grove_shell.operator.events import Events, Told, told_of
-from grove_shell.operator.last_look import unasked
+from grove_shell.operator.fresh_read import unasked
 from tests.operator.answering import asked
 from tests.property.strategies.worlds import World, is_termination, storms
 from tests.property.workload.sets import applied, clique_raw, set_raw
@@ -104,7 +104,7 @@ def written(plan: Plan, instance: str = "we") -> list[dict[str, Any]]:
             events = Events(api, instance)
             running = asyncio.create_task(events.run())
             seen = applied(set_raw(clique_raw("a")))  # Events are about the plan
-            events.planned(Look(home=("ml", "llm"), name="a plan", seen=seen, plan=plan, seconds=0.0))
+            events.planned(Look(root_key=("ml", "llm"), name="a plan", seen=seen, plan=plan, seconds=0.0))
             await events.flush()
             assert not running.done(), running
             running.cancel()

@@ -11,11 +11,11 @@ import pytest
 from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
 from grove_core.plan.plan import Plan
+from grove_shell.cache.cache_view import Observation
 from grove_shell.controller.deciding import decided
-from grove_shell.operator import rounds as rounds_of_sets
-from grove_shell.operator.rounds import Rounds
-from grove_shell.world.sights import Sight
-from tests.operator.test_last_look import GIVEN, Cluster, Hearer, ends
+from grove_shell.operator import reconcile_loop
+from grove_shell.operator.reconcile_loop import ReconcileLoop
+from tests.operator.test_fresh_read import GIVEN, Cluster, Hearer, ends
 from tests.skipped_time import run_skipping_time
 
 NAME: Final = "gt052_waiting_replica_counts_against_the_threshold"
@@ -42,7 +42,7 @@ class Dying(Cluster):
         told = {"type": "MinAvailableBreached", "status": "True", "reason": "InsufficientReadyPods", "message": "x"}
         others = [one for one in item["status"].get("conditions", ()) if one["type"] != told["type"]]
         item["status"]["conditions"] = [*others, {**told, "lastTransitionTime": since}]
-        self.shelves.put(kind, item)
+        self.cache.put(kind, item)
         for pod in (one for one in self.items if one["kind"] == "Pod"):
             if any(owner["name"] == name for owner in pod["metadata"].get("ownerReferences", ())):
                 pod["metadata"]["resourceVersion"] = "88888888"
@@ -50,7 +50,7 @@ class Dying(Cluster):
                     {"type": "PodScheduled", "status": "True"},
                     {"type": "Ready", "status": "False"},
                 ]
-                self.shelves.put("Pod", pod)
+                self.cache.put("Pod", pod)
 
     def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
         async def attempt(step: Step) -> Attempt:
@@ -62,7 +62,7 @@ class Dying(Cluster):
                 return Attempt(step, Outcome.CONFLICT, words)
             ref = step.target
             gone = {"namespace": ref.namespace, "name": ref.name, "uid": step.action.guard.uid}
-            self.shelves.drop(ref.kind, {"metadata": gone})
+            self.cache.drop(ref.kind, {"metadata": gone})
             if self.recovers == ref.name:
                 self.recover()
             if self.recovers == f"most after {ref.name}":
@@ -139,7 +139,7 @@ def test_op074_by_whatever_rules_nothing_is_left_of_what_ends(
                 )
                 leaving = {"deletionTimestamp": "2026-11-20T13:00:00Z", "resourceVersion": "99999999"}
                 gone = {**raw, "metadata": {**raw["metadata"], **leaving}}
-                (cluster.shelves.put if finalizers else cluster.shelves.drop)(step.target.kind, gone)
+                (cluster.cache.put if finalizers else cluster.cache.drop)(step.target.kind, gone)
             return Attempt(step, Outcome.DONE)
 
         return attempt
@@ -180,7 +180,10 @@ def test_gt063_an_end_of_which_a_deletion_failed_goes_on_at_the_next_look(
 
 
 def played_at(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, decide: Callable[[Sight], Plan] = decided, seconds: float = 0
+    cluster: Cluster,
+    monkeypatch: pytest.MonkeyPatch,
+    decide: Callable[[Observation], Plan] = decided,
+    seconds: float = 0,
 ) -> dict[str, Any]:
     """What the first round ended at that moment, on a clock that skips what is waited for; and so long after it."""
 
@@ -189,11 +192,11 @@ def played_at(
         def now(cls, tz: tzinfo | None = None) -> Self:
             return cls.fromtimestamp(Dying.NOW.timestamp(), tz)
 
-    monkeypatch.setattr(rounds_of_sets, "datetime", Clock)
+    monkeypatch.setattr(reconcile_loop, "datetime", Clock)
     hearer = Hearer()
 
     async def scenario() -> None:
-        rounds = Rounds(shelves=cluster.shelves, acting=cluster, decide=decide, followers=(hearer,))
+        rounds = ReconcileLoop(cache=cluster.cache, acting=cluster, decide=decide, followers=(hearer,))
         rounds.begin()
         await asyncio.wait_for(hearer.heard.wait(), 600)
         await asyncio.sleep(seconds)

@@ -5,12 +5,12 @@ import gc
 
 import pytest
 
-from grove_shell.world.joined import Joined
+from grove_shell.apply.single_flight import SingleFlight
 
 
 def test_op106_who_gives_up_stops_nobody() -> None:
     async def scenario() -> tuple[list[str], int]:
-        joined, begins, may_end = Joined[str](), 0, asyncio.Event()
+        joined, begins, may_end = SingleFlight[str](), 0, asyncio.Event()
 
         async def work() -> str:
             nonlocal begins
@@ -35,7 +35,7 @@ def test_op106_who_gives_up_stops_nobody() -> None:
 
 def test_op106_of_what_nobody_waits_for_any_more_nobody_is_told() -> None:
     async def scenario() -> list[str]:
-        joined, told = Joined[str](), list[str]()
+        joined, told = SingleFlight[str](), list[str]()
         asyncio.get_running_loop().set_exception_handler(lambda _loop, about: told.append(about["message"]))
 
         async def breaks() -> str:
@@ -55,7 +55,7 @@ def test_op106_of_what_nobody_waits_for_any_more_nobody_is_told() -> None:
 
 def test_op106_what_was_not_to_be_expected_is_raised_and_it_may_be_done_again() -> None:
     async def scenario() -> str:
-        joined = Joined[str]()
+        joined = SingleFlight[str]()
 
         async def breaks() -> str:
             raise KeyError("uid")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_shell.operator.journal import Journal
+from grove_shell.operator.json_log import JsonLog
 
 
 def test_op090_a_pipe_that_is_full_for_a_moment() -> None:
@@ -16,7 +16,7 @@ def test_op090_a_pipe_that_is_full_for_a_moment() -> None:
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     with os.fdopen(writer, "w", encoding="utf-8") as out, os.fdopen(reader, "rb", buffering=0) as read:
-        journal = Journal(out)
+        journal = JsonLog(out)
         for number in range(5000):
             journal.say("info", "round", number=number, words="x" * 200)
         while len(read.read(1 << 20)) == 1 << 16:
@@ -31,11 +31,11 @@ def test_op090_a_pipe_that_is_full_for_a_moment() -> None:
 def test_op090_a_disk_that_is_full() -> None:
     with suppress(OSError), Path("/dev/full").open("w", encoding="utf-8") as out:  # closing it may fail
         for size in (1, 100, 10_000, 1):
-            Journal(out).say("info", "round", words="x" * size)
+            JsonLog(out).say("info", "round", words="x" * size)
         told = True
     assert told
 
 
 def test_op090_a_process_without_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
-    Journal().say("info", "nobody hears it")
+    JsonLog().say("info", "nobody hears it")

@@ -10,13 +10,13 @@ import aiohttp
 import pytest
 
 from grove_core.reconcile_topology import reconcile_topology
+from grove_shell.cache.root_keys import key_of_topology
 from grove_shell.controller.look import Look
 from grove_shell.operator.events import told_of
-from grove_shell.operator.journal import Journal
+from grove_shell.operator.json_log import JsonLog
 from grove_shell.operator.serving import Serving
-from grove_shell.operator.standing import Standing
 from grove_shell.operator.telemetry import Telemetry
-from grove_shell.world.homes import home_of_topology
+from grove_shell.operator.topology_notes import TopologyNotes
 from tests.property.topology.moments import a_topology, moment
 
 NOTE: Final = "ClusterTopology/grove-topology: its levels stay as they are while pods are placed by them: ml/llm"
@@ -25,7 +25,7 @@ NOTE: Final = "ClusterTopology/grove-topology: its levels stay as they are while
 def look(users: str, *, fits: bool) -> Look:
     seen = moment(a_topology("grove-topology", held=users != "none", fits=fits), users)
     plan = reconcile_topology(seen)
-    return Look(home=home_of_topology("grove-topology"), name="a plan", seen=seen, plan=plan, seconds=0.01)
+    return Look(root_key=key_of_topology("grove-topology"), name="a plan", seen=seen, plan=plan, seconds=0.01)
 
 
 @pytest.mark.req("TP-052")
@@ -38,8 +38,8 @@ def test_tp047_an_event_about_the_topology_says_what_is_held_back() -> None:
 
 
 def test_tp047_who_asks_whether_it_is_ready_is_told_while_it_stands() -> None:
-    there = {home_of_topology("grove-topology")}
-    standing = Standing(there.__contains__)
+    there = {key_of_topology("grove-topology")}
+    standing = TopologyNotes(there.__contains__)
     serving = Serving(host="127.0.0.1", port=0, missing=list, metrics=bytes, notes=lambda: standing.notes)
 
     async def asked() -> list[str]:
@@ -64,7 +64,7 @@ def test_what_is_held_back_for_two_reasons_is_said_once() -> None:
     (held,) = first.plan.withheld
     other = replace(held, because=held.because[1:])
     both = replace(first, plan=replace(first.plan, withheld=(held, other)))
-    journal = Journal(out)
+    journal = JsonLog(out)
     for each in (both, both, first, both):
         journal.planned(each)
     said = [json.loads(line)["because"][0]["rule"] for line in out.getvalue().splitlines()]
@@ -74,10 +74,10 @@ def test_what_is_held_back_for_two_reasons_is_said_once() -> None:
 @pytest.mark.req("OP-041")
 def test_tp047_a_line_of_the_log_names_the_topology_and_a_metric_its_controller() -> None:
     out, telemetry, held = io.StringIO(), Telemetry(), look("placed", fits=False)
-    journal = Journal(out)
+    journal = JsonLog(out)
     for follower in (journal, telemetry):
         follower.planned(held)
-        follower.failed(held.home, "no way")
+        follower.failed(held.root_key, "no way")
     lines = [json.loads(line) for line in out.getvalue().splitlines()]
     assert [(line["msg"], line["topology"]) for line in lines] == [
         ("held back", "grove-topology"),

@@ -9,12 +9,12 @@ from aiohttp import web
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, topology_ref
 from grove_core.resources.keys import GROVE
-from grove_shell.world import buried
-from grove_shell.world.shelves import Shelves
-from grove_shell.world.topology_shelf import TopologyShelf
-from grove_shell.world.writes import Writes
+from grove_shell.apply.step_executor import StepExecutor
+from grove_shell.cache import tombstones
+from grove_shell.cache.cluster_cache import ClusterCache
+from grove_shell.cache.topology_cache import TopologyCache
 from tests.operator.answering import asked, not_found
-from tests.operator.shelved import NAMESPACE, Json
+from tests.operator.cached import NAMESPACE, Json
 from tests.property.resources.manifests import clique, owner
 
 KIND: Final = "PodClique"
@@ -38,15 +38,15 @@ def named(uid: str) -> Json:
     return {"metadata": {"name": REF.name, "namespace": NAMESPACE, "uid": uid}}
 
 
-def knowing(*told: Json) -> Shelves:
-    shelves = Shelves()
+def knowing(*told: Json) -> ClusterCache:
+    cache = ClusterCache()
     for raw in told:
-        shelves.put(KIND, raw)
-    return shelves
+        cache.put(KIND, raw)
+    return cache
 
 
-def shown(shelves: Shelves) -> tuple[str, str] | None:
-    found = shelves.find(REF)
+def shown(cache: ClusterCache) -> tuple[str, str] | None:
+    found = cache.find(REF)
     return None if found is None else (found.uid, found.resource_version)
 
 
@@ -54,7 +54,7 @@ def test_op085_one_that_came_after_the_question_is_not_what_was_not_found() -> N
     """The answer is true of the moment of the question: the one before was gone, and the next one not there yet."""
 
     async def asked_for() -> tuple[str, str] | None:
-        shelves, found_nothing, may_arrive = knowing(ours("one", 9)), asyncio.Event(), asyncio.Event()
+        cache, found_nothing, may_arrive = knowing(ours("one", 9)), asyncio.Event(), asyncio.Event()
 
         async def answer(request: web.Request) -> web.Response:
             said = not_found(request)
@@ -63,142 +63,142 @@ def test_op085_one_that_came_after_the_question_is_not_what_was_not_found() -> N
             return said
 
         async with asked(answer) as api:
-            asking = asyncio.ensure_future(Writes(api, shelves).look_at(REF))
+            asking = asyncio.ensure_future(StepExecutor(api, cache).look_at(REF))
             await found_nothing.wait()
-            shelves.drop(KIND, ours("one", 20))
-            shelves.put(KIND, ours("two", 21))
+            cache.drop(KIND, ours("one", 20))
+            cache.put(KIND, ours("two", 21))
             may_arrive.set()
             assert not await asking
-        return shown(shelves)
+        return shown(cache)
 
     assert asyncio.run(asked_for()) == ("two", "21")
 
 
 def test_op085_a_label_that_was_given_back_before_its_loss_was_told() -> None:
     """Taken in version 8, given back in 9; the server was asked in between, and the watch tells of both after that."""
-    shelves = knowing(ours("one", 9))
-    shelves.drop(KIND, ours("one", 8))
-    assert shown(shelves) == ("one", "9")
-    shelves.put(KIND, ours("one", 9))
-    shelves.replace(KIND, [ours("one", 9)], "12")
-    assert shown(shelves) == ("one", "9")
-    shelves.drop(KIND, ours("one", 13))
-    assert shown(shelves) is None
+    cache = knowing(ours("one", 9))
+    cache.drop(KIND, ours("one", 8))
+    assert shown(cache) == ("one", "9")
+    cache.put(KIND, ours("one", 9))
+    cache.replace(KIND, [ours("one", 9)], "12")
+    assert shown(cache) == ("one", "9")
+    cache.drop(KIND, ours("one", 13))
+    assert shown(cache) is None
 
 
 def test_op085_who_is_told_to_be_gone_in_no_version_is_gone() -> None:
     """And as of the version that was known: what was under way then comes too late."""
-    shelves = knowing(ours("one", 9))
-    shelves.drop(KIND, named("one"))
-    shelves.put(KIND, ours("one", 9))
-    assert shown(shelves) is None
-    shelves.put(KIND, ours("one", 10))
-    assert shown(shelves) == ("one", "10")
+    cache = knowing(ours("one", 9))
+    cache.drop(KIND, named("one"))
+    cache.put(KIND, ours("one", 9))
+    assert shown(cache) is None
+    cache.put(KIND, ours("one", 10))
+    assert shown(cache) == ("one", "10")
 
 
 def test_op086_an_answer_that_a_list_overtook() -> None:
-    shelves = knowing(ours("one", 5))
-    shelves.replace(KIND, [], "10")
-    shelves.put(KIND, ours("one", 8))
-    assert shown(shelves) is None
-    assert shelves.is_buried("one"), "an end is not decided on the page that still had it (OP-019)"
+    cache = knowing(ours("one", 5))
+    cache.replace(KIND, [], "10")
+    cache.put(KIND, ours("one", 8))
+    assert shown(cache) is None
+    assert cache.has_tombstone("one"), "an end is not decided on the page that still had it (OP-019)"
 
 
 def test_op086_who_comes_back_to_sight_after_a_list_is_seen() -> None:
-    shelves = knowing(ours("one", 5))
-    shelves.replace(KIND, [], "10")
-    shelves.put(KIND, ours("one", 11))
-    assert shown(shelves) == ("one", "11")
-    assert not shelves.is_buried("one")
+    cache = knowing(ours("one", 5))
+    cache.replace(KIND, [], "10")
+    cache.put(KIND, ours("one", 11))
+    assert shown(cache) == ("one", "11")
+    assert not cache.has_tombstone("one")
 
 
 def test_op086_an_end_is_not_forgotten_for_one_that_is_told_without_a_version() -> None:
     """A deletion of ours is answered with "not found" after the watch told of the end."""
-    shelves = knowing(ours("one", 7))
-    shelves.drop(KIND, ours("one", 9))
-    shelves.drop(KIND, named("one"))
-    shelves.put(KIND, ours("one", 8))
-    assert shown(shelves) is None
+    cache = knowing(ours("one", 7))
+    cache.drop(KIND, ours("one", 9))
+    cache.drop(KIND, named("one"))
+    cache.put(KIND, ours("one", 8))
+    assert shown(cache) is None
 
 
 @pytest.mark.parametrize("by_list", [False, True])
 def test_op086_who_became_nobodys_stays_that(by_list: bool) -> None:
-    shelves = knowing(ours("one", 5), a_clique("one", 6))
-    shelves.put(KIND, ours("one", 5))
-    assert shown(shelves) is None
+    cache = knowing(ours("one", 5), a_clique("one", 6))
+    cache.put(KIND, ours("one", 5))
+    assert shown(cache) is None
     if by_list:
-        shelves.replace(KIND, [a_clique("one", 9)], "10")
+        cache.replace(KIND, [a_clique("one", 9)], "10")
     else:
-        shelves.put(KIND, a_clique("one", 9))
-    shelves.put(KIND, ours("one", 8))
-    assert shown(shelves) is None, "it had an owner in between, and lost that too"
-    shelves.put(KIND, ours("one", 11))
-    assert shown(shelves) == ("one", "11"), "an owner lost and regained"
+        cache.put(KIND, a_clique("one", 9))
+    cache.put(KIND, ours("one", 8))
+    assert shown(cache) is None, "it had an owner in between, and lost that too"
+    cache.put(KIND, ours("one", 11))
+    assert shown(cache) == ("one", "11"), "an owner lost and regained"
 
 
 def test_op086_what_never_was_ours_takes_no_memory() -> None:
-    shelves = knowing(*(a_clique(f"theirs {number}", number) for number in range(1, 9)))
-    assert not any(shelves.is_buried(f"theirs {number}") for number in range(1, 9))
+    cache = knowing(*(a_clique(f"theirs {number}", number) for number in range(1, 9)))
+    assert not any(cache.has_tombstone(f"theirs {number}") for number in range(1, 9))
 
 
 def test_op086_only_the_last_ends_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(buried, "_REMEMBERED", 3)
-    shelves = Shelves()
+    monkeypatch.setattr(tombstones, "_REMEMBERED", 3)
+    cache = ClusterCache()
     for number in range(1, 9):
-        shelves.put(KIND, ours(f"no. {number}", number))
-        shelves.replace(KIND, [], str(number))
-    assert [number for number in range(1, 9) if shelves.is_buried(f"no. {number}")] == [6, 7, 8]
+        cache.put(KIND, ours(f"no. {number}", number))
+        cache.replace(KIND, [], str(number))
+    assert [number for number in range(1, 9) if cache.has_tombstone(f"no. {number}")] == [6, 7, 8]
 
 
 @pytest.mark.req("OP-001")
 def test_op087_late_news_of_the_one_before_do_not_hide_the_new_one() -> None:
-    shelves = knowing(ours("new", 20))
-    shelves.put(KIND, ours("old", 8))
-    assert shown(shelves) == ("new", "20")
-    shelves.drop(KIND, ours("old", 9))
-    assert shown(shelves) == ("new", "20")
+    cache = knowing(ours("new", 20))
+    cache.put(KIND, ours("old", 8))
+    assert shown(cache) == ("new", "20")
+    cache.drop(KIND, ours("old", 9))
+    assert shown(cache) == ("new", "20")
 
 
 def test_op087_the_one_before_does_not_come_when_the_new_one_went() -> None:
-    shelves = knowing(ours("new", 20), ours("old", 8))
-    shelves.drop(KIND, ours("new", 21))
-    shelves.put(KIND, ours("old", 9))
-    assert shown(shelves) is None
+    cache = knowing(ours("new", 20), ours("old", 8))
+    cache.drop(KIND, ours("new", 21))
+    cache.put(KIND, ours("old", 9))
+    assert shown(cache) is None
 
 
 def test_op087_whose_name_was_taken_over_is_gone() -> None:
     """Its end was not told, for a list came between; what is known of its name since is gone too."""
-    shelves = knowing(ours("old", 5), ours("new", 20))
-    shelves.drop(KIND, ours("new", 21))
-    shelves.put(KIND, ours("old", 8))
-    assert shown(shelves) is None
+    cache = knowing(ours("old", 5), ours("new", 20))
+    cache.drop(KIND, ours("new", 21))
+    cache.put(KIND, ours("old", 8))
+    assert shown(cache) is None
 
 
 def test_op087_who_says_no_version_is_believed() -> None:
-    shelves = knowing(ours("old", 5))
-    shelves.put(KIND, {**ours("new", 0), "metadata": {**ours("new", 0)["metadata"], "resourceVersion": ""}})
-    found = shelves.find(REF)
+    cache = knowing(ours("old", 5))
+    cache.put(KIND, {**ours("new", 0), "metadata": {**ours("new", 0)["metadata"], "resourceVersion": ""}})
+    found = cache.find(REF)
     assert found is not None
     assert found.uid == "new"
 
 
 def test_op003_a_list_brings_back_whom_we_took_for_gone() -> None:
     """An API server that had fallen behind did not find it; the list as of a later version has it, unchanged."""
-    shelves = knowing(ours("one", 9))
-    shelves.drop(KIND, named("one"))
-    shelves.replace(KIND, [ours("one", 9)], "8")
-    assert shown(shelves) is None, "the list is older than that word"
-    shelves.replace(KIND, [ours("one", 9)], "12")
-    assert shown(shelves) == ("one", "9")
+    cache = knowing(ours("one", 9))
+    cache.drop(KIND, named("one"))
+    cache.replace(KIND, [ours("one", 9)], "8")
+    assert shown(cache) is None, "the list is older than that word"
+    cache.replace(KIND, [ours("one", 9)], "12")
+    assert shown(cache) == ("one", "9")
 
 
 def test_op003_a_list_knows_who_has_a_name() -> None:
     """Whatever brought the other one into the copy."""
-    shelves = knowing(ours("other", 11))
-    shelves.replace(KIND, [ours("one", 9)], "12")
-    assert shown(shelves) == ("one", "9")
-    shelves.put(KIND, ours("other", 12))
-    assert shown(shelves) == ("one", "9")
+    cache = knowing(ours("other", 11))
+    cache.replace(KIND, [ours("one", 9)], "12")
+    assert shown(cache) == ("one", "9")
+    cache.put(KIND, ours("other", 12))
+    assert shown(cache) == ("one", "9")
 
 
 def a_topology(uid: str, version: int, *, reads: bool = True) -> Json:
@@ -207,14 +207,14 @@ def a_topology(uid: str, version: int, *, reads: bool = True) -> Json:
     return {"apiVersion": GROVE, "kind": TOPOLOGY_KIND, "metadata": meta, "spec": spec}
 
 
-def topologies(*told: Json) -> TopologyShelf:
-    shelf = TopologyShelf(lambda _home: None)
+def topologies(*told: Json) -> TopologyCache:
+    shelf = TopologyCache(lambda _home: None)
     for raw in told:
         shelf.put(TOPOLOGY_KIND, raw)
     return shelf
 
 
-def is_in_doubt(shelf: TopologyShelf) -> bool:
+def is_in_doubt(shelf: TopologyCache) -> bool:
     return shelf.find(TOPOLOGY) is None and len(list(shelf.unread)) == 1
 
 
@@ -253,39 +253,39 @@ def test_op088_a_list_ends_only_what_is_older(reads: bool) -> None:
 def test_op084_a_list_without_a_version_counts_more_than_all_that_is_known() -> None:
     """As it is taken in after a restore of the store: the same object, another one of its name, and one that went."""
     for known in ([ours("one", 9000)], [ours("one", 9000), ours("two", 9100)]):
-        shelves = knowing(*known)
-        shelves.replace(KIND, [ours("one", 4000)], "")
-        assert shown(shelves) == ("one", "4000")
-        shelves.put(KIND, ours("one", 4001))
-        assert shown(shelves) == ("one", "4001")
-    shelves = knowing(ours("one", 3000))
-    shelves.drop(KIND, ours("one", 8000))
-    shelves.replace(KIND, [ours("one", 3000)], "")
-    assert shown(shelves) == ("one", "3000")
+        cache = knowing(*known)
+        cache.replace(KIND, [ours("one", 4000)], "")
+        assert shown(cache) == ("one", "4000")
+        cache.put(KIND, ours("one", 4001))
+        assert shown(cache) == ("one", "4001")
+    cache = knowing(ours("one", 3000))
+    cache.drop(KIND, ours("one", 8000))
+    cache.replace(KIND, [ours("one", 3000)], "")
+    assert shown(cache) == ("one", "3000")
 
 
 def test_op021_a_list_that_brings_nothing_new_wakes_nobody() -> None:
-    shelves, woken = knowing(ours("one", 5)), list[object]()
-    shelves.changed = woken.append
-    shelves.replace(KIND, [ours("one", 5)], "9")
+    cache, woken = knowing(ours("one", 5)), list[object]()
+    cache.changed = woken.append
+    cache.replace(KIND, [ours("one", 5)], "9")
     assert woken == []
-    shelves.replace(KIND, [ours("one", 7)], "10")
+    cache.replace(KIND, [ours("one", 7)], "10")
     assert woken
 
 
 def test_op084_a_store_that_went_back_and_caught_up_is_believed() -> None:
     """The list is newer than all that is known, and shows an object as it was before."""
-    shelves = knowing(ours("one", 9000))
-    shelves.replace(KIND, [ours("one", 4000)], "9500")
-    assert shown(shelves) == ("one", "4000")
-    shelves.put(KIND, ours("one", 9600))
-    shelves.replace(KIND, [ours("one", 4000)], "9550")
-    assert shown(shelves) == ("one", "9600"), "it changed while the list was under way"
+    cache = knowing(ours("one", 9000))
+    cache.replace(KIND, [ours("one", 4000)], "9500")
+    assert shown(cache) == ("one", "4000")
+    cache.put(KIND, ours("one", 9600))
+    cache.replace(KIND, [ours("one", 4000)], "9550")
+    assert shown(cache) == ("one", "9600"), "it changed while the list was under way"
 
 
 def test_op021_a_list_of_topologies_that_brings_nothing_new_wakes_nobody() -> None:
     woken = list[object]()
-    shelf = TopologyShelf(woken.append)
+    shelf = TopologyCache(woken.append)
     raw = {"metadata": {"name": "aws", "uid": "t", "resourceVersion": "1"}, "spec": {"levels": []}}
     for kind in (TOPOLOGY_KIND, BINDING_KIND):
         shelf.replace(kind, [raw] if kind == TOPOLOGY_KIND else [], "5")

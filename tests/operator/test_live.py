@@ -17,11 +17,11 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import GROUP_REPLICA, MANAGED_BY, SET
 from grove_shell.actions.apply import ApplyOptions, apply
+from grove_shell.cache.cache_view import Observation
+from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cli.main import run
 from grove_shell.client.kinds import KINDS
 from grove_shell.controller.deciding import decided
-from grove_shell.world.shelves import Shelves
-from grove_shell.world.sights import Sight
 from tests.operator.listing import ListingServer
 
 Json = dict[str, Any]
@@ -116,7 +116,7 @@ def test_op054_what_breaks_a_law_is_told_and_not_begun(
     """A planner that aims its deletions at what is not there any more."""
     aimed: list[str] = []
 
-    def decide(seen: Sight, rules: RuleSet) -> Plan:
+    def decide(seen: Observation, rules: RuleSet) -> Plan:
         plan = decided(seen, rules)
         aimed.extend(step.target.short for step in plan.steps if isinstance(step.action, Delete))
         steps = (
@@ -224,10 +224,10 @@ def test_in048_a_clique_whose_scaling_group_is_gone_holds_its_set(
             left.append(item)
     server.items[:] = left
     (plan,) = planned(server, tmp_path, capsys, "--until", "1h")["plans"]
-    shelves = Shelves()
+    cache = ClusterCache()
     for kind in KINDS:
-        shelves.replace(kind, [item for item in left if item["kind"] == kind], "1")
-    seen = shelves.observe(("inference", "gemma"), datetime(2026, 11, 20, 9, tzinfo=UTC))
+        cache.replace(kind, [item for item in left if item["kind"] == kind], "1")
+    seen = cache.observe(("inference", "gemma"), datetime(2026, 11, 20, 9, tzinfo=UTC))
     assert seen is not None
     told = [(held.target.name, [why.sentence for why in held.because]) for held in reconcile(seen).withheld]
     for round_ in plan["rounds"]:

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import topology_ref
 from grove_core.resources.ownership import controller_in
+from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.kinds import KINDS
-from grove_shell.world.shelves import Shelves
+from tests.operator.cached import Json
 from tests.operator.living import NAMES, Server, is_shown
-from tests.operator.shelved import Json
 
 OFTEN: Final = settings(max_examples=min(20_000, 20 * settings().max_examples))
 """An example takes a millisecond, and most orders do no harm."""
@@ -29,7 +29,7 @@ class Copy:
 
     def __init__(self, server: Server, chance: Random) -> None:
         self.server, self.chance = server, chance
-        self.shelves = Shelves()
+        self.cache = ClusterCache()
         self.heard: dict[str, int] = {}  # kind -> version of its last event, or of its list; without one it is listed
         self.listed = dict.fromkeys(NAMES, 0)
         self.known: dict[str, set[str]] = {kind: set() for kind in NAMES}  # uids that were told of, and of ours
@@ -47,7 +47,7 @@ class Copy:
                 self.lists[kind] = (self.server.items(kind), self.server.version)
                 return True
             items, version = self.lists.pop(kind)
-            self.shelves.replace(kind, items, str(version))
+            self.cache.replace(kind, items, str(version))
             self.heard[kind] = self.listed[kind] = version
             self._note(*items)
             return True
@@ -55,13 +55,13 @@ class Copy:
         if following is None:
             return False
         self.heard[kind], what, raw = following
-        (self.shelves.drop if what == "DELETED" else self.shelves.put)(kind, deepcopy(raw))
+        (self.cache.drop if what == "DELETED" else self.cache.put)(kind, deepcopy(raw))
         self._note(raw)
         return True
 
     def _note(self, *told: Json) -> None:
         for raw in told:
-            if KINDS[raw["kind"]].clustered or self.shelves.home_in(raw["kind"], raw, controller_in(raw)) is not None:
+            if KINDS[raw["kind"]].clustered or self.cache.root_key_in(raw["kind"], raw, controller_in(raw)) is not None:
                 self.known[raw["kind"]].add(raw["metadata"]["uid"])
 
     def ask(self, raw: Json) -> None:
@@ -82,16 +82,16 @@ class Copy:
         kind, meta = raw["kind"], raw["metadata"]
         if said == "not found":
             named = {key: meta[key] for key in ("name", "namespace", "uid") if key in meta}
-            self.shelves.drop(kind, {"metadata": named})
+            self.cache.drop(kind, {"metadata": named})
             self.missed.add(meta["uid"])
         elif int(meta["resourceVersion"]) > self.listed[kind] or meta["uid"] in self.known[kind] - self.missed:
-            self.shelves.put(kind, deepcopy(raw))
+            self.cache.put(kind, deepcopy(raw))
             self._note(raw)
 
     def lose(self, kind: str) -> None:
         """The server shows a kind no more, and says nothing else of it (OP-004)."""
         self.heard.pop(kind, None)
-        self.shelves.lose(kind, "forbidden")
+        self.cache.lose(kind, "forbidden")
         self.answers = [answer for answer in self.answers if answer[1]["kind"] != kind]
         self.known[kind].clear()
 
@@ -113,40 +113,43 @@ class Copy:
                 self.answered()
 
 
-def held_by(shelves: Shelves) -> dict[Any, Any]:
+def held_by(cache: ClusterCache) -> dict[Any, Any]:
     """Every object, in which version, with whom if its controller is known, and whether it reads (OP-003, OP-075)."""
-    found: dict[Any, Any] = {"unread": sorted(shelves.topologies.unread)}
-    known = shelves._home_of_owner  # noqa: SLF001 - who is known decides whether a label counts
-    for places in shelves._places.values():  # noqa: SLF001 - all there is
+    found: dict[Any, Any] = {"unread": sorted(cache.topologies.unread)}
+    known = cache._root_of_owner  # noqa: SLF001 - who is known decides whether a label counts
+    for places in cache._places.values():  # noqa: SLF001 - all there is
         for address, where in places.items():
-            reads = shelves.find(Ref("", *address)) is not None
-            home = where.home if not where.controller or where.controller in known else None
-            found[address] = (where.uid, where.version, where.controller, home, reads)
+            reads = cache.find(Ref("", *address)) is not None
+            root_key = where.root_key if not where.controller or where.controller in known else None
+            found[address] = (where.uid, where.version, where.controller, root_key, reads)
     for ref in TOPOLOGIES:
-        topology = shelves.find(ref)
+        topology = cache.find(ref)
         found[ref] = topology and (topology.uid, topology.resource_version)
     return found
 
 
-def versions_of(shelves: Shelves) -> dict[Any, int]:
+def versions_of(cache: ClusterCache) -> dict[Any, int]:
     """In which version each name is known; those that do not read among them, but for topologies."""
-    places = shelves._places.values()  # noqa: SLF001 - all there is
+    places = cache._places.values()  # noqa: SLF001 - all there is
     found: dict[Any, int] = {address: where.version for of in places for address, where in of.items()}
-    return found | {ref: int(one.resource_version) for ref in TOPOLOGIES if (one := shelves.find(ref)) is not None}
+    return found | {ref: int(one.resource_version) for ref in TOPOLOGIES if (one := cache.find(ref)) is not None}
 
 
-def is_sound(shelves: Shelves) -> bool:
+def is_sound(cache: ClusterCache) -> bool:
     """Nobody is held twice or left behind, and everybody stands with a controller that is known (OP-075)."""
-    kept = shelves._places.values()  # noqa: SLF001 - memory is what this is about
+    kept = cache._places.values()  # noqa: SLF001 - memory is what this is about
     places = [(address, where) for of in kept for address, where in of.items()]
-    houses = shelves._houses  # noqa: SLF001 - as above
+    set_caches = cache._set_caches  # noqa: SLF001 - as above
     inside = sum(
-        (house.root is not None) + len(house.items) + len(house.broken) + sum(map(len, house.pods.values()))
-        for house in houses.values()
+        (set_cache.root is not None)
+        + len(set_cache.items)
+        + len(set_cache.broken)
+        + sum(map(len, set_cache.pods.values()))
+        for set_cache in set_caches.values()
     )
-    owners = shelves._home_of_owner  # noqa: SLF001 - as above
-    stand = all(owners.get(where.controller, where.home) == where.home for _, where in places)
-    return stand and inside == len(places) and set(houses) == {where.home for _, where in places}
+    owners = cache._root_of_owner  # noqa: SLF001 - as above
+    stand = all(owners.get(where.controller, where.root_key) == where.root_key for _, where in places)
+    return stand and inside == len(places) and set(set_caches) == {where.root_key for _, where in places}
 
 
 @OFTEN
@@ -162,7 +165,7 @@ def test_op003_a_copy_comes_right_whatever_it_went_through(steps: int, chance: R
     server = Server(chance)
     copy = Copy(server, chance)
     for _ in range(steps):
-        before = versions_of(copy.shelves)
+        before = versions_of(copy.cache)
         what = chance.random()
         if what < 0.35:
             states = server.live()
@@ -172,13 +175,13 @@ def test_op003_a_copy_comes_right_whatever_it_went_through(steps: int, chance: R
             copy.ask(chance.choice(list(server.there.values())))
         else:
             copy.step()
-        assert is_sound(copy.shelves)
-        after = versions_of(copy.shelves)
+        assert is_sound(copy.cache)
+        after = versions_of(copy.cache)
         assert all(after.get(name, version) >= version for name, version in before.items()), "no name goes back"
     copy.settle()
-    fresh = Shelves()
+    fresh = ClusterCache()
     for kind in NAMES:
         fresh.replace(kind, server.items(kind), str(server.version))
-    assert is_sound(copy.shelves)
-    assert dict(copy.shelves.lost) == {}
-    assert held_by(copy.shelves) == held_by(fresh)
+    assert is_sound(copy.cache)
+    assert dict(copy.cache.lost) == {}
+    assert held_by(copy.cache) == held_by(fresh)

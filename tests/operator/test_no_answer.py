@@ -12,9 +12,9 @@ from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Ensure, Outcome, SetStatus, Stage, Step
 from grove_core.resources.keys import GROVE
+from grove_shell.apply.step_executor import StepExecutor
+from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.operator.leader import Leader, LeadershipLost
-from grove_shell.world.shelves import Shelves
-from grove_shell.world.writes import Writes
 from tests.operator.answering import asked
 from tests.operator.test_leader import TERMS, held_by
 
@@ -53,9 +53,9 @@ ACTIONS: Final[dict[str, tuple[Ref, Any]]] = {
 }
 
 
-def tried(kind: str, text: str, status: int) -> tuple[Attempt, Shelves]:
-    shelves = Shelves()
-    shelves.put("PodClique", RAW)
+def tried(kind: str, text: str, status: int) -> tuple[Attempt, ClusterCache]:
+    cache = ClusterCache()
+    cache.put("PodClique", RAW)
     target, action = ACTIONS[kind]
 
     async def answer(_request: web.Request) -> web.Response:
@@ -63,9 +63,9 @@ def tried(kind: str, text: str, status: int) -> tuple[Attempt, Shelves]:
 
     async def scenario() -> Attempt:
         async with asked(answer) as api:
-            return await Writes(api, shelves).attempt(Step(Stage.WORKLOAD, target, action, ()))
+            return await StepExecutor(api, cache).attempt(Step(Stage.WORKLOAD, target, action, ()))
 
-    return asyncio.run(scenario()), shelves
+    return asyncio.run(scenario()), cache
 
 
 @pytest.mark.parametrize("kind", ACTIONS)
@@ -73,21 +73,21 @@ def tried(kind: str, text: str, status: int) -> tuple[Attempt, Shelves]:
 @pytest.mark.req("OP-023")
 def test_op068_it_was_not_done(kind: str, text: str) -> None:
     """And is tried again, later each time, as whatever got no answer."""
-    attempt, shelves = tried(kind, text, 200)
+    attempt, cache = tried(kind, text, 200)
     assert attempt.outcome is Outcome.UNREACHABLE
-    assert shelves.find(CLIQUE) is not None
+    assert cache.find(CLIQUE) is not None
 
 
 @pytest.mark.parametrize("kind", ["apply", "status", "delete"])
 @pytest.mark.req("OP-003")
 def test_op068_nobody_is_buried_for_a_kind_that_is_not_served_right_now(kind: str) -> None:
-    attempt, shelves = tried(kind, "404 page not found\n", 404)
+    attempt, cache = tried(kind, "404 page not found\n", 404)
     assert attempt.outcome is Outcome.UNREACHABLE
-    assert shelves.find(CLIQUE) is not None
+    assert cache.find(CLIQUE) is not None
     gone = json.dumps({"kind": "Status", "reason": "NotFound", "details": {"name": CLIQUE.name}})
-    attempt, shelves = tried(kind, gone, 404)
+    attempt, cache = tried(kind, gone, 404)
     assert attempt.outcome is Outcome.CONFLICT
-    assert shelves.find(CLIQUE) is None
+    assert cache.find(CLIQUE) is None
 
 
 @pytest.mark.parametrize("kind", ACTIONS)
@@ -96,9 +96,9 @@ def test_op068_nobody_is_buried_for_a_kind_that_is_not_served_right_now(kind: st
 @pytest.mark.req("OP-027")
 def test_op068_a_refusal_of_no_shape_is_an_answer_all_the_same(kind: str, status: int, text: str) -> None:
     """Nothing is raised for it, and nobody counts as gone."""
-    attempt, shelves = tried(kind, text, status)
+    attempt, cache = tried(kind, text, status)
     assert attempt.outcome is not Outcome.DONE
-    assert shelves.find(CLIQUE) is not None
+    assert cache.find(CLIQUE) is not None
 
 
 class Fickle:

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from grove_core.kernel.refs import Ref
 from grove_core.resources.configuration import Served
 from grove_core.resources.keys import GROVE
+from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cli.main import run
 from grove_shell.client.api import Api
+from grove_shell.client.connect_check import check_connection
 from grove_shell.client.connection import NoAccess
-from grove_shell.client.genuine import is_list
-from grove_shell.client.greeting import greet
+from grove_shell.client.discovery import discover
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.lists import NotListed, pages_of
-from grove_shell.client.offers import offered
 from grove_shell.client.reflector import Reflector
-from grove_shell.world.shelves import Shelves
+from grove_shell.client.response_check import is_list
 from tests.operator.answering import asked
 from tests.operator.listing import ListingServer
 from tests.property.rarely import RARELY
@@ -132,11 +132,11 @@ def test_op065_a_page_that_comes_again_is_none() -> None:
 @pytest.mark.req("OP-009")
 def test_op065_the_copy_stays_and_the_server_is_asked_again(watch: str) -> None:
     """What is known was listed once; then every list and every watch is answered by somebody else."""
-    server, shelves, told = Saying(a_list(SET), LOGIN, watch=watch), Shelves(), list[str]()
+    server, cache, told = Saying(a_list(SET), LOGIN, watch=watch), ClusterCache(), list[str]()
 
     async def follow(api: Api) -> bool:
         following = asyncio.create_task(
-            Reflector(api, KINDS["PodCliqueSet"], shelves, told=lambda _kind, words: told.append(words)).run()
+            Reflector(api, KINDS["PodCliqueSet"], cache, told=lambda _kind, words: told.append(words)).run()
         )
         async with asyncio.timeout(20):
             while server.watches < 2 and not following.done():  # noqa: ASYNC110 - the server tells nobody
@@ -147,17 +147,17 @@ def test_op065_the_copy_stays_and_the_server_is_asked_again(watch: str) -> None:
         return died
 
     assert not ask(server, follow)
-    assert shelves.find(Ref(GROVE, "PodCliqueSet", "ml", "llama")) is not None
-    assert dict(shelves.lost) == {}
+    assert cache.find(Ref(GROVE, "PodCliqueSet", "ml", "llama")) is not None
+    assert dict(cache.lost) == {}
     assert server.watches >= 2
     assert [words.partition(":")[0] for words in told] == ["what came is no event"]
 
 
 def test_op065_what_was_never_listed_is_not_known_to_be_nothing() -> None:
-    shelves = Shelves()
+    cache = ClusterCache()
 
     async def follow(api: Api) -> bool:
-        reflector = Reflector(api, KINDS["PodCliqueSet"], shelves)
+        reflector = Reflector(api, KINDS["PodCliqueSet"], cache)
         following = asyncio.create_task(reflector.run())
         await asyncio.sleep(0.3)
         following.cancel()
@@ -169,12 +169,12 @@ def test_op065_what_was_never_listed_is_not_known_to_be_nothing() -> None:
 
 @pytest.mark.parametrize("text", NO_LISTS)
 def test_op065_what_names_no_kinds_does_not_say_that_one_is_missing(text: str) -> None:
-    assert ask(Saying(text), offered) == Served()
+    assert ask(Saying(text), discover) == Served()
 
 
 def test_op065_who_greets_says_what_came() -> None:
     with pytest.raises(NoAccess, match=r"please log in.*is there a proxy on the way"):
-        ask(Saying(LOGIN), greet)
+        ask(Saying(LOGIN), check_connection)
 
 
 @pytest.mark.req("OP-044")

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from grove_core.resources.keys import SET
 from grove_core.resources.ownership import controller_in
+from grove_shell.cache.cluster_cache import ClusterCache
+from grove_shell.cache.root_keys import root_key_in
 from grove_shell.client import reflector
-from grove_shell.client.answer import Answer
 from grove_shell.client.api import Unreachable
-from grove_shell.client.genuine import event_of, is_list, is_object
 from grove_shell.client.kinds import KINDS, ApiKind
 from grove_shell.client.reflector import Reflector
-from grove_shell.world.homes import home_in
-from grove_shell.world.shelves import Shelves
+from grove_shell.client.response import Response
+from grove_shell.client.response_check import event_of, is_list, is_object
 from tests.operator.answering import asked
 from tests.property.rarely import RARELY
 
@@ -82,12 +82,12 @@ def test_op083_nor_is_a_list_with_it_one(broken: dict[str, Any]) -> None:
 
 def test_op075_a_controller_without_a_name_says_nothing() -> None:
     nameless = SOUND | {"ownerReferences": [{"kind": "PodCliqueSet", "uid": "s", "controller": True}]}
-    assert home_in("Pod", {"metadata": nameless}, controller_in({"metadata": nameless}), {}) == ("ml", "llm")
+    assert root_key_in("Pod", {"metadata": nameless}, controller_in({"metadata": nameless}), {}) == ("ml", "llm")
 
 
 def test_op083_what_goes_deep_and_has_no_end_is_no_answer() -> None:
-    assert Answer(200, DEEP.encode()).json() == {}
-    assert Answer(500, DEEP.encode()).words == DEEP[:200]
+    assert Response(200, DEEP.encode()).json() == {}
+    assert Response(500, DEEP.encode()).words == DEEP[:200]
 
 
 @pytest.mark.parametrize("line", DEADLY, ids=lambda line: line[:60])
@@ -106,7 +106,7 @@ def test_op083_a_reflector_outlives_it(line: str, monkeypatch: pytest.MonkeyPatc
 
     async def scenario() -> bool:
         async with asked(answer) as api:
-            keeping = Reflector(api, KINDS["Pod"], Shelves(), told=lambda _kind, words: told.append(words))
+            keeping = Reflector(api, KINDS["Pod"], ClusterCache(), told=lambda _kind, words: told.append(words))
             following = asyncio.create_task(keeping.run())
             async with asyncio.timeout(10):
                 while asks.count("list") < 3 and not following.done():  # noqa: ASYNC110 - the server tells nobody
@@ -145,6 +145,6 @@ def test_op083_what_is_an_object_has_its_place(kind: ApiKind, meta: dict[str, An
     """Be it that it does not read: whatever passes for an object is put on a shelf and taken off it."""
     raw = {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": meta, "spec": spec, "status": status}
     if is_object(raw):
-        shelves = Shelves()
-        shelves.put(kind.kind, raw)
-        shelves.drop(kind.kind, raw)
+        cache = ClusterCache()
+        cache.put(kind.kind, raw)
+        cache.drop(kind.kind, raw)

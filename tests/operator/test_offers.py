@@ -7,7 +7,7 @@ import pytest
 from aiohttp import web
 
 from grove_core.resources.configuration import DomainShape, Served
-from grove_shell.client.offers import offered
+from grove_shell.client.discovery import discover
 from tests.operator.answering import asked
 
 Json = dict[str, Any]
@@ -40,7 +40,7 @@ class Publishing:
 
     async def serve(self, looks: int) -> Served:
         async with asked(self.answer) as api:
-            return await offered(api, looks=looks)
+            return await discover(api, looks=looks)
 
 
 KNOWN = (200, {"x": SCHEMA})

@@ -6,12 +6,12 @@ from typing import Any, Final
 import pytest
 from aiohttp import web
 
+from grove_shell.apply.step_executor import StepExecutor
+from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.lists import NotListed, whole_list
-from grove_shell.operator.acting import ClusterActing
-from grove_shell.world.shelves import Shelves
-from grove_shell.world.writes import Writes
+from grove_shell.operator.execution import ClusterExecution
 from tests.operator.answering import asked
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -65,8 +65,8 @@ def test_op082_it_is_not_begun_a_third_time() -> None:
 @pytest.mark.req("OP-066")
 def test_op082_a_last_look_that_runs_out_of_date_ends() -> None:
     async def refresh(api: Api) -> None:
-        shelves = Shelves()
-        await ClusterActing(api, shelves, Writes(api, shelves)).refresh(("ml", "llm"))
+        cache = ClusterCache()
+        await ClusterExecution(api, cache, StepExecutor(api, cache)).refresh(("ml", "llm"))
 
     with pytest.raises(NotListed):
         Paged(stubborn=True).ask(refresh)

@@ -12,10 +12,10 @@ from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
 from grove_core.resources.keys import CORE, GROVE, MANAGED_BY, OPERATOR, SET, SET_REPLICA
+from grove_shell.apply.step_executor import StepExecutor
+from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.operator.acting import ClusterActing
-from grove_shell.world.shelves import Shelves
-from grove_shell.world.writes import Writes
+from grove_shell.operator.execution import ClusterExecution
 from tests.operator.answering import asked, not_found
 
 REF: Final = Ref(CORE, "Pod", "ml", "llm-0-a-0")
@@ -80,127 +80,127 @@ class Server:
         return not_found(request)
 
 
-def out_of_sight() -> Shelves:
+def vanished_pods() -> ClusterCache:
     """The pod was there, and then the watch told that it went: in the version in which it lost its label."""
-    shelves = Shelves()
-    shelves.put("PodClique", CLIQUE)
-    shelves.put("Pod", a_pod("7", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
-    shelves.drop("Pod", a_pod("8", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
-    assert shelves.find(REF) is None
-    return shelves
+    cache = ClusterCache()
+    cache.put("PodClique", CLIQUE)
+    cache.put("Pod", a_pod("7", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
+    cache.drop("Pod", a_pod("8", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
+    assert cache.find(REF) is None
+    return cache
 
 
-def answered(server: Server, shelves: Shelves, ask: Callable[[Api, Shelves], Awaitable[Any]]) -> Any:
+def answered(server: Server, cache: ClusterCache, ask: Callable[[Api, ClusterCache], Awaitable[Any]]) -> Any:
     async def scenario() -> Any:
         async with asked(server.answer) as api:
-            return await ask(api, shelves)
+            return await ask(api, cache)
 
     return asyncio.run(scenario())
 
 
-async def create(api: Api, shelves: Shelves) -> Attempt:
+async def create(api: Api, cache: ClusterCache) -> Attempt:
     manifest = freeze(a_pod("", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
     assert isinstance(manifest, FrozenMap)
-    return await Writes(api, shelves).attempt(Step(Stage.WORKLOAD, REF, Create(manifest), ()))
+    return await StepExecutor(api, cache).attempt(Step(Stage.WORKLOAD, REF, Create(manifest), ()))
 
 
-async def refresh(api: Api, shelves: Shelves) -> None:
-    await ClusterActing(api, shelves, Writes(api, shelves)).refresh(("ml", "llm"))
+async def refresh(api: Api, cache: ClusterCache) -> None:
+    await ClusterExecution(api, cache, StepExecutor(api, cache)).refresh(("ml", "llm"))
 
 
 def test_op018_it_gets_its_label_back_and_is_seen_again() -> None:
-    server, shelves = Server(), out_of_sight()
-    assert answered(server, shelves, create).outcome is Outcome.DONE
+    server, cache = Server(), vanished_pods()
+    assert answered(server, cache, create).outcome is Outcome.DONE
     (patch,) = server.patches
     aim = {"uid": "pod", "resourceVersion": "8"}
     assert patch == {"metadata": {**aim, "labels": {MANAGED_BY: OPERATOR}}}
-    assert shelves.find(REF) is not None
-    assert answered(server, shelves, create).outcome is Outcome.DONE
+    assert cache.find(REF) is not None
+    assert answered(server, cache, create).outcome is Outcome.DONE
     assert len(server.patches) == 1
-    answered(server, shelves, refresh)
+    answered(server, cache, refresh)
 
 
 def test_op018_a_refusal_is_told() -> None:
-    attempt = answered(Server(forbids=True), out_of_sight(), create)
+    attempt = answered(Server(forbids=True), vanished_pods(), create)
     words = f"Pod/{REF.name} lost its label {MANAGED_BY}: no labels here"
     assert (attempt.outcome, attempt.detail) == (Outcome.REFUSED, words)
 
 
 def test_op018_who_has_no_label_yet_is_not_taken_in() -> None:
     """The kubelet was faster: nobody would hear of the end of that pod."""
-    server, shelves = Server(conflicts=True), Shelves()
-    shelves.put("PodClique", CLIQUE)
-    assert answered(server, shelves, create).outcome is Outcome.CONFLICT
-    assert shelves.find(REF) is None
+    server, cache = Server(conflicts=True), ClusterCache()
+    cache.put("PodClique", CLIQUE)
+    assert answered(server, cache, create).outcome is Outcome.CONFLICT
+    assert cache.find(REF) is None
     server.conflicts = False
-    assert answered(server, shelves, create).outcome is Outcome.DONE
-    assert shelves.find(REF) is not None
+    assert answered(server, cache, create).outcome is Outcome.DONE
+    assert cache.find(REF) is not None
 
 
 @pytest.mark.req("OP-013")
 def test_op018_who_is_met_before_an_end_gets_its_label_back() -> None:
-    server, shelves = Server(), Shelves()
-    shelves.put("PodClique", CLIQUE)
-    answered(server, shelves, refresh)
+    server, cache = Server(), ClusterCache()
+    cache.put("PodClique", CLIQUE)
+    answered(server, cache, refresh)
     assert len(server.patches) == 1
-    assert shelves.find(REF) is not None
-    answered(server, shelves, refresh)
+    assert cache.find(REF) is not None
+    answered(server, cache, refresh)
     assert len(server.patches) == 1
 
 
 @pytest.mark.req("OP-013", "OP-019")
 def test_op018_nothing_is_ended_while_nobody_can_follow_it() -> None:
-    shelves = Shelves()
-    shelves.put("PodClique", CLIQUE)
+    cache = ClusterCache()
+    cache.put("PodClique", CLIQUE)
     with pytest.raises(Unreachable, match=r"Pod/llm-0-a-0 lost its label .*: no labels here"):
-        answered(Server(forbids=True), shelves, refresh)
-    assert shelves.find(REF) is None
+        answered(Server(forbids=True), cache, refresh)
+    assert cache.find(REF) is None
 
 
 @pytest.mark.parametrize("labels", [{SET[0]: "llm"}, {}, {SET[0]: "another"}], ids=str)
 def test_op019_nothing_is_ended_while_it_is_there(labels: Json) -> None:
     """It is seen again, and the next round knows of it."""
-    server, shelves = Server(), out_of_sight()
+    server, cache = Server(), vanished_pods()
     server.pod = a_pod("8", labels)
     with pytest.raises(Unreachable, match="Pod/llm-0-a-0: the server has it"):
-        answered(server, shelves, refresh)
-    answered(server, shelves, refresh)
-    assert shelves.find(REF) is not None
+        answered(server, cache, refresh)
+    answered(server, cache, refresh)
+    assert cache.find(REF) is not None
 
 
 @pytest.mark.parametrize(("forbids", "words"), [(False, "the server has it"), (True, "no labels here")])
 def test_op019_all_that_is_there_is_taken_in_at_once(forbids: bool, words: str) -> None:
     """Or each would put the end off for a pause of its own; whatever is wrong with another."""
-    shelves, server = out_of_sight(), Server(forbids=forbids)
+    cache, server = vanished_pods(), Server(forbids=forbids)
     labels = {SET[0]: "llm", MANAGED_BY: OPERATOR}
     then, now = (a_pod(version, labels, "llm-0-a-1", "another") for version in ("8", "9"))
-    shelves.put("Pod", then)
-    shelves.drop("Pod", then)
+    cache.put("Pod", then)
+    cache.drop("Pod", then)
     server.others = [now]
     with pytest.raises(Unreachable, match=f"Pod/llm-0-a-0.*{words}"):
-        answered(server, shelves, refresh)
-    assert shelves.find(Ref(CORE, "Pod", "ml", "llm-0-a-1")) is not None
+        answered(server, cache, refresh)
+    assert cache.find(Ref(CORE, "Pod", "ml", "llm-0-a-1")) is not None
 
 
 @pytest.mark.req("OP-022")
 def test_op018_one_refusal_is_enough_to_end_nothing() -> None:
     """Each may take as long as a server is waited for."""
-    shelves, server = out_of_sight(), Server(forbids=True)
+    cache, server = vanished_pods(), Server(forbids=True)
     server.others = [a_pod("8", {SET[0]: "llm"}, f"llm-0-a-{index}", f"uid-{index}") for index in range(1, 9)]
     with pytest.raises(Unreachable, match="no labels here"):
-        answered(server, shelves, refresh)
+        answered(server, cache, refresh)
     assert len(server.patches) == 1
 
 
 @pytest.mark.parametrize("labels", [{}, {SET[0]: "llm"}], ids=["of nobody", "named as of the set"])
 def test_op013_pods_of_nobody_are_none_of_its_business(labels: Json) -> None:
-    server, shelves = Server(), Shelves()
-    shelves.put("PodClique", CLIQUE)
+    server, cache = Server(), ClusterCache()
+    cache.put("PodClique", CLIQUE)
     server.pod = a_pod("8", labels)
     server.pod["metadata"]["ownerReferences"] = []
-    answered(server, shelves, refresh)
+    answered(server, cache, refresh)
     assert not server.patches
-    assert (shelves.find(REF) is not None) == bool(labels)
+    assert (cache.find(REF) is not None) == bool(labels)
 
 
 class Restless(Server):
@@ -224,12 +224,12 @@ class Restless(Server):
 @pytest.mark.req("OP-013", "OP-082")
 @pytest.mark.parametrize("goes", [False, True])
 def test_op018_who_is_listed_twice_is_labelled_once_and_who_went_is_in_no_doubt(goes: bool) -> None:
-    server, shelves = Restless(), Shelves()
+    server, cache = Restless(), ClusterCache()
     server.goes = goes
-    shelves.put("PodClique", CLIQUE)
-    answered(server, shelves, refresh)
+    cache.put("PodClique", CLIQUE)
+    answered(server, cache, refresh)
     assert len(server.patches) == 1
-    assert (shelves.find(REF) is None) == goes
+    assert (cache.find(REF) is None) == goes
 
 
 class Unwell(Server):
@@ -269,33 +269,33 @@ def test_op066_a_login_page_shows_nothing(text: str) -> None:
 
 
 def test_op013_what_the_server_does_not_find_is_gone() -> None:
-    shelves = with_clique()
+    cache = with_clique()
     gone = json.dumps({"kind": "Status", "reason": "NotFound", "details": {"name": "llm-0-a"}})
-    answered(Unwell("/podcliques/llm-0-a", 404, gone), shelves, refresh)
-    assert shelves.of(("ml", "llm"), "PodClique") == []
+    answered(Unwell("/podcliques/llm-0-a", 404, gone), cache, refresh)
+    assert cache.of(("ml", "llm"), "PodClique") == []
 
 
 @pytest.mark.req("OP-066")
 def test_op068_a_kind_that_is_not_served_right_now_is_nobody_s_end() -> None:
     """As a server says it while a definition is established anew."""
-    shelves = with_clique()
+    cache = with_clique()
     with pytest.raises(Unreachable, match="page not found"):
-        answered(Unwell("/podcliques/llm-0-a", 404, "404 page not found\n"), shelves, refresh)
-    assert [ref.name for ref in shelves.of(("ml", "llm"), "PodClique")] == ["llm-0-a"]
+        answered(Unwell("/podcliques/llm-0-a", 404, "404 page not found\n"), cache, refresh)
+    assert [ref.name for ref in cache.of(("ml", "llm"), "PodClique")] == ["llm-0-a"]
 
 
-def with_clique() -> Shelves:
-    shelves = Shelves()
-    shelves.put("PodClique", CLIQUE)
-    assert [ref.name for ref in shelves.of(("ml", "llm"), "PodClique")] == ["llm-0-a"]
-    return shelves
+def with_clique() -> ClusterCache:
+    cache = ClusterCache()
+    cache.put("PodClique", CLIQUE)
+    assert [ref.name for ref in cache.of(("ml", "llm"), "PodClique")] == ["llm-0-a"]
+    return cache
 
 
 @pytest.mark.parametrize(("status", "text"), [(200, "<html></html>"), (200, "[]"), (500, "away")])
 @pytest.mark.req("OP-065")
 def test_op014_a_cause_that_is_not_shown_does_not_stand(status: int, text: str) -> None:
-    async def stands(api: Api, shelves: Shelves) -> bool:
-        return await Writes(api, shelves).stands(Ref(GROVE, "PodClique", "ml", "llm-0-a"), Guard("a", "6"))
+    async def stands(api: Api, cache: ClusterCache) -> bool:
+        return await StepExecutor(api, cache).stands(Ref(GROVE, "PodClique", "ml", "llm-0-a"), Guard("a", "6"))
 
     assert not answered(Unwell("/podcliques/llm-0-a", status, text), with_clique(), stands)
 
@@ -303,39 +303,39 @@ def test_op014_a_cause_that_is_not_shown_does_not_stand(status: int, text: str) 
 @pytest.mark.req("OP-013")
 def test_op084_nothing_is_ended_by_a_list_of_an_older_state() -> None:
     """Its pods are healthy in versions that count as old news."""
-    shelves = with_clique()
-    shelves.put("Pod", a_pod("50", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
+    cache = with_clique()
+    cache.put("Pod", a_pod("50", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
     with pytest.raises(Unreachable, match="Pod: the server lists an older state than it told of before"):
-        answered(Server(), shelves, refresh)
+        answered(Server(), cache, refresh)
 
 
 @pytest.mark.req("OP-013")
 def test_op018_a_label_that_is_taken_again_at_once_is_none() -> None:
-    server, shelves = Server(strips=True), with_clique()
+    server, cache = Server(strips=True), with_clique()
     for _ in range(2):
         with pytest.raises(Unreachable, match=r"lost its label .*: it was taken again at once"):
-            answered(server, shelves, refresh)
-    assert shelves.find(REF) is None
+            answered(server, cache, refresh)
+    assert cache.find(REF) is None
 
 
 @pytest.mark.req("OP-013")
 def test_op084_nothing_is_ended_by_a_list_that_shows_what_was_before() -> None:
     """Its own version is new enough: the store went back, and caught up since. The next look knows it."""
-    shelves = with_clique()
-    shelves.put("Pod", a_pod("9", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
+    cache = with_clique()
+    cache.put("Pod", a_pod("9", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
     server = Server()
     server.pod = a_pod("5", {SET[0]: "llm", MANAGED_BY: OPERATOR})
     with pytest.raises(Unreachable, match="Pod/llm-0-a-0: the server lists an older state than it told of before"):
-        answered(server, shelves, refresh)
-    assert shelves.newest("Pod") == 5
-    answered(server, shelves, refresh)
+        answered(server, cache, refresh)
+    assert cache.newest("Pod") == 5
+    answered(server, cache, refresh)
 
 
 @pytest.mark.req("OP-018", "OP-084")
 def test_op018_who_is_believed_as_it_was_before_is_followed_as_well() -> None:
-    shelves, server = with_clique(), Server()
-    shelves.put("Pod", a_pod("9", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
+    cache, server = with_clique(), Server()
+    cache.put("Pod", a_pod("9", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
     server.pod = a_pod("5", {SET[0]: "llm"})
     with pytest.raises(Unreachable, match="Pod/llm-0-a-0: the server lists an older state than it told of before"):
-        answered(server, shelves, refresh)
+        answered(server, cache, refresh)
     assert len(server.patches) == 1

@@ -8,14 +8,14 @@ import pytest
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.resources.keys import CORE
-from grove_shell.operator.pace import Pace
+from grove_shell.operator.write_throttle import WriteThrottle
 from tests.operator.missing_labels import HOME, birth, known
 
 
 @pytest.mark.parametrize("failed", [Outcome.UNREACHABLE, Outcome.CONFLICT, Outcome.REFUSED])
 def test_op017_pods_of_another_clique_are_made_before(failed: Outcome) -> None:
     """Twenty of one clique may not be made, for one of it is not followed; creations stop at the first (OP-015)."""
-    pace, seen = Pace(), known().observe(HOME, datetime.now(UTC))
+    pace, seen = WriteThrottle(), known().observe(HOME, datetime.now(UTC))
     assert seen is not None
     steps = [birth(f"llm-0-{letter}-{index}", letter) for letter in "ab" for index in range(20)]
     pace.take([Attempt(steps[0], failed)])
@@ -37,7 +37,7 @@ def test_op017_pods_of_another_clique_are_made_before(failed: Outcome) -> None:
 @pytest.mark.parametrize("hopeless", [1, 3])
 def test_op017_who_failed_once_is_not_held_up_by_those_who_always_do(hopeless: int) -> None:
     """Creations stop at the first that is not accepted (OP-015), which would be the same one each time."""
-    pace, seen = Pace(), known().observe(HOME, datetime.now(UTC))
+    pace, seen = WriteThrottle(), known().observe(HOME, datetime.now(UTC))
     assert seen is not None
     cliques = [f"{number}" for number in range(hopeless + 1)]
     steps = [birth(f"llm-0-{clique}-{index}", clique) for clique in cliques for index in range(5)]

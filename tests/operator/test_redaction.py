@@ -15,14 +15,14 @@ from grove_core.document.document import action_name
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import EVERY_KIND
+from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.kinds import KINDS
 from grove_shell.reading import capture
 from grove_shell.reading.collected import Collected
 from grove_shell.reading.loaded import Loaded
 from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of
-from grove_shell.world.redaction import Redaction
-from grove_shell.world.shelves import Shelves
+from grove_shell.redaction import Redaction
 from tests.property.rarely import RARELY
 from tests.property.workload.sets import NOW
 
@@ -191,12 +191,12 @@ def test_op051_annotations_that_agree_or_not_do_so_in_a_capture(
 
 def decided(items: list[Json]) -> list[tuple[Any, ...]]:
     """What is done and held back, with every reason; the name of a new pod follows from a hash, and is not compared."""
-    shelves = Shelves()
+    cache = ClusterCache()
     for kind in KINDS:
-        shelves.replace(kind, [item for item in items if item["kind"] == kind], "0")
+        cache.replace(kind, [item for item in items if item["kind"] == kind], "0")
     metas = [item["metadata"] for item in items if item["kind"] == "PodCliqueSet"]
     homes = sorted((meta["namespace"], meta["name"]) for meta in metas)
-    snapshots = [shelves.observe(home, NOW) for home in homes]
+    snapshots = [cache.observe(home, NOW) for home in homes]
     return [
         (action, target if (action, kind) != ("create", "Pod") else "", codes)
         for snapshot in snapshots

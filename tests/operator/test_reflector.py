@@ -9,11 +9,11 @@ from typing import Any, Final
 import pytest
 from aiohttp import web
 
+from grove_shell.cache.cluster_cache import ClusterCache
+from grove_shell.cache.root_keys import RootKey
 from grove_shell.client import reflector
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.reflector import Reflector
-from grove_shell.world.homes import Home
-from grove_shell.world.shelves import Shelves
 from tests.operator.answering import Answer, asked
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -44,7 +44,7 @@ def test_op009_a_watch_that_ends_at_once_is_not_begun_a_thousand_times(code: int
         last = NOTHING_NEW if code == 200 else {"type": "ERROR", "object": {"kind": "Status", "code": code}}
         curt = Curt([] if code is None else [last])
         async with asked(curt.answer) as api:
-            following = asyncio.create_task(Reflector(api, KINDS["Pod"], Shelves()).run())
+            following = asyncio.create_task(Reflector(api, KINDS["Pod"], ClusterCache()).run())
             begun = time.monotonic()
             async with asyncio.timeout(20):
                 while time.monotonic() < begun + A_WHILE or curt.asked < 3:  # noqa: ASYNC110 - the server tells nobody
@@ -66,39 +66,39 @@ def test_op009_what_stood_for_a_while_is_no_watch_that_ended_at_once(
     monkeypatch.setattr(reflector, "_LONGEST_PATIENCE", -1 if lasting else 100)
     curt = Curt([NOTHING_NEW])
     if lasting:
-        follow(curt.answer, "Pod", Shelves(), lambda: curt.asked > 3)
+        follow(curt.answer, "Pod", ClusterCache(), lambda: curt.asked > 3)
     else:
         with pytest.raises(TimeoutError):
-            follow(curt.answer, "Pod", Shelves(), lambda: curt.asked > 3, seconds=0.5)
+            follow(curt.answer, "Pod", ClusterCache(), lambda: curt.asked > 3, seconds=0.5)
 
 
 def test_op060_a_kind_that_a_cluster_may_do_without_is_none() -> None:
     async def ignorant(_request: web.Request) -> web.Response:
         return web.json_response({"kind": "Status", "code": 404, "message": "page not found"}, status=404)
 
-    async def scenario() -> tuple[Shelves, list[str]]:
-        shelves, told = Shelves(), list[str]()
+    async def scenario() -> tuple[ClusterCache, list[str]]:
+        cache, told = ClusterCache(), list[str]()
         async with asked(ignorant) as api:
             for kind in ("ComputeDomain", "Service"):
-                keeping = Reflector(api, KINDS[kind], shelves, told=lambda kind, _words: told.append(kind))
+                keeping = Reflector(api, KINDS[kind], cache, told=lambda kind, _words: told.append(kind))
                 following = asyncio.create_task(keeping.run())
                 await asyncio.wait_for(keeping.synced.wait(), 10)
                 following.cancel()
                 await asyncio.wait([following])
-        return shelves, told
+        return cache, told
 
-    shelves, told = asyncio.run(scenario())
-    assert (set(shelves.lost), told) == ({"Service"}, ["Service"])
+    cache, told = asyncio.run(scenario())
+    assert (set(cache.lost), told) == ({"Service"}, ["Service"])
 
 
-class Told(Shelves):
+class Told(ClusterCache):
     """Shelves with one set, that count how often they are told of a whole kind."""
 
     def __init__(self) -> None:
         super().__init__()
         self.put("PodCliqueSet", A_SET)
         self.told = 0
-        self.woken: list[Home] = []
+        self.woken: list[RootKey] = []
         self.changed = self.woken.append
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
@@ -116,12 +116,12 @@ A_SET: Final = set_raw(
 NOT_SHOWN: Final = ((404, "ComputeDomain"), (404, "ClusterTopology"), (404, "Service"), (403, "Service"))
 
 
-def follow(answer: Answer, kind: str, shelves: Shelves, until: Callable[[], bool], seconds: float = 10) -> None:
+def follow(answer: Answer, kind: str, cache: ClusterCache, until: Callable[[], bool], seconds: float = 10) -> None:
     """Keep a copy of a kind until something holds."""
 
     async def scenario() -> None:
         async with asked(answer) as api:
-            following = asyncio.create_task(Reflector(api, KINDS[kind], shelves).run())
+            following = asyncio.create_task(Reflector(api, KINDS[kind], cache).run())
             async with asyncio.timeout(seconds):
                 while not until():  # noqa: ASYNC110 - what is waited for is in the copy, which tells nobody
                     await asyncio.sleep(0.02)
@@ -138,21 +138,21 @@ def test_op021_a_kind_that_stays_out_of_sight_wakes_nobody(
     """It is asked for again every minute, here every fifth of a second; its shelf is told once, and so are the sets."""
     monkeypatch.setattr(reflector, "_LONG_PATIENCE", 0.2)
     monkeypatch.setattr(reflector, "_LONGEST_PATIENCE", 0.2)
-    shelves, times = Told(), list[str]()
+    cache, times = Told(), list[str]()
 
     async def answer(request: web.Request) -> web.Response:
         times.append(request.path)
         return web.json_response({"kind": "Status", "code": status, "message": "no"}, status=status)
 
-    follow(answer, kind, shelves, lambda: len(times) >= 5)
-    assert shelves.told == 1
-    assert shelves.woken.count(("ml", "llama")) <= 1
+    follow(answer, kind, cache, lambda: len(times) >= 5)
+    assert cache.told == 1
+    assert cache.woken.count(("ml", "llama")) <= 1
 
 
 def test_op060_what_comes_and_goes_is_told_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kind that is not served, then served, then not served again, and at last forbidden."""
     monkeypatch.setattr(reflector, "_LONG_PATIENCE", 0.02)
-    shelves, lists = Told(), list[int]([404, 404, 200, 404, 404, 403])
+    cache, lists = Told(), list[int]([404, 404, 200, 404, 404, 403])
 
     async def answer(request: web.Request) -> web.Response:
         if "watch" in request.query:
@@ -161,8 +161,8 @@ def test_op060_what_comes_and_goes_is_told_each_time(monkeypatch: pytest.MonkeyP
         body = {"metadata": {"resourceVersion": "5"}, "items": []}
         return web.json_response(body if status == 200 else {"kind": "Status", "message": str(status)}, status=status)
 
-    follow(answer, "ComputeDomain", shelves, lambda: "ComputeDomain" in shelves.lost)
-    assert shelves.told == 4
+    follow(answer, "ComputeDomain", cache, lambda: "ComputeDomain" in cache.lost)
+    assert cache.told == 4
 
 
 def test_op070_a_watch_that_was_cut_goes_on_from_its_last_event() -> None:
@@ -183,5 +183,5 @@ def test_op070_a_watch_that_was_cut_goes_on_from_its_last_event() -> None:
         request.transport.close()
         return answer
 
-    follow(cutting, "PodCliqueSet", Shelves(), lambda: len(watched) > 2)
+    follow(cutting, "PodCliqueSet", ClusterCache(), lambda: len(watched) > 2)
     assert watched[:3] == ["5", "7", "9"]

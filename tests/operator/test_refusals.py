@@ -16,14 +16,14 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import CLIQUE_FINALIZER, SET_FINALIZER
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.cache.cluster_cache import ClusterCache
+from grove_shell.cache.root_keys import RootKey
 from grove_shell.client.api import Unreachable
 from grove_shell.controller.deciding import decided
 from grove_shell.controller.look import Follower
-from grove_shell.operator.journal import Journal
-from grove_shell.operator.rounds import Rounds
+from grove_shell.operator.json_log import JsonLog
+from grove_shell.operator.reconcile_loop import ReconcileLoop
 from grove_shell.operator.telemetry import Telemetry
-from grove_shell.world.homes import Home
-from grove_shell.world.shelves import Shelves
 from tests.operator.deciding import HOME, of_set
 from tests.property.resources.manifests import clique, owner
 from tests.property.workload.sets import clique_raw, set_raw
@@ -52,7 +52,7 @@ class Refusing:
         refused = step.target.name == self._refused
         return Attempt(step, Outcome.REFUSED if refused else Outcome.DONE, "it is another's" if refused else "")
 
-    async def refresh(self, home: Home) -> None:
+    async def refresh(self, root_key: RootKey) -> None:
         raise AssertionError("nothing is ended")
 
 
@@ -60,12 +60,12 @@ def test_op017_what_is_refused_holds_up_nobody() -> None:
     """Creations stop at the first one that is refused, and that one would be the first again."""
 
     async def scenario() -> list[str]:
-        shelves = Shelves()
+        cache = ClusterCache()
         acting = Refusing("llama-0-first", awaited="llama-0-second")
-        rounds = Rounds(shelves=shelves, acting=acting, decide=decided)
+        rounds = ReconcileLoop(cache=cache, acting=acting, decide=decided)
         raw = set_raw(clique_raw("first"), clique_raw("second"))
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
-        shelves.put("PodCliqueSet", raw)
+        cache.put("PodCliqueSet", raw)
         rounds.begin()
         rounds.wake(HOME)
         async with asyncio.timeout(10):
@@ -80,10 +80,10 @@ def test_op017_what_is_refused_holds_up_nobody() -> None:
 class Making:
     """Makes what it is told to but PodGangs; writes down what it is asked for, whether it is gated, and when."""
 
-    def __init__(self, shelves: Shelves) -> None:
+    def __init__(self, cache: ClusterCache) -> None:
         self.tried: list[tuple[str, bool, float]] = []
         self.thrice = asyncio.Event()
-        self._shelves = shelves
+        self._cache = cache
 
     def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
         return self._attempt
@@ -99,10 +99,10 @@ class Making:
             return Attempt(step, Outcome.REFUSED, "no gangs here")
         uid = f"uid of {step.target.short}"
         manifest["metadata"] |= {"uid": uid, "resourceVersion": str(len(self.tried) + 1), "generation": 1}
-        self._shelves.put(kind, manifest)
+        self._cache.put(kind, manifest)
         return Attempt(step, Outcome.DONE)
 
-    async def refresh(self, home: Home) -> None:
+    async def refresh(self, root_key: RootKey) -> None:
         raise AssertionError("nothing is ended")
 
 
@@ -112,15 +112,15 @@ def test_op028_pods_come_at_once_where_their_gang_is_refused() -> None:
     """Nothing changes after the refusal; the gang is tried again later each time, and pods are there meanwhile."""
 
     async def scenario() -> list[tuple[str, bool, float]]:
-        shelves = Shelves()
-        acting = Making(shelves)
-        rounds = Rounds(shelves=shelves, acting=acting, decide=decided)
-        shelves.changed = rounds.wake
+        cache = ClusterCache()
+        acting = Making(cache)
+        rounds = ReconcileLoop(cache=cache, acting=acting, decide=decided)
+        cache.changed = rounds.wake
         raw = set_raw(clique_raw("first"))
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
         raw["metadata"]["finalizers"] = [SET_FINALIZER]
         rounds.begin()
-        shelves.put("PodCliqueSet", raw)
+        cache.put("PodCliqueSet", raw)
         async with asyncio.timeout(10):
             await acting.thrice.wait()
         await rounds.close()
@@ -154,7 +154,7 @@ class Letting:
             self.done()
         return Attempt(step, outcome, "" if outcome is Outcome.DONE else "the server is going down")
 
-    async def refresh(self, home: Home) -> None:
+    async def refresh(self, root_key: RootKey) -> None:
         raise AssertionError("nothing is ended")
 
 
@@ -165,11 +165,11 @@ class Releases(Follower):
         self.heard: list[Outcome] = []
         self.over = asyncio.Event()
 
-    def released(self, home: Home, attempts: tuple[Attempt, ...]) -> None:
-        assert home == HOME
+    def released(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> None:
+        assert root_key == HOME
         self.heard += [attempt.outcome for attempt in attempts]
 
-    def gone(self, home: Home) -> None:
+    def gone(self, root_key: RootKey) -> None:
         if Outcome.DONE in self.heard:  # the set was gone before
             self.over.set()
 
@@ -189,13 +189,13 @@ def test_op067_what_is_left_of_a_set_is_let_go_of_later_where_it_cannot_be_now(t
     out, telemetry = io.StringIO(), Telemetry()
 
     async def scenario() -> tuple[list[float], list[Outcome]]:
-        shelves, listener = Shelves(), Releases()
-        acting = Letting(trouble, trouble, Outcome.DONE, done=lambda: shelves.drop("PodClique", orphan()))
-        followers = (listener, Journal(out), telemetry)
-        rounds = Rounds(shelves=shelves, acting=acting, decide=decided, followers=followers)
-        shelves.changed = rounds.wake
+        cache, listener = ClusterCache(), Releases()
+        acting = Letting(trouble, trouble, Outcome.DONE, done=lambda: cache.drop("PodClique", orphan()))
+        followers = (listener, JsonLog(out), telemetry)
+        rounds = ReconcileLoop(cache=cache, acting=acting, decide=decided, followers=followers)
+        cache.changed = rounds.wake
         rounds.begin()
-        shelves.put("PodClique", orphan())
+        cache.put("PodClique", orphan())
         async with asyncio.timeout(10):
             await listener.over.wait()
         await rounds.close()
@@ -219,10 +219,10 @@ def test_op067_what_is_left_of_a_set_is_let_go_of_later_where_it_cannot_be_now(t
 @pytest.mark.req("WL-233")
 def test_op067_a_refusal_to_let_go_stands_however_often_what_is_left_changes() -> None:
     async def scenario() -> list[float]:
-        shelves, acting = Shelves(), Letting(Outcome.REFUSED)
-        rounds = Rounds(shelves=shelves, acting=acting, decide=decided)
+        cache, acting = ClusterCache(), Letting(Outcome.REFUSED)
+        rounds = ReconcileLoop(cache=cache, acting=acting, decide=decided)
         rounds.begin()
-        shelves.put("PodClique", orphan())
+        cache.put("PodClique", orphan())
         for _ in range(40):
             rounds.wake(HOME)
             await asyncio.sleep(0.05)
@@ -250,7 +250,7 @@ class Refused:
         self.times.append(now())
         return Attempt(step, Outcome.REFUSED, "exceeded quota")
 
-    async def refresh(self, home: Home) -> None:
+    async def refresh(self, root_key: RootKey) -> None:
         raise AssertionError("nothing is ended")
 
 
@@ -266,10 +266,10 @@ def test_op023_a_refusal_is_tried_later_each_time_also_while_other_writes_go_wel
     """Nothing that is made is ever seen, so each look makes all else once more; a busy set is woken all the time."""
 
     async def scenario() -> list[float]:
-        shelves, acting = Shelves(), Refused()
-        rounds = Rounds(shelves=shelves, acting=acting, decide=decided)
+        cache, acting = ClusterCache(), Refused()
+        rounds = ReconcileLoop(cache=cache, acting=acting, decide=decided)
         rounds.begin()
-        shelves.put("PodCliqueSet", a_set())
+        cache.put("PodCliqueSet", a_set())
         rounds.wake(HOME)
         while now() < LONG:
             await asyncio.sleep(EVERY if busy else LONG)
@@ -295,7 +295,7 @@ def test_op023_patience_begins_anew_when_nothing_failed_for_long_enough(work: bo
     heard = asyncio.Semaphore(0)
 
     class Hearing(Follower):
-        def failed(self, home: Home, words: str) -> None:
+        def failed(self, root_key: RootKey, words: str) -> None:
             broken.append(now())
             heard.release()
 
@@ -308,10 +308,10 @@ def test_op023_patience_begins_anew_when_nothing_failed_for_long_enough(work: bo
 
     async def scenario() -> None:
         nonlocal away
-        shelves = Shelves()
-        rounds = Rounds(shelves=shelves, acting=Letting(Outcome.DONE), decide=of_set(decide), followers=(Hearing(),))
+        cache = ClusterCache()
+        rounds = ReconcileLoop(cache=cache, acting=Letting(Outcome.DONE), decide=of_set(decide), followers=(Hearing(),))
         rounds.begin()
-        shelves.put("PodCliqueSet", a_set())
+        cache.put("PodCliqueSet", a_set())
         rounds.wake(HOME)
         for _ in range(4):
             await heard.acquire()

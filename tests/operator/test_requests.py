@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from grove_shell.client.answer import Answer
 from grove_shell.client.api import Unreachable, Withdrawn
+from grove_shell.client.response import Response
 from tests.operator.answering import asked
 
 
@@ -29,7 +29,7 @@ class Slow:
 def test_op031_a_write_that_waited_for_its_turn_asks_again_whether_it_may() -> None:
     """One request at a time; while the first is under way, the process loses its leadership."""
 
-    async def scenario() -> tuple[list[str], list[Answer | BaseException]]:
+    async def scenario() -> tuple[list[str], list[Response | BaseException]]:
         slow = Slow()
         async with asked(slow.answer, in_flight=1) as api:
             first = asyncio.ensure_future(api.request("POST", "/first", body={}))
@@ -43,8 +43,8 @@ def test_op031_a_write_that_waited_for_its_turn_asks_again_whether_it_may() -> N
 
     heard, (first, deletion, reading) = asyncio.run(scenario())
     assert heard == ["POST /first", "GET /other"]
-    assert isinstance(first, Answer)
-    assert isinstance(reading, Answer)
+    assert isinstance(first, Response)
+    assert isinstance(reading, Response)
     with pytest.raises(Unreachable, match="does not lead"):
         raise deletion if isinstance(deletion, Unreachable) else AssertionError(deletion)
 
@@ -52,7 +52,7 @@ def test_op031_a_write_that_waited_for_its_turn_asks_again_whether_it_may() -> N
 def test_op031_a_write_that_waited_for_its_credentials_asks_again_whether_it_may() -> None:
     """A program that makes tokens takes its time; by then the process does not lead any more."""
 
-    async def scenario() -> tuple[list[str], list[Answer | BaseException]]:
+    async def scenario() -> tuple[list[str], list[Response | BaseException]]:
         slow, wanted, given = Slow(), asyncio.Event(), asyncio.Event()
         slow.let.set()
 
@@ -73,7 +73,7 @@ def test_op031_a_write_that_waited_for_its_credentials_asks_again_whether_it_may
 
     heard, (deletion, reading) = asyncio.run(scenario())
     assert heard == ["GET /first"]
-    assert isinstance(reading, Answer)
+    assert isinstance(reading, Response)
     assert isinstance(deletion, Unreachable)
 
 

@@ -12,12 +12,12 @@ from grove_core.kernel.steps import Attempt, Create, Outcome, SetStatus, Stage, 
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.cache.cluster_cache import ClusterCache
+from grove_shell.cache.root_keys import RootKey
 from grove_shell.controller.deciding import decided
 from grove_shell.controller.look import Follower, Look
-from grove_shell.operator.pace import Pace
-from grove_shell.operator.rounds import Rounds
-from grove_shell.world.homes import Home
-from grove_shell.world.shelves import Shelves
+from grove_shell.operator.reconcile_loop import ReconcileLoop
+from grove_shell.operator.write_throttle import WriteThrottle
 from tests.operator.deciding import HOME, of_set
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
@@ -26,7 +26,7 @@ class Waker(Follower):
     """Wakes the set again and again in the midst of its first look."""
 
     def __init__(self) -> None:
-        self.rounds: Rounds | None = None
+        self.rounds: ReconcileLoop | None = None
         self.looks = 0
         self.seen_twice = asyncio.Event()
 
@@ -34,25 +34,25 @@ class Waker(Follower):
         self.looks += 1
         if self.looks == 1 and self.rounds is not None:
             for _ in range(100):
-                self.rounds.wake(look.home)
+                self.rounds.wake(look.root_key)
         if self.looks > 1:
             self.seen_twice.set()
 
     def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
         raise AssertionError("nothing is tried")
 
-    def failed(self, home: Home, words: str) -> None:
+    def failed(self, root_key: RootKey, words: str) -> None:
         raise AssertionError(words)
 
 
 def test_op020_however_often_a_set_changes_one_look_more_follows() -> None:
     async def scenario() -> int:
         waker = Waker()
-        shelves = Shelves()
-        rounds = waker.rounds = Rounds(shelves=shelves, acting=None, decide=decided, followers=(waker,))
+        cache = ClusterCache()
+        rounds = waker.rounds = ReconcileLoop(cache=cache, acting=None, decide=decided, followers=(waker,))
         raw = set_raw(clique_raw("worker"))
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
-        shelves.put("PodCliqueSet", raw)
+        cache.put("PodCliqueSet", raw)
         rounds.wake(HOME)
         assert rounds.depth == 0, "nobody may act yet"
         rounds.begin()
@@ -67,12 +67,12 @@ def test_op020_however_often_a_set_changes_one_look_more_follows() -> None:
     assert asyncio.run(scenario()) == 2
 
 
-def shelved() -> Shelves:
+def cached() -> ClusterCache:
     """What is known of a cluster with one set."""
-    shelves, raw = Shelves(), set_raw(clique_raw("worker"))
+    cache, raw = ClusterCache(), set_raw(clique_raw("worker"))
     raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
-    shelves.put("PodCliqueSet", raw)
-    return shelves
+    cache.put("PodCliqueSet", raw)
+    return cache
 
 
 class Listener(Follower):
@@ -88,7 +88,7 @@ class Listener(Follower):
     def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
         raise AssertionError("nothing is tried")
 
-    def failed(self, home: Home, words: str) -> None:
+    def failed(self, root_key: RootKey, words: str) -> None:
         self.told.append(words)
         self.heard.set()
 
@@ -105,8 +105,8 @@ def test_op025_an_illegal_plan_is_told_and_not_carried_out(version: str, times: 
         return replace(plan, steps=(Step(Stage.STATUS, snapshot.root.ref, stale, plan.steps[0].because),) * times)
 
     async def scenario() -> list[str]:
-        listener, shelves = Listener(), shelved()
-        rounds = Rounds(shelves=shelves, acting=None, decide=of_set(decide), followers=(listener,))
+        listener, cache = Listener(), cached()
+        rounds = ReconcileLoop(cache=cache, acting=None, decide=of_set(decide), followers=(listener,))
         rounds.begin()
         rounds.wake(HOME)
         await listener.heard.wait()
@@ -133,7 +133,7 @@ class Recording:
         self.done.set()
         return Attempt(step, Outcome.DONE)
 
-    async def refresh(self, home: Home) -> None:
+    async def refresh(self, root_key: RootKey) -> None:
         raise AssertionError("nothing is ended")
 
 
@@ -152,11 +152,11 @@ def test_op024_what_must_not_be_missed_does_not_wait(is_urgent: bool) -> None:
     acting = Recording()
 
     async def scenario() -> list[str]:
-        shelves = Shelves()
-        rounds = Rounds(shelves=shelves, acting=acting, decide=of_set(decide))
+        cache = ClusterCache()
+        rounds = ReconcileLoop(cache=cache, acting=acting, decide=of_set(decide))
         raw = set_raw(clique_raw("first"))
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
-        shelves.put("PodCliqueSet", raw)
+        cache.put("PodCliqueSet", raw)
         rounds.begin()
         for _ in range(2):
             acting.done.clear()
@@ -188,7 +188,7 @@ def some_statuses(status: Mapping[str, object], *, ready: bool) -> tuple[tuple[S
 @pytest.mark.parametrize(("ready", "pause"), [(True, 1.0), (False, 15.0)])
 def test_op024_many_statuses_wait_longer_while_pods_come(ready: bool, pause: float) -> None:
     steps, seen = some_statuses({"readyReplicas": 1}, ready=ready)
-    pace = Pace()
+    pace = WriteThrottle()
     assert pace.due(steps, seen, 100.0) == (steps, 0.0)
     assert pace.due(steps, seen, 100.0 + pause - 0.5) == ((), 0.5)
     assert pace.due(steps[:3], seen, 100.0) == (steps[:3], 0.0), "few are written at once"
@@ -202,7 +202,7 @@ def test_op024_what_tells_of_an_end_is_written_with_it() -> None:
     first, *others = steps
     assert isinstance(first.action, SetStatus)
     telling = replace(first, action=replace(first.action, end_of=(first.target,)))
-    assert Pace(told_at=100.0).due((telling, *others), seen, 101.0).steps == (telling,)
+    assert WriteThrottle(told_at=100.0).due((telling, *others), seen, 101.0).steps == (telling,)
 
 
 def test_op027_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
@@ -219,12 +219,12 @@ def test_op027_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
         def planned(self, look: Look) -> None:
             self.heard.set()
 
-        def failed(self, home: Home, words: str) -> None:
+        def failed(self, root_key: RootKey, words: str) -> None:
             self.told.append(words)
 
     async def scenario() -> list[str]:
-        listener, shelves = Hearing(), shelved()
-        rounds = Rounds(shelves=shelves, acting=None, decide=of_set(decide), followers=(listener,))
+        listener, cache = Hearing(), cached()
+        rounds = ReconcileLoop(cache=cache, acting=None, decide=of_set(decide), followers=(listener,))
         rounds.begin()
         rounds.wake(HOME)
         async with asyncio.timeout(10):
@@ -240,8 +240,8 @@ def test_op033_who_never_led_ends_at_once() -> None:
     """Sets wait for leadership; the end comes first, and none of them is looked at."""
 
     async def scenario() -> list[str]:
-        listener, shelves = Listener(), shelved()
-        rounds = Rounds(shelves=shelves, acting=None, decide=decided, followers=(listener,))
+        listener, cache = Listener(), cached()
+        rounds = ReconcileLoop(cache=cache, acting=None, decide=decided, followers=(listener,))
         rounds.wake(HOME)
         await asyncio.sleep(0.05)
         async with asyncio.timeout(5):

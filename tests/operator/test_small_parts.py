@@ -16,7 +16,7 @@ from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, Mnnvl
 from grove_core.resources.domain_condition import REASON, Failure
 from grove_core.resources.keys import DOMAINS_READY
-from grove_shell.client.bucket import Bucket
+from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.controller.act_at_once import act_at_once
 from grove_shell.settings.operator import OperatorSettings, settings_of
 from tests.property.strategies.worlds import World, worlds
@@ -40,7 +40,7 @@ class Clock:
 @given(st.floats(0.5, 500), st.integers(1, 50), st.integers(1, 200))
 def test_op016_a_bucket_lets_through_a_burst_and_then_its_rate(rate: float, burst: int, requests: int) -> None:
     clock = Clock()
-    bucket = Bucket(rate, burst, clock=lambda: clock.now, sleep=clock.sleep)
+    bucket = RateLimiter(rate, burst, clock=lambda: clock.now, sleep=clock.sleep)
 
     async def take_all() -> None:
         for _ in range(requests):

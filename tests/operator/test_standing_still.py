@@ -10,10 +10,10 @@ from aiohttp import web
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.keys import GROVE
+from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client import reflector
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.reflector import Reflector
-from grove_shell.world.shelves import Shelves
 from tests.fabric_daemon.one_domain import until
 from tests.operator.answering import asked
 from tests.property.workload.sets import clique_raw, set_raw
@@ -57,7 +57,7 @@ class Server:
         self.statuses = (200, *later)
         self.since: list[str] = []
         self.lists = 0
-        self.shelves = Shelves()
+        self.cache = ClusterCache()
         self.told: list[str] = []
         self.newest: Callable[[str], int] = lambda _kind: 0
 
@@ -80,7 +80,7 @@ class Server:
                 keeping = Reflector(
                     api,
                     KINDS["PodCliqueSet"],
-                    self.shelves,
+                    self.cache,
                     told=lambda _kind, words: self.told.append(words),
                     newest=self.newest,
                 )
@@ -94,7 +94,7 @@ class Server:
         return asyncio.run(asyncio.wait_for(scenario(), 20))
 
     def shows(self) -> bool:
-        return self.shelves.find(LATE) is not None
+        return self.cache.find(LATE) is not None
 
 
 @pytest.fixture(autouse=True)
@@ -147,7 +147,7 @@ def test_op080_an_error_after_events_goes_on_behind_them() -> None:
 
 def test_op080_a_kind_that_is_not_shown_any_more_is_lost() -> None:
     server = Server(refused(403), 403)
-    assert server.follow(lambda: "PodCliqueSet" in server.shelves.lost)
+    assert server.follow(lambda: "PodCliqueSet" in server.cache.lost)
     assert server.told == [WORDS, f"PodCliqueSet: {WORDS}"]
 
 
@@ -176,7 +176,7 @@ def test_op081_who_hears_something_does_not_ask(monkeypatch: pytest.MonkeyPatch)
 
 def test_op084_a_store_that_went_back_is_believed() -> None:
     """After a restore of etcd: the watch is too old, and the list is of a time before."""
-    shelves, told, lists = Shelves(), list[str](), 0
+    cache, told, lists = ClusterCache(), list[str](), 0
 
     def in_version(name: str, uid: str, version: str) -> dict[str, Any]:
         return set_raw(clique_raw("a"), meta={"name": name, "namespace": "ml", "uid": uid, "resourceVersion": version})
@@ -194,15 +194,15 @@ def test_op084_a_store_that_went_back_is_believed() -> None:
     async def follow() -> None:
         async with asked(answer) as api:
             kind = KINDS["PodCliqueSet"]
-            task = asyncio.create_task(Reflector(api, kind, shelves, told=lambda _, words: told.append(words)).run())
+            task = asyncio.create_task(Reflector(api, kind, cache, told=lambda _, words: told.append(words)).run())
             await until(lambda: lists >= 4)
             task.cancel()
             await asyncio.wait([task])
 
     asyncio.run(follow())
     assert [words for words in told if "older state" in words] == [WENT_BACK]
-    refs = [Ref(GROVE, "PodCliqueSet", *home) for home in shelves.homes()]
-    found = {ref.name: (item.uid, item.resource_version) for ref in refs if (item := shelves.find(ref))}
+    refs = [Ref(GROVE, "PodCliqueSet", *root_key) for root_key in cache.root_keys()]
+    found = {ref.name: (item.uid, item.resource_version) for ref in refs if (item := cache.find(ref))}
     assert found == {"same": ("s", "4000"), "again": ("old", "4100")}
 
 
@@ -230,8 +230,8 @@ def test_op084_what_others_told_of_before_a_list_counts_as_told() -> None:
 
 def test_op084_answers_to_writes_are_told_of() -> None:
     """Of every kind that is written, topologies too."""
-    shelves = Shelves()
-    shelves.put("PodCliqueSet", LATER)
-    shelves.put("ClusterTopology", {"metadata": {"name": "aws", "uid": "t", "resourceVersion": "12"}})
-    told = {kind: shelves.newest(kind) for kind in ("PodCliqueSet", "ClusterTopology", "ClusterTopologyBinding")}
+    cache = ClusterCache()
+    cache.put("PodCliqueSet", LATER)
+    cache.put("ClusterTopology", {"metadata": {"name": "aws", "uid": "t", "resourceVersion": "12"}})
+    told = {kind: cache.newest(kind) for kind in ("PodCliqueSet", "ClusterTopology", "ClusterTopologyBinding")}
     assert told == {"PodCliqueSet": 9, "ClusterTopology": 12, "ClusterTopologyBinding": 0}

@@ -4,19 +4,19 @@ import asyncio
 
 import pytest
 
-from grove_shell.world.shelves import Shelves
+from grove_shell.cache.cluster_cache import ClusterCache
 from tests.fabric_daemon.one_domain import until
 from tests.operator.looking import looked_around
 from tests.operator.missing_labels import Server, a_clique, a_pod, known
 
 
-def hanging() -> tuple[Server, Shelves]:
+def hanging() -> tuple[Server, ClusterCache]:
     """A server that answers no list but that of the first of many namespaces."""
-    server, shelves = Server(), known()
+    server, cache = Server(), known()
     server.hangs = {f"n{index:02}" for index in range(20)}
     for namespace in server.hangs:
-        shelves.put("PodClique", a_clique("aside", namespace))
-    return server, shelves
+        cache.put("PodClique", a_clique("aside", namespace))
+    return server, cache
 
 
 @pytest.mark.req("OP-027")
@@ -24,23 +24,23 @@ def test_op107_a_fault_of_ours_ends_no_process_and_holds_up_no_other_namespace()
     """A list that only looks like one."""
     nameless = a_pod("llm-0-a-lost", "a", {}, namespace="aa")
     del nameless["metadata"]["uid"]
-    server, shelves = Server(nameless, a_pod("llm-0-b-lost", "b", {})), known()
+    server, cache = Server(nameless, a_pod("llm-0-b-lost", "b", {})), known()
     aside = a_clique("aside", "aa")
-    shelves.put("PodClique", aside)
+    cache.put("PodClique", aside)
 
     async def meanwhile(leads: set[str]) -> None:
         leads.add("leads")
         await asyncio.sleep(0.2)
 
-    told = looked_around(server, shelves, meanwhile)
+    told = looked_around(server, cache, meanwhile)
     assert told
     assert all(words.startswith("KeyError: 'uid' (at grove_shell/") for words in told)
     assert server.labelled == ["llm-0-b-lost"]
 
 
 def test_op107_a_namespace_that_is_slow_keeps_no_other_waiting() -> None:
-    server, shelves = Server(a_pod("llm-0-b-lost", "b", {})), known()
-    shelves.put("PodClique", a_clique("aside", "aa"))
+    server, cache = Server(a_pod("llm-0-b-lost", "b", {})), known()
+    cache.put("PodClique", a_clique("aside", "aa"))
     server.hangs = {"aa"}
 
     async def meanwhile(leads: set[str]) -> None:
@@ -49,7 +49,7 @@ def test_op107_a_namespace_that_is_slow_keeps_no_other_waiting() -> None:
         assert len(asyncio.all_tasks()) < 20, "one look at each"
         server.hangs.clear()
 
-    looked_around(server, shelves, meanwhile)
+    looked_around(server, cache, meanwhile)
     assert server.labelled == ["llm-0-b-lost"]
     assert server.lists == ["aa", "ml"]
 
@@ -61,24 +61,24 @@ def test_op107_namespaces_take_turns() -> None:
         for namespace in (f"n{number:02}" for number in range(9))
         for index in range(20)
     ]
-    server, shelves = Server(*many, a_pod("z-lost", "aside", {}, namespace="zz")), known()
+    server, cache = Server(*many, a_pod("z-lost", "aside", {}, namespace="zz")), known()
     server.forbids = {pod["metadata"]["name"] for pod in many}
     server.hesitates = 0.05
     for namespace in sorted({pod["metadata"]["namespace"] for pod in server.pods.values()}):
-        shelves.put("PodClique", {**a_clique("aside", namespace)})
+        cache.put("PodClique", {**a_clique("aside", namespace)})
 
     async def meanwhile(leads: set[str]) -> None:
         leads.add("leads")
         await until(lambda: bool(server.labelled))
 
-    looked_around(server, shelves, meanwhile)
+    looked_around(server, cache, meanwhile)
     assert server.labelled == ["z-lost"]
     assert len(server.tried) < len(many) / 2
 
 
 def test_op107_a_few_namespaces_are_asked_for_at_a_time() -> None:
     """Rounds have requests of their own."""
-    server, shelves = hanging()
+    server, cache = hanging()
 
     async def meanwhile(leads: set[str]) -> None:
         leads.add("leads")
@@ -87,12 +87,12 @@ def test_op107_a_few_namespaces_are_asked_for_at_a_time() -> None:
         server.hangs.clear()
 
     asked_for: list[str] = []
-    looked_around(server, shelves, meanwhile)
+    looked_around(server, cache, meanwhile)
     assert asked_for == ["ml", *(f"n{index:02}" for index in range(8))]
 
 
 def test_op107_who_leads_no_more_when_its_turn_comes_asks_nobody() -> None:
-    server, shelves = hanging()
+    server, cache = hanging()
 
     async def meanwhile(leads: set[str]) -> None:
         leads.add("leads")
@@ -101,24 +101,24 @@ def test_op107_who_leads_no_more_when_its_turn_comes_asks_nobody() -> None:
         server.hangs.clear()
         await asyncio.sleep(0.1)
 
-    looked_around(server, shelves, meanwhile)
+    looked_around(server, cache, meanwhile)
     assert len(server.lists) == 9
 
 
 def test_op107_of_a_namespace_that_is_empty_again_nothing_is_remembered() -> None:
     """Somebody may make one of that name again."""
-    server, shelves = Server(), known()
+    server, cache = Server(), known()
     aside = a_clique("aside", "aa")
-    shelves.put("PodClique", aside)
+    cache.put("PodClique", aside)
 
     async def meanwhile(leads: set[str]) -> None:
         leads.add("leads")
         await asyncio.sleep(0.1)
         assert server.lists == ["aa", "ml"]
-        shelves.drop("PodClique", aside)
+        cache.drop("PodClique", aside)
         await asyncio.sleep(0.1)
-        shelves.put("PodClique", {**aside, "metadata": {**aside["metadata"], "uid": "again"}})
+        cache.put("PodClique", {**aside, "metadata": {**aside["metadata"], "uid": "again"}})
         await asyncio.sleep(0.1)
 
-    looked_around(server, shelves, meanwhile)
+    looked_around(server, cache, meanwhile)
     assert server.lists == ["aa", "ml", "aa"]

@@ -12,18 +12,18 @@ import yaml
 from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage
 from grove_core.reconcile import reconcile
+from grove_shell.cache.root_keys import RootKey
 from grove_shell.controller.look import Look
-from grove_shell.operator.journal import Journal
-from grove_shell.operator.shadow import Score, Shadow
-from grove_shell.operator.standing import Standing
+from grove_shell.operator.json_log import JsonLog
+from grove_shell.operator.observer import Observer, PredictionOutcome
 from grove_shell.operator.telemetry import Telemetry
+from grove_shell.operator.topology_notes import TopologyNotes
 from grove_shell.reading.objects import load
 from grove_shell.replay.format import DecisionLog
 from grove_shell.replay.recorder import Recorder
-from grove_shell.world.homes import Home
 
 CASES: Final = Path(__file__).parent.parent / "golden/gang_termination"
-HOME: Final[Home] = ("ml", "ml")
+HOME: Final[RootKey] = ("ml", "ml")
 
 
 def look_at(case: str, rules: str = "design") -> Look:
@@ -32,7 +32,7 @@ def look_at(case: str, rules: str = "design") -> Look:
     cluster = load((str(folder / "given.yaml"),), BytesIO()).cluster
     moment = now if isinstance(now, datetime) else datetime.fromisoformat(now)
     seen = cluster.snapshot_of(next(iter(cluster.sets)), moment.astimezone(UTC))
-    return Look(home=HOME, name="a plan", seen=seen, plan=reconcile(seen, rule_set(rules)), seconds=0.01)
+    return Look(root_key=HOME, name="a plan", seen=seen, plan=reconcile(seen, rule_set(rules)), seconds=0.01)
 
 
 def ends(look: Look, outcome: Outcome = Outcome.DONE) -> tuple[Attempt, ...]:
@@ -129,21 +129,21 @@ def test_op092_a_set_that_is_gone_has_no_gauges_however_often_it_is_told(known: 
 @pytest.mark.req("OP-038")
 def test_op092_what_was_predicted_is_taken_back_once(known: bool) -> None:
     look = look_at("gt034_breach_waits_for_its_delay")
-    shadow = Shadow(lambda *_words, **_fields: None, reconcile)
+    shadow = Observer(lambda *_words, **_fields: None, reconcile)
     if known:
         shadow.planned(look)
-    predicted = shadow.scores[Score.PREDICTED]
+    predicted = shadow.scores[PredictionOutcome.PREDICTED]
     assert (predicted > 0) is known
     for _ in range(2):
         shadow.gone(HOME)
-        assert shadow.scores[Score.TAKEN_BACK] == predicted
+        assert shadow.scores[PredictionOutcome.TAKEN_BACK] == predicted
 
 
 @pytest.mark.parametrize("known", [True, False])
 def test_op092_whoever_listens_may_hear_of_it_again(known: bool) -> None:
     look, out = look_at("gt034_breach_waits_for_its_delay"), StringIO()
     recorder = Recorder(DecisionLog(out), "design", "")
-    followers = (Journal(StringIO()), Standing(lambda _home: True), recorder)
+    followers = (JsonLog(StringIO()), TopologyNotes(lambda _home: True), recorder)
     for follower in followers:
         if known:
             follower.planned(look)

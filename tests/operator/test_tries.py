@@ -10,11 +10,11 @@ import pytest
 from aiohttp import web
 
 from grove_core.resources.keys import CLIQUE_FINALIZER, SET_FINALIZER
+from grove_shell.apply.step_executor import StepExecutor
+from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.controller.deciding import decided
-from grove_shell.operator.acting import ClusterActing
-from grove_shell.operator.rounds import Rounds
-from grove_shell.world.shelves import Shelves
-from grove_shell.world.writes import Writes
+from grove_shell.operator.execution import ClusterExecution
+from grove_shell.operator.reconcile_loop import ReconcileLoop
 from tests.operator.answering import asked
 from tests.property.resources.manifests import clique, owner
 from tests.property.workload.sets import clique_raw, set_raw
@@ -32,7 +32,7 @@ def tried(
     answer: Callable[[web.Request], Awaitable[web.Response]],
     kind: str,
     raw: Json,
-    until: Callable[[Shelves], bool],
+    until: Callable[[ClusterCache], bool],
     *,
     busy: bool = False,
 ) -> None:
@@ -40,13 +40,15 @@ def tried(
 
     async def scenario() -> None:
         async with asked(answer) as api:
-            shelves = Shelves()
-            rounds = Rounds(shelves=shelves, acting=ClusterActing(api, shelves, Writes(api, shelves)), decide=decided)
-            shelves.changed = rounds.wake
+            cache = ClusterCache()
+            rounds = ReconcileLoop(
+                cache=cache, acting=ClusterExecution(api, cache, StepExecutor(api, cache)), decide=decided
+            )
+            cache.changed = rounds.wake
             rounds.begin()
-            shelves.put(kind, raw)
+            cache.put(kind, raw)
             async with asyncio.timeout(20):
-                while not until(shelves):
+                while not until(cache):
                     await asyncio.sleep(0.05)
                     if busy:
                         rounds.wake(("ml", "llama"))
@@ -78,7 +80,7 @@ def test_op067_the_server_is_asked_again_to_let_go(refused: tuple[int, str]) -> 
             return refusal(*refused)
         return web.json_response({"kind": "Status", "status": "Success", "details": {"uid": "a"}})
 
-    tried(answer, "PodClique", raw, lambda shelves: not shelves.holds(("ml", "llama")))
+    tried(answer, "PodClique", raw, lambda cache: not cache.holds(("ml", "llama")))
     assert len(times) == 3
     assert late_enough(times)
 
@@ -97,5 +99,5 @@ def test_op023_a_quota_is_asked_later_each_time_however_busy_the_set_is(busy: bo
             return refusal(403, "exceeded quota")
         return web.json_response({"kind": "Status", "status": "Success"})
 
-    tried(answer, "PodCliqueSet", raw, lambda _shelves: len(times) == 5, busy=busy)
+    tried(answer, "PodCliqueSet", raw, lambda _cache: len(times) == 5, busy=busy)
     assert late_enough(times), times

@@ -10,7 +10,7 @@ from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import act
-from grove_shell.world.memory import MemoryWorld
+from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -33,7 +33,7 @@ def at_rest() -> Snapshot:
 def broken_set(lost: Iterable[str], changed: Iterable[str], *, name: str = "design") -> Snapshot:
     """A set whose delay runs because cliques lost all ready pods; others have another image since a moment ago."""
     life = Life(SET, now=at_rest().now)
-    life.world = MemoryWorld((at_rest(),))
+    life.world = InMemoryCluster((at_rest(),))
     life.now += timedelta(minutes=1)
     for pod in life.all_pods():
         if any(pod.name.startswith(f"llm-{short}-") for short in lost):

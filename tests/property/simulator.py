@@ -29,7 +29,7 @@ from grove_core.resources.template import CliqueSpec, CliqueTemplate, GroupTempl
 from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import act
-from grove_shell.world.memory import MemoryWorld
+from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.strategies.worlds import START
 
 DELAY: Final = timedelta(minutes=1)
@@ -82,7 +82,7 @@ class Simulation:
             clique_names=("worker",),
             status=GroupStatus(),
         )
-        self.memory = MemoryWorld((cluster_of(sets=(root,), groups=(group,)).snapshot_of(root, START),))
+        self.memory = InMemoryCluster((cluster_of(sets=(root,), groups=(group,)).snapshot_of(root, START),))
         self.recreate()
         self.cache = self.fresh()
         self.was_available: set[str] = set()

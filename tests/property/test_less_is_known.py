@@ -24,7 +24,7 @@ from grove_core.resources.keys import TOPOLOGY_IN_SYNC
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.indexing import cluster_of, with_domains
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.world.shelves import Shelves
+from grove_shell.cache.cluster_cache import ClusterCache
 from tests.kubectl_yaml import items_in
 from tests.property.mnnvl.gpus import GPUS
 from tests.property.mnnvl.gpus import ON as BY_REPLICA
@@ -201,14 +201,14 @@ def test_wl028_one_object_that_does_not_read_takes_nothing_away(case: Path) -> N
     now = datetime.fromisoformat(yaml.safe_load((case / "case.yaml").read_text(encoding="utf-8"))["now"])
     (root,) = (item["metadata"] for item in items if item["kind"] == "PodCliqueSet")
     home = (root["namespace"], root["name"])
-    full = shelved(items).observe(home, now)
+    full = cached(items).observe(home, now)
     assert full is not None
     for place, item in enumerate(items):
         if item["kind"] in READ:
-            shelves = shelved([*items[:place], {**item, "status": {"conditions": "none"}}, *items[place + 1 :]])
-            blind = shelves.observe(home, now)
+            cache = cached([*items[:place], {**item, "status": {"conditions": "none"}}, *items[place + 1 :]])
+            blind = cache.observe(home, now)
             assert blind is not None
-            assert shelves.broken()
+            assert cache.broken()
             assert not harm_in(blind, full), item["metadata"]["name"]
 
 
@@ -224,7 +224,7 @@ def test_in053_an_odd_condition_of_others_changes_nothing(case: Path) -> None:
         status = [{**item.get("status", {})} for item in items]
         told = [{**one, "conditions": [*odd, *one.get("conditions", [])]} for one in status]
         read = READ | {"PodCliqueSet"}
-        seen = shelved(
+        seen = cached(
             {**item, "status": one} if item["kind"] in read else item for item, one in zip(items, told, strict=True)
         )
         assert not list(seen.broken())
@@ -234,11 +234,11 @@ def test_in053_an_odd_condition_of_others_changes_nothing(case: Path) -> None:
     assert plans[0] == plans[1]
 
 
-def shelved(items: Iterable[Json]) -> Shelves:
-    shelves = Shelves()
+def cached(items: Iterable[Json]) -> ClusterCache:
+    cache = ClusterCache()
     for item in items:
-        shelves.put(item["kind"], item)
-    return shelves
+        cache.put(item["kind"], item)
+    return cache
 
 
 def test_wl028_claims_stay_while_the_pods_that_use_them_are_not_known() -> None:

@@ -38,7 +38,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.world.memory import MemoryWorld
+from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.ending import ENDING
 from tests.property.strategies.worlds import START, World, is_termination, world_of, worlds
 
@@ -82,7 +82,7 @@ class TestPL002:
 
     @given(worlds())
     def test_a_quiet_world_comes_to_rest(self, world: World) -> None:
-        memory = MemoryWorld((world.snapshot,))
+        memory = InMemoryCluster((world.snapshot,))
         rounds = play(memory, world.snapshot, carry=True)
         event(f"rounds {rounds}")
         items = dict(memory.items)
@@ -90,7 +90,7 @@ class TestPL002:
         assert memory.items == items
 
 
-def play(memory: MemoryWorld, start: Snapshot, *, carry: bool) -> int:
+def play(memory: InMemoryCluster, start: Snapshot, *, carry: bool) -> int:
     """Rounds until rest; fails where there are too many."""
     attempts: tuple[Attempt, ...] = ()
     for count in range(ROUNDS_TO_REST + 1):
@@ -105,7 +105,7 @@ def play(memory: MemoryWorld, start: Snapshot, *, carry: bool) -> int:
     pytest.fail(f"no rest after {ROUNDS_TO_REST} rounds")
 
 
-def forget(memory: MemoryWorld, plan: Plan) -> tuple[Attempt, ...]:
+def forget(memory: InMemoryCluster, plan: Plan) -> tuple[Attempt, ...]:
     for step in plan.steps:
         memory.attempt(step)
     return ()
@@ -279,7 +279,7 @@ class TestPL008:
 
     @given(worlds())
     def test_something_changes_at_waking(self, world: World) -> None:
-        memory = MemoryWorld((world.snapshot,))
+        memory = InMemoryCluster((world.snapshot,))
         play(memory, world.snapshot, carry=True)
         rested = memory.observe(world.root.ref, world.now)
         if rested is None:
@@ -308,7 +308,7 @@ class TestPL010:
 
     @given(worlds())
     def test_without_memory_it_rests_as_well(self, world: World) -> None:
-        with_memory, without = MemoryWorld((world.snapshot,)), MemoryWorld((world.snapshot,))
+        with_memory, without = InMemoryCluster((world.snapshot,)), InMemoryCluster((world.snapshot,))
         play(with_memory, world.snapshot, carry=True)
         play(without, world.snapshot, carry=False)
         assert without.items == with_memory.items

@@ -28,7 +28,7 @@ SCENARIOS: Final = (
 def look_at(snapshot: Snapshot, plan: Plan, name: str = "a plan") -> Look:
     """A look as an operator's followers hear of it."""
     root = snapshot.root.ref
-    return Look(home=(root.namespace, root.name), name=name, seen=snapshot, plan=plan, seconds=0.0)
+    return Look(root_key=(root.namespace, root.name), name=name, seen=snapshot, plan=plan, seconds=0.0)
 
 
 class Seen:

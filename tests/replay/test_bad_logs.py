@@ -284,5 +284,5 @@ class TestBadInput:
         recorder = Recorder(DecisionLog(io.StringIO()), "design", "")
         look = look_at(played(LOG).snapshots[0], reconcile(played(LOG).snapshots[0]))
         recorder.planned(look)
-        recorder.gone(look.home)
+        recorder.gone(look.root_key)
         assert recorder.remembers == 0

@@ -12,7 +12,7 @@ from grove_core.resources.keys import GROUP, GROUP_REPLICA
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.client.connection import Connection
 from grove_shell.operator.process import Process
-from grove_shell.operator.turns import Turn
+from grove_shell.operator.requeue import Requeue
 from grove_shell.settings.operator import OperatorSettings
 from tests.operator.answering import no_token
 from tests.weather.climate import Climate
@@ -92,7 +92,7 @@ class Life:
             if "/grove_shell/" in getattr(task.get_coro(), "cr_code").co_filename:  # noqa: B009 - typed as any awaitable
                 task.cancel()
         for handle in asyncio.get_running_loop()._scheduled:  # type: ignore[attr-defined]  # noqa: SLF001 - what wakes it
-            if isinstance(getattr(handle._callback, "__self__", None), Turn):  # noqa: SLF001 - as above
+            if isinstance(getattr(handle._callback, "__self__", None), Requeue):  # noqa: SLF001 - as above
                 handle.cancel()
         with suppress(asyncio.CancelledError):
             await self._gone()

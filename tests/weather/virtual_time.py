@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any, Final, Self, TypeVar
 from unittest import mock
 
-from grove_shell.operator import events, journal, rounds, turns
+from grove_shell.operator import events, json_log, reconcile_loop, requeue
 
 BEGIN: Final = datetime(2026, 11, 20, 8, 0, 0, tzinfo=UTC)
 _UNDER_WAY: Final = 0.0005  # seconds: bytes on the loopback are there at once, or a moment later
-_TOLD_THE_TIME: Final = (rounds, turns, events, journal)
+_TOLD_THE_TIME: Final = (reconcile_loop, requeue, events, json_log)
 
 Result = TypeVar("Result")
 

@@ -68,7 +68,7 @@ class Caller:
         self.said: list[Json] = []
 
     def list_all(self, kind: str, *items: Json) -> None:
-        self.copies.shelves[kind].replace(kind, items, "1")
+        self.copies.cache[kind].replace(kind, items, "1")
 
     async def ask(self, webhook: str, body: Json) -> tuple[int, Any]:
         async with self.session.post(PATHS[webhook], data=io.BytesIO(json.dumps(body).encode())) as answer:

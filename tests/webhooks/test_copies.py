@@ -50,12 +50,12 @@ def object_of(kind: str, name: str, how: Any) -> Json:
 @pytest.mark.req("TP-004")
 def test_tp090_the_copies_say_what_the_objects_themselves_would(changes: list[Any]) -> None:
     """One event after another, in whatever order: the same as if all there is were read at once."""
-    shelves = copies_for(object(), ON, UNASKED, everywhere=True)  # type: ignore[arg-type]  # nobody is asked
-    there: dict[str, dict[str, Json]] = {kind: {} for kind in shelves.shelves}
-    for kind, shelf in shelves.shelves.items():
+    cache = copies_for(object(), ON, UNASKED, everywhere=True)  # type: ignore[arg-type]  # nobody is asked
+    there: dict[str, dict[str, Json]] = {kind: {} for kind in cache.cache}
+    for kind, shelf in cache.cache.items():
         shelf.replace(kind, (), "1")
     for (kind, name, how), what in changes:
-        raw, shelf = object_of(kind, name, how), shelves.shelves[kind]
+        raw, shelf = object_of(kind, name, how), cache.cache[kind]
         if what == "drop":
             there[kind].pop(name, None)
             shelf.drop(kind, raw)
@@ -68,8 +68,8 @@ def test_tp090_the_copies_say_what_the_objects_themselves_would(changes: list[An
     of = {kind: list(found.values()) for kind, found in there.items()}
     cliques = [podclique_of(one) for one in of["PodClique"]]
     expected = around_in([*of[TOPOLOGY_KIND], *of[BINDING_KIND]], of[POD_CLIQUE_SET], cliques)
-    assert shelves.placing is not None
-    known = shelves.placing.known
+    assert cache.placing is not None
+    known = cache.placing.known
     assert known.around_sets.topologies == (expected.topologies or {})
     assert known.around_sets.scheduled == (expected.scheduled or {})
     assert known.around_sets.obscured == expected.obscured

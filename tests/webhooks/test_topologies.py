@@ -58,7 +58,7 @@ def test_tp090_who_is_admitted_waits_for_nobody() -> None:
         wrong = a_set("aws-p5", "rack")
         wrong["spec"]["replicas"] = -1
         assert not (await caller.about(wrong))["allowed"], "and whoever is refused for something else"
-        caller.copies.shelves["PodClique"].put("PodClique", clique())
+        caller.copies.cache["PodClique"].put("PodClique", clique())
         assert numbers(await caller.about(a_set("", "rack"), a_set("aws-p5", "rack"))) == {"TP-062"}
         assert not caller.server.asked
 
@@ -70,7 +70,7 @@ def test_tp090_the_name_is_locked_while_a_pod_is_bound() -> None:
     old, new = a_set("aws-p5", "rack"), a_set("", "rack")
 
     async def play(caller: Caller) -> None:
-        shelf = caller.copies.shelves["PodClique"]
+        shelf = caller.copies.cache["PodClique"]
         for one in (clique(), clique("llm-0-b", scheduled=1), clique("x-0-a", "llm", namespace="other")):
             shelf.put("PodClique", one)
         response = await caller.about(new, old)
@@ -179,7 +179,7 @@ class TestTP091:
 @pytest.mark.parametrize("lost", [TOPOLOGY_KIND, BINDING_KIND])
 def test_tp072_a_kind_that_is_not_shown_refuses_nobody(lost: str) -> None:
     async def play(caller: Caller) -> None:
-        caller.copies.shelves[lost].lose(lost, "forbidden")
+        caller.copies.cache[lost].lose(lost, "forbidden")
         response = await caller.about(a_set("aws-p4", "rack"))
         assert response["allowed"]
         assert response["warnings"][0].endswith("(TP-072)")
@@ -197,7 +197,7 @@ def test_tp072_a_topology_that_does_not_read_refuses_nobody() -> None:
     """Others do; and it is not asked for, for it would read no better."""
 
     async def play(caller: Caller) -> None:
-        caller.copies.shelves[TOPOLOGY_KIND].put(TOPOLOGY_KIND, BROKEN)
+        caller.copies.cache[TOPOLOGY_KIND].put(TOPOLOGY_KIND, BROKEN)
         other = {**raw_topology("broken", ("host", "h")), "kind": BINDING_KIND}
         caller.server.objects[path_of(other)] = other
         caller.list_all(BINDING_KIND, other)
@@ -207,10 +207,10 @@ def test_tp072_a_topology_that_does_not_read_refuses_nobody() -> None:
         assert warning.endswith("(TP-072)")
         assert not caller.server.asked
         assert numbers(await caller.about(a_set("other", "rack"))) == {"TP-060"}
-        caller.copies.shelves[TOPOLOGY_KIND].put(TOPOLOGY_KIND, raw_topology("broken", ("rack", "r")))
+        caller.copies.cache[TOPOLOGY_KIND].put(TOPOLOGY_KIND, raw_topology("broken", ("rack", "r")))
         assert await caller.about(a_set("broken", "rack")) == {"uid": "7f3c", "allowed": True}
-        caller.copies.shelves[TOPOLOGY_KIND].put(TOPOLOGY_KIND, BROKEN)
-        caller.copies.shelves[TOPOLOGY_KIND].drop(TOPOLOGY_KIND, BROKEN)
+        caller.copies.cache[TOPOLOGY_KIND].put(TOPOLOGY_KIND, BROKEN)
+        caller.copies.cache[TOPOLOGY_KIND].drop(TOPOLOGY_KIND, BROKEN)
         assert numbers(await caller.about(a_set("broken", "rack"))) == {"TP-065"}, "the other kind counts now"
 
     played(play)
@@ -221,7 +221,7 @@ def test_tp072_a_podclique_that_does_not_read_may_have_pods_anywhere() -> None:
     old, new = a_set("aws-p5", "rack"), a_set("", "rack")
 
     async def play(caller: Caller) -> None:
-        shelf = caller.copies.shelves["PodClique"]
+        shelf = caller.copies.cache["PodClique"]
         shelf.put("PodClique", {**clique(), "spec": "none"})
         response = await caller.about(new, old)
         assert (response["allowed"], response["warnings"][0][-8:]) == (True, "(TP-072)")
@@ -258,7 +258,7 @@ YES: Final = (200, {"uid": "7f3c", "allowed": True})
 @pytest.mark.req("WH-010")
 def test_tp064_with_the_feature_off_nothing_is_known_and_no_name_taken() -> None:
     async def play(caller: Caller) -> None:
-        assert set(caller.copies.shelves) == {POD_CLIQUE_SET}
+        assert set(caller.copies.cache) == {POD_CLIQUE_SET}
         assert numbers(await caller.about(a_set("aws-p5", "rack"))) == {"TP-064"}
         assert (await caller.about(a_set("aws-p5", "rack"), a_set("aws-p5", "rack")))["allowed"]
         response = await caller.about(a_set("", "rack"))

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_core.areas.domain_cliques.situation import Daemon
-from grove_shell.client.answer import CONFLICT
 from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.connect_check import advice_on
 from grove_shell.client.connection import Connection, NoAccess, connect
-from grove_shell.client.greeting import advice_on
 from grove_shell.client.reflector import Reflector
+from grove_shell.client.response import CONFLICT
 from grove_shell.converge.cluster.counters import Counted, counted
 from grove_shell.converge.cluster.ground import DOMAIN, Ground, check_kinds, write_kubeconfig
 from grove_shell.converge.cluster.onlooker import Onlooker

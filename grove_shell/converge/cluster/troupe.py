@@ -27,8 +27,8 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.kernel.decisions import Decision
 from grove_shell.client.api import Api
-from grove_shell.client.bucket import Bucket
 from grove_shell.client.connection import connect
+from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.converge.cluster.decoding import Streams
 from grove_shell.converge.points import Point
 from grove_shell.fabric_daemon.daemon import FabricDaemon
@@ -84,9 +84,9 @@ class Tally:
     cpu_s: float = 0.0
 
 
-def limiter_of(point: Point) -> Bucket | None:
+def limiter_of(point: Point) -> RateLimiter | None:
     """Of one client of a run, full; None where nobody is limited (CV-066)."""
-    return Bucket(point.rate, point.burst) if point.rate else None
+    return RateLimiter(point.rate, point.burst) if point.rate else None
 
 
 class TimedFabric:

@@ -18,7 +18,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_shell.controller.act import act
-from grove_shell.world.memory import MemoryWorld
+from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.strategies.worlds import (
     World,
     deleted,
@@ -173,7 +173,7 @@ class TestGT063:
     def test_what_is_told_happens_at_once(self, world: World) -> None:
         """In a quiet world no deletion of a plan gets in the way of another one."""
         snapshot = world.snapshot
-        memory = MemoryWorld((snapshot,))
+        memory = InMemoryCluster((snapshot,))
         deletes = [step for step in reconcile(snapshot).steps if is_termination(step)]
         attempts = act(memory, deletes)
         assert [attempt.outcome for attempt in attempts] == [Outcome.DONE] * len(deletes)
@@ -259,7 +259,7 @@ class TestPL015:
                 continue
             assert 1 <= len(step.action.rests_on) <= 9
             for cause, _ in step.action.rests_on if step.stage is Stage.CLEANUP else ():
-                memory = MemoryWorld((snapshot,))
+                memory = InMemoryCluster((snapshot,))
                 memory.put(memory.items[cause])
                 assert memory.attempt(step).outcome is Outcome.CONFLICT
                 assert step.target in memory.items

@@ -36,7 +36,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.controller.act import act
 from grove_shell.controller.rounds import run_to_rest
-from grove_shell.world.memory import MemoryWorld
+from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.gang_termination_field.worlds import field_storm, field_storms, field_worlds
 from tests.property.strategies.worlds import START, World, is_termination
 
@@ -67,7 +67,7 @@ def of_long_ago(action: Delete) -> tuple[Termination, ...]:
 class Unwilling:
     """A world in which one object is not deleted."""
 
-    there: MemoryWorld
+    there: InMemoryCluster
     kept: Ref
     outcome: Outcome
 
@@ -106,8 +106,8 @@ class TestPL028:
         if not ends:
             return
         kept = ends[int(part * len(ends))]
-        there = Unwilling(MemoryWorld((before,)), kept.target, outcome)
-        untroubled = MemoryWorld((before,))
+        there = Unwilling(InMemoryCluster((before,)), kept.target, outcome)
+        untroubled = InMemoryCluster((before,))
         act(there, plan.steps)
         act(untroubled, plan.steps)
         waiting = {flag.target for flag in flags if causes_of(flag.action) & causes_of(kept.action)}
@@ -158,7 +158,7 @@ class TestGF091:
             return
         kept = ends[int(part * len(ends))]
         of_it = {step.target for step in ends if causes_of(step.action) & causes_of(kept.action)}
-        there = Unwilling(MemoryWorld((before,)), kept.target, outcome)
+        there = Unwilling(InMemoryCluster((before,)), kept.target, outcome)
         act(there, plan.steps)
         after = there.observe(root, before.now, (Attempt(kept, outcome, "no"),))
         assert after is not None
@@ -204,7 +204,7 @@ class TestGF092:
         if not flags:
             return
         failed = flags[int(part * len(flags))]
-        there, untroubled = MemoryWorld((before,)), MemoryWorld((before,))
+        there, untroubled = InMemoryCluster((before,)), InMemoryCluster((before,))
         act(there, [step for step in plan.steps if step != failed])
         act(untroubled, plan.steps)
         seen = there.observe(before.root.ref, before.now, (Attempt(failed, outcome, "no"),))
@@ -274,7 +274,7 @@ class TestGF090:
         if held and which < len(seen.cliques):
             clique = replace(seen.cliques[which], deleting=True, finalizers=(HOLD,))
             seen = replace(seen, cliques=(*seen.cliques[:which], clique, *seen.cliques[which + 1 :]))
-        forecast = run_to_rest(MemoryWorld((seen,)), seen, rules, limit=None, until=None)
+        forecast = run_to_rest(InMemoryCluster((seen,)), seen, rules, limit=None, until=None)
         ended = Counter(step.target.name for round_ in forecast.rounds for step in round_.steps if is_termination(step))
         assert max(ended.values(), default=0) <= 1
         event(f"{min(len(ended), 3)} end in {min(len(forecast.rounds), 6)} rounds")

@@ -26,7 +26,7 @@ from grove_core.resources.pod import pod_of
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_shell.controller.act import act
-from grove_shell.world.memory import MemoryWorld
+from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.gang_termination_field.endings import ends, rules_of
 from tests.property.gang_termination_field.oracle import BREACHED, SCHEDULED, verdict_of
 from tests.property.gang_termination_field.worlds import field_worlds
@@ -148,7 +148,7 @@ class TestOracle:
         snapshot = world.snapshot
         rules = rules_of(generation)
         statuses = [step for step in reconcile(snapshot, rules).steps if isinstance(step.action, SetStatus)]
-        memory = MemoryWorld((snapshot,))
+        memory = InMemoryCluster((snapshot,))
         attempts = act(memory, statuses)
         seen = memory.observe(snapshot.root.ref, snapshot.now, attempts)
         assert seen is not None

@@ -27,7 +27,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import act
-from grove_shell.world.memory import MemoryWorld
+from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.mnnvl_scopes.worlds import (
     CLASS,
     ENABLED,
@@ -72,7 +72,7 @@ def expected_of(raw: Json, clique: PodClique) -> Expected | None:
     return Expected(f"{stem}-cd", f"{stem}-mnnvl-claim", said.get(CLASS, "compute-domain.nvidia.com"))
 
 
-def check_that_all_is_well(raw: Json, world: MemoryWorld, seen: Snapshot) -> None:
+def check_that_all_is_well(raw: Json, world: InMemoryCluster, seen: Snapshot) -> None:
     """What holds at rest, however it came about (MS-010 to MS-013, MS-020, MS-040 to MS-043)."""
     gangs = {gang.ref.name: gang for gang in seen.gangs}
     wanted: dict[tuple[str, str], str] = {}
@@ -164,7 +164,7 @@ def test_pl009_plans_that_ensure_read_back(raw: Json) -> None:
         assert document_from_json(json.loads(text)) == document
 
 
-def around(world: MemoryWorld, seen: Snapshot) -> Surroundings:
+def around(world: InMemoryCluster, seen: Snapshot) -> Surroundings:
     return Surroundings(
         configuration=SCOPED,
         served=Served(),
@@ -195,7 +195,7 @@ def bare(manifest: Json) -> Json:
 def test_ms033_webhook_and_operator_come_to_the_same(raw: Json) -> None:
     """What the operator writes the webhook leaves alone, and of a bare one it makes what the operator writes."""
     start = told(applied(raw))
-    world = MemoryWorld((start,))
+    world = InMemoryCluster((start,))
     seen = start
     attempts: tuple[Attempt, ...] = ()
     for _ in range(ROUNDS):

@@ -25,7 +25,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.resources.podgang import PodGang
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.world.memory import MemoryWorld
+from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.mnnvl_scopes.worlds import (
     ENABLED,
     GPUS,
@@ -89,7 +89,7 @@ def test_sm095_what_another_version_names_is_the_same_object(place: int) -> None
     ensure = [step for step in reconcile(start).steps if isinstance(step.action, Ensure)][place]
     assert isinstance(ensure.action, Ensure)
     for ref in names_of(ensure.target):
-        world = MemoryWorld((start,))
+        world = InMemoryCluster((start,))
         assert world.attempt(ensure).outcome is Outcome.DONE
         (uid,) = (one.uid for one in shared_in(world).values())
         manifest = FrozenMap({**ensure.action.manifest, "apiVersion": ref.api_version})

@@ -15,7 +15,7 @@ from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
 from grove_core.resources.owned import Owned
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import act
-from grove_shell.world.memory import MemoryWorld
+from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.workload.sets import NOW, ROUNDS, applied, clique_raw, raw_sets, set_raw
 
 Json = dict[str, Any]
@@ -53,7 +53,7 @@ def annotated_sets(draw: st.DrawFn) -> Json:
     return raw
 
 
-def shared_in(world: MemoryWorld) -> dict[tuple[str, str], ComputeDomain | Owned]:
+def shared_in(world: InMemoryCluster) -> dict[tuple[str, str], ComputeDomain | Owned]:
     """Domains and claims by kind and name; claims that templates share are not among them."""
     return {
         (ref.kind, ref.name): item
@@ -62,7 +62,7 @@ def shared_in(world: MemoryWorld) -> dict[tuple[str, str], ComputeDomain | Owned
     }
 
 
-def settled(world: MemoryWorld, root: Ref, configuration: Configuration = SCOPED) -> Snapshot:
+def settled(world: InMemoryCluster, root: Ref, configuration: Configuration = SCOPED) -> Snapshot:
     """The world brought to rest by an operator; every plan keeps every law."""
     attempts: tuple[Attempt, ...] = ()
     world.configuration = configuration
@@ -77,9 +77,9 @@ def settled(world: MemoryWorld, root: Ref, configuration: Configuration = SCOPED
     raise AssertionError("no rest")
 
 
-def brought_up(raw: Json) -> tuple[MemoryWorld, Snapshot]:
+def brought_up(raw: Json) -> tuple[InMemoryCluster, Snapshot]:
     start = told(applied(raw))
-    world = MemoryWorld((start,))
+    world = InMemoryCluster((start,))
     return world, settled(world, start.root.ref)
 
 

@@ -31,7 +31,7 @@ from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.resources.template import SetTemplate
 from grove_core.resources.topology_use import use_of
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.world.memory import MemoryWorld
+from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.topology.gangs import HOST, LEVELS, ON, RACK, ZONE, constrained, placed, started, told, topology
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
 
@@ -189,7 +189,7 @@ def test_tp026_what_is_placed_stays_and_the_set_says_so_until_it_holds_again() -
     plan = reconcile(changed)
     assert not [step for step in plan.steps if step.target.kind == "PodGang"]
     assert held_in(plan) == {name: {Why.PLACED_OTHERWISE} for name in ("llm-0", "llm-0-pool-0")}
-    world = MemoryWorld((changed,))
+    world = InMemoryCluster((changed,))
     for step in plan.steps:
         world.attempt(step)
     after = world.observe(changed.root.ref, NOW)

@@ -21,7 +21,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import SetSpec, UpdateStrategy
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import act
-from grove_shell.world.memory import MemoryWorld
+from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.workload.sets import NOW, Json, applied
 
 MOST_ROUNDS: Final = 400
@@ -46,7 +46,7 @@ class Life:
         """Apply the manifest."""
         start = applied(self.raw)
         self.ref = start.root.ref
-        self.world = MemoryWorld((start,), lingering=self.lingering)
+        self.world = InMemoryCluster((start,), lingering=self.lingering)
 
     # what users and nodes do
 

@@ -16,7 +16,7 @@ from grove_core.snapshot.expectations import refused_so_far
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import act
 from grove_shell.controller.rounds import as_applied
-from grove_shell.world.memory import MemoryWorld
+from grove_shell.in_memory.cluster import InMemoryCluster
 
 Json = dict[str, Any]
 NOW: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
@@ -48,7 +48,7 @@ def applied(raw: Json) -> Snapshot:
 
 def rounds_of(start: Snapshot) -> Iterator[tuple[Snapshot, Plan]]:
     """Every look until rest, with the plan made of it."""
-    world, seen = MemoryWorld((start,)), start
+    world, seen = InMemoryCluster((start,)), start
     refused: tuple[Attempt, ...] = ()
     for _ in range(ROUNDS):
         plan = reconcile(seen)

@@ -18,7 +18,7 @@ from grove_core.resources.topology_use import set_of_clique
 from grove_core.snapshot.indexing import cluster_of
 from grove_shell.controller.act import act
 from grove_shell.controller.rounds import forecasts
-from grove_shell.world.memory import MemoryWorld
+from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.workload.life import Life
 from tests.property.workload.sets import Json, applied, at_rest, clique_raw, raw_sets, set_raw
 
@@ -172,7 +172,7 @@ def test_wl231_a_clique_whose_group_is_seen_gone_holds_the_set() -> None:
         (held,) = reconcile(look).withheld
         assert dict(held.because[0].facts)["remaining"] == 1
 
-    other = MemoryWorld((replace(left, complete=seen.complete),)).observe(root.ref, seen.now)
+    other = InMemoryCluster((replace(left, complete=seen.complete),)).observe(root.ref, seen.now)
     assert other is not None
     assert other.orphans == (stray,), "and so it is in each further round of a forecast"
 

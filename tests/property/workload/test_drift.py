@@ -20,7 +20,7 @@ from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import AutoScaling, HeadlessService
 from grove_shell.controller.rounds import run_to_rest
-from grove_shell.world.memory import MemoryWorld
+from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.resources.manifests import any_json
 from tests.property.workload.life import Life
 from tests.property.workload.sets import applied, at_rest, clique_raw, rounds_of, set_raw
@@ -133,7 +133,7 @@ def test_wl023_a_set_that_nobody_judged_comes_to_rest(
         seen = life.look()
         assert seen is not None
         start = seen
-    world = MemoryWorld((start,))
+    world = InMemoryCluster((start,))
     assert run_to_rest(world, start, DESIGN, limit=None, until=None).complete
     gangs = [item for item in world.items.values() if isinstance(item, PodGang)]
     assert all(group.min_replicas >= 0 for gang in gangs for group in gang.groups)

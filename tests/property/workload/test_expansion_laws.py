@@ -30,7 +30,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.snapshot.size import size_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.rounds import as_applied, forecasts
-from grove_shell.world.memory import MemoryWorld
+from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.rarely import RARELY
 from tests.property.resources.manifests import almost, outcome
 from tests.property.workload.expected import Expected
@@ -127,7 +127,7 @@ def test_pl017_what_was_created_is_not_created_again(raw: Json) -> None:
 def test_pl010_a_restart_between_any_two_writes_is_survived(raw: Json) -> None:
     start = applied(raw)
     whole = at_rest(start)
-    world, seen = MemoryWorld((start,)), start
+    world, seen = InMemoryCluster((start,)), start
     for _ in range(200):
         steps = reconcile(seen).steps
         if not steps:

@@ -21,7 +21,7 @@ from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.size import MOST
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.world.shelves import Shelves
+from grove_shell.cache.cluster_cache import ClusterCache
 from tests.kubectl_yaml import items_in
 from tests.property.strategies.worlds import World, worlds
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
@@ -86,10 +86,10 @@ def test_gt064_what_is_due_stays_and_is_told() -> None:
     """One of its replicas is breached for longer than its delay; the existing operator, which has no limit, ends it."""
     case = "golden/gang_termination/gt033_delay_expired_terminates_whole_replica/given.yaml"
     given = items_in(Path(__file__).parents[2] / case)
-    shelves = Shelves()
+    cache = ClusterCache()
     for kind in ("PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "Pod"):
-        shelves.replace(kind, [item for item in given if item["kind"] == kind], "1")
-    seen = shelves.observe(("ml", "ml"), datetime(2026, 11, 20, 9, tzinfo=UTC))
+        cache.replace(kind, [item for item in given if item["kind"] == kind], "1")
+    seen = cache.observe(("ml", "ml"), datetime(2026, 11, 20, 9, tzinfo=UTC))
     assert seen is not None
     assert {ref.name for ref in ended_in(seen, DESIGN)} == {"ml-0-decode", "ml-0-pool-0-pf", "ml-0-router"}
     assert ended_in(of_millions(seen), DESIGN) == set()

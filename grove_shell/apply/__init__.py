@@ -1,0 +1,1 @@
+"""Writes: steps as requests to an API server, and its responses as attempts."""

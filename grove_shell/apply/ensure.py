@@ -1,0 +1,63 @@
+"""Creates an object that several writers need at once, or accepts the one that exists (PL-022)."""
+
+from collections.abc import Callable
+from typing import Any
+
+from grove_core.kernel.frozen import FrozenMap, freeze, thaw
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Outcome
+from grove_core.resources.membership import sharer_in
+from grove_shell.apply.outcomes import attempt_of, attempt_of_creation, exists_already
+from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.kinds import kind_of, path_of
+from grove_shell.client.response import FORBIDDEN, NOT_FOUND
+from grove_shell.client.response_check import is_shown_by
+
+OnObject = Callable[[dict[str, Any]], None]
+
+
+async def ensure(
+    api: Api, ref: Ref, manifest: FrozenMap, writer: str, take_in: OnObject = lambda _raw: None
+) -> tuple[Outcome, str]:
+    """Create an object, or find one that serves the same user; return outcome and message.
+
+    Args:
+        api: the API server.
+        ref: the address of the object.
+        manifest: the whole object.
+        writer: the field manager.
+        take_in: called with the object that exists then.
+
+    Raises:
+        Unreachable: there was no response; the object may have been created.
+    """
+    path = kind_of(ref).path(ref.namespace)
+    answer = await api.request("POST", path, query={"fieldManager": writer}, body=thaw(manifest))
+    if is_shown_by(answer, ref):
+        take_in(answer.json())
+    refused, refusal = attempt_of_creation(answer, ref), answer.words
+    is_forbidden = answer.status == FORBIDDEN  # a quota refuses before the name is looked up
+    if not (is_forbidden or exists_already(answer)):
+        return refused
+    try:
+        answer = await api.request("GET", path_of(ref))
+    except Unreachable:
+        if is_forbidden:
+            return refused
+        raise
+    if is_forbidden and not is_shown_by(answer, ref):
+        return refused
+    if answer.status == NOT_FOUND:
+        return Outcome.CONFLICT, "it went a moment ago"
+    if not is_shown_by(answer, ref):
+        return attempt_of(answer, ref)
+    raw = answer.json()
+    take_in(raw)
+    found = freeze(raw)
+    holder, user = sharer_in(found) if isinstance(found, FrozenMap) else None, sharer_in(manifest)
+    if holder is None or holder != user:
+        whom = holder or "somebody else (no label says whom)"
+        return Outcome.REFUSED, f"{refusal}; it serves {whom}, and would have to serve {user}"
+    if raw["metadata"].get("deletionTimestamp"):
+        return Outcome.CONFLICT, "the one before is being deleted"
+    return Outcome.DONE, ""

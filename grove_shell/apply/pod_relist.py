@@ -1,0 +1,207 @@
+"""Lists all pods of a namespace without a label selector before a pod is created (OP-106).
+
+Otherwise a pod whose selector label was removed would be created twice: its successor has another name (WL-085). A
+namespace is listed once, and again after a pod of it disappeared from the watch.
+"""
+
+import asyncio
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final, TypeAlias
+
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Outcome, Step
+from grove_core.resources.keys import CORE
+from grove_core.resources.ownership import clique_of_new, controller_in
+from grove_shell import own_faults
+from grove_shell.apply.label_repair import is_of_grove
+from grove_shell.apply.outcomes import Undecided
+from grove_shell.apply.single_flight import SingleFlight
+from grove_shell.apply.step_executor import StepExecutor
+from grove_shell.cache.cluster_cache import ClusterCache
+from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.kinds import KINDS
+from grove_shell.client.lists import NotListed, pages_of
+
+Execute: TypeAlias = Callable[[Step], Awaitable[Attempt]]
+
+_POD: Final = "Pod"
+_PAUSE: Final = 30.0
+_DOUBT: Final = 10.0
+_SIDE_BY_SIDE: Final = 8
+_PODS: Final = replace(KINDS[_POD], metadata_only=True)
+
+
+@dataclass(slots=True)
+class PodList:
+    """The result of one list.
+
+    Attributes:
+        as_of: how many reasons for a list there had been when it began.
+        at: when it was complete, by the clock of the event loop.
+        error: why it failed; empty where it did not.
+        unselected: uid of a PodClique -> its pods that the cache does not have, as listed.
+        is_doubted: whether reading one of them failed, so that the list may be out of date.
+    """
+
+    as_of: int
+    at: float = 0.0
+    error: str = ""
+    unselected: defaultdict[str, list[Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(list))
+    is_doubted: bool = False
+
+
+class PodRelist:
+    """The last list of each namespace."""
+
+    def __init__(self, api: Api, cache: ClusterCache, writes: StepExecutor) -> None:
+        """List nothing yet; ``writes`` restores labels and puts the pods into ``cache`` (OP-018)."""
+        self._api, self._cache, self._writes = api, cache, writes
+        self._lists: dict[str, PodList] = {}
+        self._listing, self._reads = SingleFlight[PodList](), SingleFlight[None]()
+        self._unanswered = Counter[str]()
+        self._failed: dict[str, dict[str, None]] = {}  # namespace -> uids whose read failed, oldest first
+        self._turns = asyncio.Semaphore(_SIDE_BY_SIDE)
+
+    def before(self, attempt: Execute) -> Execute:
+        """Return an executor that creates a pod only once all pods of its PodClique are in the cache."""
+
+        async def tried(step: Step) -> Attempt:
+            clique, namespace = clique_of_new(step), step.target.namespace
+            if clique and (words := await self._unknown(namespace, clique)):
+                return Attempt(step, Outcome.UNREACHABLE, words)
+            answer = await attempt(step)
+            if clique and answer.outcome is Outcome.UNREACHABLE:
+                self._unanswered[namespace] += 1
+            return answer
+
+        return tried
+
+    async def run(self, leads: Callable[[], bool], told: Callable[[str], None]) -> None:
+        """List every namespace that needs it, every 30 seconds, until cancelled (OP-107).
+
+        This finds unselected pods of PodCliques that create none. Up to eight namespaces are listed at once.
+
+        Args:
+            leads: whether this process is the leader.
+            told: called with a fault in our own code; the other namespaces go on.
+        """
+
+        async def look(namespace: str) -> None:
+            try:
+                await self._read_all(namespace, leads)
+            except Exception as fault:  # noqa: BLE001 - it is tried again, and the process goes on (OP-027)
+                told(own_faults.told(fault))
+
+        async with asyncio.TaskGroup() as looks:
+            under_way: dict[str, asyncio.Task[None]] = {}
+            while True:
+                await asyncio.sleep(_PAUSE)
+                namespaces = self._cache.namespaces()
+                for gone in (self._lists.keys() | self._failed.keys()).difference(namespaces):
+                    self._lists.pop(gone, None)
+                    self._failed.pop(gone, None)
+                under_way = {namespace: task for namespace, task in under_way.items() if not task.done()}
+                for namespace in namespaces:
+                    if namespace not in under_way:
+                        under_way[namespace] = looks.create_task(look(namespace))
+
+    async def _read_all(self, namespace: str, leads: Callable[[], bool]) -> None:
+        """Read every unselected pod of a namespace into the cache.
+
+        It stops where the server does not answer. Pods whose read failed before come last, the oldest failure first.
+        """
+        async with self._turns:
+            if not leads():
+                return
+            listed = await self._renewed(namespace, await self._list_of(namespace))
+        if listed.error:
+            return
+        pods = {raw["metadata"]["uid"]: (raw, found) for found in listed.unselected.values() for raw in found}
+        before = self._failed.get(namespace, {})
+        failed = self._failed[namespace] = dict.fromkeys(uid for uid in before if uid in pods)
+        for uid in (*(uid for uid in pods if uid not in failed), *failed):
+            async with self._turns:
+                if not leads():
+                    return
+                fault = await self._read_in(listed, *pods[uid])
+            failed.pop(uid, None)
+            if fault is not None:
+                failed[uid] = None
+            if not isinstance(fault, Undecided | None):
+                return
+
+    async def _unknown(self, namespace: str, clique: str) -> str:
+        """Return why the pods of a PodClique are not all known; empty where they are."""
+        listed = await self._list_of(namespace)
+        if clique in listed.unselected:
+            listed = await self._renewed(namespace, listed)
+        unselected = listed.unselected.get(clique, [])
+        for raw in (*unselected,):
+            if (fault := await self._read_in(listed, raw, unselected)) is not None:
+                return str(fault)
+        return listed.error
+
+    async def _list_of(self, namespace: str) -> PodList:
+        """Return a list that began after the last reason for one; lists of a namespace run one at a time."""
+        least = self._reasons(namespace)
+        listed = self._lists.get(namespace)
+        while listed is None or listed.as_of < least:
+            listed = await self._listing.once(namespace, partial(self._relist, namespace))
+        return listed
+
+    async def _renewed(self, namespace: str, listed: PodList) -> PodList:
+        """Return a newer list if a read failed more than ten seconds ago; the old one where that list fails too."""
+        if not listed.is_doubted or asyncio.get_running_loop().time() - listed.at <= _DOUBT:
+            return listed
+        anew = await self._listing.once(namespace, partial(self._relist, namespace))
+        if not anew.error:
+            return anew
+        listed.at = asyncio.get_running_loop().time()
+        return listed
+
+    def _reasons(self, namespace: str) -> int:
+        """Return how many reasons there have been to list a namespace."""
+        unfollowed = self._writes.unfollowed[namespace]
+        return self._cache.vanished_pods(namespace) + self._unanswered[namespace] + unfollowed
+
+    async def _relist(self, namespace: str) -> PodList:
+        """List a namespace; a failed list is not kept."""
+        listed = PodList(self._reasons(namespace))
+        try:
+            await self._list(namespace, listed)
+            listed.at = asyncio.get_running_loop().time()
+            self._lists[namespace] = listed
+        except (Unreachable, NotListed) as fault:
+            listed.error = f"the pods of the namespace could not be listed: {fault}"
+        return listed
+
+    async def _list(self, namespace: str, listed: PodList) -> None:
+        async for page in pages_of(self._api, _PODS, namespace, "", least=self._cache.newest(_POD)):
+            if page.first:
+                listed.unselected.clear()
+            for raw in page.items:
+                owner = controller_in(raw)
+                if owner.kind == "PodClique" and is_of_grove(owner) and not self._cache.knows(_POD, raw):
+                    listed.unselected[owner.uid].append(raw)
+
+    async def _read_in(
+        self, listed: PodList, raw: Mapping[str, Any], unselected: list[Mapping[str, Any]]
+    ) -> Unreachable | None:
+        """Read an unselected pod into the cache; return the error, None where it is in the cache then."""
+        ref = Ref(CORE, _POD, raw["metadata"]["namespace"], raw["metadata"]["name"])
+        if not self._cache.knows(_POD, raw):
+            try:
+                await self._reads.once(raw["metadata"]["uid"], partial(self._take_in, ref))
+            except Unreachable as fault:
+                listed.is_doubted = True
+                return fault
+        if raw in unselected:  # another task may have read it too
+            unselected.remove(raw)
+        return None
+
+    async def _take_in(self, ref: Ref) -> None:
+        if await self._writes.look_at(ref) and self._cache.find(ref) is None:
+            raise Undecided(f"{ref.short} is there, and cannot be read or counts as gone")

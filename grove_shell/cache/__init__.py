@@ -1,0 +1,1 @@
+"""The operator's cache of the cluster, by the PodCliqueSet that an object belongs to."""

@@ -1,0 +1,107 @@
+"""Decides which watch events and list items are applied to a cache.
+
+Stale events, repeated events, and events of an earlier object of the same name are dropped.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from grove_shell.cache.tombstones import Tombstones
+from grove_shell.client.versions import number_of
+
+_Place = TypeVar("_Place")
+
+
+class KnownVersion(Protocol):
+    """What a cache has under a name."""
+
+    @property
+    def uid(self) -> str:
+        """The uid of the object; a later object of the same name has another one."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """The resource version as a number; 0 where it is not known."""
+        ...
+
+
+class Incarnation(NamedTuple):
+    """The uid of an object and one of its resource versions as a number."""
+
+    uid: str
+    version: int
+
+
+def incarnation_of(raw: Mapping[str, Any]) -> Incarnation:
+    """Return uid and version of an object as an API server returns it."""
+    meta = raw["metadata"]
+    return Incarnation(str(meta.get("uid") or ""), number_of(meta.get("resourceVersion")))
+
+
+class EventFilter(Tombstones):
+    """The event filter of one cache; it keeps tombstones of what was deleted. Mutable."""
+
+    def accepts(self, now: Incarnation, known: KnownVersion | None) -> bool:
+        """Return whether an event that shows an object is applied: it is no older than what is known (OP-002).
+
+        Args:
+            now: uid and version in the event.
+            known: what the cache has under the name; None for nothing.
+        """
+        uid, version = now
+        if known is not None and version < known.version:
+            if known.uid == uid:
+                return False
+            if version > 0:
+                self.record(uid, known.version)  # of two of one name the older is gone (OP-087)
+        return not self.is_stale(uid, version)
+
+    def note_successor(self, now: Incarnation, known: KnownVersion | None) -> None:
+        """Record the deletion of the earlier object of the same name, whether or not an event said so (OP-087)."""
+        if known is not None and known.uid != now.uid and known.version < now.version:
+            self.record(known.uid, now.version)
+
+    def accepts_deletion(self, now: Incarnation, known: KnownVersion | None) -> bool:
+        """Return whether an event of a deletion is of the object that the cache has under the name."""
+        if known is None or known.uid != now.uid:
+            self.record(*now)
+            return False
+        if 0 < now.version < known.version:  # a label that was taken, and given back since (OP-085)
+            return False
+        self.record(now.uid, max(now.version, known.version))
+        return True
+
+    @staticmethod
+    def goes_back(now: Incarnation, known: KnownVersion | None, as_of: int) -> bool:
+        """Return whether a list shows an older version than was known by then: the store was restored (OP-084)."""
+        return known is not None and known.uid == now.uid and now.version < known.version <= as_of
+
+    def deleted_by_list(
+        self, known: Mapping[_Place, KnownVersion], there: Mapping[_Place, Incarnation], version: str
+    ) -> list[_Place]:
+        """Return the known objects that a complete list no longer has (OP-003, OP-086).
+
+        A list without a version, or of a store that was restored from a backup, overrules all that is known (OP-084).
+
+        Args:
+            known: what the cache has, by place.
+            there: uid and version of the items of the list, by place.
+            version: of the list.
+        """
+        as_of = number_of(version)
+        if not version or any(self.goes_back(life, known.get(place), as_of) for place, life in there.items()):
+            for life in there.values():
+                self.discard(life.uid)
+            return list(known)
+        gone = [
+            place
+            for place, one in known.items()
+            if one.version <= as_of and (place not in there or there[place].uid != one.uid)
+        ]
+        for place in gone:
+            self.record(known[place].uid, as_of)
+        for life in there.values():
+            if life.version <= self.deleted_at(life.uid) <= as_of:  # what was said of its end was wrong
+                self.amend(life.uid, life.version - 1)
+        return gone

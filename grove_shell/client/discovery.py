@@ -1,0 +1,73 @@
+"""What an API server offers beyond what Grove cannot do without; everybody who is let in may ask."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final
+
+from grove_core.resources.compute_domain import DOMAIN_KIND, shape_of
+from grove_core.resources.configuration import DomainShape, Served
+from grove_core.resources.keys import CLAIM_VERSIONS, NVIDIA
+from grove_shell.client.api import Api
+from grove_shell.client.response import NOT_FOUND, Response
+
+_GROUP: Final = NVIDIA.partition("/")[0]
+_CLAIMS: Final = CLAIM_VERSIONS[0].partition("/")[0]
+_LOOKS: Final = 40
+_BETWEEN: Final = 0.25  # s
+
+
+async def discover(api: Api, *, looks: int = _LOOKS) -> Served:
+    """Ask for the versions of claims and for the schema of ComputeDomains (OP-063).
+
+    Args:
+        api: whom.
+        looks: how often to look for a schema that is not published yet, a quarter of a second apart.
+
+    Raises:
+        Unreachable: It does not answer.
+    """
+    claims = await api.request("GET", f"/apis/{_CLAIMS}")
+    versions = {one.get("groupVersion") for one in _document(claims).get("versions") or ()} if claims.good else set()
+    newest = next((version for version in CLAIM_VERSIONS if version in versions), "")
+    group = await api.request("GET", f"/apis/{_GROUP}")
+    if group.status == NOT_FOUND:
+        return Served(without_domains=True, claims=newest)
+    if not group.good:
+        return Served(claims=newest)
+    version = (_document(group).get("preferredVersion") or {}).get("groupVersion") or NVIDIA
+    resources = await api.request("GET", f"/apis/{version}")
+    kinds = _document(resources).get("resources") if resources.good else None
+    if not isinstance(kinds, list):  # what says nothing of kinds does not say that one is not there (OP-065)
+        return Served(claims=newest)
+    if not any(one.get("kind") == DOMAIN_KIND for one in kinds):
+        return Served(without_domains=True, claims=newest)
+    return Served(domains=await _shape(api, version, looks), claims=newest)
+
+
+async def _shape(api: Api, version: str, looks: int) -> DomainShape | None:
+    """By the published schemas: they come after what they describe and go after it; None where none came."""
+    for left in reversed(range(looks)):
+        schema = await api.request("GET", f"/openapi/v3/apis/{version}")
+        found = _shape_in(_document(schema)) if schema.good else None
+        if found is not None or not (schema.good or schema.status == NOT_FOUND):
+            return found
+        if left:
+            await asyncio.sleep(_BETWEEN)
+    return None
+
+
+def _document(answer: Response) -> Mapping[str, Any]:
+    """Of an answer; empty where it is no object."""
+    raw = answer.json()
+    return raw if isinstance(raw, dict) else {}
+
+
+def _shape_in(document: Mapping[str, Any]) -> DomainShape | None:
+    """By an OpenAPI document; None where it has no ComputeDomain."""
+    schemas: Mapping[str, Any] = document.get("components", {}).get("schemas", {})
+    for schema in schemas.values():
+        kinds = schema.get("x-kubernetes-group-version-kind") or ()
+        if any((one.get("group"), one.get("kind")) == (_GROUP, DOMAIN_KIND) for one in kinds):
+            spec = schema.get("properties", {}).get("spec", {}).get("properties", {})
+            return shape_of(spec.get("channel", {}).get("properties", {}))
+    return None

@@ -1,0 +1,55 @@
+"""By which token we are known: one that runs out is taken anew, from the plugin or the file of a kubeconfig."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import Any
+
+FILE_PAUSE_S = 60.0  # kubectl reads the file as often
+PLUGIN_PAUSE_S = 10.0  # whose tokens live shorter than the library likes would be asked before every request
+
+
+class TokenSource:
+    """The token of a user of a kubeconfig, as new as it has to be (OP-072)."""
+
+    def __init__(self, loader: Any, clock: Callable[[], float] = time.monotonic) -> None:  # noqa: ANN401 - the library has no types for it
+        """Begin with what the loader has read.
+
+        Args:
+            loader: of the library; knows the user, runs its plugin, and whether a token of that has run out.
+            clock: seconds.
+        """
+        user = getattr(loader, "_user", None)
+        self._loader = loader
+        self._clock = clock
+        self._has_plugin = user is not None and "exec" in user
+        self._has_file = user is not None and "tokenFile" in user and not self._has_plugin
+        self._read_at = clock()
+        self._one_at_a_time = asyncio.Lock()
+
+    async def __call__(self) -> str | None:
+        """The token, without the word before it; None where a certificate proves who we are.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        async with self._one_at_a_time:
+            if self._has_file and self._clock() >= self._read_at + FILE_PAUSE_S:
+                self._read_at = self._clock()
+                self._loader._load_user_token()  # noqa: SLF001 - the library reads it once, and has no other way
+            elif self._runs_out() and self._clock() >= self._read_at + PLUGIN_PAUSE_S:
+                self._read_at = self._clock()
+                await self._loader.load_from_exec_plugin()
+        held = getattr(self._loader, "token", None)
+        return None if held is None else held.partition(" ")[2] or held
+
+    def _runs_out(self) -> bool:
+        """Whether the plugin said until when its token is good; the library looks whether that is over."""
+        return self._has_plugin and hasattr(self._loader, "exec_plugin_expiry")
+
+
+def leave_no_files() -> None:
+    """Remove the files into which the library wrote certificates and keys, which it would do at its end (OP-079)."""
+    from kubernetes.aio.config import kube_config  # noqa: PLC0415 - half a second that only those pay who need it
+
+    kube_config._cleanup_temp_files()  # type: ignore[no-untyped-call]  # noqa: SLF001 - it has no other way

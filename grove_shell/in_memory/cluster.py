@@ -1,0 +1,162 @@
+"""An API server in memory: uids, resource versions, owners, finalizers, conflicts, garbage collection.
+
+It is the model of a real one: a write must find the object as it was judged, an object with finalizers stays until
+they are dropped, and what it controlled goes with it, or before it where it is deleted in the foreground; a write that
+changes nothing leaves the version as it is. What it leaves out are rules (SM-081 to SM-084), and a real server is asked
+the same (tests/honesty). Versions after a write are written ``<version>+<writes>``, so nobody takes them for real ones.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime
+
+from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.refs import Ref, invented_uid
+from grove_core.kernel.steps import (
+    Attempt,
+    Create,
+    Delete,
+    Ensure,
+    Make,
+    Outcome,
+    SetStatus,
+    Stage,
+    Step,
+)
+from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.dialects import names_of
+from grove_core.resources.membership import sharer_in, sharer_of
+from grove_core.resources.owned import Owned
+from grove_core.resources.pod import Pod
+from grove_core.resources.written import Write, after
+from grove_core.snapshot.narrow import may_be_of
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.in_memory.creation import created_object
+from grove_shell.in_memory.garbage_collection import GarbageCollection
+from grove_shell.in_memory.refusals import as_found, refusal_of
+from grove_shell.in_memory.stored import StoredObject
+
+
+class InMemoryCluster(GarbageCollection):
+    """What becomes of writes; without a clock an object is made right after the last look."""
+
+    def __init__(self, snapshots: Iterable[Snapshot], *, lingering: bool = False) -> None:
+        """Start from what some roots can see.
+
+        Args:
+            snapshots: of the roots.
+            lingering: a deleted pod stays, being deleted, until somebody says that it ended (:meth:`end_pod`).
+        """
+        super().__init__(lingering=lingering)
+        self._made: Counter[str] = Counter()  # by the words of their uids, which have no namespace
+        self._looked_at: datetime | None = None
+        for snapshot in snapshots:
+            self._begin_with(snapshot)
+
+    def _begin_with(self, snapshot: Snapshot) -> None:
+        self._looked_at = snapshot.now
+        self.complete = snapshot.complete if self.complete is None else self.complete & snapshot.complete
+        self.not_collected |= snapshot.not_collected
+        self.claim_templates |= snapshot.claim_templates
+        self.configuration, self.served = snapshot.configuration, snapshot.served
+        self.strangers |= snapshot.strangers
+        items: tuple[StoredObject, ...] = (snapshot.root, *snapshot.groups, *snapshot.gangs, *snapshot.others)
+        named = (snapshot.named_domains, snapshot.named_claims, snapshot.topologies)
+        for item in (*items, *(item for found in named for item in found.values())):
+            self.add(item)
+        for clique in (*snapshot.cliques, *snapshot.orphans):
+            self.add(clique)
+            self.pods[clique.uid] = list(snapshot.pods_of.get(clique.uid, ()))
+        root = snapshot.root.ref  # pods that outlived their clique count as well (WL-231, MN-051)
+        outlived = (uid for uid, pods in snapshot.pods_of.items() if may_be_of(root, pods))
+        self.pods |= {uid: list(snapshot.pods_of[uid]) for uid in outlived if uid not in self.pods}
+
+    def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
+        """What the root can see; None if it is gone. What is made next is made right after."""
+        self._looked_at = now
+        return super().observe(root, now, attempts)
+
+    def attempt(self, step: Step) -> Attempt:
+        """Try one write: refused as a conflict where the object is gone or not the one that was judged."""
+        action = step.action
+        if isinstance(action, Create):
+            return self._create(step, action)
+        if isinstance(action, Ensure):
+            return self._ensure(step, action)
+        item = self.pod(step.target) if step.target.kind == "Pod" else self._item(step.target)
+        if item is None:
+            return Attempt(step, Outcome.CONFLICT, "not found")
+        refusal = refusal_of(step, item, action)
+        if refusal is not None:
+            return refusal
+        if isinstance(action, Delete) and step.stage is not Stage.CAUSE:
+            for ref, guard in action.rests_on:
+                cause = self.items.get(ref)
+                if cause is None or cause.guard != guard:
+                    return Attempt(step, Outcome.CONFLICT, f"{ref.short}, the cause, has been modified")
+        if isinstance(item, Pod):
+            self._write_pod(item, action)
+        else:
+            self._write(item, action)
+        return Attempt(step, Outcome.DONE)
+
+    def _ensure(self, step: Step, action: Ensure) -> Attempt:
+        """Create, or be content with what serves the same user (PL-022)."""
+        found = self._item(step.target)
+        if found is None:
+            return self._create(step, action)
+        if not isinstance(found, Owned | ComputeDomain) or sharer_of(found.labels) != sharer_in(action.manifest):
+            return Attempt(step, Outcome.REFUSED, f"{step.target.short} already exists and serves somebody else")
+        if found.deleting:
+            return Attempt(step, Outcome.CONFLICT, "the one before is being deleted")
+        return Attempt(step, Outcome.DONE)
+
+    def _create(self, step: Step, action: Make) -> Attempt:
+        ref = step.target
+        try:
+            item = created_object(
+                action.manifest, self._next_uid(ref), self._looked_at if self.clock is None else self.clock()
+            )
+        except MalformedObject as fault:
+            return Attempt(step, Outcome.REFUSED, "; ".join(map(str, fault.problems)))
+        there = self.pod_of_name(ref) if isinstance(item, Pod) else self._item(ref)
+        if there is not None:
+            return as_found(step, there, item)
+        self._made[ref.short] += 1
+        self.manifests[ref] = action.manifest
+        if isinstance(item, Pod):
+            self.add_pod(item)
+        else:
+            self.add(item)
+        if item.owner_uid and not self.has(item.owner_uid):
+            self.delete(ref)  # the garbage collector does, as soon as it sees that there is no such owner
+        return Attempt(step, Outcome.DONE)
+
+    def _item(self, ref: Ref) -> StoredObject | None:
+        """What has this name, in whatever version of its API group it was written (SM-095)."""
+        return next((self.items[one] for one in names_of(ref) if one in self.items), None)
+
+    def new_uid(self, ref: Ref) -> str:
+        """For an object that is put there now: no two have the same, in whatever namespaces (SM-093)."""
+        uid = self._next_uid(ref)
+        self._made[ref.short] += 1
+        return uid
+
+    def _next_uid(self, ref: Ref) -> str:
+        return invented_uid(ref, self._made[ref.short] + 1)
+
+    def _write_pod(self, pod: Pod, action: Write) -> None:
+        if isinstance(action, Delete):
+            self.delete_pod(pod)
+            return
+        written = after(pod, action)
+        if written != pod:
+            self.put_pod(written)
+
+    def _write(self, item: StoredObject, action: Write) -> None:
+        if isinstance(action, Delete):
+            self._delete(item, foreground=action.foreground)
+        elif isinstance(action, SetStatus):
+            self._keep(after(item, action))
+        else:
+            self._settle(after(item, action))

@@ -1,0 +1,52 @@
+"""What an API server makes of a manifest: an object with a uid and a version, as it would be listed."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
+
+from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.times import format_time, whole_seconds
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, cluster_topology_of
+from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
+from grove_core.resources.owned import Owned, owned_of
+from grove_core.resources.pod import Pod, pod_of
+from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
+from grove_core.resources.podgang import PodGang, podgang_of
+from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
+
+CreatedObject: TypeAlias = ScalingGroup | PodClique | PodGang | Pod | Owned | ComputeDomain | ClusterTopology
+
+_PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any]], CreatedObject]]] = MappingProxyType(
+    {
+        GROUP_KIND: scaling_group_of,
+        "PodClique": podclique_of,
+        "PodGang": podgang_of,
+        DOMAIN_KIND: compute_domain_of,
+        TOPOLOGY_KIND: cluster_topology_of,
+        "Pod": lambda raw: pod_of(_admitted(raw), {}),
+    }
+)
+
+
+def created_object(manifest: FrozenMap, uid: str, at: datetime | None) -> CreatedObject:
+    """The object that a creation of this manifest leads to. Raises MalformedObject where a server would refuse it.
+
+    Args:
+        at: when it is made; None where nobody knows.
+    """
+    raw = thaw(manifest)
+    raw["metadata"] |= {"uid": uid, "resourceVersion": "1", "generation": 1}
+    if at is not None:
+        raw["metadata"]["creationTimestamp"] = format_time(whole_seconds(at))
+    project = _PROJECTIONS.get(raw["kind"])
+    if project is not None:
+        return project(raw)
+    return owned_of(raw)
+
+
+def _admitted(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """A new pod as an API server stores it: pending, and not to be scheduled while it is gated."""
+    gated = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}
+    conditions = [gated] if raw["spec"].get("schedulingGates") else []
+    return {**raw, "status": {"phase": "Pending", "conditions": conditions}}

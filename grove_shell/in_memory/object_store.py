@@ -1,0 +1,76 @@
+"""Objects as somebody holds them, a server in its memory or an operator in its cache, and what a root sees of them."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt
+from grove_core.resources.cluster_topology import ClusterTopology, preferred_of
+from grove_core.resources.configuration import Configuration, Served
+from grove_core.resources.labels import set_named_by
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.indexing import snapshot_among
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.in_memory.stored import StoredObject
+
+
+class ObjectStore:
+    """Objects by address; mutable on purpose, unlike everything in the core.
+
+    Attributes:
+        items: everything but pods.
+        pods: uid of a clique -> its pods, those that outlive it included.
+        not_collected, complete: kinds of which something may be missing, and those of which nothing is.
+    """
+
+    def __init__(self) -> None:
+        """Begin empty; nothing is said to be complete."""
+        self.items: dict[Ref, StoredObject] = {}
+        self.pods: dict[str, list[Pod]] = {}
+        self.claim_templates: dict[tuple[str, str], FrozenMap] = {}
+        self.strangers: dict[tuple[str, str, str], str] = {}
+        self.not_collected: frozenset[str] = frozenset()
+        self.complete: frozenset[str] | None = None
+        self.configuration, self.served = Configuration(), Served()
+
+    def roots(self) -> list[Ref]:
+        """Every PodCliqueSet, sorted."""
+        return sorted(
+            (ref for ref, item in self.items.items() if isinstance(item, PodCliqueSet)), key=lambda ref: ref.sort_key
+        )
+
+    def topologies(self) -> dict[str, ClusterTopology]:
+        """Those that count, by name."""
+        return preferred_of(item for item in self.items.values() if isinstance(item, ClusterTopology))
+
+    def leftovers(self) -> list[ScalingGroup | PodClique]:
+        """Parts that are being deleted and of whose set there is none any more (WL-233); sorted."""
+        names = {(root.namespace, root.name) for root in self.roots()}
+        found: list[ScalingGroup | PodClique] = []
+        for item in self.items.values():
+            if isinstance(item, ScalingGroup | PodClique) and item.deleting:
+                of_set = item.owner_name if isinstance(item, ScalingGroup) else set_named_by(item.labels)
+                if (item.ref.namespace, of_set) not in names:
+                    found.append(item)
+        return sorted(found, key=lambda item: item.ref.sort_key)
+
+    def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
+        """What the root can see; None if it is gone."""
+        found = self.items.get(root)
+        if not isinstance(found, PodCliqueSet):
+            return None
+        return replace(
+            snapshot_among(self.items.values(), found, now, attempts),
+            pods_of={uid: tuple(pods) for uid, pods in self.pods.items()},
+            not_collected=self.not_collected,
+            complete=self.complete or frozenset(),
+            claim_templates=dict(self.claim_templates),
+            configuration=self.configuration,
+            served=self.served,
+            strangers=self.strangers,
+            topologies=self.topologies(),
+        )

@@ -1,1 +1,0 @@
-"""Worlds: what can be observed and acted upon."""

@@ -1,0 +1,301 @@
+"""An answer may show that a label was lost before any watch tells it (OP-018)."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import nullcontext
+from unittest import mock
+
+import pytest
+from aiohttp import web
+
+from grove_core.kernel.frozen import FrozenMap, freeze
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import Action, Apply, Attempt, Create, Delete, Outcome, Stage, Step
+from grove_core.resources.keys import CORE, MANAGED_BY
+from grove_shell.apply import label_repair
+from grove_shell.apply.outcomes import Undecided
+from grove_shell.apply.step_executor import StepExecutor
+from grove_shell.cache.cluster_cache import ClusterCache
+from grove_shell.client.api import Unreachable
+from tests.fabric_daemon.one_domain import until
+from tests.operator.answering import asked
+from tests.operator.missing_labels import FOLLOWED, Json, Server, a_pod, known
+
+NAME = "llm-0-a-0"
+REF = Ref(CORE, "Pod", "ml", NAME)
+
+
+class Older(Server):
+    """Its pod lost the label in version 9; of what else happens to it the answer shows that."""
+
+    def __init__(self) -> None:
+        pod = a_pod(NAME, "a", {})
+        pod["metadata"]["resourceVersion"] = "9"
+        super().__init__(pod)
+
+    async def answer(self, request: web.Request) -> web.Response:
+        opens = "strategic" in request.headers.get("Content-Type", "")
+        if (opens or request.method == "DELETE") and NAME in self.pods:
+            self.pods[NAME]["metadata"]["resourceVersion"] = "10"
+            return web.json_response(self.pods[NAME])
+        if request.method == "POST":
+            self.made.append(NAME)
+            return web.json_response(self.pods[NAME], status=201)
+        return await super().answer(request)
+
+
+def manifest() -> FrozenMap:
+    frozen = freeze(a_pod(NAME, "a", FOLLOWED))
+    assert isinstance(frozen, FrozenMap)
+    return frozen
+
+
+def opening() -> Apply:
+    fields = freeze({"spec": {"schedulingGates": None}})
+    assert isinstance(fields, FrozenMap)
+    return Apply(fields, Guard(NAME, "7"))
+
+
+def written(server: Server, cache: ClusterCache, write: Callable[[StepExecutor], Awaitable[None]]) -> None:
+    async def scenario() -> None:
+        async with asked(server.answer) as api:
+            await write(StepExecutor(api, cache))
+
+    asyncio.run(scenario())
+
+
+async def tried(writes: StepExecutor, action: Action) -> Attempt:
+    return await writes.attempt(Step(Stage.WORKLOAD, REF, action, ()))
+
+
+def is_lost_in_9(cache: ClusterCache) -> Json:
+    """As the watch tells it, late."""
+    event = a_pod(NAME, "a", FOLLOWED)
+    event["metadata"]["resourceVersion"] = "9"
+    cache.drop("Pod", event)
+    return event
+
+
+@pytest.mark.parametrize(
+    ("action", "before"),
+    [(opening(), True), (Delete(Guard(NAME, "7")), True), (Create(manifest()), False)],
+    ids=["a gate is opened", "it is deleted", "somebody takes it from what is made"],
+)
+@pytest.mark.req("OP-085")
+def test_op018_an_answer_without_it_is_not_taken_in(action: Action, before: bool) -> None:
+    """The watch told of its end before that, and would tell nothing more."""
+    server, cache = Older(), known(*[a_pod(NAME, "a", FOLLOWED)] if before else [])
+
+    async def write(writes: StepExecutor) -> None:
+        assert (await tried(writes, action)).outcome is Outcome.DONE
+
+    written(server, cache, write)
+    is_lost_in_9(cache)
+    assert cache.find(REF) is not None
+    assert server.pods[NAME]["metadata"]["labels"] == FOLLOWED
+
+
+@pytest.mark.req("OP-106")
+def test_op018_while_it_cannot_be_followed_it_goes_out_of_sight() -> None:
+    """And is looked for."""
+    server, cache = Older(), known(a_pod(NAME, "a", FOLLOWED))
+    server.forbids.add(NAME)
+
+    async def write(writes: StepExecutor) -> None:
+        assert (await tried(writes, opening())).outcome is Outcome.DONE
+        assert writes.unfollowed["ml"] == 1
+
+    written(server, cache, write)
+    is_lost_in_9(cache)
+    assert cache.find(REF) is None
+    assert cache.vanished_pods("ml") == 1
+
+
+def test_op018_who_was_let_go_of_is_left_alone() -> None:
+    """Somebody took its owner as well, to keep it for himself."""
+    server, cache = Older(), known(a_pod(NAME, "a", FOLLOWED))
+    del server.pods[NAME]["metadata"]["ownerReferences"]
+
+    async def write(writes: StepExecutor) -> None:
+        assert not await writes.look_at(REF)
+
+    written(server, cache, write)
+    assert cache.find(REF) is None
+    assert not server.labelled
+
+
+class Going(Server):
+    """What it is to label is gone by then, or a proxy answers in its place."""
+
+    page = ""
+    strips = False
+    takes = False
+    refuses = 0
+    patches = 0
+
+    async def answer(self, request: web.Request) -> web.Response:
+        if request.method == "POST" and self.strips:
+            return web.json_response(self.pods[NAME], status=201)
+        if request.method == "POST" and self.takes:
+            return web.json_response({"kind": "Status", "reason": "AlreadyExists", "message": "taken"}, status=409)
+        self.patches += request.method == "PATCH"
+        if request.method == "PATCH" and self.refuses:
+            return web.json_response({"kind": "Status", "message": "not now"}, status=self.refuses)
+        if request.method == "PATCH" and self.page:
+            return web.Response(text=self.page)
+        if request.method == "PATCH":
+            self.pods.clear()
+        return await super().answer(request)
+
+
+@pytest.mark.req("OP-106")
+def test_op018_who_went_meanwhile_needs_none() -> None:
+    server, cache = Going(a_pod(NAME, "a", {})), known(a_pod(NAME, "a", FOLLOWED))
+
+    async def write(writes: StepExecutor) -> None:
+        assert not await writes.look_at(REF)
+
+    written(server, cache, write)
+    assert cache.find(REF) is None
+    assert not cache.vanished_pods("ml"), "the server itself was asked"
+
+
+@pytest.mark.parametrize(("status", "tries"), [(403, 1), (422, 1), (409, 2), (500, 2)])
+def test_op018_what_was_no_refusal_is_tried_again_at_once(status: int, tries: int) -> None:
+    """It changed in the same moment, or the server could not say."""
+    server = Going(a_pod(NAME, "a", {}))
+    server.refuses = status
+
+    async def write(writes: StepExecutor) -> None:
+        for _ in range(2):
+            with pytest.raises(Unreachable, match=f"^Pod/{NAME} lost its label {MANAGED_BY}: not now$"):
+                await writes.look_at(REF)
+
+    written(server, known(), write)
+    assert server.patches == tries
+
+
+@pytest.mark.req("OP-106")
+@pytest.mark.parametrize(("kind", "counts"), [("Pod", 1), ("Service", 0)])
+def test_op018_who_is_refused_is_told_so_for_ten_seconds(kind: str, counts: int) -> None:
+    """And pods are asked for on account of pods."""
+    server, one = Going(), a_pod(NAME, "a", {})
+    server.refuses = 403
+
+    async def write(writes: StepExecutor) -> None:
+        for counted in (1, 2):
+            with pytest.raises(Undecided, match=r"not now$") as told:
+                await writes.repaired(Ref(CORE, kind, "ml", NAME), {**one, "kind": kind})
+            assert told.value.outcome is Outcome.REFUSED
+            assert writes.unfollowed["ml"] == counts * counted
+
+    written(server, known(), write)
+    assert server.patches == 1
+
+
+@pytest.mark.req("OP-068")
+def test_op018_what_is_no_answer_gives_it_to_nobody() -> None:
+    server, cache = Going(a_pod(NAME, "a", {})), known()
+    server.page = "<html>please log in</html>"
+
+    async def write(writes: StepExecutor) -> None:
+        with pytest.raises(Unreachable, match=r"lost its label .*: what came is no answer: <html>please log in"):
+            await writes.look_at(REF)
+
+    written(server, cache, write)
+    assert cache.find(REF) is None
+
+
+@pytest.mark.req("OP-011")
+def test_op018_who_had_the_name_and_went_is_made_in_the_next_round() -> None:
+    """A conflict is looked at again; what was done is not."""
+    server, cache = Going(a_pod(NAME, "a", {})), known()
+    server.takes = True
+
+    async def write(writes: StepExecutor) -> None:
+        attempt = await tried(writes, Create(manifest()))
+        assert (attempt.outcome, attempt.detail) == (Outcome.CONFLICT, "it went a moment ago")
+
+    written(server, cache, write)
+
+
+@pytest.mark.req("OP-107")
+@pytest.mark.parametrize("status", [403, 409, 500])
+def test_op018_what_was_made_and_is_not_followed_is_looked_for(status: int) -> None:
+    server, cache = Going(a_pod(NAME, "a", {})), known()
+    server.strips, server.refuses = True, status
+
+    async def write(writes: StepExecutor) -> None:
+        attempt = await tried(writes, Create(manifest()))
+        assert attempt.outcome is Outcome.UNREACHABLE
+        assert attempt.detail.startswith(f"Pod/{NAME} lost its label {MANAGED_BY}: ")
+        assert writes.unfollowed["ml"] == 1
+
+    written(server, cache, write)
+    assert cache.find(REF) is None
+
+
+@pytest.mark.req("OP-106")
+def test_op018_who_went_while_an_answer_showed_it_is_not_taken_in() -> None:
+    server, cache = Going(a_pod(NAME, "a", {})), known()
+
+    async def write(writes: StepExecutor) -> None:
+        attempt = await tried(writes, Create(manifest()))
+        assert (attempt.outcome, attempt.detail) == (Outcome.CONFLICT, "it went a moment ago")
+
+    server.strips = True
+    written(server, cache, write)
+    assert cache.find(REF) is None
+
+
+def test_op018_who_is_refused_twice_at_once_holds_up_nobody() -> None:
+    first, second, server = *(f"llm-0-a-{index}" for index in range(2)), Server()
+    server.pods = {name: a_pod(name, "a", {}) for name in (first, second)}
+    server.forbids = {first, second}
+
+    async def write(writes: StepExecutor) -> None:
+        async def is_met(name: str) -> None:
+            with pytest.raises(Unreachable, match=r"no labels here$"):
+                await writes.look_at(Ref(CORE, "Pod", "ml", name))
+
+        server.hesitates = 0.2
+        late = asyncio.ensure_future(is_met(first))
+        await until(lambda: server.tried == [first])
+        server.hesitates = 0.0
+        await is_met(first)
+        await is_met(second)
+        await late
+        await asyncio.sleep(0.15)
+        await is_met(second)
+
+    with mock.patch.object(label_repair, "_AGAIN", 0.3):
+        written(server, known(), write)
+    assert server.tried == [first, first, second, second]
+
+
+def test_op018_it_is_given_back_once_in_ten_seconds() -> None:
+    """As often as somebody takes it; each pod has ten seconds of its own."""
+    first, second, server = *(f"llm-0-a-{index}" for index in range(2)), Server()
+    server.pods = {name: a_pod(name, "a", {}) for name in (first, second)}
+
+    async def write(writes: StepExecutor) -> None:
+        async def is_met(name: str, *, gets_it: bool) -> None:
+            server.pods[name]["metadata"]["labels"] = {}
+            doubt = rf"^Pod/{name} lost its label .* again, a moment after it got it back$"
+            with nullcontext() if gets_it else pytest.raises(Unreachable, match=doubt):
+                await writes.look_at(Ref(CORE, "Pod", "ml", name))
+
+        loop = asyncio.get_running_loop()
+        with mock.patch.object(loop, "time", return_value=0.0) as clock:
+            await is_met(first, gets_it=True)
+            clock.return_value = 6.0
+            await is_met(second, gets_it=True)
+            await is_met(first, gets_it=False)
+            clock.return_value = 10.5
+            await is_met(second, gets_it=False)
+            await is_met(first, gets_it=True)
+            clock.return_value = 21.0
+            await is_met(first, gets_it=True)
+
+    written(server, known(), write)
+    assert server.labelled == [first, second, first, first]

@@ -1,0 +1,249 @@
+"""Objects of a server that are nested deeper than anybody walks: they are there, do not read, and stop nobody."""
+
+import asyncio
+import json
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Final
+
+import aiohttp
+import pytest
+from aiohttp import web
+
+from grove_core.kernel.frozen import MOST_LEVELS
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.wants import Withheld
+from grove_core.reconcile import reconcile
+from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
+from grove_core.resources.keys import CLAIMS, SET
+from grove_shell.cache.cache_view import TEMPLATE_KIND
+from grove_shell.cache.cluster_cache import ClusterCache
+from grove_shell.cli.main import run
+from grove_shell.client import reflector
+from grove_shell.client.api import Unreachable
+from grove_shell.client.kinds import KINDS
+from grove_shell.client.nesting_limit import TOO_DEEP, read
+from grove_shell.client.reflector import Reflector
+from grove_shell.client.response import Response
+from grove_shell.client.response_check import event_of, is_list
+from grove_shell.controller.rounds import as_applied
+from grove_shell.operator.serving import Serving
+from grove_shell.reading.collected import Collected
+from grove_shell.reading.objects import load
+from tests.operator.answering import asked
+from tests.operator.cached import NAMESPACE, Json, a_set
+from tests.operator.listing import ListingServer
+from tests.operator.test_claim_templates import a_template, sharing
+from tests.property.workload.sets import NOW
+
+HOLE: Final = "what is deep"
+AROUND: Final = 7  # levels around it in a template
+FAR: Final = (MOST_LEVELS + 1, 300, 700, 985, 1000, 1200, 5000, 9999)
+WORDS: Final = f'spec: expected an object, got "{TOO_DEEP}"'
+
+
+def nested(levels: int, opening: str = "[", closing: str = "]") -> str:
+    """So many levels, with what looks like more in a text at each."""
+    return '["]}\\\\\\"[{",' * (levels - 1) + opening + closing + "]" * (levels - 1)
+
+
+def written(raw: Json, levels: int) -> str:
+    return json.dumps(raw).replace(json.dumps(HOLE), nested(levels))
+
+
+def template(version: str = "5", name: str = "t") -> Json:
+    raw = a_template(version, "a", name=name)
+    raw["spec"]["spec"]["devices"]["config"] = [{"opaque": {"driver": "d", "parameters": HOLE}}]
+    return raw
+
+
+def listed(kind: str, *items: str) -> bytes:
+    return f'{{"kind": "{kind}List", "metadata": {{"resourceVersion": "9"}}, "items": [{",".join(items)}]}}'.encode()
+
+
+@pytest.mark.parametrize("levels", FAR)
+def test_op100_a_list_and_a_watch_go_on_beside_it(levels: int) -> None:
+    deep, well = written(template(), levels), json.dumps(a_template("6", "b", name="u"))
+    raw = Response(200, listed(TEMPLATE_KIND, deep, well)).json()
+    assert is_list(raw, KINDS["ResourceClaimTemplate"])
+    assert [item["metadata"] for item in raw["items"]] == [template()["metadata"], json.loads(well)["metadata"]]
+    assert [item["spec"] for item in raw["items"]] == [TOO_DEEP, json.loads(well)["spec"]]
+    what, seen = event_of(f'{{"type": "ADDED", "object": {deep}}}'.encode())
+    assert (what, seen) == ("ADDED", raw["items"][0])
+    assert Response(200, deep.encode()).json() == seen
+
+
+@pytest.mark.parametrize("around", [("", ""), ("[", "]"), ('{"items": [', "]}"), ('{"type": "ADDED", "object": ', "}")])
+def test_op100_the_last_level_is_read_and_one_more_is_not(around: tuple[str, str]) -> None:
+    before, after = around
+    whole = before + written(template(), MOST_LEVELS - AROUND) + after
+    assert read(whole.encode()) == json.loads(whole)
+    if around != ("[", "]"):  # what is neither an object nor a list of them is left for others to refuse
+        more = read((before + written(template(), MOST_LEVELS - AROUND + 1) + after).encode())
+        assert TOO_DEEP in str(more)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 100_000, '{"a":' * 100_000, '{"items": [' + nested(5000), nested(5000) + "x", nested(5000)[:-5000] + '"'],
+    ids=["no end", "no end of objects", "a list without end", "more behind it", "a text without end"],
+)
+def test_op100_what_is_no_json_is_none_however_deep(text: str) -> None:
+    with pytest.raises(ValueError, match=r"Expecting|Extra|Unterminated"):
+        read(text.encode())
+    assert Response(200, text.encode()).json() == {}
+    with pytest.raises(Unreachable):
+        event_of(text.encode())
+
+
+def test_op100_a_deep_list_of_nothing_known_is_no_answer() -> None:
+    assert Response(200, nested(5000).encode()).json() == {}
+    text = f'{{"metadata": {{"resourceVersion": "1"}}, "items": [{nested(5000)}]}}'
+    assert not is_list(Response(200, text.encode()).json(), KINDS["ResourceClaimTemplate"])
+    with pytest.raises(Unreachable):
+        event_of(nested(5000).encode())
+
+
+def test_op100_who_wrote_it_may_be_told_as_deep_as_it_is() -> None:
+    """Of metadata only the field that is deep gives way, and nobody decides by that one."""
+    raw = a_template("5", "a")
+    raw["metadata"]["managedFields"] = [{"fieldsV1": HOLE}]
+    cache = ClusterCache()
+    cache.put(TEMPLATE_KIND, Response(200, written(raw, 1200).encode()).json())
+    assert not cache.broken()
+    assert cache.find(Ref(CLAIMS, TEMPLATE_KIND, NAMESPACE, "t")) is not None
+
+
+@pytest.mark.parametrize("kind", sorted(one.kind for one in KINDS.values() if not one.metadata_only))
+def test_op100_it_does_not_read_whatever_it_is(kind: str) -> None:
+    meta = {"name": "x", "namespace": NAMESPACE, "uid": "u", "resourceVersion": "5", "labels": {SET[0]: "llm"}}
+    raw = {"apiVersion": KINDS[kind].api_version, "kind": kind, "metadata": meta, "spec": HOLE}
+    cache = ClusterCache()
+    cache.put(kind, Response(200, written(raw, 1200).encode()).json())
+    place = "/" if kind in TOPOLOGY_KINDS else f" {NAMESPACE}/"
+    (told,) = cache.unread()
+    assert told.startswith(f"{kind}{place}x: cannot be read: ")
+    assert TOO_DEEP in told
+
+
+def test_op100_a_set_that_is_too_deep_is_there_and_nothing_of_it_goes() -> None:
+    raw = a_set("llm", "u")
+    raw["spec"]["more"] = HOLE
+    raw["metadata"]["resourceVersion"] = "2"
+    cache, root_key = ClusterCache(), (NAMESPACE, "llm")
+    cache.put("PodCliqueSet", a_set("llm", "u") | {"metadata": raw["metadata"] | {"resourceVersion": "1"}})
+    assert cache.observe(root_key, NOW) is not None
+    cache.put("PodCliqueSet", Response(200, written(raw, 1200).encode()).json())
+    assert cache.holds(root_key)
+    assert not cache.is_gone(root_key)
+    assert cache.observe(root_key, NOW) is None
+    assert cache.broken() == {"PodCliqueSet ml/llm": WORDS}
+
+
+@pytest.mark.parametrize("spec", [HOLE, 5], ids=["too deep", "of another shape"])
+@pytest.mark.req("WL-021")
+def test_op100_a_set_that_names_such_a_template_waits_for_it(spec: Any) -> None:
+    """It counts as not collected, not as one without content; and as soon as it reads, the claim is made."""
+    cache, woken = ClusterCache(), list[Any]()
+    cache.put("PodCliqueSet", sharing("llm", (NAMESPACE, "t")))
+    cache.put(TEMPLATE_KIND, a_template("4", "a"))
+    cache.changed = woken.append
+    cache.put(TEMPLATE_KIND, Response(200, written({**template(), "spec": spec}, 1200).encode()).json())
+    assert woken == [(NAMESPACE, "llm")]
+    seen = cache.observe((NAMESPACE, "llm"), NOW)
+    assert seen is not None
+    (held,) = (one for one in reconcile(seen).withheld if one.target.kind == "ResourceClaim")
+    assert isinstance(held, Withheld)
+    assert [reason.rule.requirement for reason in held.because] == ["WL-021"]
+    cache.put(TEMPLATE_KIND, a_template("6", "a"))
+    seen = cache.observe((NAMESPACE, "llm"), NOW)
+    assert seen is not None
+    assert not [one for one in reconcile(seen).withheld if one.target.kind == "ResourceClaim"]
+    assert not cache.broken()
+
+
+@pytest.mark.parametrize("from_the_start", [True, False])
+def test_op100_the_copy_of_a_kind_goes_on(from_the_start: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reflector, "_LONGEST_PATIENCE", 0.05)
+    deep, later = written(template("11", "deep"), 1200), json.dumps(a_template("20", "b", name="mine"))
+    first = [deep] if from_the_start else []
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if "watch" not in request.query:
+            items = [*first, json.dumps(a_template("5", "a", name="mine"))]
+            return web.Response(body=listed(TEMPLATE_KIND, *items), content_type="application/json")
+        response = web.StreamResponse()
+        await response.prepare(request)
+        for item in [deep, later]:
+            await response.write(f'{{"type": "MODIFIED", "object": {item}}}\n'.encode())
+        await asyncio.sleep(0.1)
+        return response
+
+    async def scenario() -> tuple[ClusterCache, list[str]]:
+        cache, told = ClusterCache(), list[str]()
+        mine = Ref(CLAIMS, TEMPLATE_KIND, NAMESPACE, "mine")
+        async with asked(answer) as api:
+            keeping = Reflector(api, KINDS[TEMPLATE_KIND], cache, told=lambda _kind, words: told.append(words))
+            following = asyncio.create_task(keeping.run())
+            async with asyncio.timeout(10):
+                while getattr(cache.find(mine), "resource_version", "") != "20":  # noqa: ASYNC110 - it tells nobody
+                    await asyncio.sleep(0.02)
+            following.cancel()
+            await asyncio.wait([following])
+        return cache, told
+
+    cache, told = asyncio.run(scenario())
+    assert cache.broken() == {f"{TEMPLATE_KIND} ml/deep": WORDS}
+    assert not told
+
+
+def test_op101_who_asks_whether_it_is_ready_is_told() -> None:
+    cache = ClusterCache()
+    cache.put(TEMPLATE_KIND, Response(200, written(template(), 1200).encode()).json())
+    cache.put("ClusterTopology", {"kind": "ClusterTopology", "metadata": {"name": "x", "uid": "u"}, "spec": 5})
+    serving = Serving(host="127.0.0.1", port=0, missing=list, metrics=bytes, notes=cache.unread)
+
+    async def answered() -> str:
+        async with serving as port, aiohttp.ClientSession(f"http://127.0.0.1:{port}") as session:
+            return await (await session.get("/readyz")).text()
+
+    ready, topology, told = asyncio.run(answered()).splitlines()
+    assert (ready, told) == ("ok", f"{TEMPLATE_KIND} ml/t: cannot be read: {WORDS}")
+    assert topology.startswith("ClusterTopology/x: cannot be read: ")
+
+
+@pytest.mark.parametrize("command", [("plan", "--live"), ("snapshot",)])
+def test_op100_a_command_says_which_one_it_is_and_goes_on(
+    command: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ListingServer([sharing("llm", (NAMESPACE, "t")), template()]) as server:
+        server.written_as[HOLE] = nested(1200)
+        assert run([*command, "-A", "--kubeconfig", str(server.kubeconfig(tmp_path))], "grove") == 0
+    out, told = capsys.readouterr()
+    (line,) = (line for line in (out if "plan" in command else told).splitlines() if TOO_DEEP in line)
+    assert f"{TEMPLATE_KIND} ml/t: spec: " in line
+    assert "PodCliqueSet" in out
+
+
+@pytest.mark.req("IN-042")
+def test_op100_a_manifest_that_names_such_a_template_does_not_lack_it() -> None:
+    """A set that nobody has applied yet."""
+    manifest = sharing("llm", (NAMESPACE, "t"))
+    del manifest["metadata"]["uid"]
+    loaded = load((), BytesIO(), live=Collected(origin="", items=(manifest, {**template(), "spec": TOO_DEEP})))
+    assert not loaded.faults
+    (root,) = loaded.cluster.sets
+    seen = as_applied(loaded.cluster.snapshot_of(root, NOW))
+    (held,) = (one for one in reconcile(seen).withheld if one.target.kind == "ResourceClaim")
+    assert [reason.rule.requirement for reason in held.because] == ["WL-021"]
+
+
+@pytest.mark.parametrize("output", ["json", "yaml"])
+def test_op100_the_last_level_goes_into_a_snapshot(
+    output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ListingServer([template(), sharing("llm")]) as server:
+        server.written_as[HOLE] = nested(MOST_LEVELS - AROUND)
+        asked_for = ["snapshot", "-A", "-o", output, "--kubeconfig", str(server.kubeconfig(tmp_path))]
+        assert run(asked_for, "grove") == 0
+    assert TOO_DEEP not in capsys.readouterr().err

@@ -1,0 +1,346 @@
+"""Before a pod is made it is asked who is there, whatever their labels (OP-106)."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from unittest import mock
+
+import pytest
+
+from grove_core.kernel.frozen import FrozenMap, freeze
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Stage, Step
+from grove_core.resources.keys import CORE, GROVE, MANAGED_BY
+from grove_shell.apply import label_repair
+from grove_shell.apply.step_executor import StepExecutor
+from grove_shell.controller.deciding import decided
+from grove_shell.controller.look import Follower, Look
+from grove_shell.operator.execution import ClusterExecution
+from grove_shell.operator.reconcile_loop import ReconcileLoop
+from tests.operator.answering import asked
+from tests.operator.missing_labels import (
+    FOLLOWED,
+    Server,
+    Tried,
+    a_clique,
+    a_pod,
+    acted,
+    known,
+    outcomes,
+    planned,
+)
+
+
+def test_op106_a_namespace_is_asked_once_by_all_who_make_pods() -> None:
+    server = Server()
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        make = begin()
+        first = await asyncio.gather(*(make(f"llm-0-a-{index}", "a") for index in range(20)))
+        return [*first, await begin()("llm-0-b-0", "b")]
+
+    assert outcomes(acted(server, known(), acts)) == [Outcome.DONE] * 21
+    assert server.lists == ["ml"]
+
+
+@pytest.mark.parametrize(("leaves", "again"), [(False, 1), (True, 0)], ids=["it served", "it was leaving"])
+def test_op106_it_is_asked_again_when_one_went_that_was_not_being_deleted(leaves: bool, again: int) -> None:
+    """By an event, and by a list that has it not."""
+    pods = [a_pod(name, "a", FOLLOWED, leaves=leaves) for name in ("llm-0-a-0", "llm-0-a-1")]
+    server, cache = Server(), known(*pods)
+
+    async def acts(begin: Callable[[], Tried]) -> None:
+        await begin()("llm-0-b-0", "b")
+        cache.drop("Pod", pods[0])
+        await begin()("llm-0-b-1", "b")
+        assert len(server.lists) == 1 + again
+        cache.replace("Pod", server.pods.values(), "20")
+        await begin()("llm-0-b-2", "b")
+        assert len(server.lists) == 1 + 2 * again
+
+    acted(server, cache, acts)
+
+
+@pytest.mark.parametrize("how", ["deleted", "not found", "asked for"])
+def test_op106_who_went_at_our_own_word_is_not_missed(how: str) -> None:
+    """The server was asked for that very pod."""
+    server, cache = Server(), known(a_pod("llm-0-a-0", "a", FOLLOWED))
+    server.finds = how == "deleted"
+    ref = Ref(CORE, "Pod", "ml", "llm-0-a-0")
+
+    async def scenario() -> None:
+        async with asked(server.answer) as api:
+            acting = ClusterExecution(api, cache, StepExecutor(api, cache))
+            make = planned(acting, cache)
+            await make("llm-0-b-0", "b")
+            if how == "asked for":
+                await acting.refresh(("ml", "llm"))
+            else:
+                step = Step(Stage.WORKLOAD, ref, Delete(Guard("llm-0-a-0", "7")), ())
+                outcome = Outcome.DONE if how == "deleted" else Outcome.CONFLICT
+                assert (await acting.trial()(step)).outcome is outcome
+            assert cache.find(ref) is None
+            await make("llm-0-b-1", "b")
+
+    asyncio.run(scenario())
+    assert server.lists == ["ml"]
+
+
+def test_op106_who_counts_as_lost_with_all_its_kind_is_missed() -> None:
+    pod = a_pod("llm-0-a-0", "a", FOLLOWED)
+    server, cache = Server(), known(pod)
+
+    async def acts(begin: Callable[[], Tried]) -> None:
+        await begin()("llm-0-b-0", "b")
+        cache.lose("Pod", "forbidden")
+        await begin()("llm-0-b-1", "b")
+
+    acted(server, cache, acts)
+    assert server.lists == ["ml", "ml"]
+
+
+def test_op106_what_is_no_pod_is_made_without_asking_and_not_missed() -> None:
+    server, cache = Server(), known()
+
+    async def scenario() -> None:
+        async with asked(server.answer) as api:
+            acting = ClusterExecution(api, cache, StepExecutor(api, cache))
+            reference = {"kind": "PodCliqueSet", "name": "llm", "uid": "set", "controller": True}
+            raw = a_clique("c")
+            raw["metadata"]["ownerReferences"] = [reference]
+            clique = freeze(raw)
+            assert isinstance(clique, FrozenMap)
+            await acting.trial()(Step(Stage.WORKLOAD, Ref(GROVE, "PodClique", "ml", "llm-0-c"), Create(clique), ()))
+            assert (server.made, server.lists) == (["llm-0-c"], [])
+            await planned(acting, cache)("llm-0-b-0", "b")
+            cache.drop("PodClique", a_clique("a"))
+            await planned(acting, cache)("llm-0-b-1", "b")
+
+    asyncio.run(scenario())
+    assert server.lists == ["ml"]
+
+
+@pytest.mark.req("OP-018")
+def test_op106_who_lost_its_label_is_not_made_again() -> None:
+    """Nothing of this round for its clique, be it tried later; all else is made, and the next round knows of it."""
+    server, cache = Server(a_pod("llm-0-a-lost", "a", {})), known()
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        make, other = begin(), begin()
+        first = [await make("llm-0-b-0", "b"), await make("llm-0-a-0", "a"), await other("llm-0-a-1", "a")]
+        return [*first, await begin()("llm-0-a-2", "a")]
+
+    attempts = acted(server, cache, acts)
+    assert outcomes(attempts) == [Outcome.DONE, Outcome.CONFLICT, Outcome.CONFLICT, Outcome.DONE]
+    assert attempts[1].detail == "Pod/llm-0-a-lost is there, and was not known"
+    assert cache.find(Ref(CORE, "Pod", "ml", "llm-0-a-lost")) is not None
+    assert (server.labelled, server.lists) == (["llm-0-a-lost"], ["ml"])
+
+
+@pytest.mark.req("OP-018")
+def test_op106_who_was_met_and_went_is_asked_for_no_more() -> None:
+    """Side by side, and later."""
+    lost = a_pod("llm-0-a-lost", "a", {})
+    server, cache = Server(lost), known()
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        make = begin()
+        await asyncio.gather(make("llm-0-a-0", "a"), make("llm-0-a-1", "a"))
+        cache.drop("Pod", lost, asked=True)
+        server.tried.clear()
+        return [await begin()("llm-0-a-0", "a"), await begin()("llm-0-a-1", "a")]
+
+    assert outcomes(acted(server, cache, acts)) == [Outcome.DONE, Outcome.DONE]
+    assert not server.tried
+
+
+@pytest.mark.req("OP-018")
+def test_op106_none_is_made_until_it_is_followed() -> None:
+    server, cache = Server(a_pod("llm-0-a-lost", "a", {})), known()
+    server.forbids.add("llm-0-a-lost")
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        first = [await begin()("llm-0-a-0", "a"), await begin()("llm-0-b-0", "b"), await begin()("llm-0-a-0", "a")]
+        assert (server.tried, server.lists) == (["llm-0-a-lost"], ["ml"]), "the other clique has nothing to do with it"
+        server.forbids.clear()
+        await asyncio.sleep(0.4)
+        return [*first, await begin()("llm-0-a-0", "a"), await begin()("llm-0-a-0", "a")]
+
+    with mock.patch.object(label_repair, "_AGAIN", 0.3):
+        attempts = acted(server, cache, acts)
+    silent = Outcome.UNREACHABLE
+    assert outcomes(attempts) == [silent, Outcome.DONE, silent, Outcome.CONFLICT, Outcome.DONE]
+    assert attempts[0].detail == attempts[2].detail == f"Pod/llm-0-a-lost lost its label {MANAGED_BY}: no labels here"
+    assert (len(server.tried), len(server.lists)) == (2, 1)
+
+
+@pytest.mark.parametrize("before", ["", "gone"], ids=["nobody", "one of its name"])
+def test_op106_who_was_made_by_another_process_a_moment_ago_is_taken_in(before: str) -> None:
+    server, cache = Server(a_pod("llm-0-a-lost", "a", FOLLOWED)), known()
+    if before:
+        former = a_pod("llm-0-a-lost", "a", FOLLOWED)
+        former["metadata"] |= {"uid": before, "resourceVersion": "6"}
+        cache.put("Pod", former)
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        return [await begin()("llm-0-a-0", "a"), await begin()("llm-0-a-0", "a")]
+
+    attempts = acted(server, cache, acts)
+    assert outcomes(attempts) == [Outcome.CONFLICT, Outcome.DONE], "nor was this one of that name known"
+    found = cache.find(Ref(CORE, "Pod", "ml", "llm-0-a-lost"))
+    assert found is not None
+    assert found.uid == "llm-0-a-lost"
+    assert not server.tried
+
+
+@pytest.mark.req("WL-085")
+def test_op106_who_was_made_without_an_answer_is_not_made_under_another_name() -> None:
+    """The template changed since, and nobody heard of the pod."""
+    server = Server()
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        first = await begin()("llm-0-b-0", "b")
+        server.loses = True
+        lost = await begin()("llm-0-a-former", "a")
+        server.loses = False
+        return [first, lost, await begin()("llm-0-a-0", "a"), await begin()("llm-0-b-1", "b")]
+
+    attempts = acted(server, known(), acts)
+    assert outcomes(attempts) == [Outcome.DONE, Outcome.UNREACHABLE, Outcome.CONFLICT, Outcome.DONE]
+    assert server.made == ["llm-0-b-0", "llm-0-a-former", "llm-0-b-1"]
+    assert len(server.lists) == 2
+
+
+def test_op106_of_whom_was_heard_since_the_round_was_planned_is_not_made_again() -> None:
+    """As when another process led a moment ago."""
+    server, cache = Server(), known()
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        make = begin()
+        cache.put("Pod", a_pod("llm-0-a-lost", "a", FOLLOWED))
+        return [await make("llm-0-a-0", "a"), await make("llm-0-b-0", "b"), await begin()("llm-0-a-0", "a")]
+
+    assert outcomes(acted(server, cache, acts)) == [Outcome.CONFLICT, Outcome.DONE, Outcome.DONE]
+
+
+def test_op106_another_call_in_the_same_round_changes_nothing() -> None:
+    server = Server(a_pod("llm-0-a-lost", "a", {}))
+    others = [a_pod(f"llm-0-b-{index}", "b", FOLLOWED) for index in (17, 18)]
+    cache = known(*others)
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        make, found = begin(), list[Attempt]()
+        for name, letter in (("llm-0-b-0", "b"), ("llm-0-a-0", "a"), ("llm-0-a-1", "a")):
+            found.append(await make(name, letter))
+            cache.drop("Pod", others.pop() if others else {"metadata": {"name": "nobody"}})
+        return found
+
+    assert outcomes(acted(server, cache, acts)) == [Outcome.DONE, Outcome.CONFLICT, Outcome.CONFLICT]
+    assert len(server.lists) == 3
+
+
+@pytest.mark.req("OP-084")
+def test_op106_a_list_from_before_is_no_answer() -> None:
+    newer = a_pod("llm-0-b-17", "b", FOLLOWED)
+    newer["metadata"]["resourceVersion"] = "50"
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        return [await begin()("llm-0-a-0", "a")]
+
+    (attempt,) = acted(Server(), known(newer), acts)
+    assert attempt.outcome is Outcome.UNREACHABLE
+    assert attempt.detail.endswith("the server lists an older state than it told of before")
+
+
+def test_op106_while_nobody_answers_none_is_made() -> None:
+    server = Server(a_pod("llm-0-a-lost", "a", {}))
+    server.silent = 1
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        return [await begin()("llm-0-b-0", "b"), await begin()("llm-0-b-0", "b")]
+
+    attempts = acted(server, known(), acts)
+    assert outcomes(attempts) == [Outcome.UNREACHABLE, Outcome.DONE]
+    assert attempts[0].detail == "the pods of the namespace could not be listed: Pod: away"
+    assert len(server.made) == 1
+
+
+def test_op106_who_goes_out_of_sight_while_the_server_answers_is_asked_for() -> None:
+    """The answer may be of the time before."""
+    pod = a_pod("llm-0-a-lost", "a", FOLLOWED)
+    server, cache = Server(), known(pod)
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        def vanishes() -> None:
+            cache.drop("Pod", pod)
+            server.pods["llm-0-a-lost"] = a_pod("llm-0-a-lost", "a", {})
+
+        server.asked_for = vanishes
+        return [await begin()("llm-0-b-0", "b"), await begin()("llm-0-a-0", "a")]
+
+    assert outcomes(acted(server, cache, acts)) == [Outcome.DONE, Outcome.CONFLICT]
+    assert server.lists == ["ml", "ml"]
+
+
+def test_op106_nobody_makes_do_with_an_answer_that_is_older() -> None:
+    """Another pod is to be made while the server answers, and it asks for one that went meanwhile."""
+    pod = a_pod("llm-0-a-lost", "a", FOLLOWED)
+    server, cache = Server(), known(pod)
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        later: list[asyncio.Future[Attempt]] = []
+
+        def vanishes() -> None:
+            cache.drop("Pod", pod)
+            server.pods["llm-0-a-lost"] = a_pod("llm-0-a-lost", "a", {})
+            later.append(asyncio.ensure_future(begin()("llm-0-a-0", "a")))
+
+        server.asked_for = vanishes
+        return [await begin()("llm-0-b-0", "b"), await later[0]]
+
+    assert outcomes(acted(server, cache, acts)) == [Outcome.DONE, Outcome.CONFLICT]
+    assert server.lists == ["ml", "ml"]
+
+
+def test_op106_pods_of_others_are_none_of_its_business() -> None:
+    foreign, bare = a_pod("db-0", "db", {}), a_pod("shell", "x", {})
+    foreign["metadata"]["ownerReferences"][0]["kind"] = "StatefulSet"
+    del bare["metadata"]["ownerReferences"]
+    server = Server(foreign, bare)
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        return [await begin()("llm-0-a-0", "a")]
+
+    assert outcomes(acted(server, known(), acts)) == [Outcome.DONE]
+    assert not server.labelled
+
+
+class Hearer(Follower):
+    """Hears what became of so many pods that were to be made."""
+
+    def __init__(self, number: int) -> None:
+        self.made: list[Attempt] = []
+        self.heard = asyncio.Event()
+        self._number = number
+
+    def answered(self, look: Look, attempts: Sequence[Attempt]) -> None:
+        self.made += [attempt for attempt in attempts if attempt.step.target.kind == "Pod"]
+        if len(self.made) >= self._number:
+            self.heard.set()
+
+
+def test_op106_what_a_round_makes_itself_it_knows() -> None:
+    """One, two, four and so on at a time, each answered before the next."""
+    server, cache, hearer = Server(), known(), Hearer(6)
+
+    async def scenario() -> None:
+        async with asked(server.answer) as api:
+            acting = ClusterExecution(api, cache, StepExecutor(api, cache))
+            rounds = ReconcileLoop(cache=cache, acting=acting, decide=decided, followers=(hearer,))
+            cache.changed = rounds.wake
+            rounds.begin()
+            await asyncio.wait_for(hearer.heard.wait(), 10)
+            await rounds.close()
+
+    asyncio.run(scenario())
+    assert {attempt.outcome for attempt in hearer.made} == {Outcome.DONE}, hearer.made
+    assert len(hearer.made) == 6

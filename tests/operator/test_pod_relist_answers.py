@@ -1,0 +1,228 @@
+"""What becomes of the question who is there, however the server answers (OP-106)."""
+
+import asyncio
+from collections.abc import Callable
+from unittest import mock
+
+import pytest
+from aiohttp import web
+
+from grove_core.kernel.steps import Attempt, Outcome
+from grove_core.resources.keys import MANAGED_BY, OPERATOR
+from grove_shell.apply import label_repair, pod_relist
+from tests.operator.missing_labels import FOLLOWED, Server, Tried, a_pod, acted, known, outcomes
+
+
+class Slow(Server):
+    """Its second list is of the time before the creation that it leaves without an answer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.arrived, self.listed, self.lost = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def answer(self, request: web.Request) -> web.Response:
+        if self.loses and request.method == "POST":
+            self.arrived.set()
+            await self.listed.wait()
+        answer = await super().answer(request)
+        if len(self.lists) == 2:
+            self.listed.set()
+            await self.lost.wait()
+        return answer
+
+
+def test_op106_a_call_that_began_before_a_creation_was_lost_is_no_answer() -> None:
+    other, server = a_pod("llm-0-b-17", "b", FOLLOWED), Slow()
+    cache = known(other)
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        await begin()("llm-0-b-0", "b")
+        server.loses = True
+        former = asyncio.ensure_future(begin()("llm-0-a-former", "a"))
+        await server.arrived.wait()
+        cache.drop("Pod", other)
+        asks = asyncio.ensure_future(begin()("llm-0-b-1", "b"))
+        lost, server.loses = await former, False
+        again = asyncio.ensure_future(begin()("llm-0-a-0", "a"))
+        await asyncio.sleep(0.05)
+        server.lost.set()
+        return [lost, await asks, await again]
+
+    assert outcomes(acted(server, cache, acts)) == [Outcome.UNREACHABLE, Outcome.DONE, Outcome.CONFLICT]
+    assert server.made == ["llm-0-b-0", "llm-0-a-former", "llm-0-b-1"]
+
+
+def test_op106_none_is_made_beside_one_that_cannot_be_read() -> None:
+    broken = a_pod("llm-0-a-lost", "a", {})
+    broken["status"] = {"conditions": [{"type": "Ready", "status": "Maybe"}]}
+    server = Server(broken)
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        make = begin()
+        return list(await asyncio.gather(make("llm-0-a-0", "a"), make("llm-0-a-1", "a")))
+
+    for attempt in acted(server, known(), acts):
+        assert attempt.outcome is Outcome.UNREACHABLE
+        assert attempt.detail == "Pod/llm-0-a-lost is there, and cannot be read or counts as gone"
+    assert not server.made
+
+
+@pytest.mark.parametrize("becomes", ["nobody's", "another one"])
+def test_op106_who_was_met_in_vain_is_asked_for_again_after_ten_seconds(becomes: str) -> None:
+    """It may be no stranger any more, and its PodClique would get no pod for its sake."""
+    server = Server(a_pod("llm-0-a-lost", "a", {}))
+    changed: dict[str, object] = {"ownerReferences": [], "labels": {MANAGED_BY: OPERATOR}, "resourceVersion": "12"}
+    if becomes == "another one":
+        owner = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "x", "uid": "x", "controller": True}
+        changed |= {"ownerReferences": [owner], "uid": "another"}
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        server.fails.add("llm-0-a-lost")
+        first = await begin()("llm-0-a-0", "a")
+        server.fails.clear()
+        server.pods["llm-0-a-lost"]["metadata"] |= changed
+        second = await begin()("llm-0-a-0", "a")
+        assert server.lists == ["ml"]
+        await asyncio.sleep(0.4)
+        return [first, second, await begin()("llm-0-a-0", "a")]
+
+    with mock.patch.object(pod_relist, "_DOUBT", 0.3):
+        attempts = acted(server, known(), acts)
+    assert outcomes(attempts) == [Outcome.UNREACHABLE, Outcome.UNREACHABLE, Outcome.DONE]
+    assert server.lists == ["ml", "ml"]
+
+
+def test_op106_for_whom_nobody_was_met_in_vain_nobody_is_asked_again() -> None:
+    """Nor is anybody held up where the server does not answer that."""
+    server = Server(a_pod("llm-0-a-lost", "a", {}))
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        server.fails.add("llm-0-a-lost")
+        attempts = [await begin()("llm-0-a-0", "a"), await begin()("llm-0-b-0", "b")]
+        assert server.lists == ["ml"]
+        server.silent = 9
+        await asyncio.sleep(0.4)
+        attempts.append(await begin()("llm-0-b-1", "b"))
+        assert server.lists == ["ml"]
+        attempts += [await begin()("llm-0-a-0", "a"), await begin()("llm-0-a-0", "a")]
+        assert server.lists == ["ml", "ml"]
+        return attempts
+
+    with mock.patch.object(pod_relist, "_DOUBT", 0.3):
+        attempts = acted(server, known(), acts)
+    silent = Outcome.UNREACHABLE
+    assert outcomes(attempts) == [silent, Outcome.DONE, Outcome.DONE, silent, silent]
+    assert all("failed calling webhook" in attempt.detail for attempt in attempts if attempt.outcome is silent)
+
+
+@pytest.mark.parametrize("heard", ["by a watch", "by a call"])
+def test_op106_none_is_made_beside_one_that_cannot_be_read_and_came_in_the_middle_of_a_round(heard: str) -> None:
+    """Whoever looks around may have met it."""
+    broken = a_pod("llm-0-a-lost", "a", {} if heard == "by a call" else FOLLOWED)
+    broken["status"] = {"conditions": [{"type": "Ready", "status": "Maybe"}]}
+    server, cache = Server(), known()
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        make = begin()
+        await make("llm-0-b-0", "b")
+        server.pods["llm-0-a-lost"] = broken
+        if heard == "by a call":
+            cache.drop("Pod", server.pods["llm-0-b-0"])
+            await begin()("llm-0-a-9", "a")
+        else:
+            cache.put("Pod", broken)
+        return [await make("llm-0-a-0", "a"), await begin()("llm-0-a-0", "a")]
+
+    attempts = acted(server, cache, acts)
+    assert outcomes(attempts) == [Outcome.CONFLICT, Outcome.CONFLICT]
+    assert attempts[0].detail == "Pod/llm-0-a-lost is there, and was not known"
+    assert server.made == ["llm-0-b-0"]
+
+
+def test_op106_side_by_side_one_asks_for_all() -> None:
+    server = Server(a_pod("llm-0-a-lost", "a", {}))
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        make = begin()
+        return list(await asyncio.gather(*(make(f"llm-0-a-{index}", "a") for index in range(4))))
+
+    assert outcomes(acted(server, known(), acts)) == [Outcome.CONFLICT] * 4
+    assert len(server.tried) == 1
+
+
+class Expiring(Server):
+    """The token of its first list runs out at once, and the pod that was on the first page is gone then."""
+
+    async def answer(self, request: web.Request) -> web.Response:
+        if request.query.get("continue"):
+            self.pods.clear()
+            return web.json_response({"kind": "Status", "code": 410, "reason": "Expired"}, status=410)
+        return await super().answer(request)
+
+    def _called(self, request: web.Request) -> web.Response:
+        items = [{"metadata": pod["metadata"]} for pod in self.pods.values()]
+        meta = {"resourceVersion": "9", **({"continue": "next"} if items else {})}
+        return web.json_response({"metadata": meta, "kind": "PartialObjectMetadataList", "items": items})
+
+
+@pytest.mark.req("OP-082")
+def test_op106_a_list_that_is_begun_again_counts_from_its_new_beginning() -> None:
+    server = Expiring(a_pod("llm-0-a-lost", "a", {}))
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        return [await begin()("llm-0-a-0", "a")]
+
+    assert outcomes(acted(server, known(), acts)) == [Outcome.DONE]
+    assert not server.looked_at
+
+
+@pytest.mark.req("OP-018")
+def test_op106_who_is_gone_when_it_is_to_be_labelled_is_in_nobody_s_way() -> None:
+    server = Server(a_pod("llm-0-a-lost", "a", {}))
+    server.asked_for = server.pods.clear
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        return [await begin()("llm-0-a-0", "a")]
+
+    assert outcomes(acted(server, known(), acts)) == [Outcome.DONE]
+
+
+def test_op106_of_whom_was_heard_while_the_server_answers_nobody_asks() -> None:
+    lost = a_pod("llm-0-a-lost", "a", FOLLOWED)
+    server, cache = Server(lost, a_pod("llm-0-a-other", "a", FOLLOWED)), known()
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        first = await begin()("llm-0-b-0", "b")
+        cache.put("Pod", lost)
+        return [first, await begin()("llm-0-a-0", "a")]
+
+    assert outcomes(acted(server, cache, acts)) == [Outcome.DONE, Outcome.CONFLICT]
+    assert server.looked_at == ["llm-0-a-other"]
+
+
+class Taken(Server):
+    """Whoever is there has its name."""
+
+    async def answer(self, request: web.Request) -> web.Response:
+        if request.method == "POST" and (await request.json())["metadata"]["name"] in self.pods:
+            return web.json_response({"kind": "Status", "reason": "AlreadyExists", "message": "taken"}, status=409)
+        return await super().answer(request)
+
+
+@pytest.mark.req("OP-018")
+def test_op106_after_one_was_met_in_vain_all_are_asked_for_again() -> None:
+    """Where its name was taken: the next one may have another name."""
+    server = Taken()
+    server.forbids.add("llm-0-a-former")
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        first = await begin()("llm-0-b-0", "b")
+        server.pods["llm-0-a-former"] = a_pod("llm-0-a-former", "a", {})
+        refused = await begin()("llm-0-a-former", "a")
+        server.forbids.clear()
+        return [first, refused, await begin()("llm-0-a-0", "a")]
+
+    with mock.patch.object(label_repair, "_AGAIN", 0.0):
+        attempts = acted(server, known(), acts)
+    assert outcomes(attempts) == [Outcome.DONE, Outcome.REFUSED, Outcome.CONFLICT]
+    assert server.lists == ["ml", "ml"]
