@@ -1,7 +1,7 @@
 """Which operator runs a cluster, as its objects show, and the rule set that predicts it (GF-111, GF-112, CL-055)."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Final
@@ -34,6 +34,7 @@ class Recognition:
         go_operator: whether the Go operator runs the cluster.
         fitting: the releases of the Go operator that can have written what is there, oldest first.
         newer: what shows that its release is newer than the newest one known here; empty where nothing does (GF-134).
+        doubtful: the sets whose PodCliques show the Go operator beside others that show this one (GF-135).
     """
 
     rules: str
@@ -42,6 +43,7 @@ class Recognition:
     go_operator: bool = False
     fitting: tuple[str, ...] = ()
     newer: tuple[str, ...] = ()
+    doubtful: frozenset[Ref] = frozenset()
 
 
 def recognised(cluster: Cluster, newer: Iterable[str] = ()) -> Recognition:
@@ -55,6 +57,9 @@ def recognised(cluster: Cluster, newer: Iterable[str] = ()) -> Recognition:
     """
     marks = (*newer, *_newer_conditions(cluster), *_foreign_gangs(cluster))
     found = _recognised(cluster)
+    if found.is_shown and not found.go_operator:
+        left = f", beside what a newer release of the Go operator left ({listed(marks)})" if marks else ""
+        return replace(found, because=f"{found.because}{left}", doubtful=frozenset(_doubtful(cluster)))
     if not marks:
         return found
     from grove_core.areas.gang_termination.field.rulesets import BY_RELEASE  # noqa: PLC0415 - of such clusters alone
@@ -70,13 +75,29 @@ def recognised(cluster: Cluster, newer: Iterable[str] = ()) -> Recognition:
 
 
 def unpredicted_of(recognition: Recognition, root: Ref) -> Finding | None:
-    """That what becomes of a set is not predicted, where a newer release runs there (GF-134); None elsewhere."""
-    if not recognition.newer:
+    """That what becomes of a set is not predicted (GF-134, GF-135); None where it is."""
+    if not recognition.newer and root not in recognition.doubtful:
         return None
     from grove_core.areas.gang_termination.field.rules import Why  # noqa: PLC0415 - of such clusters alone
 
-    because = Why.NEWER_RELEASE.because(root, newest=NEWEST_KNOWN, marks=listed(recognition.newer))
+    if recognition.newer:
+        because = Why.NEWER_RELEASE.because(root, newest=NEWEST_KNOWN, marks=listed(recognition.newer))
+    else:
+        because = Why.TWO_OPERATORS.because(root)
     return Finding(root, PREDICTION, Truth.UNKNOWN.value, (because,))
+
+
+def _doubtful(cluster: Cluster) -> Iterator[Ref]:
+    """The sets whose PodCliques all have a status without wasAvailable, and no label of this operator."""
+    for root in cluster.sets:
+        owners = (root.uid, *(group.uid for group in cluster.groups_of.get(root.uid, ())))
+        cliques = [clique for uid in owners for clique in cluster.cliques_of.get(uid, ())]
+        if cliques and all(map(_is_of_go, cliques)):
+            yield root.ref
+
+
+def _is_of_go(clique: PodClique) -> bool:
+    return clique.status.recorded and clique.status.was_available is None and _OUR_LABEL not in clique.labels
 
 
 def _newer_conditions(cluster: Cluster) -> Iterator[str]:

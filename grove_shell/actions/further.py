@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from grove_core.areas.topology.misplaced import NodeLabels, findings_of_misplacement, has_required_constraint
+from grove_core.areas.topology.misplaced import NodeLabels, findings_of_misplacement, has_unknown_node
 from grove_core.kernel.decisions import Finding
 from grove_core.recognition import Recognition, unpredicted_of
 from grove_core.snapshot.snapshot import Snapshot
@@ -28,8 +28,6 @@ def with_further_findings(
 
 
 def unknown_placement(snapshots: Iterable[Snapshot], nodes: NodeLabels) -> tuple[str, ...]:
-    """``namespace/name`` of the sets with required topology constraints, where no node is known (TP-132)."""
-    if nodes:
-        return ()
-    roots = (snapshot.root.ref for snapshot in snapshots if has_required_constraint(snapshot))
+    """``namespace/name`` of the sets with required topology constraints, some of whose nodes are not known (TP-132)."""
+    roots = (snapshot.root.ref for snapshot in snapshots if has_unknown_node(snapshot, nodes))
     return tuple(f"{root.namespace}/{root.name}" for root in roots)

@@ -3,18 +3,26 @@
 from collections.abc import Sequence
 
 from grove_core.plan.forecast import Forecast
+from grove_core.resources.topology_use import SET_KIND
 from grove_shell.reading.loaded import Loaded
 from grove_shell.views.words import plural
 
 
 def nothing_judged(loaded: Loaded, forecasts: Sequence[Forecast]) -> str:
     """The reason in one sentence; empty where something was judged."""
-    if forecasts or loaded.cluster.topologies:
+    if any(one.root.kind == SET_KIND or _does_something(one) for one in forecasts):
         return ""
     if loaded.refusals:
         return f"nothing was judged: the input holds an error of an API server: {'; '.join(loaded.refusals)}"
     held = [plural(count, kind) for kind, count in loaded.ignored.items()]
     if loaded.strays:
         held.append(plural(loaded.strays, "Pod"))
-    what = f"only {', '.join(held)}" if held else "no object that a decision reads"
+    if loaded.cluster.topologies:
+        held.append(plural(len(loaded.cluster.topologies), "topology object"))
+    what = f"only {', '.join(held)}" if held else "and no other object that a decision reads"
     return f"nothing was judged: the input holds no PodCliqueSet, {what}"
+
+
+def _does_something(forecast: Forecast) -> bool:
+    """Whether the forecast of a topology has a step, or one that is withheld."""
+    return any(round_.steps or round_.withheld for round_ in forecast.rounds)

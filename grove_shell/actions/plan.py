@@ -23,8 +23,8 @@ from grove_shell.actions.situation import Situation, asked
 from grove_shell.actions.source import Source
 from grove_shell.controller.rounds import forecasts, topology_forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
-from grove_shell.page import complain, show, warn, write
-from grove_shell.views.plan_page import Surroundings, plan_page
+from grove_shell.page import complain, show, write
+from grove_shell.views.plan_page import Surroundings, notes_page, plan_page
 from grove_shell.views.structured import as_text
 from grove_shell.views.words import failed_on
 
@@ -80,29 +80,29 @@ def plan(source: Source, options: PlanOptions) -> int:
         Path(options.out).write_text(saved, encoding="utf-8")
     hand = hand_of(shown, rules.name)
     nothing = nothing_judged(situation.loaded, told)
+    surroundings = Surroundings(
+        ignored=situation.loaded.ignored,
+        strays=situation.loaded.strays,
+        edited=situation.loaded.edited,
+        kept=situation.loaded.kept,
+        warnings=(*situation.loaded.warnings, *situation.loaded.passed_by),
+        podless=situation.loaded.podless,
+        cliqueless=situation.loaded.cliqueless,
+        left_out=situation.loaded.left_out,
+        unseen=tuple(situation.loaded.unseen.values()),
+        nothing=nothing,
+        unplaceable=unknown_placement(snapshots, nodes),
+        refusals=situation.loaded.refusals,
+        hand=hand,
+        newest=newest_time(situation.loaded.cluster),
+        is_now_given=source.now is not None,
+        verbose=options.verbose,
+        decisions=options.decisions,
+    )
     if options.output == "human":
-        surroundings = Surroundings(
-            ignored=situation.loaded.ignored,
-            strays=situation.loaded.strays,
-            edited=situation.loaded.edited,
-            kept=situation.loaded.kept,
-            warnings=(*situation.loaded.warnings, *situation.loaded.passed_by),
-            podless=situation.loaded.podless,
-            cliqueless=situation.loaded.cliqueless,
-            left_out=situation.loaded.left_out,
-            unseen=tuple(situation.loaded.unseen.values()),
-            nothing=nothing,
-            unplaceable=unknown_placement(snapshots, nodes),
-            refusals=situation.loaded.refusals,
-            hand=hand,
-            newest=newest_time(situation.loaded.cluster),
-            is_now_given=source.now is not None,
-            verbose=options.verbose,
-            decisions=options.decisions,
-        )
         show(plan_page(document, surroundings))
     else:
-        warn(situation.loaded.passed_by)
+        complain(notes_page(document, surroundings))
         write(as_text(document_as_json(document, decisions=options.decisions), options.output))
     if nothing and not situation.faults:
         if options.output != "human":

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Final
 
 from grove_core.areas.gang_termination.rulesets import rule_set
@@ -29,10 +30,10 @@ def chosen_rules(
         cluster: None where there is none to recognise an operator in.
     """
     shown = recognised(cluster, newer) if cluster is not None else None
-    if asked not in {None, AUTO}:
-        return rule_set(str(asked)), RulesSource("option"), shown
-    if asked is None and configured is not None:
-        return rule_set(configured), RulesSource("configuration"), shown
+    named = configured if asked is None else asked
+    if named not in {None, AUTO}:
+        shown = replace(shown, doubtful=frozenset()) if shown is not None else None  # the caller knows
+        return rule_set(str(named)), RulesSource("configuration" if asked is None else "option"), shown
     if shown is None:
         return rule_set("design"), RulesSource("default"), shown
     return rule_set(shown.rules), RulesSource("cluster" if shown.is_shown else "default", shown.because), shown

@@ -126,7 +126,11 @@ class Found:
             return
         address = (kind, key[-2], key[-1])
         if address not in self.torn:
-            self.note(item, "metadata.name", "one object of this kind and name", "a second one that differs")
+            if _is_edited(before, found):
+                expected, got = "no uid in an edit: with one it is the set of a cluster", "two specs of this set"
+                self.note(item, "metadata.uid", expected, got)
+            else:
+                self.note(item, "metadata.name", "one object of this kind and name", "a second one that differs")
         self.torn.add(address)
         if kind != DEFINITION_KIND:
             self.miss(kind, item.value)
@@ -180,5 +184,11 @@ def is_same(before: object, other: object) -> bool:
     """
     if isinstance(before, Resource | Pod) and isinstance(other, Resource | Pod) and before.uid:
         versions = before.resource_version, other.resource_version
-        return before.uid == other.uid and (versions[0] == versions[1] if any(versions) else before == other)
+        is_one = before.uid == other.uid and (versions[0] == versions[1] if any(versions) else before == other)
+        return is_one and not _is_edited(before, other)
     return before == other
+
+
+def _is_edited(before: object, other: object) -> bool:
+    """Whether two PodCliqueSets of one version have two specs: one of them is an edited copy."""
+    return isinstance(before, PodCliqueSet) and isinstance(other, PodCliqueSet) and before.spec != other.spec

@@ -48,6 +48,13 @@ def placed(item: Item, namespace: str | None) -> Item:
     return item._replace(value={**item.value, "metadata": {**meta, "namespace": namespace}})
 
 
+def is_elsewhere(item: Item, namespace: str | None) -> bool:
+    """Whether a manifest names another namespace than ``-n``, which ``kubectl apply -n`` refuses (IN-050)."""
+    if not namespace or item.value.get("kind") not in _PLACED or meta_text(item.value, "uid"):
+        return False
+    return meta_text(item.value, "namespace") not in {"", namespace}
+
+
 def one_of_each(manifests: Iterable[Item], found: "Found") -> dict[tuple[str, str], Item]:
     """By namespace and name of the set; several that differ are a fault each, and none of them counts (IN-032).
 
@@ -171,8 +178,14 @@ def edited(running: PodCliqueSet, manifest: Mapping[str, Any]) -> PodCliqueSet:
 
 
 def _besides_numbers(spec: SetSpec) -> SetSpec:
-    """The spec without what every rule set predicts the change of: the number of replicas and the delay."""
-    template = spec.template.model_copy(update={"termination_delay": None})
+    """The spec without the number of replicas and the delay, and with all quantities in one form."""
+    from grove_core.areas.workload.typed import typed  # noqa: PLC0415 - see above
+
+    cliques = tuple(
+        one.model_copy(update={"spec": one.spec.model_copy(update={"pod_spec": typed(one.spec.pod_spec)})})
+        for one in spec.template.cliques
+    )
+    template = spec.template.model_copy(update={"termination_delay": None, "cliques": cliques})
     return spec.model_copy(update={"replicas": 0, "template": template})
 
 

@@ -35,7 +35,7 @@ from grove_shell.reading.fabric import (
     shape_in_definition,
     template_in,
 )
-from grove_shell.reading.faults import BadInput
+from grove_shell.reading.faults import BadInput, Fault
 from grove_shell.reading.found import API_GROUPS, Found, is_same
 from grove_shell.reading.items import kindless, labels_in, meta_text, refusal_in
 from grove_shell.reading.loaded import Loaded
@@ -43,6 +43,7 @@ from grove_shell.reading.manifests import (
     Beside,
     admitted,
     edited,
+    is_elsewhere,
     lacks_templates,
     neighbours_among,
     one_of_each,
@@ -99,13 +100,20 @@ def load(
             loading.take(Item(loading.live.origin, 1, index, raw))
         for path in sorted(names):  # what is told of two that differ does not depend on which file was named first
             for item in items_of(path, loading.found.faults, stdin or standard_input()):
+                if is_elsewhere(item, namespace):
+                    loading.warnings.append(f"{label_of(item)}: not judged, for its namespace is not {namespace}")
                 loading.take(placed(item, namespace))
                 if progress is not None:
                     progress(item)
         loaded = loading.finish()
-    if raising and loaded.faults:
-        raise BadInput(loaded.faults)
+    if raising and (faults := (*loaded.faults, *map(_refused, loaded.refusals))):
+        raise BadInput(faults)
     return loaded
+
+
+def _refused(refusal: str) -> Fault:
+    """An error of an API server that stands in the input in place of objects (IN-051)."""
+    return Fault(file="the input", expected="objects of a cluster", got=f"an error of an API server: {refusal}")
 
 
 class _Loading:

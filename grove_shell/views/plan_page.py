@@ -100,6 +100,13 @@ def plan_page(document: Document, surroundings: Surroundings) -> Page:
     return page
 
 
+def notes_page(document: Document, surroundings: Surroundings) -> Page:
+    """What stands between the headline and the sets, for a document that has no place for it."""
+    page = Page()
+    _notes(page, document, [story_of(forecast) for forecast in document.forecasts], surroundings)
+    return page
+
+
 def _missing(page: Page, document: Document, unseen: Sequence[str], *, left_out: bool) -> None:
     """What the input left out, or a cluster did not show."""
     if document.not_collected:
@@ -150,7 +157,7 @@ def _gaps(page: Page, surroundings: Surroundings) -> None:
     if surroundings.unplaceable:
         names = listed(list(surroundings.unplaceable), NAMES)
         page.add(("note: ", "bold"), f"whether the required topology constraints of {names} are kept is not known:")
-        page.add("  no Node in the input (kubectl get nodes -o json)")
+        page.add("  not every Node of their pods is in the input (kubectl get nodes -o json)")
     for refusal in surroundings.refusals:
         page.add(("warning: ", "bold yellow"), f"the input holds an error of an API server: {refusal}")
 

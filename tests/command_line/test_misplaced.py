@@ -12,7 +12,7 @@ from tests.golden.tracing import ROOT
 
 CASE: Final = ROOT / "tests" / "golden" / "topology" / "tp131_pods_in_two_racks" / "given.yaml"
 NOW: Final = ("--now", "2026-11-20T09:00:00Z")
-TOLD: Final = "its pods have to share one value of topology.k8s.aws/network-node-layer-2 and have 2: 2 pods in nn-1; "
+TOLD: Final = "its pods have to share one value of topology.k8s.aws/network-node-layer-2: 2 pods in nn-1; "
 
 
 def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
@@ -33,6 +33,15 @@ def test_tp131_plan_names_them_and_does_not_call_it_well(capsys: pytest.CaptureF
 @pytest.mark.parametrize("target", ["pcs/train", "pclq/train-0-worker", "pod/train-0-worker-x9bdl", "podgang/train-0"])
 def test_tp131_explain_names_them(target: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert TOLD in said(capsys, "explain", target, "-f", str(CASE))
+
+
+def test_tp132_one_unknown_node_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    items = yaml.safe_load(CASE.read_text("utf-8"))["items"]
+    nodes = [one for one in items if one["kind"] == "Node"]
+    rest = [one for one in items if one is not nodes[0]]
+    (tmp_path / "fewer.yaml").write_text(yaml.safe_dump_all(rest), encoding="utf-8")
+    shown = said(capsys, "plan", "-f", str(tmp_path / "fewer.yaml"))
+    assert "  not every Node of their pods is in the input (kubectl get nodes -o json)" in shown.splitlines()
 
 
 def test_tp132_without_nodes_nothing_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -30,8 +30,16 @@ ALL: Final[list[Json]] = [
     },
     {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "s", "namespace": "ml", "uid": "2"}},
 ]
+TOPOLOGY: Final[Json] = {
+    "apiVersion": "grove.io/v1alpha1",
+    "kind": "ClusterTopologyBinding",
+    "metadata": {"name": "t", "uid": "7", "resourceVersion": "1"},
+    "spec": {"levels": [{"domain": "rack", "key": "example.com/rack"}]},
+}
 INPUTS: Final = {
-    "an empty list": ([], "no object that a decision reads"),
+    "a topology": ([TOPOLOGY], "only 1 topology object"),
+    "a topology beside a refusal": ([TOPOLOGY, STATUS], "an error of an API server: podcliquesets.grove.io"),
+    "an empty list": ([], "no other object that a decision reads"),
     "events": ([EVENT] * 3, "only 3 Events"),
     "kubectl get all": (ALL, "only 1 Service, 1 Pod"),
     "a refusal": ([STATUS], "an error of an API server: podcliquesets.grove.io is forbidden (Forbidden, 403)"),
@@ -61,7 +69,7 @@ def test_cl056_it_is_no_success(given: tuple[str, str], more: list[str], capsys:
     path, words = given
     assert run(["plan", "-f", path, *more], "grove") == 3
     said = capsys.readouterr()
-    line = said.err if "json" in more else said.out.splitlines()[0]
+    line = said.err.splitlines()[-1] if "json" in more else said.out.splitlines()[0]
     assert line.startswith("nothing was judged: ")
     assert words in line
 
@@ -94,6 +102,16 @@ def test_in051_an_error_beside_sets_is_told(tmp_path: Path, capsys: pytest.Captu
     assert run(["plan", "-f", str(tmp_path / "both.yaml"), "--now", "2026-11-20T09:00:00Z"], "grove") == 0
     told = "warning: the input holds an error of an API server: podcliquesets.grove.io is forbidden (Forbidden, 403)"
     assert told in capsys.readouterr().out.splitlines()
+
+
+def test_in051_with_json_it_is_told_on_standard_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    degraded = list(yaml.safe_load_all((ROOT / "examples" / "degraded.yaml").read_text("utf-8")))
+    (tmp_path / "both.yaml").write_text(yaml.safe_dump_all([*degraded, STATUS]), encoding="utf-8")
+    words = ["plan", "-f", str(tmp_path / "both.yaml"), "--now", "2026-11-20T09:00:00Z", "-o", "json", "--rounds", "1"]
+    assert run(words, "grove") == 0
+    said = capsys.readouterr()
+    json.loads(said.out)
+    assert "warning: the input holds an error of an API server: podcliquesets.grove.io is forbidden" in said.err
 
 
 def test_in051_a_success_is_no_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

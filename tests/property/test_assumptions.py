@@ -13,6 +13,7 @@ from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.document.document import Document
 from grove_core.document.writing import document_as_json
 from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import terminated_by
 from grove_core.plan.forecast import Forecast
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.rounds import forecasts
@@ -46,12 +47,14 @@ def test_pl032_every_later_end_says_what_it_rests_on(world: World, rules: str) -
         ends = deletions_by_replica(steps)
         targets = {step.target for deletions in ends.values() for step in deletions}
         assert by_target.keys() == (targets if at > rounds[0][0] else set())
-        for subject, deletions in ends.items():
-            for step in deletions if at > rounds[0][0] else ():
-                if subject in waits and step.target not in gone:
-                    assert by_target[step.target] is Assumption.NOT_RECOVERED
-                if step.target in gone:
-                    assert by_target[step.target] is Assumption.NOT_PLACED
+        for step in steps if at > rounds[0][0] else ():
+            sure = [
+                one.replica in waits and (one.trigger if one.trigger.kind == "PodClique" else step.target) not in gone
+                for one in terminated_by(step)
+            ]
+            if sure:
+                assumption = Assumption.NOT_RECOVERED if any(sure) else Assumption.NOT_PLACED
+                assert by_target[step.target] is assumption
         gone |= targets
 
 

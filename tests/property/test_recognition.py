@@ -8,7 +8,7 @@ import pytest
 from grove_core.areas.gang_termination.rulesets import rule_sets
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.recognition import recognised
+from grove_core.recognition import recognised, unpredicted_of
 from grove_core.resources.keys import MIN_AVAILABLE_BREACHED, SET
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.snapshot.indexing import cluster_of
@@ -77,3 +77,28 @@ def test_gf112_the_newest_release_of_the_generation_is_taken(
     assert found.rules == f"field@{release}"
     assert words in found.because
     assert release in found.fitting
+
+
+@pytest.mark.parametrize("left", ["PodGangMap", ""])
+def test_gf134_our_own_record_outranks_what_a_newer_release_left(left: str) -> None:
+    found = recognised(cluster([clique(OURS, OUR_LABELS)]), [left] if left else [])
+    assert (found.rules, found.newer, found.go_operator) == ("design", (), False)
+    assert (left in found.because) or not left
+
+
+def test_gf135_a_set_that_shows_the_other_operator_is_doubtful() -> None:
+    other = replace(WORLD.root, ref=replace(WORLD.root.ref, name="other"), uid="other")
+    third = replace(WORLD.root, ref=replace(WORLD.root.ref, name="third"), uid="third")
+    cliques = [
+        replace(clique(OURS, GO_LABELS), owner_uid=WORLD.root.uid, uid="1"),
+        replace(clique(WRITTEN, GO_LABELS), owner_uid=WORLD.root.uid, uid="2"),
+        replace(clique(WRITTEN, GO_LABELS), owner_uid="other", uid="3"),
+        replace(clique(NEVER, OUR_LABELS), owner_uid="third", uid="4"),
+    ]
+    found = recognised(cluster_of(sets=(WORLD.root, other, third), cliques=cliques))
+    assert found.rules == "design"
+    assert found.doubtful == {other.ref}
+    told = {root.ref.name: unpredicted_of(found, root.ref) for root in (WORLD.root, other, third)}
+    assert [name for name, finding in told.items() if finding is not None] == ["other"]
+    assert told["other"] is not None
+    assert [why.rule.requirement for why in told["other"].because] == ["GF-135"]

@@ -1,5 +1,6 @@
 """Reading an input from a program of one's own: what is wrong raises, unless it is asked for (IN-052)."""
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -40,3 +41,18 @@ def test_in052_one_path_is_no_list_of_paths(path: Any, monkeypatch: pytest.Monke
 
 def test_in052_paths_may_be_path_objects() -> None:
     assert load([DEGRADED]).cluster == load([str(DEGRADED)]).cluster
+
+
+def test_in051_an_error_in_place_of_objects_raises(tmp_path: Path) -> None:
+    status = {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "status": "Failure",
+        "message": "no",
+        "reason": "Forbidden",
+        "code": 403,
+    }
+    (tmp_path / "refused.json").write_text(json.dumps(status), encoding="utf-8")
+    with pytest.raises(BadInput, match="an error of an API server: no"):
+        load([tmp_path / "refused.json"])
+    assert load([tmp_path / "refused.json"], raising=False).refusals == ("no (Forbidden, 403)",)

@@ -57,9 +57,10 @@ def test_in031_an_object_says_what_it_is(tmp_path: Path, items: list[Json], fiel
 
 
 class TestIN032:
-    """Two objects of one kind, namespace and name that differ, or two captures of what a server offers, MUST be
-    reported and neither of them count, whichever comes first; the same object in the same state, or the same manifest,
-    given twice MUST count once; where no version tells the state, all that is read of the object does.
+    """Two objects of one kind, namespace and name that differ, or two captures of what a server offers, or two
+    PodCliqueSets of one version with two specs, MUST be reported and neither of them count, whichever comes first; the
+    same object in the same state, or the same manifest, given twice MUST count once; where no version tells the state,
+    all that is read of the object does.
     """
 
     def test_a_second_one_that_differs(self, tmp_path: Path, items: list[Json]) -> None:

@@ -5,12 +5,11 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from enum import Enum, unique
 
-from grove_core.areas.gang_termination.endings import deletions_by_replica
 from grove_core.areas.gang_termination.questions import TERMINATION
 from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Delete, Step
+from grove_core.kernel.steps import Delete, Step, Termination, terminated_by
 
 
 @unique
@@ -48,17 +47,18 @@ def assumptions_of(
     for at, steps in rounds:
         later: dict[Ref, Assumption] = {}
         if at > rounds[0][0]:
-            for subject, deletions in deletions_by_replica(steps).items():
-                for step in deletions:
-                    assumed = _assumed(step, is_waiting=subject in waiting, ended=ended)
+            for step in steps:
+                for one in terminated_by(step):
+                    assumed = _assumed(one, step.target, is_waiting=one.replica in waiting, ended=ended)
                     later[step.target] = min(later.get(step.target, assumed), assumed, key=_weakest)
         ended |= {step.target for step in steps if isinstance(step.action, Delete)}
         found.append(later)
     return tuple(found)
 
 
-def _assumed(step: Step, *, is_waiting: bool, ended: AbstractSet[Ref]) -> Assumption:
-    is_recreated = step.target in ended
+def _assumed(one: Termination, target: Ref, *, is_waiting: bool, ended: AbstractSet[Ref]) -> Assumption:
+    """What ends because of a clique rests on that clique; what ends because of a scaling group on its own cliques."""
+    is_recreated = (one.trigger if one.trigger.kind == "PodClique" else target) in ended
     return Assumption.NOT_RECOVERED if is_waiting and not is_recreated else Assumption.NOT_PLACED
 
 

@@ -20,7 +20,7 @@ NodeLabels = Mapping[str, Mapping[str, str]]
 
 
 def findings_of_misplacement(snapshot: Snapshot, nodes: NodeLabels) -> Iterator[Finding]:
-    """One finding for each PodGang with pods in more than one domain of a required constraint. Linear in pods.
+    """One finding for each PodGang with pods in more than one domain of a required constraint, or in none. Linear.
 
     Args:
         snapshot: of the set; its PodGangs say which node label their pods have to share.
@@ -41,6 +41,13 @@ def has_required_constraint(snapshot: Snapshot) -> bool:
     return any(key for gang in snapshot.gangs for key, _ in _scopes_of(gang))
 
 
+def has_unknown_node(snapshot: Snapshot, nodes: NodeLabels) -> bool:
+    """Whether a required constraint cannot be judged: a pod stands on a node that is not known (TP-132)."""
+    if not has_required_constraint(snapshot):
+        return False
+    return any(pod.node and pod.node not in nodes and _runs(pod) for _, pod in snapshot.pods())
+
+
 def _runs(pod: Pod) -> bool:
     return not pod.deleting and pod.phase not in ENDED
 
@@ -50,10 +57,10 @@ def _broken_in(gang: PodGang, placed: Mapping[str, list[Pod]], nodes: NodeLabels
         domains: defaultdict[str, list[str]] = defaultdict(list)
         for pod in (pod for name in cliques for pod in placed.get(name, ())):
             domains[nodes[pod.node].get(key, "")].append(pod.name)
-        if len(domains) > 1:
+        if len(domains) > 1 or "" in domains:
             clique = Ref(GROVE, "PodClique", gang.ref.namespace, cliques[0])
             subject = gang.ref if len(cliques) > 1 else clique
-            yield Why.PODS_APART.because(subject, key=key, domains=len(domains), where=_where(domains))
+            yield Why.PODS_APART.because(subject, key=key, where=_where(domains))
 
 
 def _scopes_of(gang: PodGang) -> Iterator[tuple[str, tuple[str, ...]]]:

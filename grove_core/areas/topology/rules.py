@@ -27,7 +27,7 @@ class Why(Rule):
     TOPOLOGY_TROUBLE = Clause("TP-030", "its topology does not hold: {why}")
     TOPOLOGY_HOLDS = Clause("TP-031", "its topology holds again, or none applies")
 
-    PODS_APART = Clause("TP-131", "its pods have to share one value of {key} and have {domains}: {where}")
+    PODS_APART = Clause("TP-131", "its pods have to share one value of {key}: {where}")
 
     TOPOLOGY_USED = Clause("TP-040", "it is used by {users}")
     SHADOWED = Clause("TP-049", "a ClusterTopology of the same name, {topology}, counts instead of it")

@@ -129,6 +129,10 @@ class Why(Rule):
         "GF-134",
         "a release newer than {newest}, the newest known here, runs there ({marks}): what it does is not predicted",
     )
+    TWO_OPERATORS = Clause(
+        "GF-135",
+        "its PodCliques record no wasAvailable and those of other sets do: which operator runs it is not known",
+    )
     DELETION_NOT_PREDICTED = Clause(
         "GF-132",
         "the deletion of the set is not predicted: the Go operator deletes in another way than the steps shown here",
