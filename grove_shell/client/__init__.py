@@ -1,1 +1,1 @@
-"""Talking to a real API server: credentials, requests, lists and watches. Payloads travel as raw JSON."""
+"""A client of the Kubernetes API: credentials, requests, lists and watches. Payloads travel as raw JSON."""

@@ -1,6 +1,6 @@
-"""What Grove asks of an API server, as rules of a role know it. The roles are made of this table and nothing else.
+"""Every resource and verb that Grove requests. The RBAC roles are generated from this table.
 
-Whoever writes a new kind of request writes a line here: tests hold the table against the requests that are made.
+A new kind of request needs a line here: tests compare the table with the requests that are made.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ from grove_shell.settings.webhooks import WebhookSettings
 
 
 class Scope(StrEnum):
-    """Where something is asked for."""
+    """Where a resource is requested: in the cluster, in the watched namespace, or in the namespace of the process."""
 
     WATCHED = "watched"
     """In every namespace that is looked after."""
@@ -31,14 +31,14 @@ class Scope(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """One resource, and what is done with it.
+    """One resource and the verbs on it.
 
     Attributes:
         group: of the API; empty for the core.
         resource: its plural, with ``/status`` and the like for a part of it.
         verbs: sorted.
-        names: of the only objects that are meant; empty for all.
-        unasked: why it is needed though no request of ours shows it.
+        names: of the only objects that are requested; empty for all.
+        unasked: why the rule is needed although no request of Grove shows it.
     """
 
     group: str
@@ -95,10 +95,10 @@ _LEASES: Final = "coordination.k8s.io"
 
 
 def operator(*, everywhere: bool = True, by_topology: bool = False) -> tuple[Access, ...]:
-    """Of ``grove operator``.
+    """Return the access of ``grove operator``.
 
     Args:
-        everywhere: whether it looks after all namespaces, and not after one.
+        everywhere: whether it watches all namespaces.
         by_topology: whether pods are placed by topology.
     """
     return (
@@ -121,7 +121,7 @@ _SHARED: Final = (DOMAIN_KIND, "ResourceClaim")
 
 
 def of_shared() -> Iterator[Access]:
-    """Of ``grove webhooks`` besides, where PodCliques share ComputeDomains: the design's table (MS-094)."""
+    """Return the further access of ``grove webhooks`` where PodCliques share ComputeDomains (MS-094)."""
     for kind in (KINDS[name] for name in _SHARED):
         yield Access(group=kind.group, resource=kind.plural, verbs=("create", "get", "list", "watch"))
         yield Access(group=kind.group, resource=kind.plural, verbs=("patch", "update"), unasked=_TABLE)
@@ -131,7 +131,7 @@ def of_shared() -> Iterator[Access]:
 
 
 def of_placing() -> Iterator[Access]:
-    """Of ``grove webhooks`` besides, where pods are placed by topology: what is judged by, never written (TP-090)."""
+    """Return the further access of ``grove webhooks`` where pods are placed by topology; it only reads (TP-090)."""
     cliques = KINDS["PodClique"]
     yield Access(group=cliques.group, resource=cliques.plural, verbs=("list", "watch"))
     for kind in (KINDS[name] for name in TOPOLOGY_KINDS):
@@ -139,10 +139,10 @@ def of_placing() -> Iterator[Access]:
 
 
 def webhooks(suffix: str = "", *, shared: bool = False, by_topology: bool = False) -> tuple[Access, ...]:
-    """Of ``grove webhooks``.
+    """Return the access of ``grove webhooks``.
 
     Args:
-        suffix: that of its registration.
+        suffix: of the names of its webhook configurations.
         shared: whether PodCliques share ComputeDomains by annotation.
         by_topology: whether pods are placed by topology.
     """

@@ -1,4 +1,4 @@
-"""Requests to an API server: a limit on what is under way, waiting when it says so, and one kind of fault."""
+"""Requests to an API server, with a limit on concurrent ones, retries where the server asks for them, and one error."""
 
 import asyncio
 import json
@@ -26,11 +26,11 @@ _SILENCE: Final = 4  # times the time for an answer: a server sends a bookmark e
 
 
 class Unreachable(Exception):
-    """There was no answer: refused, cut, or too late. Whether the request was carried out is not known."""
+    """There was no response: refused, cut, or too late. Whether the request was carried out is not known."""
 
 
 class Withdrawn(Exception):
-    """It did not go out: while it waited for its turn it became nothing that anybody wants."""
+    """The request was not sent: it was withdrawn while it waited for its turn."""
 
 
 OnResponse = Callable[[str, int], None]
@@ -42,7 +42,7 @@ class Api:
     """A session with one API server; to be used as an asynchronous context manager.
 
     Attributes:
-        allowed: asked before every write goes out, however long it waited for its turn or a connection (OP-031).
+        allowed: called right before every write is sent; False drops the write (OP-031).
     """
 
     def __init__(
@@ -59,13 +59,13 @@ class Api:
         """Open nothing yet.
 
         Args:
-            connection: to whom.
-            in_flight: how many requests may be under way, watches apart.
+            connection: address and credentials.
+            in_flight: the most concurrent requests, watches apart.
             bucket: limits requests per second; None for no limit but the server's own.
-            timeout: seconds to wait for an answer.
-            tries: how often a request goes out while the server asks for patience.
-            observer: told of every request: its method, and the status of its answer (0 for none).
-            agent: what the server's audit log calls us.
+            timeout: seconds to wait for a response.
+            tries: how often a request is sent while the server answers 429 or 503.
+            observer: called after every request with its method and the status of the response (0 for none).
+            agent: the User-Agent header.
         """
         self.connection = connection
         self.allowed: Callable[[], bool] = lambda: True
@@ -106,15 +106,15 @@ class Api:
         accept: str = JSON,
         unless: Unless = lambda: None,
     ) -> Response:
-        """One request; waits and tries again where the server asks for it (429, and 503 with ``Retry-After``).
+        """Send a request and return the response; it is sent again after 429, and after 503 with ``Retry-After``.
 
         Args:
-            method, path, query, body, content_type, accept: what HTTP calls so.
-            unless: asked before a write goes out, each time, however long it waited (OP-074).
+            method, path, query, body, content_type, accept: of the HTTP request.
+            unless: called right before a write is sent; returns why it is withdrawn, None to send it (OP-074).
 
         Raises:
-            Unreachable: there was no answer, or writing is not allowed any more.
-            Withdrawn: ``unless`` said why not.
+            Unreachable: there was no response, or writing is not allowed any more.
+            Withdrawn: ``unless`` returned a reason.
         """
         data = body if body is None or isinstance(body, bytes) else json.dumps(body, separators=(",", ":")).encode()
         headers = {"Accept": accept, **({"Content-Type": content_type} if data is not None else {})}
@@ -154,7 +154,7 @@ class Api:
             raise Unreachable(_said(self.connection.server, fault)) from fault
 
     async def _about_to_send(self, _session: object, about: SimpleNamespace, _told: object) -> None:
-        """There is a connection, and nothing to wait for between here and the first byte of the request."""
+        """Called with a connection at hand: nothing is awaited between here and the first byte of the request."""
         unless: Unless | None = about.trace_request_ctx
         if unless is None:
             return
@@ -165,11 +165,11 @@ class Api:
             raise Withdrawn(words)
 
     async def lines(self, path: str, query: Mapping[str, str], accept: str = JSON) -> AsyncGenerator[bytes, None]:
-        """The lines of an answer without an end, as they come.
+        """Yield the lines of a streaming response.
 
         Raises:
             Unreachable: the connection could not be made, was cut, or no whole line came for too long (OP-007).
-            RefusedWatch: the server would not.
+            RefusedWatch: the server refused the request.
         """
         patience = self._seconds * _SILENCE
         try:
@@ -217,7 +217,7 @@ class _Asking(NamedTuple):
 
 
 class RefusedWatch(Exception):
-    """A watch was answered with something else than events."""
+    """The response to a watch was no stream of events."""
 
     def __init__(self, answer: Response) -> None:
         """Keep the answer."""
@@ -226,12 +226,12 @@ class RefusedWatch(Exception):
 
     @property
     def is_lasting(self) -> bool:
-        """Whether the same watch would be refused again; a server that has no time for it says nothing of it."""
+        """Whether the same watch would be refused again; an overloaded server does not say so."""
         return self.answer.status != TOO_MANY and self.answer.status < SERVER_FAULT
 
 
 async def _lines_of(content: aiohttp.StreamReader, patience: float) -> AsyncGenerator[bytes, None]:
-    """Whole lines; whoever reads them may take as long as he likes. Raises TimeoutError where none comes for long."""
+    """Yield whole lines, at the pace of the reader. Raises TimeoutError if none arrives for long."""
     rest, clock = b"", asyncio.get_running_loop()
     while True:
         until, whole = clock.time() + patience, list[bytes]()

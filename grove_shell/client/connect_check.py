@@ -1,4 +1,4 @@
-"""The first question to a cluster: is it there, does it accept us, and does it know what a PodCliqueSet is."""
+"""The first request: does the server answer, does it accept the credentials, does it serve PodCliqueSets."""
 
 from typing import Final
 
@@ -13,14 +13,14 @@ _UNAUTHORIZED: Final = 401
 
 
 async def check_connection(api: Api, namespace: str = "") -> None:
-    """Ask for one PodCliqueSet (OP-044).
+    """List one PodCliqueSet (OP-044).
 
     Args:
-        api: whom.
-        namespace: in one; empty for all.
+        api: the API server.
+        namespace: of the list; empty for all.
 
     Raises:
-        NoAccess: with what to try.
+        NoAccess: with advice what to try.
     """
     kind = KINDS[POD_CLIQUE_SET]
     try:
@@ -32,7 +32,7 @@ async def check_connection(api: Api, namespace: str = "") -> None:
 
 
 def advice_on(fault: Unreachable | NotListed) -> str:
-    """What went wrong, and what to try."""
+    """Return what went wrong and what to try."""
     if not isinstance(fault, NotListed):
         return f"{fault}; is it up, and is --context the one you mean?"
     if fault.absent:

@@ -1,4 +1,4 @@
-"""Where the API server is and how to prove who we are, as kubectl knows it; the client library reads the files."""
+"""Address and credentials of the API server, found as kubectl finds them; the client library reads the files."""
 
 import os
 import ssl
@@ -20,21 +20,21 @@ _OWN_NAMESPACE: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount/name
 
 
 class NoAccess(Exception):
-    """There is no way to a cluster: no configuration, or one that does not read. The message says what to try."""
+    """No cluster can be reached: no configuration, or one that cannot be read. The message says what to try."""
 
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """How to reach one API server.
+    """Address and credentials of one API server.
 
     Attributes:
         server: its address, e.g. ``https://10.0.0.1:6443``.
-        tls: how it proves who it is, and a client certificate proves who we are; None for plain HTTP.
-        token: asked before every request, because tokens run out; gives None where a certificate does it, and raises
-            OSError where the token cannot be had.
+        tls: its certificate authority, and a client certificate if there is one; None for plain HTTP.
+        token: called before every request, because tokens expire; returns None with a client certificate, and raises
+            OSError if the token cannot be read.
         namespace: of the context, or of the pod we run in.
-        server_name: which name the server's certificate has, where it is not that of the address.
-        proxy: to go through; empty for none.
+        server_name: the name in the certificate of the server, where it is not that of the address.
+        proxy: its URL; empty for none.
     """
 
     server: str
@@ -46,10 +46,10 @@ class Connection:
 
 
 async def connect(kubeconfig: str | None = None, context: str | None = None) -> Connection:
-    """Read a kubeconfig, else that of ``KUBECONFIG`` or the home directory, else the account of the pod we run in.
+    """Read a kubeconfig, else that of ``KUBECONFIG`` or the home directory, else the service account of the pod.
 
     Raises:
-        NoAccess: with what was looked for.
+        NoAccess: with the places that were searched.
     """
     try:
         return await _connected(kubeconfig, context)
@@ -111,19 +111,19 @@ async def _connected(kubeconfig: str | None, context: str | None) -> Connection:
 
 
 def _place_of(kubeconfig: str | None) -> tuple[str, bool]:
-    """Where to look for a configuration, and whether there is one, or somebody says that there is."""
+    """Return where to look for a configuration, and whether it exists or was named."""
     named = kubeconfig or os.environ.get("KUBECONFIG") or ""
     home = Path(_DEFAULT_CONFIG).expanduser()
     return named or str(home), bool(named) or home.exists()
 
 
 def _those_there(path: str) -> str:
-    """Of several files those that are there, as kubectl takes them (OP-069).
+    """Return those of several files that exist, as kubectl takes them (OP-069).
 
-    The library says of a file that it cannot read what it says of an empty one.
+    The library reports an unreadable file as an empty one.
 
     Raises:
-        NoAccess: none of them is there, or one cannot be read.
+        NoAccess: none of them exists, or one cannot be read.
     """
     found: list[str] = []
     missing = NoAccess(f"{path}: names no file; try --kubeconfig FILE")
@@ -141,10 +141,10 @@ def _those_there(path: str) -> str:
 
 
 def _address(said: object, where: str) -> str:
-    """An address that can be asked, without a slash at its end; it may have a path, but nothing behind that.
+    """Return an address without a trailing slash; it may have a path, but neither query nor fragment.
 
     Raises:
-        NoAccess: it is none.
+        NoAccess: it is no such address.
     """
     text = said.rstrip("/") if isinstance(said, str) else ""
     try:
@@ -169,7 +169,7 @@ def _namespace_of(context: object) -> str:
 
 
 def _check_proof(loader: object, settings: object, path: str) -> None:
-    """A credential plugin that failed leaves nothing behind but a line in a log."""
+    """Raise where a credential plugin failed: the library only logs that."""
     user = getattr(loader, "_user", None)
     asked = user is not None and "exec" in user
     if asked and not getattr(settings, "api_key", None) and not getattr(settings, "cert_file", None):

@@ -1,4 +1,4 @@
-"""Connections to an API server, of which none outlives its session."""
+"""Connections to an API server that are all closed with their session."""
 
 import asyncio
 import socket
@@ -15,17 +15,17 @@ _MOMENTS: Final = 1000
 
 
 class Connector(aiohttp.TCPConnector):
-    """Knows every socket that it opened, until nobody has it any more.
+    """Keeps a weak reference to every socket that it opens.
 
-    The connection of a request that was broken off ends by TLS' farewell, which aiohttp does not wait for, and which
-    asyncio gives the other side half a minute to answer; a proxy may never have let it begin.
+    A cancelled request leaves its connection in the TLS shutdown, which aiohttp does not await and asyncio lets last
+    for half a minute; behind a proxy the handshake may never have begun.
     """
 
     def __init__(self, tls: ssl.SSLContext | None) -> None:
         """Open nothing yet.
 
         Args:
-            tls: whom to trust; None for what the machine trusts.
+            tls: the certificate authorities; None for those of the machine.
         """
         super().__init__(limit=0, ssl=tls or True, socket_factory=self._opened)  # watches hold a connection each
         self._sockets = WeakSet[socket.socket]()
@@ -40,7 +40,7 @@ class Connector(aiohttp.TCPConnector):
         return opened
 
     async def close(self, *, abort_ssl: bool = False) -> None:
-        """Hang up, whoever is still to answer a farewell or to take what is written (OP-108)."""
+        """Shut every socket down at once, in the middle of a TLS shutdown or a write too (OP-108)."""
         self._leaves = True
         for opened in tuple(self._sockets):
             with suppress(OSError):  # closed already, or never connected

@@ -1,4 +1,4 @@
-"""What an API server offers beyond what Grove cannot do without; everybody who is let in may ask."""
+"""The optional kinds and versions that an API server serves; discovery needs no role."""
 
 import asyncio
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ _BETWEEN: Final = 0.25  # s
 
 
 async def discover(api: Api, *, looks: int = _LOOKS) -> Served:
-    """Ask for the versions of claims and for the schema of ComputeDomains (OP-063).
+    """Return the served versions of ResourceClaim and the schema of ComputeDomain (OP-063).
 
     Args:
-        api: whom.
-        looks: how often to look for a schema that is not published yet, a quarter of a second apart.
+        api: the API server.
+        looks: how often to look for a schema that is not published yet, 250 ms apart.
 
     Raises:
-        Unreachable: It does not answer.
+        Unreachable: there was no response.
     """
     claims = await api.request("GET", f"/apis/{_CLAIMS}")
     versions = {one.get("groupVersion") for one in _document(claims).get("versions") or ()} if claims.good else set()
@@ -45,7 +45,7 @@ async def discover(api: Api, *, looks: int = _LOOKS) -> Served:
 
 
 async def _shape(api: Api, version: str, looks: int) -> DomainShape | None:
-    """By the published schemas: they come after what they describe and go after it; None where none came."""
+    """Return the schema of ComputeDomain; None without one. A server publishes a schema after its definition."""
     for left in reversed(range(looks)):
         schema = await api.request("GET", f"/openapi/v3/apis/{version}")
         found = _shape_in(_document(schema)) if schema.good else None
@@ -57,13 +57,13 @@ async def _shape(api: Api, version: str, looks: int) -> DomainShape | None:
 
 
 def _document(answer: Response) -> Mapping[str, Any]:
-    """Of an answer; empty where it is no object."""
+    """Return the body of a response; empty if it is no object."""
     raw = answer.json()
     return raw if isinstance(raw, dict) else {}
 
 
 def _shape_in(document: Mapping[str, Any]) -> DomainShape | None:
-    """By an OpenAPI document; None where it has no ComputeDomain."""
+    """Return the schema in an OpenAPI document; None if it has no ComputeDomain."""
     schemas: Mapping[str, Any] = document.get("components", {}).get("schemas", {})
     for schema in schemas.values():
         kinds = schema.get("x-kubernetes-group-version-kind") or ()

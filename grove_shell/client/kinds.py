@@ -1,4 +1,4 @@
-"""The kinds that Grove works on, and where an API server keeps them."""
+"""The kinds that Grove reads and writes, and their paths on an API server."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -22,11 +22,11 @@ class ApiKind:
 
     Attributes:
         api_version: group and version.
-        plural: as in paths, and in rules of a role.
-        selector: of the labels of those that concern us; empty for all.
-        metadata_only: nothing but its metadata is asked for: what a Secret holds is none of our business.
-        optional: whether a cluster may do without it; then there simply is none.
-        clustered: whether its objects are in no namespace.
+        plural: as in paths and in rules of a role.
+        selector: the label selector of lists and watches; empty for all objects.
+        metadata_only: whether only metadata is requested, as of Secrets.
+        optional: whether a cluster need not serve it; then there are no objects of it.
+        clustered: whether it is cluster-scoped.
     """
 
     kind: str
@@ -43,9 +43,9 @@ class ApiKind:
         return self.api_version.rpartition("/")[0]
 
     def path(self, namespace: str = "", name: str = "", part: str = "") -> str:
-        """Of all objects, those of a namespace, one of them, or a part of it such as ``status``.
+        """Return the path of all objects, those of a namespace, one of them, or a subresource such as ``status``.
 
-        Where objects are in no namespace, all of them count as those of any.
+        The namespace of a cluster-scoped kind is ignored.
         """
         root = f"/apis/{self.api_version}" if self.group else f"/api/{self.api_version}"
         inside = f"/namespaces/{namespace}" if namespace and not self.clustered else ""
@@ -79,7 +79,7 @@ KINDS: Final[Mapping[str, ApiKind]] = MappingProxyType(
 
 
 def kinds_as_served(configuration: Configuration, served: Served) -> Mapping[str, ApiKind]:
-    """The kinds, ComputeDomains and claims in the versions in which they are written (decisions D2, D14)."""
+    """Return the kinds, with ComputeDomain and ResourceClaim in the versions that are served (decisions D2, D14)."""
     found = dict(KINDS)
     found[DOMAIN_KIND] = replace(KINDS[DOMAIN_KIND], api_version=dialect_of(configuration, served).api_version)
     for kind in ("ResourceClaim", "ResourceClaimTemplate"):
@@ -88,22 +88,22 @@ def kinds_as_served(configuration: Configuration, served: Served) -> Mapping[str
 
 
 def followed(kinds: Mapping[str, ApiKind], *, everywhere: bool, by_topology: bool) -> Mapping[str, ApiKind]:
-    """The kinds that an operator follows: what is in no namespace only where it is of use (MF-024).
+    """Return the kinds that an operator watches, cluster-scoped ones only where they are used (MF-024).
 
     Args:
-        kinds: of which.
-        everywhere: whether it looks after all namespaces, and so after topologies (TP-045).
-        by_topology: whether pods are placed by them.
+        kinds: all kinds.
+        everywhere: whether it watches all namespaces, and so reconciles topologies (TP-045).
+        by_topology: whether pods are placed by topology.
     """
     return {name: kind for name, kind in kinds.items() if everywhere or by_topology or not kind.clustered}
 
 
 def kind_of(ref: Ref) -> ApiKind:
-    """The kind of an object, in the version in which it is spoken of."""
+    """Return the kind of an object in the version of its address."""
     kind = KINDS[ref.kind]
     return kind if kind.api_version == ref.api_version else replace(kind, api_version=ref.api_version)
 
 
 def path_of(ref: Ref, part: str = "") -> str:
-    """Where one object stands."""
+    """Return the path of one object."""
     return kind_of(ref).path(ref.namespace, ref.name, part)

@@ -1,4 +1,4 @@
-"""All objects of a kind, page by page; a list that runs out of date is begun again, in one page."""
+"""Lists a kind page by page; an expired list is begun again, in one page."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -18,13 +18,13 @@ _METADATA: Final = "application/json;as=PartialObjectMetadata{};v=v1;g=meta.k8s.
 
 
 class NotListed(Exception):
-    """The server does not list a kind: it may not be shown to us, or it does not know it.
+    """The server does not list a kind: forbidden, not served, or in trouble.
 
     Attributes:
-        kind: which.
+        kind: its name.
         forbidden: whether permission is lacking.
         absent: whether the kind is not served.
-        passing: whether it is trouble of the server or on the way to it, and says nothing of the kind.
+        passing: whether it is a passing trouble of the server or the network.
     """
 
     def __init__(self, kind: ApiKind, answer: Response) -> None:
@@ -40,12 +40,12 @@ class NotListed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PageOf:
-    """Some objects of a kind.
+    """One page of a list.
 
     Attributes:
-        items: as the server wrote them, each with its kind.
+        items: the objects, each with its kind.
         version: of the whole list.
-        first: whether the list begins here: what was handed out before it counts for nothing.
+        first: whether the list begins here; pages before this one are void.
     """
 
     items: tuple[dict[str, Any], ...]
@@ -56,18 +56,18 @@ class PageOf:
 async def pages_of(
     api: Api, kind: ApiKind, namespace: str = "", selector: str | None = None, *, least: int = 0
 ) -> AsyncIterator[PageOf]:
-    """Every object of a kind; between two pages others get their turn.
+    """Yield the pages of a list; other tasks run between two pages.
 
     Args:
-        api: whom to ask.
-        kind: what.
-        namespace: of one; empty for all.
-        selector: of labels; None for that of the kind.
-        least: the version than which it may not be older.
+        api: the API server.
+        kind: of the objects.
+        namespace: of the objects; empty for all.
+        selector: a label selector; None for that of the kind.
+        least: the oldest version that the list may have.
 
     Raises:
-        Unreachable: there was no answer, or one that is older (OP-084).
-        NotListed: the answer was no list, or ran out of date once more (OP-082).
+        Unreachable: there was no response, or an older one (OP-084).
+        NotListed: the response was no list, or expired twice (OP-082).
     """
     query = {_LIMIT: str(_PAGE), **selected(kind, selector)}
     token, first = "", True
@@ -97,7 +97,7 @@ async def pages_of(
 
 
 async def whole_list(api: Api, kind: ApiKind, namespace: str = "") -> tuple[list[dict[str, Any]], str]:
-    """Every object of a kind, and the version of the whole list. Raises what :func:`pages_of` does."""
+    """Return every object of a kind, and the version of the list. Raises what :func:`pages_of` does."""
     found: list[dict[str, Any]] = []
     version = ""
     async for page in pages_of(api, kind, namespace):
@@ -109,18 +109,18 @@ async def whole_list(api: Api, kind: ApiKind, namespace: str = "") -> tuple[list
 
 
 def selected(kind: ApiKind, selector: str | None = None) -> dict[str, str]:
-    """The part of a query that says which objects of a kind concern us."""
+    """Return the query parameters of a label selector."""
     wanted = kind.selector if selector is None else selector
     return {"labelSelector": wanted} if wanted else {}
 
 
 def accepted(kind: ApiKind, *, a_list: bool) -> str:
-    """In which form the objects are asked for."""
+    """Return the Accept header for a kind."""
     if not kind.metadata_only:
         return JSON
     return _METADATA.format("List" if a_list else "")
 
 
 def _whole(item: dict[str, Any], kind: ApiKind) -> dict[str, Any]:
-    """An item of a list does not say what it is; what is read of it does."""
+    """Return an item of a list with its kind and apiVersion, which a server leaves out."""
     return {**item, "kind": kind.kind, "apiVersion": kind.api_version}

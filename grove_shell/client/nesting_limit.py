@@ -1,6 +1,6 @@
-"""JSON of a server, nested however deep: what nobody could walk gives way to words, and all the rest is read (OP-100).
+"""Reads JSON of any depth; values below the nesting limit are replaced by a note, all others are kept (OP-100).
 
-A server of Go stores 10,000 levels, and any tenant may write them, as what a driver is told of a claim.
+An API server stores 10,000 levels, and any tenant may write them, as in the parameters of a ResourceClaim.
 """
 
 import json
@@ -20,10 +20,10 @@ _CLOSING: Final = frozenset({b"]", b"}"})
 
 
 def read(text: bytes) -> Any:  # noqa: ANN401 - any JSON
-    """An object, a list of objects or an event, with nothing in any object that is too deep.
+    """Return an object, a list of objects or an event, with no value below the nesting limit.
 
     Raises:
-        ValueError: it is no JSON.
+        ValueError: the text is no JSON.
     """
     try:
         raw = json.loads(text)
@@ -34,12 +34,12 @@ def read(text: bytes) -> Any:  # noqa: ANN401 - any JSON
 
 
 def cut_in(raw: dict[str, Any]) -> Iterator[str]:
-    """The fields of an object that gave way."""
+    """Return the fields of an object that were replaced."""
     return (field for field, value in raw.items() if value == TOO_DEEP)
 
 
 def _cut(text: bytes) -> bytes:
-    """The same with null for every value that begins too deep; linear, and without end where the text has none."""
+    """Return the text with null for every value below the limit. Linear; an unfinished text stays unfinished."""
     parts, depth, done = list[bytes](), 0, 0
     for token in _TOKEN.finditer(text):
         if token[0] in _OPENING:
@@ -66,7 +66,7 @@ def _shallow(raw: Any) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _readable(raw: Any) -> Any:  # noqa: ANN401 - any JSON
-    """An object that can be told from others, be it that the rest of it does not read."""
+    """Return an object whose metadata can be read, even if the rest of it cannot."""
     if not isinstance(raw, dict) or not _is_deeper(raw, MOST_LEVELS):
         return raw
     kept = {key: _or_words(value, MOST_LEVELS - 1) for key, value in raw.items()}
@@ -80,7 +80,7 @@ def _or_words(value: Any, levels: int) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _is_deeper(value: Any, levels: int) -> bool:  # noqa: ANN401 - any JSON
-    """Whether there are more levels of objects and lists. Iterative, for the depth is anybody's choice."""
+    """Return whether a value has more levels than the limit. Iterative: any depth is possible."""
     level = [value] if value.__class__ is dict or value.__class__ is list else []
     while level and levels:
         levels -= 1

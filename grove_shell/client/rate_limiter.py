@@ -1,11 +1,11 @@
-"""A token bucket: so many requests a second, and so many at once after a rest."""
+"""A token bucket: a rate of requests per second, and a burst."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 
 
 class RateLimiter:
-    """Tokens that come back with time; whoever takes one too many waits for it."""
+    """Limits requests per second; a caller waits for its token."""
 
     def __init__(
         self,
@@ -15,12 +15,12 @@ class RateLimiter:
         clock: Callable[[], float] | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """Begin full.
+        """Start with a full bucket.
 
         Args:
-            rate: tokens a second.
-            burst: how many there are at most.
-            clock, sleep: of the event loop, unless somebody else's time counts.
+            rate: tokens per second.
+            burst: the most tokens.
+            clock, sleep: those of the event loop by default; others for virtual time.
         """
         self._rate = rate
         self._burst = burst
@@ -30,7 +30,7 @@ class RateLimiter:
         self._at: float | None = None
 
     async def take(self) -> None:
-        """Take one token, and wait until it is there."""
+        """Take one token; wait until there is one."""
         now = self._clock() if self._clock is not None else asyncio.get_running_loop().time()
         if self._at is not None:
             self._left = min(self._burst, self._left + (now - self._at) * self._rate)

@@ -1,4 +1,4 @@
-"""A copy of all objects of one kind, kept up to date: a list, then a watch, and all over again where that breaks."""
+"""Keeps a store in step with all objects of one kind: a list, then a watch, and a new list where the watch breaks."""
 
 import asyncio
 import random
@@ -24,52 +24,52 @@ _NO_TROUBLE: Final = frozenset({GONE, NOT_FOUND})  # too old, or the kind is not
 
 
 class Store(Protocol):
-    """Where the copy is kept."""
+    """What a reflector updates."""
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
-        """Everything there is of the kind, as of a version."""
+        """Apply a complete list as of a version."""
         ...
 
     def put(self, kind: str, raw: Mapping[str, Any]) -> None:
-        """One object is new or has changed."""
+        """Apply a new or changed object."""
         ...
 
     def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
-        """One object is gone; it is given as it was last."""
+        """Apply a deletion, given the last state of the object."""
         ...
 
     def lose(self, kind: str, why: str) -> None:
-        """Nothing is known of the kind: it is not shown to us, or not served."""
+        """Forget the kind: listing it is forbidden, or it is not served."""
         ...
 
 
 class Reflector:
-    """Keeps the objects of one kind on a shelf."""
+    """Lists and watches one kind into a store."""
 
     def __init__(
         self,
         api: Api,
         kind: ApiKind,
-        shelf: Store,
+        store: Store,
         *,
         namespace: str = "",
         told: Callable[[str, str], None] = lambda _kind, _words: None,
         newest: Callable[[str], int] = lambda _kind: 0,
     ) -> None:
-        """Begin with nothing.
+        """Start without a list.
 
         Args:
-            api: whom to ask.
-            kind: of what.
-            shelf: where to.
-            namespace: one; empty for all.
-            told: hears of every trouble, once: the kind, and what is wrong.
-            newest: the newest version of a kind that the shelf was told of by others, as by answers to writes.
+            api: the API server.
+            kind: of the objects.
+            store: updated by lists and events.
+            namespace: of the objects; empty for all.
+            told: called once for each trouble, with the kind and what is wrong.
+            newest: returns the newest version of a kind in the store, from responses to writes too.
         """
         self.kind = kind
         self.synced = asyncio.Event()
         self._api = api
-        self._shelf = shelf
+        self._store = store
         self._namespace = namespace
         self._told = told
         self._told_otherwise = newest
@@ -111,7 +111,7 @@ class Reflector:
         if went_back:
             self._told(self.kind.kind, _WENT_BACK)
         self._newest = number_of(version)
-        self._shelf.replace(self.kind.kind, found, "" if went_back else version)
+        self._store.replace(self.kind.kind, found, "" if went_back else version)
         if self._trouble == self._unseen:  # that of a watch is over when something comes on one
             self._trouble = ""
         self._unseen = ""
@@ -120,24 +120,24 @@ class Reflector:
         return version
 
     def _cannot_see(self, fault: NotListed) -> None:
-        """Told once: each time would wake every set, though nothing changed (OP-021)."""
+        """Report a failed list once: every report requeues all sets (OP-021)."""
         if str(fault) != self._unseen:
             self._unseen = str(fault)
             if fault.absent and self.kind.optional:  # OP-060
-                self._shelf.replace(self.kind.kind, (), "")
+                self._store.replace(self.kind.kind, (), "")
             else:
-                self._shelf.lose(self.kind.kind, str(fault))
+                self._store.lose(self.kind.kind, str(fault))
         self.synced.set()
 
     async def _watch(self) -> bool:
-        """Events from the version on that was seen last, until the server ends it, or the connection (OP-070).
+        """Apply events since the last seen version, until the server or the connection ends the watch (OP-070).
 
         Returns:
-            Whether anything new came, or anything at all when it had stood for a while (OP-009).
+            Whether an event arrived, or the watch stood open for a while (OP-009).
 
         Raises:
-            Unreachable: the connection could not be made, or was cut.
-            RefusedWatch: the server would not, or not any longer.
+            Unreachable: the connection failed.
+            RefusedWatch: the server refused the watch, or ended it with an error.
         """
         path = self.kind.path(self._namespace)
         query = {
@@ -163,9 +163,9 @@ class Reflector:
             if version != since or self._heard - begun > _LONGEST_PATIENCE:
                 is_of_use, self._patience = True, _FIRST_PATIENCE
             if what == "DELETED":
-                self._shelf.drop(self.kind.kind, self._whole(raw))
+                self._store.drop(self.kind.kind, self._whole(raw))
             elif what in CHANGES:
-                self._shelf.put(self.kind.kind, self._whole(raw))
+                self._store.put(self.kind.kind, self._whole(raw))
             self._version = version
             self._newest = max(self._newest, number_of(version))
             seen += 1
@@ -174,11 +174,11 @@ class Reflector:
         return is_of_use
 
     def _whole(self, raw: dict[str, Any]) -> dict[str, Any]:
-        """Metadata alone comes under another name."""
+        """Return an item with its own kind: metadata alone is of kind PartialObjectMetadata."""
         return {**raw, "kind": self.kind.kind, "apiVersion": self.kind.api_version} if self.kind.metadata_only else raw
 
     async def _wait(self, trouble: str, *, at_least: float = 0) -> None:
-        """Longer each time, and not all at the same moment."""
+        """Wait with exponential backoff and jitter."""
         if trouble and trouble != self._trouble:
             self._trouble = trouble
             self._told(self.kind.kind, trouble)

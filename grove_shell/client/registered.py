@@ -1,4 +1,4 @@
-"""The webhooks as an API server has them registered: by which names, and at which paths it calls them."""
+"""The names and paths of the webhooks in their configurations."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""What an API server answers, and the codes that mean something to us."""
+"""A response of an API server, and the status codes that Grove distinguishes."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -22,7 +22,7 @@ _MULTIPLE: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What the server said; ``pause`` is how many seconds it wants to be left alone, where it says so."""
+    """The status and body of a response; ``pause`` is the value of ``Retry-After`` in seconds, if it has one."""
 
     status: int
     body: bytes
@@ -30,11 +30,11 @@ class Response:
 
     @property
     def good(self) -> bool:
-        """Whether it did what it was asked."""
+        """Whether the status is a success."""
         return self.status < _MULTIPLE
 
     def json(self) -> dict[str, Any]:
-        """The body, which an API server has made an object; an empty one where it is none."""
+        """Return the body; an empty object if it is none."""
         try:
             raw = read(self.body)
         except ValueError:
@@ -43,20 +43,20 @@ class Response:
 
     @property
     def details(self) -> Mapping[str, Any]:
-        """Of a ``Status``; empty where it has none."""
+        """The details of a ``Status``; empty without any."""
         found = self.json().get("details")
         return found if isinstance(found, dict) else {}
 
     @property
     def words(self) -> str:
-        """The server's own words for a refusal."""
+        """The message of the server for an error."""
         return str(
             self.json().get("message") or self.body[:200].decode("utf-8", "replace").strip() or f"HTTP {self.status}"
         )
 
 
 def pause_in(status: int, retry_after: str | None) -> float | None:
-    """How long the server wants to be left alone; None where it does not."""
+    """Return the value of ``Retry-After`` in seconds; None without one."""
     if status != TOO_MANY and not (status == _UNAVAILABLE and retry_after):
         return None
     seconds = 1.0

@@ -1,4 +1,4 @@
-"""What an API server says itself, told from what somebody on the way says in its place, as a login page with 200."""
+"""Tells a response of an API server from that of a proxy in between, such as a login page with status 200."""
 
 import json
 from collections.abc import Mapping
@@ -20,12 +20,12 @@ _LONGEST: Final = 1000  # of a text in metadata; a version is read as a number, 
 
 
 def is_object(raw: object) -> TypeGuard[dict[str, Any]]:
-    """Whether it is an object of an API server: who it is stands in its metadata."""
+    """Return whether a body is an object of an API server, with metadata."""
     return isinstance(raw, dict) and _is_metadata(raw.get("metadata")) and bool(raw["metadata"].get("name"))
 
 
 def _is_metadata(raw: object) -> TypeGuard[dict[str, Any]]:
-    """Whether it has the shape that a server makes sure of before it stores anything (OP-083)."""
+    """Return whether metadata has the shape that a server enforces (OP-083)."""
     if not isinstance(raw, dict):
         return False
     there = {key: value for key, value in raw.items() if value is not None}
@@ -40,7 +40,7 @@ def _is_metadata(raw: object) -> TypeGuard[dict[str, Any]]:
 
 
 def _is_status(raw: object) -> TypeGuard[dict[str, Any]]:
-    """Whether it says why something failed: a code and words, which may be missing."""
+    """Return whether a body is a ``Status`` of a failure."""
     return (
         isinstance(raw, dict)
         and _is_metadata(raw.get("metadata") or {})
@@ -50,7 +50,7 @@ def _is_status(raw: object) -> TypeGuard[dict[str, Any]]:
 
 
 def is_list(raw: object, kind: ApiKind) -> bool:
-    """Whether objects of a kind are listed, be it none, as of a version (OP-065): a login page does not say so."""
+    """Return whether a body is a list of a kind with a version (OP-065)."""
     if not isinstance(raw, dict) or "items" not in raw or not _is_metadata(raw.get("metadata")):
         return False
     if raw.get("kind", "List") not in (f"{kind.kind}List", *_LISTS_OF_ANY):
@@ -62,10 +62,10 @@ def is_list(raw: object, kind: ApiKind) -> bool:
 
 
 def event_of(line: bytes) -> tuple[str, dict[str, Any]]:
-    """What happened, and to which object.
+    """Return type and object of a watch event.
 
     Raises:
-        Unreachable: it does not read: whoever wrote it is no API server (OP-065).
+        Unreachable: the line is no event of an API server (OP-065).
     """
     try:
         event = read(line)
@@ -82,30 +82,30 @@ def event_of(line: bytes) -> tuple[str, dict[str, Any]]:
 
 
 def shows(raw: object, ref: Ref) -> TypeGuard[dict[str, Any]]:
-    """Whether it is the object of this address; by its metadata alone where nothing else is asked for."""
+    """Return whether a body is the object of this address, or its metadata where only that is requested."""
     kinds = (ref.kind, _METADATA_ALONE) if ref.kind in _KNOWN_BY_METADATA else (ref.kind,)
     return is_object(raw) and raw.get("kind") in kinds and raw["metadata"]["name"] == ref.name
 
 
 def is_shown_by(answer: Response, ref: Ref) -> bool:
-    """Whether an answer is the object that was asked for, or written."""
+    """Return whether a response shows the object that was requested or written."""
     return answer.good and shows(answer.json(), ref)
 
 
 def says_done(answer: Response, ref: Ref) -> bool:
-    """Whether an answer is of who carried a write out: it shows the object, or says that a deletion went well."""
+    """Return whether a response confirms a write: it shows the object, or the success of a deletion."""
     raw = answer.json()
     is_success = (raw.get("kind"), raw.get("status")) == ("Status", "Success")
     return (answer.good and is_success) or is_shown_by(answer, ref)
 
 
 def says_gone(answer: Response, ref: Ref) -> bool:
-    """Whether the server knows of no such object; a 404 that names none says that its kind is not served right now."""
+    """Return whether the object does not exist; a 404 without a name says that its kind is not served now."""
     is_not_found = answer.status == NOT_FOUND and answer.json().get("reason") == "NotFound"
     return is_not_found and answer.details.get("name") == ref.name
 
 
 def refusal_in(status: Mapping[str, Any]) -> RefusedWatch:
-    """An ERROR of a watch: a refusal that comes when 200 was said already."""
+    """Return the error in an ERROR event of a watch."""
     words = status.get("message") or "the watch ended with an error that says no more"
     return RefusedWatch(Response(status.get("code") or 0, json.dumps({"message": words}).encode()))

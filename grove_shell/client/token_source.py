@@ -1,4 +1,4 @@
-"""By which token we are known: one that runs out is taken anew, from the plugin or the file of a kubeconfig."""
+"""The bearer token of a request; an expired one is renewed from the plugin or file of the kubeconfig."""
 
 import asyncio
 import time
@@ -10,13 +10,13 @@ PLUGIN_PAUSE_S = 10.0  # whose tokens live shorter than the library likes would 
 
 
 class TokenSource:
-    """The token of a user of a kubeconfig, as new as it has to be (OP-072)."""
+    """Returns the current token of a kubeconfig user (OP-072)."""
 
     def __init__(self, loader: Any, clock: Callable[[], float] = time.monotonic) -> None:  # noqa: ANN401 - the library has no types for it
-        """Begin with what the loader has read.
+        """Start with the token that the loader has read.
 
         Args:
-            loader: of the library; knows the user, runs its plugin, and whether a token of that has run out.
+            loader: of the client library; it runs the credential plugin and knows whether its token has expired.
             clock: seconds.
         """
         user = getattr(loader, "_user", None)
@@ -28,7 +28,7 @@ class TokenSource:
         self._one_at_a_time = asyncio.Lock()
 
     async def __call__(self) -> str | None:
-        """The token, without the word before it; None where a certificate proves who we are.
+        """Return the token without the word Bearer; None with a client certificate.
 
         Raises:
             OSError: the file cannot be read.
@@ -44,12 +44,12 @@ class TokenSource:
         return None if held is None else held.partition(" ")[2] or held
 
     def _runs_out(self) -> bool:
-        """Whether the plugin said until when its token is good; the library looks whether that is over."""
+        """Return whether the plugin set an expiry; the library renews the token after it."""
         return self._has_plugin and hasattr(self._loader, "exec_plugin_expiry")
 
 
 def leave_no_files() -> None:
-    """Remove the files into which the library wrote certificates and keys, which it would do at its end (OP-079)."""
+    """Remove the files into which the library wrote certificates and keys (OP-079)."""
     from kubernetes.aio.config import kube_config  # noqa: PLC0415 - half a second that only those pay who need it
 
     kube_config._cleanup_temp_files()  # type: ignore[no-untyped-call]  # noqa: SLF001 - it has no other way

@@ -1,6 +1,6 @@
-"""Resource versions: of one kind they can be compared (OP-900)."""
+"""Resource versions as numbers, comparable within one kind (OP-900)."""
 
 
 def number_of(version: object) -> int:
-    """Which state of the store it is; what is no version comes before everything."""
+    """Return a resource version as a number; 0 for what is none."""
     return int(version) if isinstance(version, str) and version.isdecimal() else 0

@@ -142,7 +142,7 @@ def test_op086_what_never_was_ours_takes_no_memory() -> None:
 
 
 def test_op086_only_the_last_ends_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tombstones, "_REMEMBERED", 3)
+    monkeypatch.setattr(tombstones, "_MOST_KEPT", 3)
     cache = ClusterCache()
     for number in range(1, 9):
         cache.put(KIND, ours(f"no. {number}", number))
