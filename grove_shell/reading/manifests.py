@@ -169,12 +169,17 @@ def edited(running: PodCliqueSet, manifest: Mapping[str, Any]) -> PodCliqueSet:
     return replace(
         running,
         spec=new.spec,
-        edit=Edit.OF_NUMBERS if _besides_numbers(new.spec) == _besides_numbers(running.spec) else Edit.OF_MORE,
+        edit=edit_between(running.spec, new.spec),
         labels=new.labels,
         annotations=new.annotations,
         generation=None if running.generation is None else running.generation + 1,
         resource_version=f"{running.resource_version}+1",
     )
+
+
+def edit_between(before: SetSpec, after: SetSpec) -> Edit:
+    """Return whether an edit changes more than the numbers that every rule set predicts the change of (GF-130)."""
+    return Edit.OF_NUMBERS if _besides_numbers(after) == _besides_numbers(before) else Edit.OF_MORE
 
 
 def _besides_numbers(spec: SetSpec) -> SetSpec:

@@ -14,10 +14,11 @@ from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.owned import CLAIM_KIND, Owned
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
+from grove_core.resources.podcliqueset import Edit, PodCliqueSet, podcliqueset_of
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.rounds import as_applied, with_default_delay
+from grove_shell.reading.manifests import edit_between
 from grove_shell.simulator.admission import Admission
 from grove_shell.simulator.cluster import Cluster, is_live
 from grove_shell.simulator.deleting import delete
@@ -82,8 +83,14 @@ class Users:
         if isinstance(found, PodCliqueSet):
             moved = found.spec != root.spec
             generation = None if found.generation is None else found.generation + moved
+            is_edited = edit_between(found.spec, root.spec) is Edit.OF_MORE
             changed = replace(
-                found, spec=root.spec, labels=root.labels, annotations=root.annotations, generation=generation
+                found,
+                spec=root.spec,
+                labels=root.labels,
+                annotations=root.annotations,
+                generation=generation,
+                edit=Edit.OF_MORE if is_edited else found.edit,
             )
             if changed != found:
                 self.cluster.put(changed)

@@ -81,7 +81,7 @@ class Kubelet:
     def fail(self, pod: Pod) -> None:
         """The pod ends, and will not be started again."""
         self._doing.pop(pod.uid, None)
-        self.cluster.put_pod(replace(pod, ready=False, phase="Failed", trouble="Error"))
+        self.cluster.put_pod(replace(pod, ready=False, phase="Failed", trouble="Error", unready=False))
 
     def _begin(self, uid: str, what: str, span: int | None) -> None:
         if self._doing.get(uid) != what:

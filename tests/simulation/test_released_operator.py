@@ -122,7 +122,7 @@ def test_sm098_an_edit_that_is_not_predicted_is_said_first(
     words = "NOT PREDICTED: the steps played for 1 PodCliqueSet are not those of the operator there; s: "
     assert first.startswith(words) is is_said
     assert second.startswith(f"as of 2026-11-20 09:00:00Z, by the rules '{rules}")
-    assert ("ml/llm: the update is not predicted" in third) is is_said
+    assert ("ml/llm: the edit is not predicted" in third) is is_said
     assert grove(["simulate", path, "--rules", rules, "-o", "json"], "grove") == 0
     document = json.loads(capsys.readouterr().out)
     assert document["rules"].startswith(rules)
@@ -197,3 +197,12 @@ def test_sm099_an_edit_keeps_what_it_leaves_out_and_takes_out_what_was_applied(t
     assert isinstance(root, PodCliqueSet)
     assert root.spec.template.termination_delay is not None
     assert "team" not in root.labels
+
+
+@pytest.mark.req("GF-130")
+def test_sm098_an_edit_that_updates_no_pod_is_said_too() -> None:
+    manifest = set_raw(clique_raw("a", 2, 2), headlessServiceConfig={"publishNotReadyAddresses": False})
+    found = played({"at": "1m", "applySet": {"manifest": manifest}})
+    assert [root.name for root in found.unpredicted] == ["llm"]
+    scaled = played({"at": "1m", "scale": {"kind": "PodCliqueSet", "name": "llm", "replicas": 2}})
+    assert not scaled.unpredicted, "the number of replicas is predicted"
