@@ -218,7 +218,7 @@ class StepExecutor:
             for one in (raw, manifest)
         )
         if found["owner_uid"] != wanted["owner_uid"]:
-            holder = f"{found['owner_kind']} {found['owner_name']}" if found["owner_uid"] else "another owner"
+            holder = f"{found['owner_kind']} {found['owner_name']}" if found["owner_uid"] else "somebody else"
             return Attempt(step, Outcome.REFUSED, f"{refusal.words}; it belongs to {holder}")
         if found["deleting"]:
             return Attempt(step, Outcome.CONFLICT, "the one before is being deleted")
