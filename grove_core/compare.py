@@ -14,6 +14,7 @@ from typing import TypeAlias
 from grove_core.areas.gang_termination.endings import deletions_by_replica
 from grove_core.areas.gang_termination.questions import BREACH, HEALTHY, PREDICTION, TERMINATION
 from grove_core.kernel.conditions import Truth
+from grove_core.kernel.decisions import reasons_on
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step, Toll, toll_of
@@ -119,7 +120,7 @@ def compare(before: Forecast, after: Forecast) -> Comparison:
     order = list(Change)
     found.sort(key=lambda one: (order.index(one.change), one.cliques[0].sort_key))
     unknown = dict.fromkeys(reason for told in (before, after) for reason in _unknown_in(told))
-    unpredicted = dict.fromkeys(reason for told in (before, after) for reason in _unpredicted_in(told))
+    unpredicted = dict.fromkeys(reason for told in (before, after) for reason in reasons_on(PREDICTION, told.findings))
     breaches = tuple(_breaches(before, after))
     return Comparison(before.root, tuple(found), breaches, tuple(unknown), same, tuple(unpredicted))
 
@@ -187,12 +188,6 @@ def _kept_because(forecast: Forecast, subject: Ref, cliques: Sequence[Ref]) -> t
 def _unknown_in(forecast: Forecast) -> Iterable[Reason]:
     for one in forecast.findings:
         if one.question == TERMINATION and one.verdict == Truth.UNKNOWN.value:
-            yield from one.because
-
-
-def _unpredicted_in(forecast: Forecast) -> Iterable[Reason]:
-    for one in forecast.findings:
-        if one.question == PREDICTION:
             yield from one.because
 
 

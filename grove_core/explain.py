@@ -17,7 +17,7 @@ from grove_core.areas.gang_termination.verdicts import DELEGATES, ENDS, KEEPS, S
 from grove_core.areas.topology.misplaced import MISPLACEMENT
 from grove_core.areas.workload import rules as workload
 from grove_core.kernel.conditions import Truth
-from grove_core.kernel.decisions import Finding
+from grove_core.kernel.decisions import Finding, reasons_on
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step, Toll, toll_of
@@ -140,7 +140,7 @@ def story_of(forecast: Forecast) -> Story:
 
     What the first look waits to end, and its steps avert, is told as it is found after them (PL-025).
     """
-    unpredicted = unpredicted_in(forecast.findings)
+    unpredicted = reasons_on(PREDICTION, forecast.findings)
     averted_ends = () if unpredicted else forecast.averted  # steps that are not predicted avert nothing (GF-133)
     findings = {(one.subject, one.question): one for one in (*forecast.findings, *averted_ends)}.values()
     breaches = {finding.subject: finding for finding in findings if finding.question == BREACH}
@@ -182,13 +182,8 @@ def story_of(forecast: Forecast) -> Story:
         unrecorded,
         *_availability(forecast.findings),
         unpredicted=tuple(why.sentence for why in unpredicted),
-        misplaced=tuple(why for one in forecast.findings if one.question == MISPLACEMENT for why in one.because),
+        misplaced=reasons_on(MISPLACEMENT, forecast.findings),
     )
-
-
-def unpredicted_in(findings: Iterable[Finding]) -> tuple[Reason, ...]:
-    """What the rule set does not predict, by the findings of a plan."""
-    return tuple(why for finding in findings if finding.question == PREDICTION for why in finding.because)
 
 
 def is_gated(withheld: Withheld) -> bool:

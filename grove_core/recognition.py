@@ -90,8 +90,7 @@ def unpredicted_of(recognition: Recognition, root: Ref) -> Finding | None:
 def _doubtful(cluster: Cluster) -> Iterator[Ref]:
     """The sets whose PodCliques all have a status without wasAvailable, and no label of this operator."""
     for root in cluster.sets:
-        owners = (root.uid, *(group.uid for group in cluster.groups_of.get(root.uid, ())))
-        cliques = [clique for uid in owners for clique in cluster.cliques_of.get(uid, ())]
+        cliques = list(cluster.owned_cliques(root))
         if cliques and all(map(_is_of_go, cliques)):
             yield root.ref
 

@@ -16,7 +16,7 @@ from grove_core.document.document import (
     action_name,
     summary_of,
 )
-from grove_core.kernel.decisions import Finding
+from grove_core.kernel.decisions import Finding, reasons_on
 from grove_core.kernel.durations import format_duration
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.reasons import Reason
@@ -108,9 +108,9 @@ def _forecast_as_json(forecast: Forecast, *, decisions: bool) -> Json:
         "complete": forecast.complete,
         "wakeAt": _time_as_json(forecast.rounds[0].wake_at),
     }
-    if unpredicted := [why for one in forecast.findings if one.question == PREDICTION for why in one.because]:
+    if unpredicted := reasons_on(PREDICTION, forecast.findings):
         shown["notPredicted"] = _reasons_as_json(unpredicted)
-    if misplaced := [why for one in forecast.findings if one.question == MISPLACEMENT for why in one.because]:
+    if misplaced := reasons_on(MISPLACEMENT, forecast.findings):
         shown["misplaced"] = _reasons_as_json(misplaced)
     if forecast.averted:
         shown["averted"] = [finding_as_json(finding) for finding in forecast.averted]

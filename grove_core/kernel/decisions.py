@@ -1,5 +1,6 @@
 """A verdict together with its reasons; there is no verdict without them."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, TypeVar
@@ -45,3 +46,8 @@ class Finding:
     def sort_key(self) -> tuple[tuple[str, str, str, int], str]:
         """Order by subject, then question."""
         return (self.subject.sort_key, self.question)
+
+
+def reasons_on(question: str, findings: Iterable[Finding]) -> tuple[Reason, ...]:
+    """The reasons of every answer to one question, in the order of the findings."""
+    return tuple(why for one in findings if one.question == question for why in one.because)

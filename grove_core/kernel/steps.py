@@ -106,8 +106,8 @@ class Delete:
     ``rests_on`` names the cause. A companion (stage CLEANUP) goes only while all of it is as it was judged (PL-015);
     for the cause itself (stage CAUSE) it only says whose companions must be gone before (PL-014).
     With ``foreground`` the object stays until everything it controls is gone, pods included. ``takes`` says what goes
-    with it; None where it takes no pods along, or nobody knows which. ``terminates`` lists the gangs that end with it:
-    first the replica of the set, then that of a scaling group; empty for every other deletion.
+    with it; None where it takes no pods along, or where they are not known. ``terminates`` lists the gangs that end
+    with it: first the replica of the set, then that of a scaling group; empty for every other deletion.
     """
 
     guard: Guard
@@ -170,6 +170,11 @@ class Step:
 def is_of_end(step: Step) -> bool:
     """Whether it ends a part of a gang for a breach, or tells of that (PL-014, PL-028)."""
     return bool(causes_of(step.action))
+
+
+def is_end(step: Step) -> bool:
+    """Whether it deletes a part of a gang for a breach; other deletions rest on nothing (PL-015)."""
+    return isinstance(step.action, Delete) and bool(step.action.rests_on)
 
 
 def toll_of(steps: Iterable[Step]) -> Toll | None:

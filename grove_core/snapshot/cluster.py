@@ -1,10 +1,9 @@
 """All objects of a cluster, indexed once; a view of it is what one root can see."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from itertools import chain
 from typing import Final, TypeAlias, TypeVar
 
 from grove_core.kernel.frozen import FrozenMap
@@ -81,11 +80,9 @@ class Cluster:
 
     def snapshot_of(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot:
         """What a decision about ``root`` may look at. A view: pods are shared, nothing is copied."""
-        groups = self.groups_of.get(root.uid, ())
         named = (root.ref.namespace, root.ref.name)
-        lists = [self.cliques_of.get(owner.uid, ()) for owner in (root, *groups)]
-        cliques = tuple(chain(*lists, self.leaving_of.get(named, ())))
-        groups += self.leaving_groups_of.get(named, ())
+        cliques = (*self.owned_cliques(root), *self.leaving_of.get(named, ()))
+        groups = (*self.groups_of.get(root.uid, ()), *self.leaving_groups_of.get(named, ()))
         orphans = self.orphans_of.get(named, ())
         gangs = self.gangs_of.get(root.uid, ())
         adrift = self._adrift((root, *gangs), named) if self.shared_of else ()
@@ -112,6 +109,11 @@ class Cluster:
             strangers=self.strangers,
             topologies=self.topologies,
         )
+
+    def owned_cliques(self, root: PodCliqueSet) -> Iterator[PodClique]:
+        """The PodCliques of a set and of its scaling groups; without those whose owner is gone."""
+        for owner in (root, *self.groups_of.get(root.uid, ())):
+            yield from self.cliques_of.get(owner.uid, ())
 
     @cached_property
     def _gaps_in(self) -> Mapping[str, frozenset[str]]:

@@ -11,7 +11,7 @@ from grove_core.document.document import Document
 from grove_core.document.writing import document_as_json
 from grove_core.explain import Tone, is_undecided, story_of
 from grove_core.kernel.conditions import Truth
-from grove_core.kernel.steps import Delete
+from grove_core.kernel.steps import Delete, is_end
 from grove_core.plan.forecast import Forecast
 from grove_core.recognition import Recognition
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
@@ -24,7 +24,8 @@ from grove_shell.actions.source import Source
 from grove_shell.controller.rounds import forecasts, topology_forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import complain, show, write
-from grove_shell.views.plan_page import Surroundings, notes_page, plan_page
+from grove_shell.views.plan_notes import Surroundings, notes_page
+from grove_shell.views.plan_page import plan_page
 from grove_shell.views.structured import as_text
 from grove_shell.views.words import failed_on
 
@@ -78,22 +79,12 @@ def plan(source: Source, options: PlanOptions) -> int:
     if options.out is not None:
         saved = as_text(document_as_json(document, decisions=options.decisions), "json")
         Path(options.out).write_text(saved, encoding="utf-8")
-    hand = hand_of(shown, rules.name)
     nothing = nothing_judged(situation.loaded, told)
     surroundings = Surroundings(
-        ignored=situation.loaded.ignored,
-        strays=situation.loaded.strays,
-        edited=situation.loaded.edited,
-        kept=situation.loaded.kept,
-        warnings=(*situation.loaded.warnings, *situation.loaded.passed_by),
-        podless=situation.loaded.podless,
-        cliqueless=situation.loaded.cliqueless,
-        left_out=situation.loaded.left_out,
-        unseen=tuple(situation.loaded.unseen.values()),
+        loaded=situation.loaded,
         nothing=nothing,
         unplaceable=unknown_placement(snapshots, nodes),
-        refusals=situation.loaded.refusals,
-        hand=hand,
+        hand=hand_of(shown, rules.name),
         newest=newest_time(situation.loaded.cluster),
         is_now_given=source.now is not None,
         verbose=options.verbose,
@@ -176,11 +167,10 @@ def classes_in(told: Sequence[Forecast], until: datetime | None = None) -> set[s
         steps = [step for round_ in forecast.rounds for step in round_.steps]
         withheld = [held for round_ in forecast.rounds for held in round_.withheld]
         deletes = any(isinstance(step.action, Delete) for step in steps)
-        ends = any(isinstance(step.action, Delete) and step.action.rests_on for step in steps)
         waits = (entry.until for entry in story.having(Tone.WAITS))
         due = until is not None and any(one is not None and one <= until for one in waits)
         found = {
-            "terminate": Tone.ENDS in tones or ends or (due and bool(story.unpredicted)),
+            "terminate": Tone.ENDS in tones or any(map(is_end, steps)) or (due and bool(story.unpredicted)),
             "wait": Tone.WAITS in tones,
             "unknown": Tone.UNKNOWN in tones or bool(story.unpredicted) or any(map(is_undecided, withheld)),
             "withheld": bool(withheld),

@@ -70,7 +70,7 @@ def simulate(options: SimulateOptions) -> int:
 
 
 def _of_a_newer_release(read: Read, shown: Recognition | None) -> Mapping[Ref, tuple[str, ...]]:
-    """That the steps of a newer release are not predicted, for each set of the dump (GF-134)."""
+    """Set of the dump -> why its steps are not predicted: the release is newer, or in doubt (GF-134, GF-135)."""
     found: dict[Ref, tuple[str, ...]] = {}
     if read.cluster is None or shown is None:
         return found

@@ -79,21 +79,21 @@ class PodRelist:
 
         return tried
 
-    async def run(self, leads: Callable[[], bool], told: Callable[[str], None]) -> None:
+    async def run(self, leads: Callable[[], bool], report: Callable[[str], None]) -> None:
         """List every namespace that needs it, every 30 seconds, until cancelled (OP-107).
 
         This finds unselected pods of PodCliques that create none. Up to eight namespaces are listed at once.
 
         Args:
             leads: whether this process is the leader.
-            told: called with a fault in our own code; the other namespaces go on.
+            report: called with a fault in our own code; the other namespaces go on.
         """
 
         async def look(namespace: str) -> None:
             try:
                 await self._read_all(namespace, leads)
             except Exception as fault:  # noqa: BLE001 - it is tried again, and the process goes on (OP-027)
-                told(own_faults.told(fault))
+                report(own_faults.told(fault))
 
         async with asyncio.TaskGroup() as looks:
             under_way: dict[str, asyncio.Task[None]] = {}

@@ -11,20 +11,20 @@ from grove_core.resources.podclique import GROUP_KIND
 
 RootKey: TypeAlias = tuple[str, str]
 """Namespace and name of a PodCliqueSet; an empty namespace and the name of a topology."""
-NOWHERE: Final = ""
-NOBODY: Final = ""
+_OF_TOPOLOGIES: Final = ""  # instead of a namespace
+_NOT_KNOWN: Final = ""  # instead of the name of a set
 _PARTS: Final = frozenset({GROUP_KIND, "PodClique"})
 """Controllers of other objects. An event of these may arrive first, and they may have lost every label."""
 
 
 def key_of_topology(name: str) -> RootKey:
     """Return the key of a topology."""
-    return (NOWHERE, name)
+    return (_OF_TOPOLOGIES, name)
 
 
 def is_topology_key(root_key: RootKey) -> bool:
     """Return whether a key is that of a topology."""
-    return root_key[0] == NOWHERE
+    return root_key[0] == _OF_TOPOLOGIES
 
 
 def shown_key(root_key: RootKey) -> dict[str, str]:
@@ -59,4 +59,4 @@ def root_key_in(
         return (namespace, named)
     if kind == DOMAIN_KIND:
         return (namespace, set_of_domain(str(meta["name"])))
-    return (namespace, NOBODY) if owner.kind in _PARTS else None
+    return (namespace, _NOT_KNOWN) if owner.kind in _PARTS else None

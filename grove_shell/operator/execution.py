@@ -36,9 +36,9 @@ class ClusterExecution:
         """What tries the steps of one round, unless somebody says why one is not to be done any more."""
         return self._roll_call.before(ConfirmedExecutor(self._writes, unless).attempt)
 
-    async def look_around(self, leads: Callable[[], bool], told: Callable[[str], None]) -> None:
+    async def look_around(self, leads: Callable[[], bool], report: Callable[[str], None]) -> None:
         """Look for pods that nobody follows, for as long as this process runs, whenever it leads (OP-107)."""
-        await self._roll_call.run(leads, told)
+        await self._roll_call.run(leads, report)
 
     async def refresh(self, root_key: RootKey) -> None:
         """Take in everything of a set as the server has it now (OP-013).

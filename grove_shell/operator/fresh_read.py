@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Final
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
+from grove_core.kernel.steps import Attempt, Outcome, Step, is_end
 from grove_core.plan.plan import Plan
 from grove_core.resources.ownership import clique_of_new
 from grove_core.snapshot.snapshot import Snapshot
@@ -17,11 +17,6 @@ from grove_shell.cache.cache_view import Observation
 
 _GOOD_FOR: Final = 4  # times as long as it took: a gang of a thousand parts is not judged a thousand times
 _RECOVERED: Final = "it is not to end any more"
-
-
-def is_end(step: Step) -> bool:
-    """Whether it ends a part of a gang for a breach; other deletions rest on nothing (PL-015)."""
-    return isinstance(step.action, Delete) and bool(step.action.rests_on)
 
 
 def ended_by(steps: Iterable[Step]) -> AbstractSet[Ref]:

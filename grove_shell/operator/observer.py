@@ -15,14 +15,13 @@ from typing import Any, Final, NamedTuple
 
 from grove_core.inquiry import Inquiry
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus, Step
+from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus, Step, is_end
 from grove_core.kernel.times import format_time
 from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.controller.look import Follower, Look
-from grove_shell.operator.fresh_read import is_end
 
 _PATIENCE: Final = timedelta(minutes=1)
 _DELAYS: Final = 16

@@ -50,7 +50,7 @@ class Process:
     Attributes:
         served: what the server offers.
         namespace: to look after; empty for all.
-        own_namespace: where its Lease is, unless it is told otherwise.
+        own_namespace: where its Lease is, unless the settings name another namespace.
         watching: plan and tell, and never write (``--observe``).
         own_image: that it runs from; pods wait for a start with it, unless the settings name another (WL-072).
         out, decisions: where lines are written, and what it sees and decides.

@@ -76,17 +76,16 @@ class Users:
     def admit(self, manifest: Manifest) -> None:
         """Put a set there that was admitted before."""
         root = podcliqueset_of(manifest)
-        root = replace(root, spec=with_default_delay(root.spec, self.rules))
         key = (root.ref.namespace, root.ref.name)
         self.manifests[key] = manifest
         found = self.cluster.world.items.get(root.ref)
         if isinstance(found, PodCliqueSet):
-            moved = found.spec != root.spec
-            generation = None if found.generation is None else found.generation + moved
-            is_edited = edit_between(found.spec, root.spec) is Edit.OF_MORE
+            spec = with_default_delay(root.spec, self.rules)
+            generation = None if found.generation is None else found.generation + (found.spec != spec)
+            is_edited = edit_between(found.spec, spec) is Edit.OF_MORE
             changed = replace(
                 found,
-                spec=root.spec,
+                spec=spec,
                 labels=root.labels,
                 annotations=root.annotations,
                 generation=generation,

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from grove_core.areas.gang_termination.questions import TERMINATION
+from grove_core.areas.gang_termination.questions import PREDICTION, TERMINATION
 from grove_core.areas.gang_termination.verdicts import WAITS
-from grove_core.explain import unpredicted_in
 from grove_core.kernel.conditions import Condition
+from grove_core.kernel.decisions import reasons_on
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
@@ -96,7 +96,7 @@ class Storyteller:
 
     def planned(self, actor: Actor, seen: Sight, plan: Plan) -> None:
         """Who waits until when, and what is held back; once, until it changes."""
-        for why in unpredicted_in(plan.findings):
+        for why in reasons_on(PREDICTION, plan.findings):
             self._unpredicted.setdefault(plan.root, {})[why.sentence] = None
         if self.history.deaf:
             return

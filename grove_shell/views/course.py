@@ -6,7 +6,7 @@ from typing import Final
 
 from grove_core.explain import Tone, is_gated
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Apply, Delete, Make, Step, toll_of
+from grove_core.kernel.steps import Apply, Delete, Make, Step, is_end, toll_of
 from grove_core.plan.forecast import Forecast, Round
 from grove_shell.page import Page
 from grove_shell.views.later import told_rounds
@@ -84,8 +84,8 @@ def created_by(steps: Iterable[Step]) -> Counter[str]:
 
 
 def removed_by(steps: Iterable[Step]) -> list[Step]:
-    """The deletions that end nothing for a breach; those rest on their cause (PL-015)."""
-    return [step for step in steps if isinstance(step.action, Delete) and not step.action.rests_on]
+    """The deletions that end nothing for a breach."""
+    return [step for step in steps if isinstance(step.action, Delete) and not is_end(step)]
 
 
 def changed_by(steps: Iterable[Step]) -> list[Step]:

@@ -9,9 +9,9 @@ from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import ENDS
 from grove_core.document.document import RulesSource, action_name
 from grove_core.document.writing import finding_as_json, ref_as_json, step_as_json, withheld_as_json
-from grove_core.explain import Tone, is_gated, unpredicted_in
+from grove_core.explain import Tone, is_gated
 from grove_core.inquiry import Inquiry
-from grove_core.kernel.decisions import Finding
+from grove_core.kernel.decisions import Finding, reasons_on
 from grove_core.kernel.steps import Step, toll_of
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -49,7 +49,7 @@ def explain_page(inquiries: Iterable[Inquiry], top: Top, *, only_guards: bool) -
     for index, inquiry in enumerate(inquiries):
         if index:
             page.add()
-        for why in unpredicted_in(inquiry.plan.findings):
+        for why in reasons_on(PREDICTION, inquiry.plan.findings):
             page.add(("NOT PREDICTED: ", STYLES[Tone.UNKNOWN]), why.sentence, cited(why))
         page.add((f"{inquiry.kind} {inquiry.ref.namespace}/{inquiry.name}", "bold"))
         if only_guards:

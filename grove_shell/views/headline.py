@@ -13,7 +13,7 @@ from grove_shell.page import Page, Span
 from grove_shell.views.course import changed_by, created_by, removed_by
 from grove_shell.views.later import later_terminations, terminations_in, told_rounds
 from grove_shell.views.layout import STYLES
-from grove_shell.views.words import clock, plural, taken
+from grove_shell.views.words import clock, not_predicted, plural, taken
 
 
 def add_headline(page: Page, document: Document, stories: Sequence[Story], nothing: str = "") -> None:
@@ -41,8 +41,7 @@ def moment_line(now: datetime, rules: str, source: RulesSource | None) -> str:
 def _on_predictions(stories: Sequence[Story]) -> list[Span]:
     """Of how many sets the steps shown are not those of the operator that runs there (GF-130 to GF-134)."""
     count = sum(bool(story.unpredicted) for story in stories)
-    words = f"NOT PREDICTED: the steps shown for {plural(count, 'PodCliqueSet')} are not those of the operator there"
-    return [(words, STYLES[Tone.UNKNOWN])] if count else []
+    return [(not_predicted("shown", count), STYLES[Tone.UNKNOWN])] if count else []
 
 
 def _on_terminations(document: Document, stories: Sequence[Story]) -> list[Span]:

@@ -9,7 +9,7 @@ from grove_core.areas.gang_termination.assumptions import Assumption, assumption
 from grove_core.areas.gang_termination.endings import deletions_by_replica
 from grove_core.kernel.durations import short_duration
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Delete, Step, toll_of
+from grove_core.kernel.steps import Step, is_end, toll_of
 from grove_core.kernel.times import whole_seconds
 from grove_core.plan.forecast import Forecast, Round
 from grove_shell.page import Page
@@ -31,8 +31,8 @@ class Later(NamedTuple):
 
 
 def terminations_in(round_: Round) -> list[Step]:
-    """The deletions of a round that end something for a breach; those rest on their cause (PL-015)."""
-    return [step for step in round_.steps if isinstance(step.action, Delete) and step.action.rests_on]
+    """The deletions of a round that end something for a breach."""
+    return list(filter(is_end, round_.steps))
 
 
 def later_terminations(forecast: Forecast) -> list[Later]:

@@ -2,26 +2,23 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final, TypeAlias, TypeVar
 
 from grove_core.document.document import Document, action_name
 from grove_core.explain import Cause, Entry, Story, Tone, story_of
-from grove_core.kernel.durations import short_duration
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step
-from grove_core.kernel.times import format_time
 from grove_core.plan.forecast import Forecast
 from grove_shell.page import Page
 from grove_shell.views.course import add_course, add_gated, changed_by, created_by
 from grove_shell.views.headline import add_headline
 from grove_shell.views.later import add_later
 from grove_shell.views.layout import INDENT, NAMES, STYLES, label
+from grove_shell.views.plan_notes import Surroundings, add_notes
 from grove_shell.views.words import cited, clock, distance, listed, named, plural, taken
 
 _ENTRIES: Final = 20
-_OLD: Final = timedelta(minutes=10)
 _ACTIONS: Final[Mapping[str, str]] = {
     "create": "creation",
     "ensure": "ensured object",
@@ -34,55 +31,12 @@ Told: TypeAlias = tuple[Forecast, Story]
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
-    """What the page says besides the plans.
-
-    Attributes:
-        ignored: kind -> how many objects no decision reads.
-        strays: pods of PodCliques that are not in the input.
-        edited: sets that are planned with the edits of a manifest in the input.
-        kept: fields of those that the manifest leaves out and that stay as stored (WL-198).
-        warnings: what admission would warn of in the manifests.
-        podless: PodCliques whose status counts pods and of which the input has none.
-        cliqueless: sets whose status counts available replicas and of which it has no PodClique.
-        left_out: whether the input lacks a whole kind that other objects speak of.
-        unseen: what a cluster said of the kinds it did not show.
-        nothing: why nothing was judged; empty where something was (CL-056).
-        unplaceable: sets with required topology constraints of which no node is known (TP-132).
-        refusals: errors of an API server that stand in the input in place of objects (IN-051).
-        hand: which operator runs the cluster, where the rules are those of another one (GF-111).
-        newest: the newest time in the input; None where it has none.
-        is_now_given: whether the user said when the input was taken.
-        verbose: list every entry, and every write of every round.
-        decisions: list every verdict.
-    """
-
-    ignored: Mapping[str, int]
-    strays: int = 0
-    edited: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    podless: tuple[str, ...] = ()
-    cliqueless: tuple[str, ...] = ()
-    left_out: bool = False
-    unseen: tuple[str, ...] = ()
-    nothing: str = ""
-    unplaceable: tuple[str, ...] = ()
-    refusals: tuple[str, ...] = ()
-    hand: str = ""
-    newest: datetime | None = None
-    is_now_given: bool = False
-    verbose: bool = False
-    decisions: bool = False
-
-
 def plan_page(document: Document, surroundings: Surroundings) -> Page:
     """The whole page."""
     page, now = Page(), document.as_of
     told = [(forecast, story_of(forecast)) for forecast in document.forecasts]
     add_headline(page, document, [story for _, story in told], surroundings.nothing)
-    _notes(page, document, [story for _, story in told], surroundings)
+    add_notes(page, document, [story for _, story in told], surroundings)
     calm = []
     for forecast, story in told:
         if not (surroundings.verbose or surroundings.decisions) and story.is_calm and not _is_eventful(forecast):
@@ -98,86 +52,6 @@ def plan_page(document: Document, surroundings: Surroundings) -> Page:
         page.add()
         _calm(page, calm)
     return page
-
-
-def notes_page(document: Document, surroundings: Surroundings) -> Page:
-    """What stands between the headline and the sets, for a document that has no place for it."""
-    page = Page()
-    _notes(page, document, [story_of(forecast) for forecast in document.forecasts], surroundings)
-    return page
-
-
-def _missing(page: Page, document: Document, unseen: Sequence[str], *, left_out: bool) -> None:
-    """What the input left out, or a cluster did not show."""
-    if document.not_collected:
-        page.add(("not collected: ", "bold magenta"), ", ".join(document.not_collected))
-        for words in unseen:
-            page.add(f"  {words}")
-        if left_out and not unseen:
-            page.add("  all that is needed: kubectl get pcs,pcsg,pclq,pods,podgangs -o json")
-
-
-def _notes(page: Page, document: Document, stories: Sequence[Story], surroundings: Surroundings) -> None:
-    _missing(page, document, surroundings.unseen, left_out=surroundings.left_out)
-    if surroundings.edited:
-        names = listed(list(surroundings.edited), NAMES)
-        page.add(("note: ", "bold"), f"planned as if the manifest in the input had just been applied to {names}")
-    if surroundings.kept:
-        page.add(
-            ("note: ", "bold"),
-            f"the manifest leaves out what stays as stored: {listed(list(surroundings.kept), NAMES)}",
-        )
-    _gaps(page, surroundings)
-    for warning in surroundings.warnings:
-        page.add(("warning: ", "bold yellow"), warning)
-    for lost, what in (
-        (surroundings.cliqueless, "available replicas, and the input has no PodClique of them"),
-        (surroundings.podless, "pods, and the input has none of them"),
-    ):
-        if lost:
-            page.add(("note: ", "bold"), f"the status of {listed(list(lost), NAMES)} counts {what}.")
-            page.add("  They count as lost. If the input was made with a selector (-l), make it again without.")
-    unrecorded = sum(story.unrecorded for story in stories)
-    if unrecorded:
-        those = plural(unrecorded, "PodClique")
-        page.add(("note: ", "bold"), f"{those} with too few ready pods and no record of ever having been available.")
-        page.add("  Without that record these rules end nothing.")
-    if surroundings.hand:
-        page.add(("note: ", "bold"), surroundings.hand)
-    _clock(page, document, stories, surroundings)
-    if surroundings.strays and not stories:
-        page.add((f"read past: {plural(surroundings.strays, 'Pod')} of PodCliques that are not in the input", "dim"))
-    if surroundings.ignored and not stories:
-        kinds = ", ".join(f"{count:,} {kind}" for kind, count in surroundings.ignored.items())
-        page.add((f"read past: {kinds}", "dim"))
-
-
-def _gaps(page: Page, surroundings: Surroundings) -> None:
-    """What the input does not show, or shows an error in place of."""
-    if surroundings.unplaceable:
-        names = listed(list(surroundings.unplaceable), NAMES)
-        page.add(("note: ", "bold"), f"whether the required topology constraints of {names} are kept is not known:")
-        page.add("  not every Node of their pods is in the input (kubectl get nodes -o json)")
-    for refusal in surroundings.refusals:
-        page.add(("warning: ", "bold yellow"), f"the input holds an error of an API server: {refusal}")
-
-
-def _clock(page: Page, document: Document, stories: Sequence[Story], surroundings: Surroundings) -> None:
-    """What speaks against the clock: an input that is newer (CL-051), or much older where something ends by it."""
-    now, newest = document.as_of, surroundings.newest
-    if newest is None:
-        return
-    if newest - now > (timedelta(0) if surroundings.is_now_given else _OLD):
-        whose = "--now" if surroundings.is_now_given else "the clock"
-        words = f"{whose} is {short_duration(newest - now)} before the newest time in the input ({format_time(newest)})"
-        page.add(("note: ", "bold"), words)
-    ends = any(story.having(Tone.ENDS) for story in stories)
-    if ends and not surroundings.is_now_given and now - newest > _OLD:
-        age = distance(newest, now)
-        page.add(
-            ("note: ", "bold"), f"nothing in the input is newer than {age}. If it is an older dump, say when it was"
-        )
-        page.add("  taken (--now), else delays that still ran then look as if they were over.")
 
 
 def _root(page: Page, forecast: Forecast, story: Story, now: datetime, *, full: bool) -> None:

@@ -13,7 +13,7 @@ from grove_shell.simulator.standing import Standing
 from grove_shell.views.happenings import lines_of
 from grove_shell.views.headline import moment_line
 from grove_shell.views.layout import STYLES, label
-from grove_shell.views.words import plural
+from grove_shell.views.words import not_predicted, plural
 
 _STYLES: Final = {
     What.TERMINATED: "bold red",
@@ -53,8 +53,7 @@ def _on_predictions(run: Run) -> list[Span]:
     """Of how many sets the steps that were played are not those of the operator that runs there (SM-098)."""
     if not run.unpredicted:
         return []
-    words = f"NOT PREDICTED: the steps played for {plural(len(run.unpredicted), 'PodCliqueSet')}"
-    return [(f"{words} are not those of the operator there; ", STYLES[Tone.UNKNOWN])]
+    return [(f"{not_predicted('played', len(run.unpredicted))}; ", STYLES[Tone.UNKNOWN])]
 
 
 def _headline(run: Run) -> str:

@@ -31,6 +31,11 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def not_predicted(done: str, sets: int) -> str:
+    """Of how many sets the steps are not those of the operator that runs there; ``done`` says where they are from."""
+    return f"NOT PREDICTED: the steps {done} for {plural(sets, 'PodCliqueSet')} are not those of the operator there"
+
+
 def named(ref: Ref) -> str:
     """``PodClique qwen-0-worker``, or ``replica 0`` of something."""
     if ref.replica is None:

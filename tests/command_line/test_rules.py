@@ -27,6 +27,15 @@ def spoken(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> st
     return shown.out if code != 64 else shown.err
 
 
+def manifest_of_qwen() -> Json:
+    """The set ``qwen`` of the dump as a manifest: what its user wrote, and no status."""
+    stored = next(
+        one for one in yaml.safe_load(Path(QWEN[0]).read_text("utf-8"))["items"] if one["metadata"]["name"] == "qwen"
+    )
+    new: Json = {key: stored[key] for key in ("apiVersion", "kind", "spec")}
+    return {**new, "metadata": {"name": "qwen", "namespace": "llm-serving"}}
+
+
 class TestRules:
     """What there is."""
 
@@ -146,13 +155,7 @@ class TestPlans:
     def test_cl055_validate_judges_an_update_by_the_operator_that_runs_there(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
-        stored = next(
-            one
-            for one in yaml.safe_load(Path(QWEN[0]).read_text("utf-8"))["items"]
-            if one["metadata"]["name"] == "qwen"
-        )
-        new = {key: stored[key] for key in ("apiVersion", "kind", "spec")}
-        new["metadata"] = {"name": "qwen", "namespace": "llm-serving"}
+        new = manifest_of_qwen()
         (tmp_path / "new.yaml").write_text(yaml.safe_dump(new), encoding="utf-8")
         words = ("validate", "-f", str(tmp_path / "new.yaml"))
         assert "a reboot may end a whole replica" in spoken(capsys, *words, "--old", QWEN[0])
@@ -382,13 +385,7 @@ class TestWhatIsNotPredicted:
     def test_gf130_scaling_and_another_delay_are_predicted(
         self, change: Json, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
-        stored = next(
-            one
-            for one in yaml.safe_load(Path(QWEN[0]).read_text("utf-8"))["items"]
-            if one["metadata"]["name"] == "qwen"
-        )
-        new = {key: stored[key] for key in ("apiVersion", "kind", "spec")}
-        new["metadata"] = {"name": "qwen", "namespace": "llm-serving"}
+        new = manifest_of_qwen()
         part = new["spec"] if "replicas" in change else new["spec"]["template"]
         part.update(change)
         (tmp_path / "new.yaml").write_text(yaml.safe_dump(new), encoding="utf-8")

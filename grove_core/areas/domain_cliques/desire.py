@@ -43,8 +43,8 @@ def wants_of_domain(moment: DomainMoment) -> tuple[Desired, tuple[Finding, ...]]
 def _unread(moment: DomainMoment) -> Iterator[Withheld]:
     """A clique that cannot be read is one nonetheless: the status would say that it is gone (DC-089)."""
     if moment.unread_cliques:
-        cliques = listed(f"{one.namespace}/{one.name}" for one in moment.unread_cliques)
-        yield Withheld(moment.domain.ref, (Why.CLIQUES_UNREAD.because(moment.domain.ref, cliques=cliques),))
+        because = Why.CLIQUES_UNREAD.because(moment.domain.ref, cliques=moment.unread_cliques)
+        yield Withheld(moment.domain.ref, (because,))
 
 
 def _removals(judged: tuple[Judged, ...]) -> Iterator[Want]:

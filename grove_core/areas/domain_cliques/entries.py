@@ -15,7 +15,6 @@ from grove_core.areas.domain_cliques.verdicts import Register
 from grove_core.kernel.decisions import Decision
 from grove_core.resources.daemon_entry import DaemonEntry
 from grove_core.resources.daemon_pod import DaemonPod
-from grove_core.resources.names import listed
 
 
 @unique
@@ -81,8 +80,7 @@ def _judged(
     if moment.pods_version < seen:
         return Decision(Fate.UNKNOWN, (Why.PODS_NOT_AS_NEW.because(ref, pods=moment.pods_version, entries=seen),))
     if moment.unread_pods:
-        pods_unread = listed(f"{one.namespace}/{one.name}" for one in moment.unread_pods)
-        return Decision(Fate.UNKNOWN, (Why.PODS_UNREAD.because(ref, pods=pods_unread),))
+        return Decision(Fate.UNKNOWN, (Why.PODS_UNREAD.because(ref, pods=moment.unread_pods),))
     if moved is not None:
         return Decision(Fate.REMOVE, (Why.ENTRY_MOVED.because(ref, node=where, register=moved.ref.short),))
     return Decision(Fate.REMOVE, (Why.ENTRY_STALE.because(ref, clique=entry.clique or "none", node=where),))

@@ -11,6 +11,7 @@ from grove_core.kernel.steps import Attempt
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND, ComputeDomainClique
 from grove_core.resources.daemon_pod import DaemonPod
+from grove_core.resources.names import listed
 
 _NONE: Final[Mapping[Ref, str]] = MappingProxyType({})
 
@@ -23,7 +24,8 @@ class DomainMoment:
         cliques: those whose label carries the uid of the domain, sorted by name (DC-082).
         pods: those whose label carries it, ended and deleted ones as long as they are there.
         pods_version: of the list or the event that the pods are known from; the whole view is as new as that.
-        unread_pods, unread_cliques: those of the domain, or perhaps of it, that cannot be read (DC-076, DC-089).
+        unread_pods, unread_cliques: those of the domain, or perhaps of it, that cannot be read, as a sentence lists
+            them; empty where all can (DC-076, DC-089).
         attempts: what was tried and is not seen yet; the controller judges each look anew.
         now: aware UTC.
     """
@@ -32,8 +34,8 @@ class DomainMoment:
     cliques: tuple[ComputeDomainClique, ...] = ()
     pods: tuple[DaemonPod, ...] = ()
     pods_version: int = 0
-    unread_pods: tuple[Ref, ...] = ()
-    unread_cliques: tuple[Ref, ...] = ()
+    unread_pods: str = ""
+    unread_cliques: str = ""
     attempts: tuple[Attempt, ...] = ()
     now: datetime
 
@@ -63,7 +65,7 @@ def moment_of(
         domain, cliques, pods, pods_version, now: as in :class:`DomainMoment`, of all domains.
         unread: address of each pod and clique that cannot be read -> the uid on its label; empty where it has none.
     """
-    obscured = sorted((ref for ref, uid in unread.items() if uid in {"", domain.uid}), key=lambda ref: ref.sort_key)
+    obscured = [ref for ref, uid in unread.items() if uid in {"", domain.uid}]
     return DomainMoment(
         domain=domain,
         cliques=tuple(
@@ -71,7 +73,12 @@ def moment_of(
         ),
         pods=tuple(sorted((pod for pod in pods if pod.domain_uid == domain.uid), key=lambda pod: pod.ref.sort_key)),
         pods_version=pods_version,
-        unread_pods=tuple(ref for ref in obscured if ref.kind == "Pod"),
-        unread_cliques=tuple(ref for ref in obscured if ref.kind == CLIQUE_KIND),
+        unread_pods=_unread("Pod", obscured),
+        unread_cliques=_unread(CLIQUE_KIND, obscured),
         now=now,
     )
+
+
+def _unread(kind: str, obscured: Iterable[Ref]) -> str:
+    names = [f"{ref.namespace}/{ref.name}" for ref in obscured if ref.kind == kind]
+    return listed(names) if names else ""

@@ -60,7 +60,7 @@ def unfinished_in(snapshot: Snapshot) -> Unfinished:
         for one in step.action.terminates:
             index = one.replica.replica
             if index is None or one.replica != snapshot.root.ref.at_replica(index):
-                continue  # a replica of a scaling group: its end is told by no flag
+                continue  # a replica of a scaling group: no flag reports its end
             if lasts:
                 causes[index].update(rests_on)
             else:

@@ -1,0 +1,124 @@
+"""What the page of a plan says besides the plans: what the input lacks, and what speaks against it or its clock."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from grove_core.document.document import Document
+from grove_core.explain import Story, Tone, story_of
+from grove_core.kernel.durations import short_duration
+from grove_core.kernel.times import format_time
+from grove_shell.page import Page
+from grove_shell.reading.loaded import Loaded
+from grove_shell.views.layout import NAMES
+from grove_shell.views.words import distance, listed, plural
+
+_OLD: Final = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What the page says besides the plans.
+
+    Attributes:
+        loaded: the input.
+        nothing: why nothing was judged; empty where something was (CL-056).
+        unplaceable: sets with required topology constraints of whose pods not every node is known (TP-132).
+        hand: which operator runs the cluster, where the rules are those of another one (GF-111).
+        newest: the newest time in the input; None where it has none.
+        is_now_given: whether the user said when the input was taken.
+        verbose: list every entry, and every write of every round.
+        decisions: list every verdict.
+    """
+
+    loaded: Loaded
+    nothing: str
+    unplaceable: tuple[str, ...]
+    hand: str
+    newest: datetime | None
+    is_now_given: bool
+    verbose: bool
+    decisions: bool
+
+
+def notes_page(document: Document, surroundings: Surroundings) -> Page:
+    """The notes alone, for a document that has no place for them."""
+    page = Page()
+    add_notes(page, document, [story_of(forecast) for forecast in document.forecasts], surroundings)
+    return page
+
+
+def add_notes(page: Page, document: Document, stories: Sequence[Story], surroundings: Surroundings) -> None:
+    """What stands between the headline and the sets."""
+    loaded = surroundings.loaded
+    _missing(page, document, loaded)
+    if loaded.edited:
+        names = listed(list(loaded.edited), NAMES)
+        page.add(("note: ", "bold"), f"planned as if the manifest in the input had just been applied to {names}")
+    if loaded.kept:
+        page.add(
+            ("note: ", "bold"),
+            f"the manifest leaves out what stays as stored: {listed(list(loaded.kept), NAMES)}",
+        )
+    _gaps(page, surroundings)
+    for warning in (*loaded.warnings, *loaded.passed_by):
+        page.add(("warning: ", "bold yellow"), warning)
+    for lost, what in (
+        (loaded.cliqueless, "available replicas, and the input has no PodClique of them"),
+        (loaded.podless, "pods, and the input has none of them"),
+    ):
+        if lost:
+            page.add(("note: ", "bold"), f"the status of {listed(list(lost), NAMES)} counts {what}.")
+            page.add("  They count as lost. If the input was made with a selector (-l), make it again without.")
+    unrecorded = sum(story.unrecorded for story in stories)
+    if unrecorded:
+        those = plural(unrecorded, "PodClique")
+        page.add(("note: ", "bold"), f"{those} with too few ready pods and no record of ever having been available.")
+        page.add("  Without that record these rules end nothing.")
+    if surroundings.hand:
+        page.add(("note: ", "bold"), surroundings.hand)
+    _clock(page, document, stories, surroundings)
+    if loaded.strays and not stories:
+        page.add((f"read past: {plural(loaded.strays, 'Pod')} of PodCliques that are not in the input", "dim"))
+    if loaded.ignored and not stories:
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in loaded.ignored.items())
+        page.add((f"read past: {kinds}", "dim"))
+
+
+def _gaps(page: Page, surroundings: Surroundings) -> None:
+    """What the input does not show, or shows an error in place of."""
+    if surroundings.unplaceable:
+        names = listed(list(surroundings.unplaceable), NAMES)
+        page.add(("note: ", "bold"), f"whether the required topology constraints of {names} are kept is not known:")
+        page.add("  not every Node of their pods is in the input (kubectl get nodes -o json)")
+    for refusal in surroundings.loaded.refusals:
+        page.add(("warning: ", "bold yellow"), f"the input holds an error of an API server: {refusal}")
+
+
+def _clock(page: Page, document: Document, stories: Sequence[Story], surroundings: Surroundings) -> None:
+    """What speaks against the clock: an input that is newer (CL-051), or much older where something ends by it."""
+    now, newest = document.as_of, surroundings.newest
+    if newest is None:
+        return
+    if newest - now > (timedelta(0) if surroundings.is_now_given else _OLD):
+        whose = "--now" if surroundings.is_now_given else "the clock"
+        words = f"{whose} is {short_duration(newest - now)} before the newest time in the input ({format_time(newest)})"
+        page.add(("note: ", "bold"), words)
+    ends = any(story.having(Tone.ENDS) for story in stories)
+    if ends and not surroundings.is_now_given and now - newest > _OLD:
+        age = distance(newest, now)
+        page.add(
+            ("note: ", "bold"), f"nothing in the input is newer than {age}. If it is an older dump, say when it was"
+        )
+        page.add("  taken (--now), else delays that still ran then look as if they were over.")
+
+
+def _missing(page: Page, document: Document, loaded: Loaded) -> None:
+    """What the input left out, or a cluster did not show."""
+    if document.not_collected:
+        page.add(("not collected: ", "bold magenta"), ", ".join(document.not_collected))
+        for words in loaded.unseen.values():
+            page.add(f"  {words}")
+        if loaded.left_out and not loaded.unseen:
+            page.add("  all that is needed: kubectl get pcs,pcsg,pclq,pods,podgangs -o json")
