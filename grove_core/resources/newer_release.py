@@ -28,7 +28,8 @@ def is_newer_field(path: str) -> bool:
 def newer_fields_in(raw: Mapping[str, Any]) -> Iterator[str]:
     """The paths of such fields in an object, and ``spec.updateStrategy.type`` where its value is such. Total."""
     spec = _part(raw, "spec")
-    if _part(spec, "updateStrategy").get("type") in STRATEGIES:
+    strategy = _part(spec, "updateStrategy").get("type")
+    if isinstance(strategy, str) and strategy in STRATEGIES:
         yield "spec.updateStrategy.type"
     for key in ("cliques", "podCliqueScalingGroups"):
         items = _part(spec, "template").get(key)

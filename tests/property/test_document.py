@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.document.document import FORMAT_VERSION, Document
+from grove_core.document.document import FORMAT_VERSION, Document, RulesSource
 from grove_core.document.reading import attempts_from_json, document_from_json
 from grove_core.document.writing import document_as_json
 from grove_core.kernel.errors import MalformedObject
@@ -57,6 +57,25 @@ def test_cl011_a_document_that_lacks_something_is_refused(missing: str) -> None:
 def test_cl011_a_time_that_is_none_is_refused() -> None:
     with pytest.raises(MalformedObject, match='"yesterday" instead of an RFC 3339'):
         document_from_json({**plain(world_of(b"")), "asOf": "yesterday"})
+
+
+@pytest.mark.parametrize("source", [RulesSource("option"), RulesSource("cluster", "v0.1.0-alpha.9 is there")])
+@pytest.mark.req("CL-055")
+def test_pl009_what_chose_the_rules_reads_back(source: RulesSource) -> None:
+    told = replace(document_of(reconcile(world_of(b"").snapshot)), rules_from=source)
+    assert document_from_json(document_as_json(told, decisions=True)) == told
+
+
+@pytest.mark.parametrize("lacks", ["restsOn", "terminates"])
+@pytest.mark.req("PL-033")
+def test_pl009_a_deletion_with_causes_or_gangs_alone_is_refused(lacks: str) -> None:
+    raw = plain(world_of(ENDING))["plans"][0]["rounds"][0]["steps"]
+    (first, *_) = [step for step in raw if step.get("terminates")]
+    recorded = {**first, "outcome": "done", "detail": ""}
+    assert len(attempts_from_json([recorded])) == 1
+    with pytest.raises(MalformedObject) as caught:
+        attempts_from_json([{**recorded, lacks: []}])
+    assert "only one of restsOn and terminates (PL-033)" in caught.value.problems[-1].got
 
 
 @given(worlds(), st.sampled_from(Outcome))

@@ -71,6 +71,17 @@ def test_wl199_a_default_is_filled_in_where_the_stored_set_has_it(defaulted: boo
     assert second["spec"]["minAvailable"] == 1
 
 
+@pytest.mark.parametrize("note", ["{", "[" * 100_000, "[]", "null", 7, None])
+def test_wl198_a_note_that_is_no_manifest_takes_nothing_away(note: object) -> None:
+    raw: Json = {"metadata": {"name": "llm"}, "spec": copy.deepcopy(SPEC)}
+    there = stored(raw, defaulted=True)
+    there["spec"]["template"]["terminationDelay"] = "2h"
+    there["metadata"]["annotations"] = {LAST_APPLIED: note}
+    found = applied_over(raw, there)
+    assert found.manifest["spec"] == there["spec"]
+    assert "spec.template.terminationDelay" in found.kept
+
+
 def test_wl198_labels_are_merged_as_well() -> None:
     raw = {"metadata": {"name": "llm", "labels": {"a": "1", "b": "1"}}, "spec": SPEC}
     there = stored(raw, defaulted=True, last=raw)
