@@ -19,9 +19,9 @@ from benchmarks.data.cast import NOW
 from benchmarks.data.facts import Owners, owner_facts, pod_facts
 from benchmarks.data.lists import texts_of_pods
 from benchmarks.data.owners import bare_set, sharing_set
-from grove_core.areas.gang_termination.design.desire import wake_of_termination
 from grove_core.areas.gang_termination.design.judge import judge_by_design
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
+from grove_core.areas.gang_termination.design.wants import wake_of_termination
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration, DomainShape, Mnnvl, MnnvlMode, Served
 from grove_core.resources.pod import Pod, pod_of

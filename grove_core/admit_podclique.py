@@ -6,9 +6,9 @@ In mode `annotations` alone (MS): a PodClique gets the claim to what it shares, 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from grove_core.areas.mnnvl_scopes.desire import stamped
 from grove_core.areas.mnnvl_scopes.entry import Clashes, Joins, Passes, Surroundings, Waits, judge_entry
 from grove_core.areas.mnnvl_scopes.rules import Refuse, Warn, Why
+from grove_core.areas.mnnvl_scopes.wants import stamped
 from grove_core.areas.workload.defaults import patch_between
 from grove_core.kernel.admission import Amend, AmendmentVerdict, Caution, Deny, Objection
 from grove_core.kernel.decisions import Decision

@@ -4,17 +4,17 @@ from collections.abc import Iterable
 
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.ruling import RuleSet, unless_unasked
-from grove_core.areas.mnnvl.desire import findings_of_fabric, wake_of_fabric, wants_of_fabric
 from grove_core.areas.mnnvl.judge import fabric_of, judge_fabric
-from grove_core.areas.mnnvl_scopes.desire import as_admitted, findings_of_scopes, wants_of_scopes
+from grove_core.areas.mnnvl.wants import findings_of_fabric, wake_of_fabric, wants_of_fabric
 from grove_core.areas.mnnvl_scopes.judge import judge_scopes
-from grove_core.areas.topology.desire import findings_of_topology, wants_of_topology
+from grove_core.areas.mnnvl_scopes.wants import as_admitted, findings_of_scopes, wants_of_scopes
 from grove_core.areas.topology.judge import judge_topology, placing_of
-from grove_core.areas.workload.desire import judge_completion
+from grove_core.areas.topology.wants import findings_of_topology, wants_of_topology
 from grove_core.areas.workload.gates import findings_of_gates, judge_gates, wants_of_gates
 from grove_core.areas.workload.oversize import left_as_it_is
 from grove_core.areas.workload.starting import findings_of_start
 from grove_core.areas.workload.teardown import released_of, wants_of_teardown
+from grove_core.areas.workload.wants import judge_completion
 from grove_core.kernel.steps import Step
 from grove_core.kernel.wants import Desired
 from grove_core.plan.difference import difference, steps_for

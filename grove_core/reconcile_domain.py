@@ -6,8 +6,8 @@ A module of its own, since whoever plans PodCliqueSets need not load what domain
 from datetime import timedelta
 from typing import Final
 
-from grove_core.areas.domain_cliques.desire import wants_of_domain
 from grove_core.areas.domain_cliques.moment import DomainMoment
+from grove_core.areas.domain_cliques.wants import wants_of_domain
 from grove_core.plan.difference import difference
 from grove_core.plan.plan import Plan
 

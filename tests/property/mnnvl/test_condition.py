@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.mnnvl.desire import wants_of_fabric
 from grove_core.areas.mnnvl.judge import judge_fabric
+from grove_core.areas.mnnvl.wants import wants_of_fabric
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.wants import Status
 from grove_core.resources.domain_condition import Failure, failure_in

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.admit import admit
-from grove_core.areas.mnnvl.desire import wake_of_fabric, wants_of_fabric
 from grove_core.areas.mnnvl.judge import fabric_of, judge_fabric
 from grove_core.areas.mnnvl.preflight import objection_to_start
 from grove_core.areas.mnnvl.verdicts import Fate
+from grove_core.areas.mnnvl.wants import wake_of_fabric, wants_of_fabric
 from grove_core.document.document import Document
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from grove_core.areas.mnnvl.desire import wants_of_fabric
 from grove_core.areas.mnnvl.judge import judge_fabric
+from grove_core.areas.mnnvl.wants import wants_of_fabric
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from grove_core.areas.mnnvl.desire import wants_of_fabric
 from grove_core.areas.mnnvl.judge import address_of, judge_fabric
 from grove_core.areas.mnnvl.verdicts import Fate
+from grove_core.areas.mnnvl.wants import wants_of_fabric
 from grove_core.areas.mnnvl_scopes.judge import shared_domain
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard

@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from typing import Final
 
-from grove_core.areas.gang_termination.design.desire import (
+from grove_core.areas.gang_termination.design.findings import findings_of_termination
+from grove_core.areas.gang_termination.design.judge import judge_by_design
+from grove_core.areas.gang_termination.design.tally import tally_of
+from grove_core.areas.gang_termination.design.wants import (
     ends_of_termination,
     wake_of_termination,
     wants_of_statuses,
 )
-from grove_core.areas.gang_termination.design.findings import findings_of_termination
-from grove_core.areas.gang_termination.design.judge import judge_by_design
-from grove_core.areas.gang_termination.design.tally import tally_of
 from grove_core.areas.gang_termination.ruling import RuleSet, Ruling
 from grove_core.areas.gang_termination.verdicts import Judgement, ending_of
 from grove_core.snapshot.snapshot import Snapshot

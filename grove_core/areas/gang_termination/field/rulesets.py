@@ -5,11 +5,11 @@ from types import MappingProxyType
 from typing import Final
 
 from grove_core.areas.gang_termination.field.advice import risks_in
-from grove_core.areas.gang_termination.field.desire import wake_of_field, wants_of_field
 from grove_core.areas.gang_termination.field.findings import findings_of_field
 from grove_core.areas.gang_termination.field.generations import RELEASES, Generation
 from grove_core.areas.gang_termination.field.judge import ending_of, judge_field
 from grove_core.areas.gang_termination.field.unpredicted import unpredicted_in
+from grove_core.areas.gang_termination.field.wants import wake_of_field, wants_of_field
 from grove_core.areas.gang_termination.ruling import RuleSet, Ruling
 from grove_core.kernel.decisions import Finding
 from grove_core.snapshot.snapshot import Snapshot
