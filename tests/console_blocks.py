@@ -32,7 +32,7 @@ def played(block: str, capsys: pytest.CaptureFixture[str]) -> str:
     return text
 
 
-def hold_to_what_is_said(page: Path, capsys: pytest.CaptureFixture[str], *, bless: bool) -> list[str]:
+def check_console_blocks(page: Path, capsys: pytest.CaptureFixture[str], *, bless: bool) -> list[str]:
     """Run each block of a page; what it shows must be what is printed. Returns the blocks.
 
     Args:

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from grove_shell.cli.main import run
-from tests.console_blocks import hold_to_what_is_said
+from tests.console_blocks import check_console_blocks
 
 ROOT: Final = Path(__file__).parent.parent
 README: Final = ROOT / "README.md"
@@ -21,7 +21,7 @@ def test_cl004_the_readme_shows_what_the_program_says(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *, bless: bool
 ) -> None:
     monkeypatch.chdir(ROOT)
-    assert hold_to_what_is_said(README, capsys, bless=bless)
+    assert check_console_blocks(README, capsys, bless=bless)
 
 
 def test_cl004_the_library_example_runs(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

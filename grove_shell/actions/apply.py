@@ -34,11 +34,11 @@ from grove_shell.client.connection import NoAccess, connect
 from grove_shell.controller.act_at_once import act_at_once
 from grove_shell.controller.deciding import decided
 from grove_shell.exits import DONE, ERROR, STALE
-from grove_shell.page import Page, complain, printable, show, write
+from grove_shell.page import Page, escape_unprintable, print_error, print_page, write_stdout
 from grove_shell.reading.collected import Collected
 from grove_shell.reading.faults import faults_in
 from grove_shell.reading.objects import load
-from grove_shell.views.words import plural
+from grove_shell.views.formatting import plural
 
 Deciding: TypeAlias = Callable[[Observation, RuleSet], Plan]
 
@@ -73,14 +73,14 @@ def apply(options: ApplyOptions, decide: Deciding = decided) -> int:
             page.add(("stale: ", "bold red"), "the cluster is not as it was when this plan was made; nothing was done")
             for line in stale:
                 page.add(f"  {line}")
-            complain(page)
+            print_error(page)
             return STALE
         if options.dry_run:
-            write(f"still the plan: {plural(len(steps), 'write')}\n")
+            write_stdout(f"still the plan: {plural(len(steps), 'write')}\n")
             return DONE
         return _told(asyncio.run(_act(live, found, steps)), steps)
     except (_Unread, _Illegal, NoCluster, NoAccess, Unreachable) as fault:
-        complain(fault)
+        print_error(fault)
         return ERROR
 
 
@@ -96,7 +96,7 @@ def _read(path: str) -> Document:
     try:
         raw = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as fault:
-        raise _Unread(printable(f"{path}: {fault.strerror or fault}")) from fault
+        raise _Unread(escape_unprintable(f"{path}: {fault.strerror or fault}")) from fault
     except (ValueError, RecursionError) as fault:
         problem = Problem(path="", expected="a plan that `grove plan --out` wrote", got=f"no JSON ({fault})")
         raise _unread(path, (problem,)) from fault
@@ -198,7 +198,7 @@ def _told(attempts: Sequence[Attempt], steps: Sequence[Step]) -> int:
     left = len(steps) - len(attempts)
     if left:
         page.add(f"{plural(left, 'write')} not tried, because of those")
-    show(page)
+    print_page(page)
     return ERROR if failed or left else DONE
 
 

@@ -8,19 +8,19 @@ from typing import Any
 from grove_core.compare import Comparison, Termination, compare
 from grove_core.document.writing import reason_as_json, ref_as_json, rules_source_as_json
 from grove_core.kernel.times import format_time
-from grove_shell.actions.choosing import missing
-from grove_shell.actions.further import with_further_findings
-from grove_shell.actions.nothing_judged import nothing_judged
-from grove_shell.actions.plan import gap_names, moment_after
-from grove_shell.actions.rule_choice import AUTO, chosen_rules
-from grove_shell.actions.situation import Situation, asked
+from grove_shell.actions.command_input import CommandInput, read_input_or_report
+from grove_shell.actions.empty_input import nothing_judged_message
+from grove_shell.actions.input_findings import with_input_findings
+from grove_shell.actions.plan import gap_names, time_after
+from grove_shell.actions.rule_set_choice import AUTO, choose_rule_set
+from grove_shell.actions.set_selection import missing_sets
 from grove_shell.actions.source import Source
 from grove_shell.controller.rounds import forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
-from grove_shell.page import complain, show, warn, write
-from grove_shell.views.compare_page import Compared, compare_page
+from grove_shell.page import print_error, print_page, print_warnings, write_stdout
+from grove_shell.views.compare_page import ComparisonReport, compare_page
+from grove_shell.views.formatting import fail_on_message
 from grove_shell.views.structured import as_text
-from grove_shell.views.words import failed_on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,68 +36,68 @@ class CompareOptions:
     verbose: bool = False
 
 
-def compared(source: Source, options: CompareOptions) -> int:
+def compare_rule_sets(source: Source, options: CompareOptions) -> int:
     """Compare and print; returns the exit code (CL-001)."""
-    situation = asked(source)
-    if situation is None:
+    inputs = read_input_or_report(source)
+    if inputs is None:
         return ERROR
-    snapshots = tuple(situation.snapshots(source.namespace, options.sets))
-    if lacking := missing(situation.loaded.cluster, options.sets, source.namespace):
-        complain(f"not in the input: {lacking}")
+    snapshots = tuple(inputs.snapshots(source.namespace, options.sets))
+    if lacking := missing_sets(inputs.loaded.cluster, options.sets, source.namespace):
+        print_error(f"not in the input: {lacking}")
         return FAIL_ON if options.fail_on and not options.sets else USAGE
-    until = moment_after(situation.now, options.until)
-    loaded = situation.loaded
-    chosen = [chosen_rules(name, None, loaded.cluster, loaded.newer) for name in options.rules]
+    until = time_after(inputs.now, options.until)
+    loaded = inputs.loaded
+    chosen = [choose_rule_set(name, None, loaded.cluster, loaded.newer) for name in options.rules]
     names = chosen[0][0].name, chosen[1][0].name
     if AUTO in options.rules and names[0] == names[1] and snapshots:
-        complain(f"both sides are '{names[0]}': {chosen[0][1].because}; say --rules twice")
+        print_error(f"both sides are '{names[0]}': {chosen[0][1].because}; say --rules twice")
         return USAGE
     told = [
         [
-            replace(forecast, findings=with_further_findings(forecast.findings, snapshot, {}, shown))
+            replace(forecast, findings=with_input_findings(forecast.findings, snapshot, {}, shown))
             for forecast, snapshot in zip(forecasts(snapshots, rules, limit=None, until=until), snapshots, strict=True)
         ]
         for rules, _, shown in chosen
     ]
     found = tuple(compare(before, after) for before, after in zip(*told, strict=True))
-    nothing = nothing_judged(situation.loaded, told[0])
-    about = Compared(
+    nothing = nothing_judged_message(inputs.loaded, told[0])
+    about = ComparisonReport(
         rules=names,
         rules_from=(chosen[0][1], chosen[1][1]),
-        nothing=nothing,
-        as_of=situation.now,
+        nothing_judged=nothing,
+        as_of=inputs.now,
         until=until,
-        not_collected=gap_names(situation.loaded.cluster.gaps),
+        not_collected=gap_names(inputs.loaded.cluster.gaps),
         comparisons=found,
     )
-    warn(situation.loaded.passed_by)
+    print_warnings(inputs.loaded.passed_by)
     if options.output == "human":
-        show(compare_page(about, full=options.verbose))
+        print_page(compare_page(about, full=options.verbose))
     else:
-        write(as_text(_as_json(about), options.output))
-    if nothing and not situation.faults:
+        write_stdout(as_text(_as_json(about), options.output))
+    if nothing and not inputs.faults:
         if options.output != "human":
-            complain(nothing)
+            print_error(nothing)
         return FAIL_ON
-    return _exit_code(situation, options, found)
+    return _exit_code(inputs, options, found)
 
 
-def _exit_code(situation: Situation, options: CompareOptions, found: Sequence[Comparison]) -> int:
+def _exit_code(inputs: CommandInput, options: CompareOptions, found: Sequence[Comparison]) -> int:
     changes = {difference.change.value.lower() for one in found for difference in one.differences}
-    if situation.faults:
+    if inputs.faults:
         return ERROR
     unknown = {"unknown"} if any(one.unknown for one in found) else set()
-    asked = set(options.fail_on)
-    if "unknown" in asked and any(one.unpredicted for one in found):
+    fail_on = set(options.fail_on)
+    if "unknown" in fail_on and any(one.unpredicted for one in found):
         unknown = {"unknown"}
-    if options.fail_on and (met := changes & asked | unknown):
-        complain(failed_on(met))
+    if options.fail_on and (met := changes & fail_on | unknown):
+        print_error(fail_on_message(met))
         return FAIL_ON
     changes |= unknown
     return CHANGES if options.detailed_exitcode and changes else DONE
 
 
-def _as_json(about: Compared) -> dict[str, Any]:
+def _as_json(about: ComparisonReport) -> dict[str, Any]:
     return {
         "rules": list(about.rules),
         "rulesFrom": [rules_source_as_json(source) for source in about.rules_from],

@@ -20,11 +20,11 @@ from grove_shell.converge.runs import Run
 from grove_shell.converge.schedule import Schedule
 from grove_shell.converge.worlds import WORLDS
 from grove_shell.exits import DONE, ERROR, USAGE
-from grove_shell.page import complain, show, warn, write
+from grove_shell.page import print_error, print_page, print_warnings, write_stdout
 from grove_shell.reading.faults import Fault, faults_in
 from grove_shell.views.convergence_document import runs_as_json
 from grove_shell.views.convergence_table import convergence_page
-from grove_shell.views.faults import COMMAND_LINE, NOTHING_RUN, faults_page
+from grove_shell.views.problems_page import COMMAND_LINE, NOTHING_RUN, problems_page
 from grove_shell.views.structured import as_text
 from grove_shell.views.world_bar import world_bar
 
@@ -52,7 +52,7 @@ def converge(options: ConvergeOptions) -> int:
     try:
         return _converge(options)
     except NoAccess as fault:  # CV-064
-        complain(fault)
+        print_error(fault)
         return ERROR
 
 
@@ -63,12 +63,12 @@ def _converge(options: ConvergeOptions) -> int:
     before, more = _before(folder, options)
     faults = (*faults_in(COMMAND_LINE, problems), *faults, *more)
     if faults:
-        complain(faults_page(faults, NOTHING_RUN))
+        print_error(problems_page(faults, NOTHING_RUN))
         return USAGE if all(fault.file == COMMAND_LINE for fault in faults) else ERROR
     engine = _engine_of(options, costs)
     strange = _strangers(points, before, engine, folder)
     if strange:
-        complain(faults_page(strange, NOTHING_RUN))
+        print_error(problems_page(strange, NOTHING_RUN))
         return ERROR
     return _run(points, engine, before, folder, options)
 
@@ -91,16 +91,16 @@ def _run(
     except KeyboardInterrupt:
         interrupted = True
     except ChildProcessError as fault:
-        complain(fault)
+        print_error(fault)
         return ERROR
     except OSError as fault:
-        complain(f"cannot write {fault.filename or folder}: {fault.strerror or fault}")
+        print_error(f"cannot write {fault.filename or folder}: {fault.strerror or fault}")
         return ERROR
     if runs:
         _show(runs, schedule, folder, options)
     if interrupted:
         if folder is not None:
-            complain(f"what is done is in {folder / RUNS}; --resume goes on")
+            print_error(f"what is done is in {folder / RUNS}; --resume goes on")
         raise KeyboardInterrupt
     return DONE
 
@@ -150,16 +150,16 @@ def _strangers(
 def _show(runs: Sequence[Run], schedule: Schedule, folder: Path | None, options: ConvergeOptions) -> None:
     page = convergence_page(runs, schedule.stopped)
     if options.output == "human":
-        show(page)
+        print_page(page)
     else:
-        write(as_text(runs_as_json(runs, schedule.stopped), options.output))
+        write_stdout(as_text(runs_as_json(runs, schedule.stopped), options.output))
     if folder is None:
         return
     (folder / TABLE).write_text(page.text, encoding="utf-8")
     if find_spec("matplotlib") is None:
-        warn(["no pictures without matplotlib: pip install matplotlib, then again with --resume"])
+        print_warnings(["no pictures without matplotlib: pip install matplotlib, then again with --resume"])
         return
     from grove_shell.views.convergence_plots import draw_all  # noqa: PLC0415 - it brings matplotlib
 
     for name in draw_all(runs, folder):
-        complain(f"{folder / name}")
+        print_error(f"{folder / name}")

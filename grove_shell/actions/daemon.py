@@ -13,9 +13,9 @@ from grove_shell.fabric_daemon.fabric import stand_in
 from grove_shell.fabric_daemon.identity import Told, identified, problems_in
 from grove_shell.fabric_daemon.process import DaemonProcess
 from grove_shell.fabric_daemon.telling import Telling
-from grove_shell.page import complain
+from grove_shell.page import print_error
 from grove_shell.reading.faults import faults_in
-from grove_shell.views.faults import COMMAND_LINE, NOTHING_STARTED, faults_page
+from grove_shell.views.problems_page import COMMAND_LINE, NOTHING_STARTED, problems_page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,5 +66,5 @@ async def _reached(options: DaemonOptions, problems: list[Problem]) -> Connectio
 
 
 def _refused(problems: Iterable[Problem]) -> int:
-    complain(faults_page(tuple(faults_in(COMMAND_LINE, problems)), NOTHING_STARTED))
+    print_error(problems_page(tuple(faults_in(COMMAND_LINE, problems)), NOTHING_STARTED))
     return ERROR

@@ -14,15 +14,15 @@ from grove_core.recognition import Recognition
 from grove_core.reconcile import reconcile
 from grove_core.resources.cluster_topology import likest
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.actions.further import with_further_findings
-from grove_shell.actions.plan import hand_of
-from grove_shell.actions.rule_choice import chosen_rules
-from grove_shell.actions.situation import asked
+from grove_shell.actions.command_input import read_input_or_report
+from grove_shell.actions.input_findings import with_input_findings
+from grove_shell.actions.plan import operator_note
+from grove_shell.actions.rule_set_choice import choose_rule_set
 from grove_shell.actions.source import Source
 from grove_shell.controller.rounds import as_stored
 from grove_shell.exits import DONE, ERROR, USAGE
-from grove_shell.page import complain, show, warn, write
-from grove_shell.views.explain_page import Top, explain_page, inquiry_as_json
+from grove_shell.page import print_error, print_page, print_warnings, write_stdout
+from grove_shell.views.explain_page import ExplainHeader, explain_page, inquiry_as_json
 from grove_shell.views.structured import as_text
 
 KINDS: Final[Mapping[str, str]] = {
@@ -41,19 +41,19 @@ def explain(source: Source, target: str, *, output: str, rules: str | None, why_
     """Explain and print; returns the exit code (CL-001)."""
     kind, slash, name = target.partition("/")
     if kind.lower() not in KINDS or not slash or not name:
-        complain(f"{target} is not KIND/NAME with KIND one of pcs, pcsg, pclq, pod, podgang, computedomain")
+        print_error(f"{target} is not KIND/NAME with KIND one of pcs, pcsg, pclq, pod, podgang, computedomain")
         return USAGE
-    situation = asked(source)
-    if situation is None:
+    inputs = read_input_or_report(source)
+    if inputs is None:
         return ERROR
     kind = KINDS[kind.lower()]
-    judges, source_of_rules, recognition = chosen_rules(
-        rules, situation.rules, situation.loaded.cluster, situation.loaded.newer
+    judges, source_of_rules, recognition = choose_rule_set(
+        rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer
     )
-    found = situation.snapshots(source.namespace)
+    found = inputs.snapshots(source.namespace)
     snapshots = tuple(as_stored(one, judges) for one in found)
     having = tuple(snapshot for snapshot in snapshots if has(snapshot, kind, name))
-    nodes = situation.loaded.nodes
+    nodes = inputs.loaded.nodes
     every = (
         Inquiry(snapshot, _planned(snapshot, judges, nodes, recognition), kind, name)
         for snapshot in having or snapshots
@@ -61,28 +61,28 @@ def explain(source: Source, target: str, *, output: str, rules: str | None, why_
     inquiries = [
         inquiry for inquiry in every if having or any(held.target == inquiry.ref for held in inquiry.withheld())
     ]
-    warn(situation.loaded.passed_by)
+    print_warnings(inputs.loaded.passed_by)
     if not inquiries:
         hint = _hint(name, [one for snapshot in snapshots for one in _names(snapshot, kind)])
-        complain(f"not in the input, or of no PodCliqueSet in it: {kind} {name}{hint}")
+        print_error(f"not in the input, or of no PodCliqueSet in it: {kind} {name}{hint}")
         return USAGE
     if output == "human":
-        top = Top(situation.now, judges.name, source_of_rules, hand_of(recognition, judges.name))
-        show(explain_page(inquiries, top, only_guards=why_not is not None))
+        top = ExplainHeader(inputs.now, judges.name, source_of_rules, operator_note(recognition, judges.name))
+        print_page(explain_page(inquiries, top, only_guards=why_not is not None))
     else:
         document = {
             "rules": judges.name,
             "rulesFrom": rules_source_as_json(source_of_rules),
-            "asOf": format_time(situation.now),
+            "asOf": format_time(inputs.now),
             "answers": [inquiry_as_json(inquiry, only_guards=why_not is not None) for inquiry in inquiries],
         }
-        write(as_text(document, output))
-    return ERROR if situation.faults else DONE
+        write_stdout(as_text(document, output))
+    return ERROR if inputs.faults else DONE
 
 
 def _planned(snapshot: Snapshot, judges: RuleSet, nodes: NodeLabels, shown: Recognition | None) -> Plan:
     plan = reconcile(snapshot, judges)
-    return replace(plan, findings=with_further_findings(plan.findings, snapshot, nodes, shown))
+    return replace(plan, findings=with_input_findings(plan.findings, snapshot, nodes, shown))
 
 
 def _hint(name: str, known: Sequence[str]) -> str:

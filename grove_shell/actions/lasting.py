@@ -10,7 +10,7 @@ from grove_shell.client.api import Unreachable
 from grove_shell.client.connection import NoAccess
 from grove_shell.exits import ERROR
 from grove_shell.operator.serving import CannotListen
-from grove_shell.page import complain
+from grove_shell.page import print_error
 
 
 def lasting(program: Coroutine[Any, Any, int]) -> int:
@@ -18,7 +18,7 @@ def lasting(program: Coroutine[Any, Any, int]) -> int:
     try:
         return asyncio.run(program)
     except (NoAccess, CannotListen, Unreachable) as fault:
-        complain(fault)
+        print_error(fault)
         return ERROR
     finally:
         _give_up_on_what_takes_nothing()

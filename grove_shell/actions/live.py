@@ -18,7 +18,7 @@ from grove_shell.client.discovery import discover
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, ApiKind
 from grove_shell.client.lists import NotListed, pages_of
 from grove_shell.reading.collected import Collected
-from grove_shell.views.progress import counting
+from grove_shell.views.progress import progress_counter
 
 Json = dict[str, Any]
 T = TypeVar("T")
@@ -35,7 +35,7 @@ def collect(live: Live) -> Collected:
     Raises:
         NoCluster: there is no way to it, it does not answer, or it does not know what a PodCliqueSet is.
     """
-    with counting("asking", "objects") as count:
+    with progress_counter("asking", "objects") as count:
         return completed(_collect(live, count or (lambda _item: None)))
 
 

@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from grove_shell.actions.situation import configured_by
+from grove_shell.actions.command_input import read_configuration
 from grove_shell.exits import DONE, ERROR
 from grove_shell.manifests.definitions import definitions
 from grove_shell.manifests.domains import domain_definitions
 from grove_shell.manifests.installation import Installation
 from grove_shell.manifests.programs import operator_objects, webhook_objects
 from grove_shell.manifests.roles import access_objects, daemon_roles
-from grove_shell.page import complain, write
-from grove_shell.views.faults import NOTHING_PRINTED, faults_page
+from grove_shell.page import print_error, write_stdout
+from grove_shell.views.problems_page import NOTHING_PRINTED, problems_page
 from grove_shell.views.structured import as_text
 
 PARTS: Final[Mapping[str, Callable[[Installation], Iterator[dict[str, Any]]]]] = {
@@ -47,15 +47,15 @@ def manifests(
     Returns:
         The exit code (CL-001).
     """
-    configured = configured_by(config)
+    configured = read_configuration(config)
     if configured.faults:
-        complain(faults_page(configured.faults, NOTHING_PRINTED))
+        print_error(problems_page(configured.faults, NOTHING_PRINTED))
         return ERROR
     features = configured.configuration
     whole = replace(told, mnnvl=features.mnnvl, topology=features.topology, operator=configured.said)
     objects = objects_of(whole, parts, more)
     if output == "json":
-        write(as_text({"apiVersion": "v1", "kind": "List", "items": objects}, "json"))
+        write_stdout(as_text({"apiVersion": "v1", "kind": "List", "items": objects}, "json"))
     else:
-        write("".join(f"---\n{as_text(made, 'yaml')}" for made in objects))
+        write_stdout("".join(f"---\n{as_text(made, 'yaml')}" for made in objects))
     return DONE

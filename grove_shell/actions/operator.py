@@ -15,10 +15,10 @@ from grove_shell.client.discovery import discover
 from grove_shell.exits import ERROR
 from grove_shell.operator.process import Process
 from grove_shell.operator.taken_names import taken_names
-from grove_shell.page import complain
+from grove_shell.page import print_error
 from grove_shell.replay.format import DecisionLog, NoLog, log_at
 from grove_shell.settings.operator import OperatorSettings, settings_of
-from grove_shell.views.faults import NOTHING_STARTED, faults_page
+from grove_shell.views.problems_page import NOTHING_STARTED, problems_page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ def operate(options: OperatorOptions) -> int:
     """Run until told to stop; returns the exit code (CL-001)."""
     settings, faults = configuration(options.config, settings_of)
     if faults:
-        complain(faults_page(faults, NOTHING_STARTED))
+        print_error(problems_page(faults, NOTHING_STARTED))
         return ERROR
     with ExitStack() as stack:
         decisions = None
@@ -47,7 +47,7 @@ def operate(options: OperatorOptions) -> int:
                 decisions = stack.enter_context(log_at(Path(options.decision_log)))
             except (OSError, NoLog) as fault:
                 words = fault.strerror if isinstance(fault, OSError) else "it is there, and is no decision log"
-                complain(f"{options.decision_log}: {words}; try another --decision-log")
+                print_error(f"{options.decision_log}: {words}; try another --decision-log")
                 return ERROR
         return lasting(_run(options, settings, decisions))
 

@@ -15,19 +15,19 @@ from grove_core.kernel.steps import Delete, is_end
 from grove_core.plan.forecast import Forecast
 from grove_core.recognition import Recognition
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
-from grove_shell.actions.choosing import missing
-from grove_shell.actions.further import unknown_placement, with_further_findings
-from grove_shell.actions.nothing_judged import nothing_judged
-from grove_shell.actions.rule_choice import chosen_rules
-from grove_shell.actions.situation import Situation, asked
+from grove_shell.actions.command_input import CommandInput, read_input_or_report
+from grove_shell.actions.empty_input import nothing_judged_message
+from grove_shell.actions.input_findings import sets_with_unknown_nodes, with_input_findings
+from grove_shell.actions.rule_set_choice import choose_rule_set
+from grove_shell.actions.set_selection import missing_sets
 from grove_shell.actions.source import Source
 from grove_shell.controller.rounds import forecasts, topology_forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
-from grove_shell.page import complain, show, write
-from grove_shell.views.plan_notes import Surroundings, notes_page
+from grove_shell.page import print_error, print_page, write_stdout
+from grove_shell.views.formatting import fail_on_message
+from grove_shell.views.plan_notes import PlanContext, notes_page
 from grove_shell.views.plan_page import plan_page
 from grove_shell.views.structured import as_text
-from grove_shell.views.words import failed_on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,58 +48,56 @@ class PlanOptions:
 
 def plan(source: Source, options: PlanOptions) -> int:
     """Plan and print; returns the exit code (CL-001, CL-002)."""
-    situation = asked(source)
-    if situation is None:
+    inputs = read_input_or_report(source)
+    if inputs is None:
         return ERROR
-    snapshots = tuple(situation.snapshots(source.namespace, options.sets))
-    if lacking := missing(situation.loaded.cluster, options.sets, source.namespace):
-        complain(f"not in the input: {lacking}")
+    snapshots = tuple(inputs.snapshots(source.namespace, options.sets))
+    if lacking := missing_sets(inputs.loaded.cluster, options.sets, source.namespace):
+        print_error(f"not in the input: {lacking}")
         return FAIL_ON if options.fail_on and not options.sets else USAGE
-    until = moment_after(situation.now, options.until)
-    rules, rules_from, shown = chosen_rules(
-        options.rules, situation.rules, situation.loaded.cluster, situation.loaded.newer
-    )
-    nodes = situation.loaded.nodes
+    until = time_after(inputs.now, options.until)
+    rules, rules_from, shown = choose_rule_set(options.rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer)
+    nodes = inputs.loaded.nodes
     told = tuple(
-        replace(forecast, findings=with_further_findings(forecast.findings, snapshot, nodes, shown))
+        replace(forecast, findings=with_input_findings(forecast.findings, snapshot, nodes, shown))
         for forecast, snapshot in zip(
             forecasts(snapshots, rules, limit=options.rounds, until=until), snapshots, strict=True
         )
     )
     if source.namespace is None and not options.sets:
-        told += topology_forecasts(situation.loaded.cluster, situation.now, situation.attempts)
+        told += topology_forecasts(inputs.loaded.cluster, inputs.now, inputs.attempts)
     document = Document(
         rules=rules.name,
-        as_of=situation.now,
-        not_collected=gap_names(situation.loaded.cluster.gaps),
+        as_of=inputs.now,
+        not_collected=gap_names(inputs.loaded.cluster.gaps),
         forecasts=told,
-        configuration=situation.loaded.cluster.configuration,
+        configuration=inputs.loaded.cluster.configuration,
         rules_from=rules_from,
     )
     if options.out is not None:
         saved = as_text(document_as_json(document, decisions=options.decisions), "json")
         Path(options.out).write_text(saved, encoding="utf-8")
-    nothing = nothing_judged(situation.loaded, told)
-    surroundings = Surroundings(
-        loaded=situation.loaded,
-        nothing=nothing,
-        unplaceable=unknown_placement(snapshots, nodes),
-        hand=hand_of(shown, rules.name),
-        newest=newest_time(situation.loaded.cluster),
+    nothing = nothing_judged_message(inputs.loaded, told)
+    context = PlanContext(
+        loaded=inputs.loaded,
+        nothing_judged=nothing,
+        sets_with_unknown_nodes=sets_with_unknown_nodes(snapshots, nodes),
+        operator_note=operator_note(shown, rules.name),
+        newest_time=newest_transition_time(inputs.loaded.cluster),
         is_now_given=source.now is not None,
         verbose=options.verbose,
         decisions=options.decisions,
     )
     if options.output == "human":
-        show(plan_page(document, surroundings))
+        print_page(plan_page(document, context))
     else:
-        complain(notes_page(document, surroundings))
-        write(as_text(document_as_json(document, decisions=options.decisions), options.output))
-    if nothing and not situation.faults:
+        print_error(notes_page(document, context))
+        write_stdout(as_text(document_as_json(document, decisions=options.decisions), options.output))
+    if nothing and not inputs.faults:
         if options.output != "human":
-            complain(nothing)
+            print_error(nothing)
         return FAIL_ON
-    return _exit_code(situation, options, told, until)
+    return _exit_code(inputs, options, told, until)
 
 
 def gap_names(gaps: frozenset[Gap]) -> tuple[str, ...]:
@@ -112,7 +110,7 @@ def gap_names(gaps: frozenset[Gap]) -> tuple[str, ...]:
     )
 
 
-def hand_of(shown: Recognition | None, rules: str) -> str:
+def operator_note(shown: Recognition | None, rules: str) -> str:
     """Which operator runs the cluster and which rule set predicts it, where another one was named (GF-111)."""
     if shown is None or not shown.go_operator or rules.partition("@")[2] in shown.fitting:
         return ""
@@ -120,7 +118,7 @@ def hand_of(shown: Recognition | None, rules: str) -> str:
     return f"{shown.because}; --rules {shown.rules} {nearest}"
 
 
-def newest_time(cluster: Cluster) -> datetime | None:
+def newest_transition_time(cluster: Cluster) -> datetime | None:
     """The newest transition time of any condition in a cluster."""
     cliques = (clique.status.conditions for owned in cluster.cliques_of.values() for clique in owned)
     groups = (group.status.conditions for owned in cluster.groups_of.values() for group in owned)
@@ -128,32 +126,32 @@ def newest_time(cluster: Cluster) -> datetime | None:
     return max(times, default=None)
 
 
-def moment_after(now: datetime, span: timedelta | None) -> datetime | None:
+def time_after(now: datetime, span: timedelta | None) -> datetime | None:
     """The moment a span after now, at most the end of the calendar; None without a span."""
     if span is None:
         return None
     return now + min(span, datetime.max.replace(tzinfo=now.tzinfo) - now)
 
 
-def _exit_code(situation: Situation, options: PlanOptions, told: Sequence[Forecast], until: datetime | None) -> int:
-    if situation.faults:
+def _exit_code(inputs: CommandInput, options: PlanOptions, told: Sequence[Forecast], until: datetime | None) -> int:
+    if inputs.faults:
         return ERROR
-    if options.fail_on and (met := set(options.fail_on) & classes_in(told, until) | undecided_in(told)):
-        complain(failed_on(met))
+    if options.fail_on and (met := set(options.fail_on) & fail_on_classes(told, until) | undecided_classes(told)):
+        print_error(fail_on_message(met))
         return FAIL_ON
     if options.detailed_exitcode and any(forecast.rounds[0].steps for forecast in told):
         return CHANGES
     return DONE
 
 
-def undecided_in(told: Sequence[Forecast]) -> set[str]:
+def undecided_classes(told: Sequence[Forecast]) -> set[str]:
     """``unknown`` where nothing can be said of what becomes of some set, which fails any check (CL-002)."""
     findings = chain.from_iterable(forecast.findings for forecast in told)
     is_open = any(one.question == TERMINATION and one.verdict == Truth.UNKNOWN.value for one in findings)
     return {"unknown"} if is_open else set()
 
 
-def classes_in(told: Sequence[Forecast], until: datetime | None = None) -> set[str]:
+def fail_on_classes(told: Sequence[Forecast], until: datetime | None = None) -> set[str]:
     """Which ``--fail-on`` classes some forecasts hold, in any round (CL-002).
 
     Args:

@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 from grove_core.areas.mnnvl.preflight import objection_to_start
 from grove_core.resources.definition_names import Names, clashes
-from grove_shell.actions.situation import situation_of
+from grove_shell.actions.command_input import read_input
 from grove_shell.actions.source import NoCluster, Source
 from grove_shell.exits import DONE, ERROR
 from grove_shell.manifests.definitions import own_names
-from grove_shell.page import Page, complain, show
-from grove_shell.views.faults import NOTHING_DECIDED, faults_page
+from grove_shell.page import Page, print_error, print_page
+from grove_shell.views.problems_page import NOTHING_DECIDED, problems_page
 
 
 def preflight(source: Source) -> int:
@@ -20,25 +20,25 @@ def preflight(source: Source) -> int:
             from grove_shell.actions.installed_names import installed_names  # noqa: PLC0415 - needs the client
 
             installed = installed_names(source.live)
-        situation = situation_of(source)
+        inputs = read_input(source)
     except NoCluster as fault:
-        show(_page_of_taken_names(installed))
-        complain(fault)
+        print_page(_page_of_taken_names(installed))
+        print_error(fault)
         return ERROR
-    cluster, page = situation.loaded.cluster, _page_of_taken_names([*installed, *situation.loaded.definitions])
+    cluster, page = inputs.loaded.cluster, _page_of_taken_names([*installed, *inputs.loaded.definitions])
     told, served = cluster.configuration, cluster.served
     objection = objection_to_start(told, served)
     if objection is not None:
         page.add(("would not start: ", "bold red"), objection.sentence, (f"  {objection.rule.requirement}", "dim"))
-    elif situation.faults:
-        complain(faults_page(situation.faults, NOTHING_DECIDED))
+    elif inputs.faults:
+        print_error(problems_page(inputs.faults, NOTHING_DECIDED))
     elif told.mnnvl.enabled and served.domains is None:
         page.add(("unknown: ", "bold yellow"), "whether the cluster has ComputeDomains does not show in this input")
     elif not page.lines:
         page.add(("would start", "bold green"))
-        show(page)
+        print_page(page)
         return DONE
-    show(page)
+    print_page(page)
     return ERROR
 
 

@@ -14,12 +14,12 @@ from grove_core.plan.forecast import forecast_of
 from grove_core.reconcile import reconcile
 from grove_shell.actions.compare import comparison_as_json
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON
-from grove_shell.page import complain, show, write
+from grove_shell.page import print_error, print_page, write_stdout
 from grove_shell.reading.faults import Fault
 from grove_shell.replay.format import dumped, plan_as_json
 from grove_shell.replay.reading import Broken, Recorded, looks_in
-from grove_shell.views.faults import NOTHING_REPLAYED, faults_page
-from grove_shell.views.replay_page import Other, Parted, Replayed, replay_page
+from grove_shell.views.problems_page import NOTHING_REPLAYED, problems_page
+from grove_shell.views.replay_page import ChangedDecision, ReplayReport, RuleSetDifference, replay_page
 from grove_shell.views.structured import as_text
 from grove_shell.views.world_bar import world_bar
 
@@ -43,15 +43,15 @@ def replay(options: ReplayOptions) -> int:
         with world_bar(count, "looks") as advance:
             replayed = _replayed(looks_in(read()), options, advance)
     except OSError as fault:
-        complain(f"{options.log}: {fault.strerror}")
+        print_error(f"{options.log}: {fault.strerror}")
         return ERROR
     except Broken as broken:
         flaw = broken.flaw
         return _refused(Fault(file=options.log, line=flaw.line or None, expected=flaw.expected, got=flaw.got))
     if options.output == "human":
-        show(replay_page(replayed, full=options.verbose))
+        print_page(replay_page(replayed, full=options.verbose))
     else:
-        write(as_text(_as_json(replayed), options.output))
+        write_stdout(as_text(_as_json(replayed), options.output))
     if replayed.others:
         return FAIL_ON
     return CHANGES if options.detailed_exitcode and replayed.parted else DONE
@@ -72,15 +72,15 @@ def _lines_of(path: str) -> Iterator[bytes]:
 
 
 def _refused(fault: Fault) -> int:
-    complain(faults_page((fault,), NOTHING_REPLAYED))
+    print_error(problems_page((fault,), NOTHING_REPLAYED))
     return ERROR
 
 
-def _replayed(looks: Iterable[Recorded], options: ReplayOptions, advance: Callable[[], None]) -> Replayed:
+def _replayed(looks: Iterable[Recorded], options: ReplayOptions, advance: Callable[[], None]) -> ReplayReport:
     """Decide every look again, by the rules of the log, and by others where they are asked for (RP-001, RP-005)."""
     count, roots, moments = 0, set[Ref](), list[datetime]()
-    others: list[Other] = []
-    parted: list[Parted] = []
+    others: list[ChangedDecision] = []
+    parted: list[RuleSetDifference] = []
     versions: dict[str, None] = {}
     rules: dict[str, None] = {}
     for look in looks:
@@ -88,19 +88,19 @@ def _replayed(looks: Iterable[Recorded], options: ReplayOptions, advance: Callab
         plan = reconcile(look.snapshot, own)
         again = plan_as_json(plan, now)
         if dumped(again) != dumped(look.plan):
-            others.append(Other(look.line, look.name, now, tuple(_where(look.plan, again))))
+            others.append(ChangedDecision(look.line, look.name, now, tuple(_where(look.plan, again))))
         if options.rules is not None:
             forecast = forecast_of(reconcile(look.snapshot, rule_set(options.rules)), now)
             found = compare(forecast_of(plan, now), forecast)
             if not found.is_same:
-                parted.append(Parted(look.line, look.name, look.rules, now, found))
+                parted.append(RuleSetDifference(look.line, look.name, look.rules, now, found))
         count += 1
         roots.add(look.snapshot.root.ref)
         moments = [min((now, *moments)), max((now, *moments))]
         versions[look.head.core_version] = None
         rules[look.rules] = None
         advance()
-    return Replayed(
+    return ReplayReport(
         looks=count,
         sets=len(roots),
         first=moments[0] if moments else None,
@@ -128,7 +128,7 @@ def _where(recorded: Mapping[str, Any], again: Mapping[str, Any]) -> Iterator[st
             yield f"{name}: {recorded.get(name)} in the log, {again.get(name)} now"
 
 
-def _as_json(told: Replayed) -> dict[str, Any]:
+def _as_json(told: ReplayReport) -> dict[str, Any]:
     return {
         "looks": told.looks,
         "sets": told.sets,

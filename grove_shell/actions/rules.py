@@ -15,7 +15,7 @@ from grove_shell.catalogue.reading import (
     releases_of,
 )
 from grove_shell.exits import DONE, USAGE
-from grove_shell.page import complain, show, write
+from grove_shell.page import print_error, print_page, write_stdout
 from grove_shell.settings.rules import canonical
 from grove_shell.views.rules_page import rule_page, rule_set_page, rule_sets_page
 from grove_shell.views.structured import as_text
@@ -42,24 +42,24 @@ def rules(asked: tuple[str, ...], output: str) -> int:
             names = [*rule_sets(), *catalogue(), *(one.code for one in catalogue().values() if one.code)]
             near = get_close_matches(word, names, n=1, cutoff=0.5)
             hint = f'; did you mean "{near[0]}"?' if near else ""
-            complain(f"{word!r} is no rule set, rule number or reason code{hint}")
+            print_error(f"{word!r} is no rule set, rule number or reason code{hint}")
         return USAGE
     if output == "human":
         for name in sets:
-            show(rule_set_page(name, differences(generation_of(name))))
+            print_page(rule_set_page(name, differences(generation_of(name))))
         for one in found:
-            show(rule_page(one))
+            print_page(rule_page(one))
     else:
         told = {"ruleSets": [_set_as_json(name) for name in sets], "rules": [_rule_as_json(one) for one in found]}
-        write(as_text(told, output))
+        write_stdout(as_text(told, output))
     return DONE
 
 
 def _all_sets(output: str) -> int:
     if output == "human":
-        show(rule_sets_page({name: (releases_of(name), differences(name)) for name in reversed(generations())}))
+        print_page(rule_sets_page({name: (releases_of(name), differences(name)) for name in reversed(generations())}))
     else:
-        write(
+        write_stdout(
             as_text(
                 {"ruleSets": [_set_as_json(name) for name in dict.fromkeys(one.name for one in rule_sets().values())]},
                 output,

@@ -12,21 +12,21 @@ from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.kernel.refs import Ref
 from grove_core.recognition import Recognition, unpredicted_of
-from grove_shell.actions.rule_choice import chosen_rules
+from grove_shell.actions.rule_set_choice import choose_rule_set
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
-from grove_shell.page import Page, complain, show, write
+from grove_shell.page import Page, print_error, print_page, write_stdout
 from grove_shell.simulator.draws import with_drawn_events
 from grove_shell.simulator.reading import Read, read_scenario
 from grove_shell.simulator.scenario import Scenario
 from grove_shell.simulator.shrink import MOST_RUNS, shrunk
 from grove_shell.simulator.simulation import Options, Run, Simulation
 from grove_shell.simulator.strangers import strangers_in
-from grove_shell.views.faults import NOTHING_PLAYED, faults_page
+from grove_shell.views.formatting import plural
+from grove_shell.views.problems_page import NOTHING_PLAYED, problems_page
 from grove_shell.views.run_document import run_as_json, worlds_as_json
 from grove_shell.views.structured import as_text
 from grove_shell.views.time_bar import Tick, time_bar
 from grove_shell.views.timeline import timeline_page, verdict_lines
-from grove_shell.views.words import plural
 from grove_shell.views.world_bar import world_bar
 
 
@@ -50,13 +50,15 @@ def simulate(options: SimulateOptions) -> int:
     """Play and print; returns the exit code (CL-001)."""
     read = read_scenario(options.scenario)
     if read.scenario is None:
-        complain(faults_page(read.faults, NOTHING_PLAYED))
+        print_error(problems_page(read.faults, NOTHING_PLAYED))
         return ERROR
     if options.picture is not None and not _can_draw(options.picture):
         return ERROR
-    rules, source, shown = chosen_rules(options.rules, None, read.cluster, read.newer)
+    rules, source, shown = choose_rule_set(options.rules, None, read.cluster, read.newer)
     if rules.name != DESIGN.name and (options.check or options.seeds is not None):
-        complain(f"--check and --seeds watch the promises of the design, not those of {rules.name}: add --rules design")
+        print_error(
+            f"--check and --seeds watch the promises of the design, not those of {rules.name}: add --rules design"
+        )
         return USAGE
     options = replace(options, rules=rules.name)
     if options.seeds is not None:
@@ -83,9 +85,9 @@ def _of_a_newer_release(read: Read, shown: Recognition | None) -> Mapping[Ref, t
 
 def _told(read: Read, run: Run, options: SimulateOptions) -> int:
     if options.output == "human":
-        show(timeline_page(run, verbose=options.verbose))
+        print_page(timeline_page(run, verbose=options.verbose))
     else:
-        write(as_text(run_as_json(run), options.output))
+        write_stdout(as_text(run_as_json(run), options.output))
     if options.picture is not None and not _drawn(run, options.picture):
         return ERROR
     if run.violation is not None:
@@ -121,10 +123,10 @@ def _many(read: Read, scenario: Scenario, options: SimulateOptions) -> int:
                 page.add(f"  {kind:<16} in {plural(number, 'world')}")
         for line in verdict_lines(broken) if broken is not None else ():
             page.add(f"world {options.first + played - 1}: ", (line, "bold red"))
-        show(page)
+        print_page(page)
     else:
         document = worlds_as_json(played, terminations, kinds, options.first, broken)
-        write(as_text(document, options.output))
+        write_stdout(as_text(document, options.output))
     if stopped:
         raise KeyboardInterrupt
     smallest = _tell_smallest(read, broken, options) if broken is not None else None
@@ -143,7 +145,7 @@ def _shown(read: Read, plain: Scenario, smallest: Scenario | None, options: Simu
     what = "the scenario as it is, no world broke a promise"
     if smallest is not None:
         what = f"world {seed}, made as small as {plural(len(smallest.spec.events), 'event')}"
-    complain(f"{path} shows {what}")
+    print_error(f"{path} shows {what}")
     return True
 
 
@@ -154,7 +156,7 @@ def _drawn(run: Run, path: str) -> bool:
     try:
         draw(run, path)
     except OSError as fault:
-        complain(f"cannot write {path}: {fault.strerror or fault}")
+        print_error(f"cannot write {path}: {fault.strerror or fault}")
         return False
     return True
 
@@ -188,15 +190,15 @@ def _tell_smallest(read: Read, run: Run, options: SimulateOptions) -> Scenario:
         smallest = shrunk(run.scenario, fails)
     text = as_text(smallest.as_json, "yaml")
     if options.trace is None:
-        complain(f"\n# repeats {code}; grove simulate --check FILE\n{text}")
+        print_error(f"\n# repeats {code}; grove simulate --check FILE\n{text}")
         return smallest
     try:
         Path(options.trace).write_text(text, encoding="utf-8")
     except OSError as fault:
-        complain(f"cannot write {options.trace}: {fault.strerror or fault}")
+        print_error(f"cannot write {options.trace}: {fault.strerror or fault}")
         return smallest
     events = plural(len(smallest.spec.events), "event")
-    complain(f"{options.trace} repeats {code} with {events}: grove simulate --check {options.trace}")
+    print_error(f"{options.trace} repeats {code} with {events}: grove simulate --check {options.trace}")
     return smallest
 
 
@@ -205,9 +207,9 @@ def _can_draw(path: str) -> bool:
     from importlib.util import find_spec  # noqa: PLC0415 - few want a picture
 
     if Path(path).suffix not in {".svg", ".png"}:
-        complain(f"--picture {path}: expected a name that ends in .svg or .png")
+        print_error(f"--picture {path}: expected a name that ends in .svg or .png")
         return False
     if find_spec("matplotlib") is None:
-        complain("--picture needs matplotlib: pip install matplotlib")
+        print_error("--picture needs matplotlib: pip install matplotlib")
         return False
     return True

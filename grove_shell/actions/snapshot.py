@@ -10,12 +10,12 @@ from grove_shell.actions.live import collect
 from grove_shell.actions.source import Live, NoCluster
 from grove_shell.client.nesting_limit import TOO_DEEP, cut_in
 from grove_shell.exits import DONE, ERROR
-from grove_shell.page import complain, write
+from grove_shell.page import print_error, write_stdout
 from grove_shell.reading import capture
 from grove_shell.reading.items import named
 from grove_shell.redaction import Redaction
+from grove_shell.views.formatting import plural
 from grove_shell.views.structured import as_text
-from grove_shell.views.words import plural
 
 _SALT: int = 16
 
@@ -35,21 +35,21 @@ def take_snapshot(options: SnapshotOptions) -> int:
     try:
         found = collect(options.live)
     except NoCluster as fault:
-        complain(fault)
+        print_error(fault)
         return ERROR
     items = [*found.items] if options.whole else Redaction(os.urandom(_SALT)).of(found.items)
     first = capture.as_item(found, datetime.now(UTC))
     text = as_text({"apiVersion": "v1", "kind": "List", "metadata": {}, "items": [first, *items]}, options.output)
     if options.out is None:
-        write(text)
+        write_stdout(text)
     else:
         _write(Path(options.out), text)
-    complain(_summary(items, found.origin, options.out))
+    print_error(_summary(items, found.origin, options.out))
     for one in found.items:
         for field in cut_in(one):
-            complain(f"not read whole: {named(one)}: {field}: {TOO_DEEP}")
+            print_error(f"not read whole: {named(one)}: {field}: {TOO_DEEP}")
     for why in found.unseen.values():
-        complain(f"not shown to us: {why}")
+        print_error(f"not shown to us: {why}")
     return DONE
 
 

@@ -24,10 +24,10 @@ from grove_core.resources.keys import GROVE
 from grove_core.resources.names import listed
 from grove_core.resources.topology_use import User
 from grove_core.snapshot.cluster import Cluster
-from grove_shell.actions.situation import configured_by, moment_of
+from grove_shell.actions.command_input import input_time, read_configuration
 from grove_shell.actions.source import NoCluster, Source
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
-from grove_shell.page import complain, show, warn, write
+from grove_shell.page import print_error, print_page, print_warnings, write_stdout
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.items import Item, fault_in
 from grove_shell.reading.loaded import Loaded
@@ -35,15 +35,15 @@ from grove_shell.reading.nodes import Grounds
 from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of, label_of, standard_input
 from grove_shell.reading.topologies import is_topology
-from grove_shell.views.faults import LEFT_OPEN, NOTHING_DECIDED, closing_of, faults_page
-from grove_shell.views.progress import counting
+from grove_shell.views.problems_page import NOTHING_DECIDED, REST_UNKNOWN, closing_line, problems_page
+from grove_shell.views.progress import progress_counter
 from grove_shell.views.structured import as_text
-from grove_shell.views.topology_document import impact_as_json, survey_as_json
-from grove_shell.views.topology_page import Impact, impact_page, survey_page
+from grove_shell.views.topology_document import topology_impact_as_json, topology_list_as_json
+from grove_shell.views.topology_page import TopologyImpact, topology_impact_page, topology_list_page
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
+class TopologyInput:
     """An input as these commands see it.
 
     Attributes:
@@ -60,7 +60,7 @@ class Read:
     usable: bool
 
 
-def read(source: Source, unused: str | None = None) -> Read | None:
+def read_topology_input(source: Source, unused: str | None = None) -> TopologyInput | None:
     """Read everything, and report what is wrong; None where a cluster does not answer, which is reported too.
 
     Manifests are not refused for what they say of topologies: that is what these commands tell about.
@@ -69,7 +69,7 @@ def read(source: Source, unused: str | None = None) -> Read | None:
         source: where to read.
         unused: the last line of a report on bad input of which nothing is made; None where there is ``--keep-going``.
     """
-    configured = configured_by(source.config)
+    configured = read_configuration(source.config)
     told = configured.configuration
     if source.config is None:
         told = Configuration(topology=TopologyAware(enabled=True))
@@ -80,9 +80,9 @@ def read(source: Source, unused: str | None = None) -> Read | None:
         try:
             collected = collect(source.live)
         except NoCluster as fault:
-            complain(fault)
+            print_error(fault)
             return None
-    with counting("reading", "objects") as count:
+    with progress_counter("reading", "objects") as count:
         grounds = Grounds(count)
         loaded = load(
             source.filenames, standard_input(), grounds.take, collected, told, by_topologies=False, raising=False
@@ -90,15 +90,15 @@ def read(source: Source, unused: str | None = None) -> Read | None:
     faults = (*configured.faults, *sorted((*loaded.faults, *grounds.faults), key=lambda fault: fault.sort_key))
     usable = not faults or source.keep_going
     if faults:
-        complain(faults_page(faults, LEFT_OPEN if usable else unused or closing_of(faults)))
-    warn((*loaded.passed_by, *loaded.unseen.values()))
+        print_error(problems_page(faults, REST_UNKNOWN if usable else unused or closing_line(faults)))
+    print_warnings((*loaded.passed_by, *loaded.unseen.values()))
     cluster = loaded.cluster if source.config is not None else _as_configured(loaded)
-    return Read(cluster=cluster, grounds=grounds, faults=faults, now=moment_of(source, loaded), usable=usable)
+    return TopologyInput(cluster=cluster, grounds=grounds, faults=faults, now=input_time(source, loaded), usable=usable)
 
 
 def list_topologies(source: Source, output: str) -> int:
     """List and print; returns the exit code (CL-001)."""
-    found = read(source)
+    found = read_topology_input(source)
     if found is None or not found.usable:
         return ERROR
     survey, without = survey_of(found.cluster, found.now), topologyless_of(found.cluster)
@@ -106,15 +106,15 @@ def list_topologies(source: Source, output: str) -> int:
     if output == "human":
         sets = found.cluster.sets
         is_unapplied = bool(sets) and not any(root.uid for root in sets) and not found.cluster.gaps
-        show(survey_page(survey, without, unknown, is_unapplied=is_unapplied))
+        print_page(topology_list_page(survey, without, unknown, is_unapplied=is_unapplied))
     else:
-        write(as_text(survey_as_json(survey, without, unknown), output))
+        write_stdout(as_text(topology_list_as_json(survey, without, unknown), output))
     return ERROR if found.faults else DONE
 
 
 def impact_of_topology(source: Source, name: str, changed: str | None, output: str) -> int:
     """Judge a change or a deletion and print who is concerned; returns the exit code (CL-001, TP-123)."""
-    found = read(source)
+    found = read_topology_input(source)
     if found is None or not found.usable:
         return ERROR
     survey = survey_of(found.cluster, found.now)
@@ -122,7 +122,7 @@ def impact_of_topology(source: Source, name: str, changed: str | None, output: s
     if one is None or (changed is None and name not in found.cluster.topologies):
         known = found.cluster.topologies
         meant = nearest(name, known)
-        complain(f"not in the input: topology {name}; known: {listed(known) or 'none'}{meant}")
+        print_error(f"not in the input: topology {name}; known: {listed(known) or 'none'}{meant}")
         return USAGE
     old = found.cluster.topologies.get(name)
     again = name == DEFAULT_TOPOLOGY and found.cluster.configuration.topology.enabled
@@ -130,7 +130,7 @@ def impact_of_topology(source: Source, name: str, changed: str | None, output: s
     if changed is None:
         if one.unguarded is None:
             decision = admit_topology_deletion(_raw_of(name, old), _around(one, found.cluster))
-        what = Impact(one, old, None, decision, (), again)
+        what = TopologyImpact(one, old, None, decision, (), again)
     else:
         new = _changed(changed, name, old.ref.kind if old is not None else TOPOLOGY_KIND)
         if new is None:
@@ -141,11 +141,11 @@ def impact_of_topology(source: Source, name: str, changed: str | None, output: s
             decision = admit_topology(new.value, raw, around, found.cluster.configuration)
         topology = _projected(new)
         sets = impact_of(found.cluster, topology, found.now) if topology is not None else ()
-        what = Impact(one, old, topology, decision, sets, again)
+        what = TopologyImpact(one, old, topology, decision, sets, again)
     if output == "human":
-        show(impact_page(what))
+        print_page(topology_impact_page(what))
     else:
-        write(as_text(impact_as_json(what), output))
+        write_stdout(as_text(topology_impact_as_json(what), output))
     if found.faults or what.is_refused:
         return ERROR
     return FAIL_ON if what.is_unknown else DONE
@@ -187,7 +187,7 @@ def _changed(path: str, name: str, kind: str) -> Item | None:
         for item in chosen[1:]
     ]
     if faults:
-        complain(faults_page(faults, NOTHING_DECIDED))
+        print_error(problems_page(faults, NOTHING_DECIDED))
         return None
     return chosen[0]
 

@@ -1,37 +1,37 @@
 """``grove topology check``: whether the gangs of sets have a place, by their own topology and by each other one."""
 
 from grove_core.check_topology import check_topology
-from grove_shell.actions.choosing import chosen, missing
+from grove_shell.actions.set_selection import missing_sets, selected_sets
 from grove_shell.actions.source import Source
-from grove_shell.actions.topology import read
+from grove_shell.actions.topology import read_topology_input
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
-from grove_shell.page import complain, show, write
-from grove_shell.views.check_page import check_page
-from grove_shell.views.faults import NOTHING_DECIDED
+from grove_shell.page import print_error, print_page, write_stdout
+from grove_shell.views.problems_page import NOTHING_DECIDED
 from grove_shell.views.structured import as_text
-from grove_shell.views.topology_document import check_as_json
+from grove_shell.views.topology_check_page import topology_check_page
+from grove_shell.views.topology_document import topology_check_as_json
 
 
 def check_topologies(
     sets: tuple[str, ...], filenames: tuple[str, ...], config: str | None, output: str, *, verbose: bool
 ) -> int:
     """Check and print; returns the exit code (CL-001, TP-114)."""
-    found = read(Source(filenames=filenames, config=config), NOTHING_DECIDED)
+    found = read_topology_input(Source(filenames=filenames, config=config), NOTHING_DECIDED)
     if found is None or not found.usable:
         return ERROR
     lacking = [
         what for what, there in (("PodCliqueSet", found.cluster.sets), ("Node", found.grounds.nodes)) if not there
     ]
     if lacking:
-        complain(f"nothing to check: no {' and no '.join(lacking)} in the input")
+        print_error(f"nothing to check: no {' and no '.join(lacking)} in the input")
         return ERROR
-    if unknown := missing(found.cluster, sets):
-        complain(f"not in the input: {unknown}")
+    if unknown := missing_sets(found.cluster, sets):
+        print_error(f"not in the input: {unknown}")
         return USAGE
-    snapshots = (found.cluster.snapshot_of(root, found.now) for root in chosen(found.cluster, sets))
+    snapshots = (found.cluster.snapshot_of(root, found.now) for root in selected_sets(found.cluster, sets))
     checks = [check_topology(snapshot, found.grounds.nodes.values(), found.grounds.tenants) for snapshot in snapshots]
     if output == "human":
-        show(check_page(checks, found.grounds, verbose=verbose))
+        print_page(topology_check_page(checks, found.grounds, verbose=verbose))
     else:
-        write(as_text(check_as_json(checks, found.grounds), output))
+        write_stdout(as_text(topology_check_as_json(checks, found.grounds), output))
     return DONE if all(check.is_success for check in checks) else FAIL_ON

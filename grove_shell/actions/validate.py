@@ -22,20 +22,20 @@ from grove_core.resources.keys import GROVE
 from grove_core.resources.podclique import PodClique, podclique_of
 from grove_core.resources.template import read_spec
 from grove_core.resources.topology_use import SET_KIND
-from grove_shell.actions.rule_choice import chosen_rules, cluster_to_recognise
-from grove_shell.actions.situation import configured_by
+from grove_shell.actions.command_input import read_configuration
+from grove_shell.actions.rule_set_choice import choose_rule_set, cluster_to_recognise
 from grove_shell.exits import DONE, ERROR
 from grove_shell.manifests.likeness import slip_in
 from grove_shell.manifests.strictness import strictly
-from grove_shell.page import Page, complain, show, write
+from grove_shell.page import Page, print_error, print_page, write_stdout
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.found import API_GROUPS
 from grove_shell.reading.items import fault_in, kindless, named
 from grove_shell.reading.sources import Item, items_of, label_of, standard_input
-from grove_shell.views.faults import REST_JUDGED, faults_page
+from grove_shell.views.formatting import plural, rule_citation
+from grove_shell.views.problems_page import REST_JUDGED, problems_page
 from grove_shell.views.remarks import remark_as_json
 from grove_shell.views.structured import as_text
-from grove_shell.views.words import cited, plural
 
 Judged = tuple[Item, Decision[AdmissionVerdict]]
 
@@ -84,7 +84,7 @@ def validate(
     filenames: tuple[str, ...], old: tuple[str, ...], output: str, config: str | None = None, rules: str | None = None
 ) -> int:
     """Judge and print; returns the exit code (CL-001, CL-013)."""
-    told = configured_by(config)
+    told = read_configuration(config)
     faults: list[Fault] = [*told.faults]
     before, given = _sorted_out(old, faults), _sorted_out(filenames, faults)
     faults += _twins(given)
@@ -94,13 +94,13 @@ def validate(
     neighbours = neighbours_in(chain(*present, given.headings, before.headings))
     classes = given.classes | before.classes or None
     stored = cluster_to_recognise((*held, *(item.value for item in given.sets)), (*before.cliques, *given.cliques))
-    judges, _, _ = chosen_rules(rules, told.rules, stored)
+    judges, _, _ = choose_rule_set(rules, told.rules, stored)
     around = _around(before, given, [raw for raw in held if _name(raw) not in replaced])
     judged = []
     for item in given.sets:
         earlier = _earlier(item.value, held)
         if old and earlier is None:
-            complain(f"no earlier version of {_name(item.value)} in --old: judged as new")
+            print_error(f"no earlier version of {_name(item.value)} in --old: judged as new")
         decision = admit(item.value, earlier, neighbours, told.configuration, classes, around)
         judged.append((item, _advised(item.value, strictly(item.value, decision), judges)))
     stored_topologies = {_field(item.value, "name"): item.value for item in before.topologies}
@@ -108,13 +108,13 @@ def validate(
         earlier = stored_topologies.get(_field(item.value, "name"))
         judged.append((item, admit_topology(item.value, earlier, around, told.configuration)))
     if faults:
-        complain(faults_page(sorted(faults, key=lambda fault: fault.sort_key), REST_JUDGED))
+        print_error(problems_page(sorted(faults, key=lambda fault: fault.sort_key), REST_JUDGED))
     others = dict(sorted(given.others.items()))
     if output == "human":
-        show(_page(judged, others))
+        print_page(_page(judged, others))
     else:
         verdicts = [_as_json(item, decision) for item, decision in judged]
-        write(as_text({"verdicts": verdicts, "notJudged": others}, output))
+        write_stdout(as_text({"verdicts": verdicts, "notJudged": others}, output))
     refused = any(isinstance(decision.verdict, Deny) for _, decision in judged)
     return ERROR if faults or refused or not judged else DONE
 
@@ -210,9 +210,9 @@ def _page(judged: list[Judged], others: Mapping[str, int]) -> Page:
         cautions = f", {plural(len(warnings), 'warning')}" if warnings else ""
         page.add(f"{item.file}: {label_of(item)}: ", word, problems + cautions)
         for objection in refusals:
-            page.add("  ", str(objection), cited(objection.reason))
+            page.add("  ", str(objection), rule_citation(objection.reason))
         for warning in warnings:
-            page.add("  ", ("warning: ", "yellow"), str(warning), cited(warning.reason))
+            page.add("  ", ("warning: ", "yellow"), str(warning), rule_citation(warning.reason))
     if others:
         page.add((f"not judged: {', '.join(f'{count:,} {kind}' for kind, count in others.items())}", "dim"))
     return page

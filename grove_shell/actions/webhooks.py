@@ -9,9 +9,9 @@ from grove_shell.client.api import Api
 from grove_shell.client.connection import connect
 from grove_shell.client.discovery import discover
 from grove_shell.exits import ERROR
-from grove_shell.page import complain
+from grove_shell.page import print_error
 from grove_shell.settings.webhooks import WebhookSettings, settings_of
-from grove_shell.views.faults import NOTHING_STARTED, faults_page
+from grove_shell.views.problems_page import NOTHING_STARTED, problems_page
 from grove_shell.webhooks.process import Process
 
 
@@ -31,7 +31,7 @@ def serve(options: WebhookOptions) -> int:
     """Run until told to stop; returns the exit code (CL-001)."""
     settings, faults = configuration(options.config, settings_of)
     if faults:
-        complain(faults_page(faults, NOTHING_STARTED))
+        print_error(problems_page(faults, NOTHING_STARTED))
         return ERROR
     return lasting(_run(options, settings))
 

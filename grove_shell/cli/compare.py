@@ -4,7 +4,14 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import OneOf, RuleSetName, Span, format_option, source_of, source_options
+from grove_shell.cli.options import (
+    DurationType,
+    RepeatableChoice,
+    RuleSetType,
+    format_option,
+    source_from_options,
+    source_options,
+)
 
 CHANGES = ("ends", "oftener", "sooner", "later", "rarer", "spared", "unknown")
 DEFAULT = ("auto", "design")
@@ -16,17 +23,17 @@ DEFAULT = ("auto", "design")
 @format_option("human", "json", "yaml")
 @click.option(
     "--rules",
-    type=RuleSetName(auto=True),
+    type=RuleSetType(auto=True),
     multiple=True,
     default=DEFAULT,
     show_default="auto, then design",
     help="Twice: the rule set of today (auto: that of the operator which the input shows), and that of tomorrow.",
 )
-@click.option("--until", type=Span(), help="Let time pass as well, e.g. 6h: what comes later by time alone.")
+@click.option("--until", type=DurationType(), help="Let time pass as well, e.g. 6h: what comes later by time alone.")
 @click.option("--detailed-exitcode", is_flag=True, help="Exit 2 if anything ends otherwise.")
 @click.option(
     "--fail-on",
-    type=OneOf(CHANGES),
+    type=RepeatableChoice(CHANGES),
     multiple=True,
     help="Exit 3 if there is one, or if nothing can be said of a set; may be repeated.",
 )
@@ -45,10 +52,10 @@ def command(**options: Any) -> int:
 
     Exit codes: 0 done, 1 bad input, 2 differences (--detailed-exitcode), 3 --fail-on, 64 usage.
     """
-    source = source_of(options)
+    source = source_from_options(options)
     rules = options.pop("rules")
     if len(rules) != len(DEFAULT):
         raise click.UsageError("--rules twice: those of today, and those of tomorrow")
-    from grove_shell.actions.compare import CompareOptions, compared
+    from grove_shell.actions.compare import CompareOptions, compare_rule_sets
 
-    return compared(source, CompareOptions(rules=(rules[0], rules[1]), **options))
+    return compare_rule_sets(source, CompareOptions(rules=(rules[0], rules[1]), **options))

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import Span
+from grove_shell.cli.options import DurationType
 
 
 @click.command("daemon", short_help="one daemon of a ComputeDomain: register, find the peers, run the fabric daemon")
@@ -27,7 +27,7 @@ from grove_shell.cli.options import Span
 @click.option("--peers", default="", metavar="FILE", help="Keep the peer map in this file, as a hosts file has it.")
 @click.option("--fabric", default="", metavar="COMMAND", help="Run this in place of the stand-in that keeps the file.")
 @click.option(
-    "--grace", type=Span(), default="10s", show_default=True, help="How long it may take to remove its entry."
+    "--grace", type=DurationType(), default="10s", show_default=True, help="How long it may take to remove its entry."
 )
 @click.option("--kubeconfig", type=click.Path(dir_okay=False), help="Else KUBECONFIG, else the account of the pod.")
 @click.option("--context", help="Of the kubeconfig.")

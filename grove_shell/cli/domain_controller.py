@@ -4,14 +4,18 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import Span
+from grove_shell.cli.options import DurationType
 
 
 @click.command("domain-controller", short_help="keep ComputeDomains: left-over entries, summary, status")
 @click.option("-n", "--namespace", default="", help="Of the domains.  [default: all]")
 @click.option("--driver-namespace", "pods_namespace", default="", help="Of daemons' pods and cliques.  [default: all]")
 @click.option(
-    "--cleanup", type=Span(), default="2s", show_default=True, help="When to look again at what could not be said."
+    "--cleanup",
+    type=DurationType(),
+    default="2s",
+    show_default=True,
+    help="When to look again at what could not be said.",
 )
 @click.option("--kubeconfig", type=click.Path(dir_okay=False), help="Else KUBECONFIG, else the account of the pod.")
 @click.option("--context", help="Of the kubeconfig.")

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import format_option, rules_option, source_of, source_options
+from grove_shell.cli.options import format_option, rules_option, source_from_options, source_options
 
 
 @click.command("explain")
@@ -27,7 +27,7 @@ def command(target: str, **options: Any) -> int:
 
     Exit codes: 0 done, 1 bad input, 64 usage, or no such object.
     """
-    source = source_of(options)
+    source = source_from_options(options)
     from grove_shell.actions.explain import explain
 
     return explain(source, target, **options)

@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from grove_shell.cli.early_end import ended_by_a_signal
+from grove_shell.cli.early_sigterm import exit_on_sigterm
 from grove_shell.collector import collector_off
 from grove_shell.exits import DONE, ERROR, INTERRUPTED, USAGE
 
@@ -33,9 +33,9 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "completion": "print a script that completes commands in your shell",
 }
 _ALIASES: Final[Mapping[str, str]] = {"upgrade-check": "compare"}
-_ENDLESS: Final = frozenset({"operator", "webhooks", "daemon", "domain-controller"})
-_LASTING: Final = _ENDLESS | {"simulate", "converge", "apply"}
-_SHORT: Final = (_COMMANDS.keys() | _ALIASES.keys()) - _LASTING
+_SERVING: Final = frozenset({"operator", "webhooks", "daemon", "domain-controller"})
+_LONG_RUNNING: Final = _SERVING | {"simulate", "converge", "apply"}
+_SHORT: Final = (_COMMANDS.keys() | _ALIASES.keys()) - _LONG_RUNNING
 """Commands that make what they show and end; a tenth of a plan's time went to the collector (P11, CL-016)."""
 
 
@@ -58,7 +58,7 @@ class _Commands(click.Group):
             formatter.write_dl([(name, meaning + also.get(name, "")) for name, meaning in _COMMANDS.items()])
 
 
-def _tell_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click's
+def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:  # noqa: FBT001 - click's
     if wanted:
         from grove_core.version import VERSION
 
@@ -67,7 +67,7 @@ def _tell_version(ctx: click.Context, _option: click.Parameter, wanted: bool) ->
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_tell_version, help="Show it.")
+@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show it.")
 def grove() -> None:
     """Say before the fact what Grove will do to a cluster, when, and why.
 
@@ -77,19 +77,19 @@ def grove() -> None:
     """
 
 
-def _give_up_on_output() -> None:
+def _discard_stdout() -> None:
     """Let go of a standard output that takes nothing more, or the interpreter complains of it on its way out."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _tell(fault: click.ClickException) -> None:
+def _print_usage_error(fault: click.ClickException) -> None:
     """On standard error; click would take standard output where the process was started without it."""
     if sys.stderr is not None:
         fault.show()
 
 
-def _with_hint_at_files(fault: click.UsageError) -> click.UsageError:
+def _with_file_hint(fault: click.UsageError) -> click.UsageError:
     """Many first write ``grove validate pcs.yaml`` (CL-048)."""
     takes_files = fault.ctx is not None and any(param.name == "filenames" for param in fault.ctx.command.params)
     if takes_files and "unexpected extra argument" in fault.message:
@@ -97,27 +97,27 @@ def _with_hint_at_files(fault: click.UsageError) -> click.UsageError:
     return fault
 
 
-def _kind_of(command: str) -> AbstractContextManager[None]:
+def _context_of(command: str) -> AbstractContextManager[None]:
     """What holds while a command of its kind runs."""
-    if command in _ENDLESS:
-        return ended_by_a_signal()
+    if command in _SERVING:
+        return exit_on_sigterm()
     return collector_off() if command in _SHORT else nullcontext()
 
 
 def run(arguments: Sequence[str], name: str) -> int:
     """Run one command and return its exit code; click's own usage errors become 64 (CL-001)."""
     try:
-        with _kind_of("".join(arguments[:1])):
+        with _context_of("".join(arguments[:1])):
             code = grove.main(list(arguments), prog_name=name, standalone_mode=False)
     except click.exceptions.UsageError as fault:
-        _tell(_with_hint_at_files(fault))
+        _print_usage_error(_with_file_hint(fault))
         return USAGE
     except OSError as fault:
-        _give_up_on_output()
+        _discard_stdout()
         click.echo(f"cannot write {fault.filename or 'the output'}: {fault.strerror or fault}", err=True)
         return ERROR
     except click.ClickException as fault:
-        _tell(fault)
+        _print_usage_error(fault)
         return ERROR
     except (click.exceptions.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class Moment(click.ParamType[datetime]):
+class TimeType(click.ParamType[datetime]):
     """An RFC 3339 time."""
 
     name = "time"
@@ -26,7 +26,7 @@ class Moment(click.ParamType[datetime]):
         return moment or self.fail(f"{value!r} is not a time such as 2026-11-20T09:00:00Z", param, ctx)
 
 
-class Span(click.ParamType[timedelta]):
+class DurationType(click.ParamType[timedelta]):
     """A Go duration greater than zero."""
 
     name = "duration"
@@ -41,7 +41,7 @@ class Span(click.ParamType[timedelta]):
         return span or self.fail(f"{value!r} is not a duration {example}{hint}", param, ctx)
 
 
-class OneOf(click.Choice[str]):
+class RepeatableChoice(click.Choice[str]):
     """One of some words, for an option that may be repeated."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
@@ -101,7 +101,7 @@ def source_options(command: F) -> F:
             help="Outcomes of earlier writes: steps of a JSON plan under `attempts`, each with `outcome` and `detail`.",
         ),
         click.option(
-            "--now", type=Moment(), help="The clock, e.g. the time of the dump.  [default: the computer's clock]"
+            "--now", type=TimeType(), help="The clock, e.g. the time of the dump.  [default: the computer's clock]"
         ),
         click.option(
             "-n",
@@ -126,7 +126,7 @@ def format_option(*formats: str) -> Callable[[F], F]:
     )
 
 
-class RuleSetName(click.ParamType[str]):
+class RuleSetType(click.ParamType[str]):
     """A rule set; a name that is none is a usage error that says which there are.
 
     Args:
@@ -163,10 +163,10 @@ def rules_option(default: str = "what --config names, else auto") -> Callable[[F
         "Rule set to judge by: auto (that of the operator which the input shows), design, field (the Go operator),"
         " or field@RELEASE; see grove rules."
     )
-    return click.option("--rules", type=RuleSetName(auto=True), show_default=default, help=meaning)
+    return click.option("--rules", type=RuleSetType(auto=True), show_default=default, help=meaning)
 
 
-def source_of(options: dict[str, Any]) -> "Source":
+def source_from_options(options: dict[str, Any]) -> "Source":
     """Take the shared options out of a command's own. Raises UsageError where they contradict each other."""
     from grove_shell.actions.source import Live, Source
 

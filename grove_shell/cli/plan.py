@@ -4,7 +4,14 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import OneOf, Span, format_option, rules_option, source_of, source_options
+from grove_shell.cli.options import (
+    DurationType,
+    RepeatableChoice,
+    format_option,
+    rules_option,
+    source_from_options,
+    source_options,
+)
 
 FAIL_ON = ("terminate", "wait", "delete", "withheld", "unknown", "change")
 
@@ -15,12 +22,12 @@ FAIL_ON = ("terminate", "wait", "delete", "withheld", "unknown", "change")
 @format_option("human", "json", "yaml")
 @rules_option()
 @click.option("--rounds", type=click.IntRange(min=1), metavar="N", help="At most N rounds.  [default: until rest]")
-@click.option("--until", type=Span(), help="Let time pass as well, e.g. 6h: what comes later by time alone.")
+@click.option("--until", type=DurationType(), help="Let time pass as well, e.g. 6h: what comes later by time alone.")
 @click.option("--decisions", is_flag=True, help="List every verdict, those to do nothing included.")
 @click.option("--detailed-exitcode", is_flag=True, help="Exit 2 if there is anything to do now.")
 @click.option(
     "--fail-on",
-    type=OneOf(FAIL_ON),
+    type=RepeatableChoice(FAIL_ON),
     multiple=True,
     help="Exit 3 if there is one of these, in any round, or if a set could not be decided; may be repeated.",
 )
@@ -44,7 +51,7 @@ def command(**options: Any) -> int:
 
     Exit codes: 0 done, 1 bad input, 2 changes (--detailed-exitcode), 3 --fail-on, 64 usage.
     """
-    source = source_of(options)
+    source = source_from_options(options)
     from grove_shell.actions.plan import PlanOptions, plan
 
     return plan(source, PlanOptions(**options))

@@ -4,14 +4,16 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import Span, format_option, rules_option
+from grove_shell.cli.options import DurationType, format_option, rules_option
 
 
 @click.command("simulate")
 @click.argument("scenario", metavar="SCENARIO.yaml", type=click.Path())
 @format_option("human", "json", "yaml")
 @rules_option("auto")
-@click.option("--until", type=Span(), help="Stop so long after the start.  [default: when nothing more will happen]")
+@click.option(
+    "--until", type=DurationType(), help="Stop so long after the start.  [default: when nothing more will happen]"
+)
 @click.option(
     "--seeds",
     type=click.IntRange(min=1),

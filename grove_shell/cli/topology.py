@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-from grove_shell.cli.options import Moment, config_option, filename_option, format_option, source_of
+from grove_shell.cli.options import TimeType, config_option, filename_option, format_option, source_from_options
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,7 +28,7 @@ def _cluster(meaning: str) -> Callable[[F], F]:
     def decorated(function: F) -> F:
         for option in (
             click.option("--keep-going", is_flag=True, help="Say what can be said in spite of faults in the input."),
-            click.option("--now", type=Moment(), help="The clock.  [default: the computer's clock]"),
+            click.option("--now", type=TimeType(), help="The clock.  [default: the computer's clock]"),
             click.option("--context", metavar="NAME", help="With --live: of the kubeconfig."),
             click.option("--kubeconfig", type=click.Path(), metavar="FILE", help="With --live: else KUBECONFIG."),
             click.option("--live", is_flag=True, help="Ask the cluster itself, all namespaces of it."),
@@ -57,7 +57,7 @@ def listing(output: str, **options: Any) -> int:
 
     Exit codes: 0 done, 1 bad input, 64 usage.
     """
-    source = source_of({**options, "namespace": None, "everywhere": options["live"], "attempts": None})
+    source = source_from_options({**options, "namespace": None, "everywhere": options["live"], "attempts": None})
     from grove_shell.actions.topology import list_topologies
 
     return list_topologies(source, output)
@@ -87,7 +87,7 @@ def impact(name: str, changed: str | None, output: str, **options: Any) -> int:
 
     Exit codes: 0 nobody would refuse it, 1 refused or bad input, 3 whom it concerns is not known, 64 usage.
     """
-    source = source_of({**options, "namespace": None, "everywhere": options["live"], "attempts": None})
+    source = source_from_options({**options, "namespace": None, "everywhere": options["live"], "attempts": None})
     from grove_shell.actions.topology import impact_of_topology
 
     return impact_of_topology(source, name, changed, output)

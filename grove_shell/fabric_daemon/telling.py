@@ -33,7 +33,7 @@ from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
 from grove_shell.json_text import json_text
 from grove_shell.log_lines import reason_of_log, time_of_log, write_line
-from grove_shell.page import Page, show_on
+from grove_shell.page import Page, print_page_to
 
 _WORDS: Final[Mapping[type[Deed], str]] = MappingProxyType(
     {
@@ -108,7 +108,7 @@ class Telling:
             page = Page()
             page.add((at[11:-1], "dim"), "  ", (f"{message:<26}", style), " ", shown)
             with suppress(OSError):  # as a line of JSON
-                show_on(page, self._out)
+                print_page_to(page, self._out)
 
 
 def _key(reason: Reason) -> object:

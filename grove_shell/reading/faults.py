@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from grove_core.kernel.errors import Problem
-from grove_shell.page import printable
+from grove_shell.page import escape_unprintable
 
 _LONGEST_PATH: Final = 160
 _LONGEST_GOT: Final = 120
@@ -56,7 +56,7 @@ class Fault:
         text = f"{place}: {inside}: " if inside else f"{place}: "
         if self.expected:
             text += f"{'' if self.expected.startswith('may ') else 'expected '}{self.expected}, got "
-        return printable(f"{text}{_clipped(self.got, _LONGEST_GOT)}")
+        return escape_unprintable(f"{text}{_clipped(self.got, _LONGEST_GOT)}")
 
 
 def faults_in(file: str, problems: Iterable[Problem]) -> Iterator[Fault]:

@@ -10,8 +10,8 @@ from grove_core.compare import Change, Comparison, Difference, Termination
 from grove_core.document.document import RulesSource
 from grove_core.kernel.reasons import Reason
 from grove_shell.page import Page, Span
-from grove_shell.views.layout import INDENT, NAMES, label
-from grove_shell.views.words import clock, distance, listed, named, plural, taken
+from grove_shell.views.formatting import clock_time, impact_text, joined_names, object_label, plural, relative_time
+from grove_shell.views.layout import INDENT, MAX_NAMES, entry_label
 
 _STYLES: Final[Mapping[Change, str]] = {
     Change.ENDS: "bold red",
@@ -33,26 +33,26 @@ _CAUSES: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class ComparisonReport:
     """What was compared.
 
     Attributes:
         rules: names of both rule sets: of today, and of tomorrow.
         rules_from: what chose each of them (CL-055).
-        nothing: why nothing was judged; empty where something was (CL-056).
+        nothing_judged: why nothing was judged; empty where something was (CL-056).
         until: to where time was let pass; None where it was not.
     """
 
     rules: tuple[str, str]
     rules_from: tuple[RulesSource, RulesSource]
-    nothing: str
+    nothing_judged: str
     as_of: datetime
     until: datetime | None
     not_collected: Sequence[str]
     comparisons: Sequence[Comparison]
 
 
-def compare_page(about: Compared, *, full: bool) -> Page:
+def compare_page(about: ComparisonReport, *, full: bool) -> Page:
     """The verdict, then set by set every replica of which the rules make different things."""
     page, now = Page(), about.as_of
     changes: Counter[Change] = Counter()
@@ -60,8 +60,8 @@ def compare_page(about: Compared, *, full: bool) -> Page:
         for one in found.differences:
             changes[one.change] += len(one.cliques)
     page.add(*_verdict(changes, about))
-    until = f", until {clock(about.until, now)}" if about.until is not None else ""
-    page.add((f"as of {now.date().isoformat()} {clock(now, now)}{until}", "dim"))
+    until = f", until {clock_time(about.until, now)}" if about.until is not None else ""
+    page.add((f"as of {now.date().isoformat()} {clock_time(now, now)}{until}", "dim"))
     because = next((f": {source.because}" for source in about.rules_from if source.because), "")
     page.add((f"from the rules '{about.rules[0]}' to the rules '{about.rules[1]}'{because}", "dim"))
     for kind in about.not_collected:
@@ -74,16 +74,16 @@ def compare_page(about: Compared, *, full: bool) -> Page:
         page.add("")
     for text, ends in (("the same ends", True), ("nothing ends by either", False)):
         if names := [f"{found.root.namespace}/{found.root.name}" for found in same if bool(found.alike) is ends]:
-            page.add((text, "green"), f": {listed(names, None if full else NAMES)}")
+            page.add((text, "green"), f": {joined_names(names, None if full else MAX_NAMES)}")
     breaches = sum(len(found.breaches) for found in about.comparisons)
     if breaches and not full:
         page.add((f"{plural(breaches, 'condition')} would differ without such a consequence (-v lists them)", "dim"))
     return page
 
 
-def _verdict(changes: Mapping[Change, int], about: Compared) -> list[Span]:
-    if about.nothing:
-        return [(about.nothing, "bold red")]
+def _verdict(changes: Mapping[Change, int], about: ComparisonReport) -> list[Span]:
+    if about.nothing_judged:
+        return [(about.nothing_judged, "bold red")]
     comparisons = about.comparisons
     spans: list[Span] = []
     unpredicted = sum(bool(found.unpredicted) for found in comparisons)
@@ -101,7 +101,7 @@ def _verdict(changes: Mapping[Change, int], about: Compared) -> list[Span]:
     return spans or [(_all_alike(about), "bold green")]
 
 
-def _all_alike(about: Compared) -> str:
+def _all_alike(about: ComparisonReport) -> str:
     """Where nothing parts: in how many sets the same ends, and in how many nothing does (CL-052)."""
     comparisons = about.comparisons
     ending = sum(bool(found.alike) for found in comparisons)
@@ -114,11 +114,11 @@ def _all_alike(about: Compared) -> str:
     return "; ".join(texts)
 
 
-def _set(page: Page, found: Comparison, about: Compared, *, full: bool) -> None:
+def _set(page: Page, found: Comparison, about: ComparisonReport, *, full: bool) -> None:
     page.add("")
     page.add((f"{found.root.namespace}/{found.root.name}", "bold"))
     for words in dict.fromkeys(reason.sentence for reason in (*found.unknown, *found.unpredicted)):
-        page.add((label("UNKNOWN"), "bold magenta"), words)
+        page.add((entry_label("UNKNOWN"), "bold magenta"), words)
     add_differences(page, found, about.rules, about.as_of, full=full)
 
 
@@ -127,12 +127,12 @@ def add_differences(page: Page, found: Comparison, rules: tuple[str, str], now: 
     for one in found.differences:
         _difference(page, one, rules, now, full=full)
     for subject, before, after in found.breaches if full else ():
-        page.add(INDENT, f"{named(subject)}: MinAvailableBreached {after}, not {before}")
+        page.add(INDENT, f"{object_label(subject)}: MinAvailableBreached {after}, not {before}")
 
 
 def _difference(page: Page, one: Difference, rule_sets: tuple[str, str], now: datetime, *, full: bool) -> None:
-    names = listed([ref.name for ref in one.cliques], None if full else NAMES)
-    page.add((label(one.change.value), _STYLES[one.change]), (names, "bold"))
+    names = joined_names([ref.name for ref in one.cliques], None if full else MAX_NAMES)
+    page.add((entry_label(one.change.value), _STYLES[one.change]), (names, "bold"))
     for rules, end in zip(rule_sets, (one.before, one.after), strict=True):
         if end is None:
             page.add(INDENT, (rules, "bold"), ": spared")
@@ -143,20 +143,20 @@ def _difference(page: Page, one: Difference, rule_sets: tuple[str, str], now: da
 
 
 def _end(page: Page, rules: str, end: Termination, now: datetime, *, full: bool) -> None:
-    when = "now" if end.at <= now else f"{clock(end.at, now)} ({distance(end.at, now)})"
+    when = "now" if end.at <= now else f"{clock_time(end.at, now)} ({relative_time(end.at, now)})"
     again = f", {plural(end.times, 'time')} in all" if end.times > 1 else ""
-    goes = taken(end.takes)
-    what = f"{named(end.subject)}, {plural(len(end.cliques), 'PodClique')}" + (f", {goes}" if goes else "")
+    goes = impact_text(end.takes)
+    what = f"{object_label(end.subject)}, {plural(len(end.cliques), 'PodClique')}" + (f", {goes}" if goes else "")
     page.add(INDENT, (rules, "bold"), f": ends {when}{again}: {what}")
     for words in _reasons(end.because, full=full):
         page.add(INDENT, f"  {words}")
     if full:
-        page.add(INDENT, f"  ends: {listed([ref.name for ref in end.cliques], None)}")
+        page.add(INDENT, f"  ends: {joined_names([ref.name for ref in end.cliques], None)}")
 
 
 def _reasons(reasons: Sequence[Reason], *, full: bool) -> list[str]:
     """Reasons with who they are about, each once; as many as a page bears, and how many more there are."""
-    told = list(dict.fromkeys(f"{named(reason.subject)}: {reason.sentence}" for reason in reasons))
+    told = list(dict.fromkeys(f"{object_label(reason.subject)}: {reason.sentence}" for reason in reasons))
     if full or len(told) <= _CAUSES:
         return told
     return [*told[:_CAUSES], f"and {plural(len(told) - _CAUSES, 'more reason')} (-v)"]

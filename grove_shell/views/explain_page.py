@@ -16,16 +16,24 @@ from grove_core.kernel.steps import Step, toll_of
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_shell.page import Page
-from grove_shell.views.headline import moment_line
-from grove_shell.views.layout import NAMES, STYLES
-from grove_shell.views.words import cited, clock, distance, listed, named, plural, taken
+from grove_shell.views.formatting import (
+    clock_time,
+    impact_text,
+    joined_names,
+    object_label,
+    plural,
+    relative_time,
+    rule_citation,
+)
+from grove_shell.views.headline import as_of_line
+from grove_shell.views.layout import MAX_NAMES, STYLES
 
 _MANY: Final = 20
 _CLIQUES: Final = 40
 _FINE: Final = frozenset({HEALTHY, Why.SUFFICIENT_SCHEDULED_PODS.code})
 
 
-class Top(NamedTuple):
+class ExplainHeader(NamedTuple):
     """The first lines of the page.
 
     Attributes:
@@ -40,17 +48,17 @@ class Top(NamedTuple):
     other: str
 
 
-def explain_page(inquiries: Iterable[Inquiry], top: Top, *, only_guards: bool) -> Page:
+def explain_page(inquiries: Iterable[Inquiry], top: ExplainHeader, *, only_guards: bool) -> Page:
     """The page; ``only_guards`` answers ``--why-not terminate`` and nothing else (CL-007)."""
     page = Page()
-    page.add((moment_line(top.now, top.rules, top.source), "dim"))
+    page.add((as_of_line(top.now, top.rules, top.source), "dim"))
     if top.other:
         page.add(("note: ", "bold"), top.other)
     for index, inquiry in enumerate(inquiries):
         if index:
             page.add()
         for why in reasons_on(PREDICTION, inquiry.plan.findings):
-            page.add(("NOT PREDICTED: ", STYLES[Tone.UNKNOWN]), why.sentence, cited(why))
+            page.add(("NOT PREDICTED: ", STYLES[Tone.UNKNOWN]), why.sentence, rule_citation(why))
         page.add((f"{inquiry.kind} {inquiry.ref.namespace}/{inquiry.name}", "bold"))
         if only_guards:
             _guards(page, inquiry)
@@ -98,7 +106,7 @@ def _whole(page: Page, inquiry: Inquiry) -> None:
     _course(page, inquiry)
     if inquiry.plan.wake_at is not None:
         wake = inquiry.plan.wake_at
-        page.add(f"  the set is looked at again at {clock(wake, now)} ({distance(wake, now)})")
+        page.add(f"  the set is looked at again at {clock_time(wake, now)} ({relative_time(wake, now)})")
 
 
 def _course(page: Page, inquiry: Inquiry) -> None:
@@ -107,19 +115,19 @@ def _course(page: Page, inquiry: Inquiry) -> None:
     for step in inquiry.steps():
         alike.setdefault((action_name(step.action), step.target.kind, step.because[0].rule.code), []).append(step)
     for (action, kind, _), steps in alike.items():
-        names = listed([step.target.name for step in steps], NAMES)
-        goes = taken(toll_of(steps)) if kind != "Pod" else ""
+        names = joined_names([step.target.name for step in steps], MAX_NAMES)
+        goes = impact_text(toll_of(steps)) if kind != "Pod" else ""
         page.add(
             "  now: ", (f"{action} ", "bold"), plural(len(steps), kind), f" with {goes}" if goes else "", f", {names}"
         )
         for reason in steps[0].because:
-            page.add(f"    {reason.sentence}", cited(reason))
+            page.add(f"    {reason.sentence}", rule_citation(reason))
     held = [withheld for withheld in inquiry.withheld() if not is_gated(withheld)]  # gates are among the verdicts
     for withheld in held[:_MANY]:
-        page.add("  ", ("held back: ", STYLES[Tone.HELD]), named(withheld.target))
+        page.add("  ", ("held back: ", STYLES[Tone.HELD]), object_label(withheld.target))
         for reason in withheld.because[:_MANY]:
             where = "" if reason.subject == withheld.target else f"{reason.subject.short}: "
-            page.add(f"    {where}{reason.sentence}", cited(reason))
+            page.add(f"    {where}{reason.sentence}", rule_citation(reason))
     if len(held) > _MANY:
         page.add(f"  and {len(held) - _MANY:,} more held back")
 
@@ -145,7 +153,7 @@ def _guards(page: Page, inquiry: Inquiry) -> None:
 def _because(page: Page, finding: Finding) -> None:
     for reason in finding.because:
         where = "" if reason.subject == finding.subject else f"{reason.subject.short}: "
-        page.add(f"    {where}{reason.sentence}", cited(reason))
+        page.add(f"    {where}{reason.sentence}", rule_citation(reason))
 
 
 def _clique(page: Page, inquiry: Inquiry, clique: PodClique) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.keys import DOMAINS_READY, MIN_AVAILABLE_BREACHED, TOPOLOGY_IN_SYNC
 from grove_shell.simulator.history import Actor, Happening, What
-from grove_shell.views.words import listed, plural
+from grove_shell.views.formatting import joined_names, plural
 
 _NAMES: Final = 6
 _ONLY_VERBOSE: Final = frozenset({What.STATUS, What.STARTED, What.HOLDS, What.RELEASED})
@@ -138,7 +138,7 @@ def _placed(told: _Told) -> str:
 
 def _terminated(told: _Told) -> str:
     names = [happening.subject.name for happening in told.bunch if happening.subject is not None]
-    return f"TERMINATES {listed(names, None if told.verbose else _NAMES)}"
+    return f"TERMINATES {joined_names(names, None if told.verbose else _NAMES)}"
 
 
 def _deleted(told: _Told) -> str:
@@ -197,7 +197,7 @@ def _objects(bunch: Sequence[Happening], *, verbose: bool) -> str:
     kinds = Counter(subject.kind for subject in subjects)
     if len(kinds) == 1 and (verbose or len(subjects) <= _NAMES):
         (kind,) = kinds
-        return f"{kind} {listed([subject.name for subject in subjects], None)}"
+        return f"{kind} {joined_names([subject.name for subject in subjects], None)}"
     return ", ".join(plural(count, kind) for kind, count in kinds.items())
 
 

@@ -10,10 +10,10 @@ from grove_core.explain import Story, Tone
 from grove_core.kernel.refs import is_invented
 from grove_core.kernel.steps import Step, toll_of
 from grove_shell.page import Page, Span
-from grove_shell.views.course import changed_by, created_by, removed_by
-from grove_shell.views.later import later_terminations, terminations_in, told_rounds
+from grove_shell.views.formatting import clock_time, impact_text, not_predicted_text, plural
+from grove_shell.views.later_terminations import later_terminations, rounds_before_repeats, terminations_in
 from grove_shell.views.layout import STYLES
-from grove_shell.views.words import clock, not_predicted, plural, taken
+from grove_shell.views.round_lines import applied_changes, created_kinds, ordinary_deletions
 
 
 def add_headline(page: Page, document: Document, stories: Sequence[Story], nothing: str = "") -> None:
@@ -29,19 +29,19 @@ def add_headline(page: Page, document: Document, stories: Sequence[Story], nothi
     if nothing:
         verdicts = [(nothing, "bold red")]
     page.add(*((text if index == 0 else f"; {text}", style) for index, (text, style) in enumerate(verdicts)))
-    page.add((moment_line(now, document.rules, document.rules_from), "dim"))
+    page.add((as_of_line(now, document.rules, document.rules_from), "dim"))
 
 
-def moment_line(now: datetime, rules: str, source: RulesSource | None) -> str:
+def as_of_line(now: datetime, rules: str, source: RulesSource | None) -> str:
     """The moment, the rule set, and what shows in the cluster that it is the right one (CL-055)."""
     shown = f": {source.because}" if source is not None and source.because else ""
-    return f"as of {now.date().isoformat()} {clock(now, now)}, by the rules '{rules}'{shown}"
+    return f"as of {now.date().isoformat()} {clock_time(now, now)}, by the rules '{rules}'{shown}"
 
 
 def _on_predictions(stories: Sequence[Story]) -> list[Span]:
     """Of how many sets the steps shown are not those of the operator that runs there (GF-130 to GF-134)."""
     count = sum(bool(story.unpredicted) for story in stories)
-    return [(not_predicted("shown", count), STYLES[Tone.UNKNOWN])] if count else []
+    return [(not_predicted_text("shown", count), STYLES[Tone.UNKNOWN])] if count else []
 
 
 def _on_terminations(document: Document, stories: Sequence[Story]) -> list[Span]:
@@ -51,7 +51,7 @@ def _on_terminations(document: Document, stories: Sequence[Story]) -> list[Span]
     found: list[Span] = []
     ends = sum(entry.tone is Tone.ENDS for entry in entries)
     if ends:
-        goes = taken(toll_of(step for told in document.forecasts for step in terminations_in(told.rounds[0])))
+        goes = impact_text(toll_of(step for told in document.forecasts for step in terminations_in(told.rounds[0])))
         text = f"{plural(ends, 'replica')} to terminate now" + (f", with {goes}" if goes else "")
         found.append((text, STYLES[Tone.ENDS]))
     soon = [len(one.steps) for told in document.forecasts for one in later_terminations(told) if one.round.at == now]
@@ -60,7 +60,7 @@ def _on_terminations(document: Document, stories: Sequence[Story]) -> list[Span]
     untils = [entry.until for entry in entries if entry.tone is Tone.WAITS and entry.until is not None]
     if untils:
         waiting = sum(entry.tone is Tone.WAITS for entry in entries)
-        text = f"{plural(waiting, 'replica')} waiting, the first until {clock(min(untils), now)}"
+        text = f"{plural(waiting, 'replica')} waiting, the first until {clock_time(min(untils), now)}"
         found.append((text, STYLES[Tone.WAITS]))
     undecided = sum(entry.tone is Tone.UNKNOWN for entry in entries)
     if undecided:
@@ -78,7 +78,7 @@ def _on_terminations(document: Document, stories: Sequence[Story]) -> list[Span]
 def _on_the_rest(document: Document, stories: Sequence[Story]) -> list[Span]:
     """What is made, changed and taken away, what is held back and what is gated."""
     counts = Counter(entry.tone for story in stories for entry in story.entries)
-    rounds = [round_ for forecast in document.forecasts for round_ in told_rounds(forecast)]
+    rounds = [round_ for forecast in document.forecasts for round_ in rounds_before_repeats(forecast)]
     now = [step for round_ in rounds if round_.at == document.as_of for step in round_.steps]
     later = [step for round_ in rounds if round_.at > document.as_of for step in round_.steps]
     found: list[Span] = []
@@ -96,9 +96,9 @@ def _on_the_rest(document: Document, stories: Sequence[Story]) -> list[Span]:
 def _done(steps: Sequence[Step]) -> Iterator[str]:
     """How many objects some steps create, update and delete; what comes later rests on conditions (PL-032)."""
     for word, count in (
-        ("create", created_by(steps).total()),
-        ("update", len(changed_by(steps))),
-        ("delete", len(removed_by(steps))),
+        ("create", created_kinds(steps).total()),
+        ("update", len(applied_changes(steps))),
+        ("delete", len(ordinary_deletions(steps))),
     ):
         if count:
             yield f"{plural(count, 'object')} to {word}"

@@ -16,11 +16,11 @@ STYLES: Final[Mapping[Tone, str]] = MappingProxyType(
         Tone.KEEPS: "green",
     }
 )
-NAMES: Final = 8
+MAX_NAMES: Final = 8
 _WIDTH: Final = max(len(tone.value) for tone in Tone)
 INDENT: Final = " " * (_WIDTH + 4)
 
 
-def label(word: str) -> str:
+def entry_label(word: str) -> str:
     """The word at the head of an entry, as wide as the widest."""
     return f"  {word:<{_WIDTH}}  "

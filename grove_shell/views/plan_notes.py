@@ -11,57 +11,57 @@ from grove_core.kernel.durations import short_duration
 from grove_core.kernel.times import format_time
 from grove_shell.page import Page
 from grove_shell.reading.loaded import Loaded
-from grove_shell.views.layout import NAMES
-from grove_shell.views.words import distance, listed, plural
+from grove_shell.views.formatting import joined_names, plural, relative_time
+from grove_shell.views.layout import MAX_NAMES
 
 _OLD: Final = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class PlanContext:
     """What the page says besides the plans.
 
     Attributes:
         loaded: the input.
-        nothing: why nothing was judged; empty where something was (CL-056).
-        unplaceable: sets with required topology constraints of whose pods not every node is known (TP-132).
-        hand: which operator runs the cluster, where the rules are those of another one (GF-111).
-        newest: the newest time in the input; None where it has none.
+        nothing_judged: why nothing was judged; empty where something was (CL-056).
+        sets_with_unknown_nodes: sets with required topology constraints of whose pods not every node is known (TP-132).
+        operator_note: which operator runs the cluster, where the rules are those of another one (GF-111).
+        newest_time: the newest time in the input; None where it has none.
         is_now_given: whether the user said when the input was taken.
         verbose: list every entry, and every write of every round.
         decisions: list every verdict.
     """
 
     loaded: Loaded
-    nothing: str
-    unplaceable: tuple[str, ...]
-    hand: str
-    newest: datetime | None
+    nothing_judged: str
+    sets_with_unknown_nodes: tuple[str, ...]
+    operator_note: str
+    newest_time: datetime | None
     is_now_given: bool
     verbose: bool
     decisions: bool
 
 
-def notes_page(document: Document, surroundings: Surroundings) -> Page:
+def notes_page(document: Document, context: PlanContext) -> Page:
     """The notes alone, for a document that has no place for them."""
     page = Page()
-    add_notes(page, document, [story_of(forecast) for forecast in document.forecasts], surroundings)
+    add_notes(page, document, [story_of(forecast) for forecast in document.forecasts], context)
     return page
 
 
-def add_notes(page: Page, document: Document, stories: Sequence[Story], surroundings: Surroundings) -> None:
+def add_notes(page: Page, document: Document, stories: Sequence[Story], context: PlanContext) -> None:
     """What stands between the headline and the sets."""
-    loaded = surroundings.loaded
+    loaded = context.loaded
     _missing(page, document, loaded)
     if loaded.edited:
-        names = listed(list(loaded.edited), NAMES)
+        names = joined_names(list(loaded.edited), MAX_NAMES)
         page.add(("note: ", "bold"), f"planned as if the manifest in the input had just been applied to {names}")
     if loaded.kept:
         page.add(
             ("note: ", "bold"),
-            f"the manifest leaves out what stays as stored: {listed(list(loaded.kept), NAMES)}",
+            f"the manifest leaves out what stays as stored: {joined_names(list(loaded.kept), MAX_NAMES)}",
         )
-    _gaps(page, surroundings)
+    _gaps(page, context)
     for warning in (*loaded.warnings, *loaded.passed_by):
         page.add(("warning: ", "bold yellow"), warning)
     for lost, what in (
@@ -69,16 +69,16 @@ def add_notes(page: Page, document: Document, stories: Sequence[Story], surround
         (loaded.podless, "pods, and the input has none of them"),
     ):
         if lost:
-            page.add(("note: ", "bold"), f"the status of {listed(list(lost), NAMES)} counts {what}.")
+            page.add(("note: ", "bold"), f"the status of {joined_names(list(lost), MAX_NAMES)} counts {what}.")
             page.add("  They count as lost. If the input was made with a selector (-l), make it again without.")
     unrecorded = sum(story.unrecorded for story in stories)
     if unrecorded:
         those = plural(unrecorded, "PodClique")
         page.add(("note: ", "bold"), f"{those} with too few ready pods and no record of ever having been available.")
         page.add("  Without that record these rules end nothing.")
-    if surroundings.hand:
-        page.add(("note: ", "bold"), surroundings.hand)
-    _clock(page, document, stories, surroundings)
+    if context.operator_note:
+        page.add(("note: ", "bold"), context.operator_note)
+    _clock(page, document, stories, context)
     if loaded.strays and not stories:
         page.add((f"read past: {plural(loaded.strays, 'Pod')} of PodCliques that are not in the input", "dim"))
     if loaded.ignored and not stories:
@@ -86,28 +86,28 @@ def add_notes(page: Page, document: Document, stories: Sequence[Story], surround
         page.add((f"read past: {kinds}", "dim"))
 
 
-def _gaps(page: Page, surroundings: Surroundings) -> None:
+def _gaps(page: Page, context: PlanContext) -> None:
     """What the input does not show, or shows an error in place of."""
-    if surroundings.unplaceable:
-        names = listed(list(surroundings.unplaceable), NAMES)
+    if context.sets_with_unknown_nodes:
+        names = joined_names(list(context.sets_with_unknown_nodes), MAX_NAMES)
         page.add(("note: ", "bold"), f"whether the required topology constraints of {names} are kept is not known:")
         page.add("  not every Node of their pods is in the input (kubectl get nodes -o json)")
-    for refusal in surroundings.loaded.refusals:
+    for refusal in context.loaded.refusals:
         page.add(("warning: ", "bold yellow"), f"the input holds an error of an API server: {refusal}")
 
 
-def _clock(page: Page, document: Document, stories: Sequence[Story], surroundings: Surroundings) -> None:
+def _clock(page: Page, document: Document, stories: Sequence[Story], context: PlanContext) -> None:
     """What speaks against the clock: an input that is newer (CL-051), or much older where something ends by it."""
-    now, newest = document.as_of, surroundings.newest
+    now, newest = document.as_of, context.newest_time
     if newest is None:
         return
-    if newest - now > (timedelta(0) if surroundings.is_now_given else _OLD):
-        whose = "--now" if surroundings.is_now_given else "the clock"
+    if newest - now > (timedelta(0) if context.is_now_given else _OLD):
+        whose = "--now" if context.is_now_given else "the clock"
         words = f"{whose} is {short_duration(newest - now)} before the newest time in the input ({format_time(newest)})"
         page.add(("note: ", "bold"), words)
     ends = any(story.having(Tone.ENDS) for story in stories)
-    if ends and not surroundings.is_now_given and now - newest > _OLD:
-        age = distance(newest, now)
+    if ends and not context.is_now_given and now - newest > _OLD:
+        age = relative_time(newest, now)
         page.add(
             ("note: ", "bold"), f"nothing in the input is newer than {age}. If it is an older dump, say when it was"
         )

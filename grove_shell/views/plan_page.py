@@ -11,12 +11,20 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step
 from grove_core.plan.forecast import Forecast
 from grove_shell.page import Page
-from grove_shell.views.course import add_course, add_gated, changed_by, created_by
+from grove_shell.views.formatting import (
+    clock_time,
+    impact_text,
+    joined_names,
+    object_label,
+    plural,
+    relative_time,
+    rule_citation,
+)
 from grove_shell.views.headline import add_headline
-from grove_shell.views.later import add_later
-from grove_shell.views.layout import INDENT, NAMES, STYLES, label
-from grove_shell.views.plan_notes import Surroundings, add_notes
-from grove_shell.views.words import cited, clock, distance, listed, named, plural, taken
+from grove_shell.views.later_terminations import add_later_terminations
+from grove_shell.views.layout import INDENT, MAX_NAMES, STYLES, entry_label
+from grove_shell.views.plan_notes import PlanContext, add_notes
+from grove_shell.views.round_lines import add_gated_cliques, add_rounds, applied_changes, created_kinds
 
 _ENTRIES: Final = 20
 _ACTIONS: Final[Mapping[str, str]] = {
@@ -27,26 +35,26 @@ _ACTIONS: Final[Mapping[str, str]] = {
     "dropFinalizer": "finalizer release",
     "setStatus": "status update",
 }
-Told: TypeAlias = tuple[Forecast, Story]
+ForecastAndStory: TypeAlias = tuple[Forecast, Story]
 T = TypeVar("T")
 
 
-def plan_page(document: Document, surroundings: Surroundings) -> Page:
+def plan_page(document: Document, context: PlanContext) -> Page:
     """The whole page."""
     page, now = Page(), document.as_of
     told = [(forecast, story_of(forecast)) for forecast in document.forecasts]
-    add_headline(page, document, [story for _, story in told], surroundings.nothing)
-    add_notes(page, document, [story for _, story in told], surroundings)
+    add_headline(page, document, [story for _, story in told], context.nothing_judged)
+    add_notes(page, document, [story for _, story in told], context)
     calm = []
     for forecast, story in told:
-        if not (surroundings.verbose or surroundings.decisions) and story.is_calm and not _is_eventful(forecast):
+        if not (context.verbose or context.decisions) and story.is_calm and not _is_eventful(forecast):
             calm.append((forecast, story))
             continue
         page.add()
-        _root(page, forecast, story, now, full=surroundings.verbose)
-        if surroundings.decisions:
+        _root(page, forecast, story, now, full=context.verbose)
+        if context.decisions:
             _decisions(page, forecast)
-        if surroundings.verbose:
+        if context.verbose:
             _rounds(page, forecast, now)
     if calm:
         page.add()
@@ -60,13 +68,13 @@ def _root(page: Page, forecast: Forecast, story: Story, now: datetime, *, full: 
     place = f"{story.root.namespace}/{story.root.name}" if story.root.namespace else story.root.short
     page.add((place, "bold"), counts)
     for sentence in story.unpredicted:
-        page.add((label(Tone.UNKNOWN.value), STYLES[Tone.UNKNOWN]), sentence)
+        page.add((entry_label(Tone.UNKNOWN.value), STYLES[Tone.UNKNOWN]), sentence)
     for why in story.misplaced:
-        page.add((label("MISPLACED"), "bold red"), (named(why.subject), "bold"), f": {why.sentence}")
+        page.add((entry_label("MISPLACED"), "bold red"), (object_label(why.subject), "bold"), f": {why.sentence}")
     for tone in Tone:
         alike = story.having(tone)
         if tone is Tone.GATED:
-            add_gated(
+            add_gated_cliques(
                 page, ((one.subject, tuple((why.subject, why.sentences[0]) for why in one.causes)) for one in alike)
             )
             continue
@@ -74,9 +82,9 @@ def _root(page: Page, forecast: Forecast, story: Story, now: datetime, *, full: 
         for entry in shown:
             _entry(page, entry, now, full=full)
         if rest:
-            page.add((label(tone.value), STYLES[tone]), f"and {_rest(rest, now)} (-v lists all)")
-    add_later(page, forecast, now)
-    add_course(page, forecast, full=full)
+            page.add((entry_label(tone.value), STYLES[tone]), f"and {_rest(rest, now)} (-v lists all)")
+    add_later_terminations(page, forecast, now)
+    add_rounds(page, forecast, full=full)
     writes = _counted(forecast.rounds[0].steps)
     if writes:
         others = len(forecast.rounds) - 1
@@ -92,7 +100,7 @@ def _rest(entries: Sequence[Entry], now: datetime) -> str:
     untils = [entry.until for entry in entries if entry.until is not None]
     deleted = sum(len(entry.deletes) for entry in entries)
     if entries[0].tone is Tone.WAITS and untils:
-        text += f", the last until {clock(max(untils), now)} ({distance(max(untils), now)})"
+        text += f", the last until {clock_time(max(untils), now)} ({relative_time(max(untils), now)})"
     return f"{text}, with {plural(deleted, 'PodClique')}" if deleted else text
 
 
@@ -102,9 +110,9 @@ def _cut(items: Sequence[T], most: int | None) -> tuple[Sequence[T], Sequence[T]
 
 
 def _entry(page: Page, entry: Entry, now: datetime, *, full: bool) -> None:
-    most = None if full else NAMES
-    tone = (label(entry.tone.value), STYLES[entry.tone])
-    head = named(entry.subject)
+    most = None if full else MAX_NAMES
+    tone = (entry_label(entry.tone.value), STYLES[entry.tone])
+    head = object_label(entry.subject)
     if entry.tone is Tone.KEEPS:
         _keep(page, entry, now, most)
         return
@@ -115,24 +123,28 @@ def _entry(page: Page, entry: Entry, now: datetime, *, full: bool) -> None:
             page.add(INDENT, "  ", sentence)
         return
     if entry.tone is Tone.ENDS:
-        goes = ", ".join(filter(None, (plural(len(entry.deletes), "PodClique"), taken(entry.toll))))
+        goes = ", ".join(filter(None, (plural(len(entry.deletes), "PodClique"), impact_text(entry.toll))))
         page.add(tone, (head, "bold"), f" now, with {goes}" if entry.deletes else " now: its PodCliques are leaving")
     elif entry.tone is Tone.WAITS and (until := entry.until) is not None:
-        page.add(tone, (head, "bold"), f" until {clock(until, now)} ({distance(until, now)}), then it is terminated")
+        page.add(
+            tone,
+            (head, "bold"),
+            f" until {clock_time(until, now)} ({relative_time(until, now)}), then it is terminated",
+        )
     else:
         page.add(tone, (head, "bold"))
     for cause in entry.causes:
         _cause(page, cause, most)
     if entry.deletes:
-        page.add(INDENT, "ends: ", listed([ref.name for ref in entry.deletes], most))
+        page.add(INDENT, "ends: ", joined_names([ref.name for ref in entry.deletes], most))
 
 
 def _keep(page: Page, entry: Entry, now: datetime, most: int | None) -> None:
     why = "; ".join(cause.sentences[0] for cause in entry.causes)
     if entry.averted is not None:
-        when = f"{clock(entry.averted, now)} ({distance(entry.averted, now)})"
+        when = f"{clock_time(entry.averted, now)} ({relative_time(entry.averted, now)})"
         why = f"it would end at {when}; once the steps below are done, {why}"
-    page.add((label(entry.tone.value), STYLES[entry.tone]), named(entry.subject), ": ", why)
+    page.add((entry_label(entry.tone.value), STYLES[entry.tone]), object_label(entry.subject), ": ", why)
     shown, rest = _cut(entry.degraded, most)
     for cause in shown:
         page.add(INDENT, f"{cause.subject.kind} {cause.subject.name}: {'; '.join(cause.sentences)}")
@@ -152,16 +164,20 @@ def _cause(page: Page, cause: Cause, most: int | None) -> None:
         page.add(INDENT, "  ", sentence)
 
 
-def _calm(page: Page, calm: Sequence[Told]) -> None:
+def _calm(page: Page, calm: Sequence[ForecastAndStory]) -> None:
     """The sets with nothing to fear share one line."""
     names = [f"{story.root.namespace}/{story.root.name}" for _, story in calm]
     writes = _counted(step for forecast, _ in calm for step in forecast.rounds[0].steps)
-    page.add(("no termination pending: ", "green"), listed(names, NAMES), (f"  ({writes})" if writes else "", "dim"))
+    page.add(
+        ("no termination pending: ", "green"),
+        joined_names(names, MAX_NAMES),
+        (f"  ({writes})" if writes else "", "dim"),
+    )
 
 
 def _rounds(page: Page, forecast: Forecast, now: datetime) -> None:
     for round_ in forecast.rounds:
-        page.add((f"  round {round_.number} at {clock(round_.at, now)}", "bold"))
+        page.add((f"  round {round_.number} at {clock_time(round_.at, now)}", "bold"))
         for step in round_.steps:
             page.add(f"    {action_name(step.action):<13} {step.target.kind} {step.target.name}")
             _reasons(page, "                  ", step.because)
@@ -178,13 +194,14 @@ def _decisions(page: Page, forecast: Forecast) -> None:
 
 def _reasons(page: Page, indent: str, reasons: Iterable[Reason]) -> None:
     for reason in reasons:
-        page.add(indent, reason.sentence, cited(reason))
+        page.add(indent, reason.sentence, rule_citation(reason))
 
 
 def _is_eventful(forecast: Forecast) -> bool:
     """Whether anything is written in any round but statuses and what follows from them."""
     return any(
-        changed_by(round_.steps) or created_by(round_.steps) or _deletes(round_.steps) for round_ in forecast.rounds
+        applied_changes(round_.steps) or created_kinds(round_.steps) or _deletes(round_.steps)
+        for round_ in forecast.rounds
     )
 
 

@@ -5,16 +5,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from grove_shell.page import draw_over, is_watched
+from grove_shell.page import is_stderr_terminal, overwrite_line
 
 _PATIENCE: Final = 0.7
 _EVERY: Final = 500
 
 
 @contextmanager
-def counting(doing: str, what: str) -> Iterator[Callable[[Any], None] | None]:
+def progress_counter(doing: str, what: str) -> Iterator[Callable[[Any], None] | None]:
     """Count calls and show the number on standard error; yields None where nobody would see it."""
-    if not is_watched():
+    if not is_stderr_terminal():
         yield None
         return
     seen, start, drawn = 0, time.monotonic(), False
@@ -23,11 +23,11 @@ def counting(doing: str, what: str) -> Iterator[Callable[[Any], None] | None]:
         nonlocal seen, drawn
         seen += 1
         if seen % _EVERY == 0 and time.monotonic() - start > _PATIENCE:
-            draw_over(f"{doing}: {seen:,} {what}")
+            overwrite_line(f"{doing}: {seen:,} {what}")
             drawn = True
 
     try:
         yield count
     finally:
         if drawn:
-            draw_over("")
+            overwrite_line("")

@@ -9,13 +9,13 @@ from grove_core.compare import Comparison
 from grove_core.version import VERSION
 from grove_shell.page import Page
 from grove_shell.views.compare_page import add_differences
-from grove_shell.views.words import clock, listed, plural
+from grove_shell.views.formatting import clock_time, joined_names, plural
 
 _MOST: Final = 20
 _WORDS: Final = 5
 
 
-class Other(NamedTuple):
+class ChangedDecision(NamedTuple):
     """A look of which something else comes now than was written."""
 
     line: int
@@ -24,7 +24,7 @@ class Other(NamedTuple):
     differences: tuple[str, ...]
 
 
-class Parted(NamedTuple):
+class RuleSetDifference(NamedTuple):
     """A look at which other rules end something else than its own."""
 
     line: int
@@ -35,7 +35,7 @@ class Parted(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replayed:
+class ReplayReport:
     """What came of a log.
 
     Attributes:
@@ -54,11 +54,11 @@ class Replayed:
     versions: Sequence[str]
     rules: Sequence[str]
     other_rules: str | None
-    others: Sequence[Other]
-    parted: Sequence[Parted]
+    others: Sequence[ChangedDecision]
+    parted: Sequence[RuleSetDifference]
 
 
-def replay_page(told: Replayed, *, full: bool) -> Page:
+def replay_page(told: ReplayReport, *, full: bool) -> Page:
     """The verdict, then each look that is decided otherwise, then those at which other rules part."""
     page = Page()
     if told.first is None or told.last is None:
@@ -69,14 +69,14 @@ def replay_page(told: Replayed, *, full: bool) -> Page:
         page.add((f"{len(told.others):,} of {looks} decided otherwise than written", "bold red"))
     else:
         page.add((f"{looks} decided again, each byte for byte as written", "bold green"))
-    span = f"{clock(told.first, told.first)} to {clock(told.last, told.first)}"
+    span = f"{clock_time(told.first, told.first)} to {clock_time(told.last, told.first)}"
     day = told.first.date().isoformat()
     page.add((f"{plural(told.sets, 'PodCliqueSet')}, {day} {span}, by the rules '{', '.join(told.rules)}'", "dim"))
     if told.others and set(told.versions) != {VERSION}:
-        page.add((f"written by version {listed(list(told.versions), None)}, decided by {VERSION}", "dim"))
+        page.add((f"written by version {joined_names(list(told.versions), None)}, decided by {VERSION}", "dim"))
     for one in told.others if full else told.others[:_MOST]:
         page.add("")
-        page.add((f"line {one.line}", "bold"), f"  plan {one.name}, {clock(one.at, told.first)}")
+        page.add((f"line {one.line}", "bold"), f"  plan {one.name}, {clock_time(one.at, told.first)}")
         for words in one.differences if full else one.differences[:_WORDS]:
             page.add("  ", words)
     _more(page, len(told.others), full=full)
@@ -87,7 +87,7 @@ def replay_page(told: Replayed, *, full: bool) -> Page:
     return page
 
 
-def _parted(page: Page, told: Replayed, first: datetime, *, full: bool) -> None:
+def _parted(page: Page, told: ReplayReport, first: datetime, *, full: bool) -> None:
     """Where other rules would have ended something else; each difference is told once (RP-005)."""
     page.add("")
     if not told.parted:
@@ -95,20 +95,20 @@ def _parted(page: Page, told: Replayed, first: datetime, *, full: bool) -> None:
         return
     count = plural(len(told.parted), "look")
     page.add((f"by the rules '{told.other_rules}' something else would have ended at {count}", "bold yellow"))
-    first_of: dict[Hashable, Parted] = {}
+    first_of: dict[Hashable, RuleSetDifference] = {}
     for one in told.parted:
         first_of.setdefault(_what(one), one)
     shown = list(first_of.values())
     for one in shown if full else shown[:_MOST]:
         root = one.comparison.root
         page.add("")
-        page.add((f"{root.namespace}/{root.name}", "bold"), f"  line {one.line}, {clock(one.at, first)}")
+        page.add((f"{root.namespace}/{root.name}", "bold"), f"  line {one.line}, {clock_time(one.at, first)}")
         rules = (one.rules, str(told.other_rules))
         add_differences(page, one.comparison, rules, one.at, full=full)
     _more(page, len(shown), full=full)
 
 
-def _what(one: Parted) -> Hashable:
+def _what(one: RuleSetDifference) -> Hashable:
     """What would have ended otherwise, whenever that was seen."""
     return one.comparison.root, tuple((told.cliques, told.change) for told in one.comparison.differences)
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from grove_shell.page import is_watched
+from grove_shell.page import is_stderr_terminal
 from grove_shell.simulator.spans import SECOND, span_text
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _EVERY: Final = 0.1
 @contextmanager
 def time_bar() -> Iterator[Tick | None]:
     """Yields what to call with how far a run is and how far it goes at least; None where nobody would see it."""
-    if not is_watched():
+    if not is_stderr_terminal():
         yield None
         return
     bar = _Bar()

@@ -10,10 +10,10 @@ from grove_shell.simulator.history import Actor, Happening, What
 from grove_shell.simulator.simulation import Run
 from grove_shell.simulator.spans import span_text
 from grove_shell.simulator.standing import Standing
+from grove_shell.views.formatting import not_predicted_text, plural
 from grove_shell.views.happenings import lines_of
-from grove_shell.views.headline import moment_line
-from grove_shell.views.layout import STYLES, label
-from grove_shell.views.words import not_predicted, plural
+from grove_shell.views.headline import as_of_line
+from grove_shell.views.layout import STYLES, entry_label
 
 _STYLES: Final = {
     What.TERMINATED: "bold red",
@@ -34,10 +34,10 @@ def timeline_page(run: Run, *, verbose: bool = False) -> Page:
     unpredicted = _on_predictions(run)
     page.add(*unpredicted, (run.scenario.metadata.name, "bold"), f": {_headline(run)}")
     if run.rules_from is not None:
-        page.add((moment_line(run.scenario.spec.start, run.rules, run.rules_from), "dim"))
+        page.add((as_of_line(run.scenario.spec.start, run.rules, run.rules_from), "dim"))
     for root, sentences in run.unpredicted.items():
         for sentence in sentences:
-            page.add((label("UNKNOWN"), STYLES[Tone.UNKNOWN]), f"{root.namespace}/{root.name}: {sentence}")
+            page.add((entry_label("UNKNOWN"), STYLES[Tone.UNKNOWN]), f"{root.namespace}/{root.name}: {sentence}")
     if run.scenario.metadata.description:
         page.add((run.scenario.metadata.description, "dim"))
     page.add("")
@@ -53,7 +53,7 @@ def _on_predictions(run: Run) -> list[Span]:
     """Of how many sets the steps that were played are not those of the operator that runs there (SM-098)."""
     if not run.unpredicted:
         return []
-    return [(f"{not_predicted('played', len(run.unpredicted))}; ", STYLES[Tone.UNKNOWN])]
+    return [(f"{not_predicted_text('played', len(run.unpredicted))}; ", STYLES[Tone.UNKNOWN])]
 
 
 def _headline(run: Run) -> str:

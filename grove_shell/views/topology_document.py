@@ -10,13 +10,13 @@ from grove_core.document.writing import reason_as_json
 from grove_core.resources.cluster_topology import Levels
 from grove_shell.reading.nodes import Grounds
 from grove_shell.views.remarks import remark_as_json
-from grove_shell.views.topology_page import Impact
+from grove_shell.views.topology_page import TopologyImpact
 
 Json = dict[str, Any]
 _THOUSAND = 1000
 
 
-def survey_as_json(survey: Iterable[Surveyed], without: int, unknown: Iterable[str] = ()) -> Json:
+def topology_list_as_json(survey: Iterable[Surveyed], without: int, unknown: Iterable[str] = ()) -> Json:
     """``grove topology list``."""
     return {
         "topologies": [_surveyed(one) for one in survey],
@@ -25,7 +25,7 @@ def survey_as_json(survey: Iterable[Surveyed], without: int, unknown: Iterable[s
     }
 
 
-def impact_as_json(impact: Impact) -> Json:
+def topology_impact_as_json(impact: TopologyImpact) -> Json:
     """``grove topology impact``."""
     return {
         "topology": _surveyed(impact.one),
@@ -49,7 +49,7 @@ def impact_as_json(impact: Impact) -> Json:
     }
 
 
-def check_as_json(checks: Iterable[Check], grounds: Grounds) -> Json:
+def topology_check_as_json(checks: Iterable[Check], grounds: Grounds) -> Json:
     """``grove topology check``."""
     return {
         "nodes": len(grounds.nodes),

@@ -11,7 +11,7 @@ from grove_core.kernel.decisions import Decision
 from grove_core.resources.cluster_topology import ClusterTopology, Levels
 from grove_core.resources.keys import TOPOLOGY_FINALIZER
 from grove_shell.page import Page, Span
-from grove_shell.views.words import cited, listed, plural
+from grove_shell.views.formatting import joined_names, plural, rule_citation
 
 _MOST: Final = 8
 _BY_DEFAULT: Final = " (default)"
@@ -38,7 +38,7 @@ _FATES: Final[Mapping[Fate, tuple[str, str]]] = MappingProxyType(
 )
 
 
-class Impact(NamedTuple):
+class TopologyImpact(NamedTuple):
     """What is asked, and what was found out.
 
     Attributes:
@@ -82,7 +82,7 @@ class Impact(NamedTuple):
         return counted and self.one.locked is None
 
 
-def survey_page(
+def topology_list_page(
     survey: Iterable[Surveyed], without: int, unknown: Collection[str] = (), *, is_unapplied: bool = False
 ) -> Page:
     """A line for each set with its topology, then a paragraph for each topology (TP-121, TP-122).
@@ -124,10 +124,10 @@ def _paragraph(page: Page, one: Surveyed, *, is_unapplied: bool) -> None:
     if one.levels:
         page.add(f"  levels: {_path(one.levels)}")
     for reason in one.because:
-        page.add(f"  {reason.sentence}", cited(reason))
+        page.add(f"  {reason.sentence}", rule_citation(reason))
     for reason in one.lock:
         its = "" if one.unguarded is not None else "its levels "
-        page.add(f"  {its}{reason.sentence}", cited(reason))
+        page.add(f"  {its}{reason.sentence}", rule_citation(reason))
     if one.state is State.HELD and not one.has_finalizer:
         page.add((f"  it has no finalizer {TOPOLOGY_FINALIZER} yet: a deletion would not wait", "yellow"))
     if one.locked is None:
@@ -136,7 +136,7 @@ def _paragraph(page: Page, one: Surveyed, *, is_unapplied: bool) -> None:
         page.add((f"  whether its levels are locked is not known: {why}", "bold magenta"))
 
 
-def impact_page(impact: Impact) -> Page:
+def topology_impact_page(impact: TopologyImpact) -> Page:
     """What admission says, then set by set what becomes of its gangs (TP-123, TP-124)."""
     page, one = Page(), impact.one
     word = ("refused", "bold red") if impact.is_refused else ("admitted", "bold green")
@@ -147,11 +147,11 @@ def impact_page(impact: Impact) -> Page:
             page.add(f"  from {_path(impact.before.levels)}")
         page.add(f"  to   {_path(impact.after.levels)}")
     if impact.decision is None and one.unguarded is not None:
-        page.add(f"  {one.unguarded.sentence}", cited(one.unguarded))
+        page.add(f"  {one.unguarded.sentence}", rule_citation(one.unguarded))
     for objection in impact.objections:
-        page.add("  ", str(objection), cited(objection.reason))
+        page.add("  ", str(objection), rule_citation(objection.reason))
     for warning in impact.warnings:
-        page.add("  ", ("warning: ", "yellow"), str(warning), cited(warning.reason))
+        page.add("  ", ("warning: ", "yellow"), str(warning), rule_citation(warning.reason))
     if impact.after is not None:
         _change(page, impact)
     elif not impact.is_refused and impact.before is not None:
@@ -159,7 +159,7 @@ def impact_page(impact: Impact) -> Page:
     return page
 
 
-def _act(impact: Impact) -> str:
+def _act(impact: TopologyImpact) -> str:
     if impact.after is None:
         return "changed" if impact.is_refused else "deleted"
     if impact.before is None:
@@ -169,7 +169,7 @@ def _act(impact: Impact) -> str:
 
 def _deletion(page: Page, one: Surveyed, before: ClusterTopology, *, again: bool) -> None:
     for reason in one.because[:1]:
-        page.add("  ", reason.sentence, cited(reason))
+        page.add("  ", reason.sentence, rule_citation(reason))
     others = sorted(name for name in before.finalizers if name != TOPOLOGY_FINALIZER)
     afterwards = ", and the operator makes it again as configured" if again else ""
     if one.users and one.has_finalizer and not one.is_let_go:
@@ -196,7 +196,7 @@ def _users(page: Page, one: Surveyed) -> None:
         page.add(f"    {user.namespace}/{user.name}", (how, "dim"))
 
 
-def _change(page: Page, impact: Impact) -> None:
+def _change(page: Page, impact: TopologyImpact) -> None:
     bound = {(user.namespace, user.name): user for user in impact.one.users}
     if not impact.one.knows_users:
         page.add((f"  who{' else' * bool(impact.sets)} uses it is not known{_ADD_SETS}", "bold magenta"))
@@ -215,10 +215,10 @@ def _change(page: Page, impact: Impact) -> None:
         for fate, (word, style) in _FATES.items():
             gangs = [gang for gang in one.gangs if gang.fate is fate]
             if gangs:
-                names = listed([gang.name for gang in gangs], _MOST)
+                names = joined_names([gang.name for gang in gangs], _MOST)
                 page.add("    ", (f"{word:<8}", style), f" {names}")
                 for reason in gangs[0].because:
-                    page.add(f"             {reason.sentence}", cited(reason))
+                    page.add(f"             {reason.sentence}", rule_citation(reason))
 
 
 def _mark(one: Surveyed, user: Listed) -> str:

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from grove_shell.page import is_watched
+from grove_shell.page import is_stderr_terminal
 
 
 @contextmanager
 def world_bar(count: int, what: str = "worlds") -> Iterator[Callable[[], None]]:
     """Yields what to call after each world."""
-    if not is_watched():
+    if not is_stderr_terminal():
         yield lambda: None
         return
     from rich.console import Console  # noqa: PLC0415 - only terminals need it

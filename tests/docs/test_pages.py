@@ -9,7 +9,7 @@ import click
 import pytest
 
 from docs.generator.commands import every_command
-from tests.console_blocks import BLOCK, hold_to_what_is_said
+from tests.console_blocks import BLOCK, check_console_blocks
 from tests.docs.site import DOCS, ROOT, WRITTEN, anchors_of, in_nav, links_of, pages
 from tests.replay.logs import SCENARIOS, played
 
@@ -32,7 +32,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_cl004_a_page_shows_what_the_program_says(
     page: str, capsys: pytest.CaptureFixture[str], *, bless: bool
 ) -> None:
-    hold_to_what_is_said(DOCS / page, capsys, bless=bless)
+    check_console_blocks(DOCS / page, capsys, bless=bless)
 
 
 def test_the_site_has_commands_that_are_run() -> None:

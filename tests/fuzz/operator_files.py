@@ -15,11 +15,11 @@ from grove_core.snapshot.cluster import EVERYWHERE
 from grove_shell.actions import apply as applying
 from grove_shell.actions.configuration import configuration
 from grove_shell.actions.source import Live
-from grove_shell.page import complain
+from grove_shell.page import print_error
 from grove_shell.reading.collected import Collected
 from grove_shell.replay.format import line_of
 from grove_shell.settings.webhooks import settings_of
-from grove_shell.views.faults import NOTHING_STARTED, faults_page
+from grove_shell.views.problems_page import NOTHING_STARTED, problems_page
 from tests.fuzz import damage
 from tests.fuzz.border import Border
 from tests.fuzz.commands import NOW, Broken, Said, kept, problems_of
@@ -167,7 +167,7 @@ def _webhooks_told(path: str) -> str:
     with redirect_stdout(out), redirect_stderr(err):
         settings, faults = configuration(path, settings_of)
         if faults:
-            complain(faults_page(faults, NOTHING_STARTED))
+            print_error(problems_page(faults, NOTHING_STARTED))
     for problem in problems_of(Said(int(bool(faults)), out.getvalue(), err.getvalue()), structured=False):
         raise Broken(problem)
     return "refused" if faults else f"done, {settings.certificates.mode}"

@@ -17,7 +17,7 @@ from grove_core.document.writing import document_as_json
 from grove_core.forecast_topology import forecast_topology
 from grove_core.kernel.times import parse_time
 from grove_core.reconcile_topology import reconcile_topology
-from grove_shell.actions.situation import configured_by
+from grove_shell.actions.command_input import read_configuration
 from grove_shell.reading.objects import load
 from grove_shell.views.structured import as_text
 
@@ -29,7 +29,7 @@ FOLDERS: Final = sorted(path.parent for path in HERE.glob("*/moments.yaml"))
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_tp040_topologies_are_kept_as_expected(folder: Path, *, bless: bool) -> None:
     case: Json = yaml.safe_load((folder / "moments.yaml").read_text(encoding="utf-8"))
-    told = configured_by(str(folder / "operator.yaml"))
+    told = read_configuration(str(folder / "operator.yaml"))
     loaded = load((str(folder / "given.yaml"),), sys.stdin.buffer, configuration=told.configuration)
     now = parse_time(case["now"])
     assert now is not None

@@ -23,8 +23,8 @@ from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAware
 from grove_core.resources.keys import GROUP_FINALIZER, MANAGED_BY, SET_FINALIZER
 from grove_core.resources.scaling_group import scaling_group_of
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.actions.command_input import read_configuration
 from grove_shell.actions.manifests import objects_of
-from grove_shell.actions.situation import configured_by
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.access import VERBS, Access, Scope, operator, webhooks
@@ -78,7 +78,7 @@ def golden() -> Iterator[tuple[ClusterCache, Snapshot, Plan]]:
         assert now is not None
         cache = cached(item.value for item in items_of(str(path), [], standard_input()))
         told = path.parent / "operator.yaml"
-        configuration = configured_by(str(told) if told.exists() else None).configuration
+        configuration = read_configuration(str(told) if told.exists() else None).configuration
         cluster = load([str(path)], io.BytesIO(), configuration=configuration).cluster
         for root in cluster.sets:
             snapshot = cluster.snapshot_of(root, now)
@@ -88,7 +88,7 @@ def golden() -> Iterator[tuple[ClusterCache, Snapshot, Plan]]:
 def topologies() -> Iterator[tuple[ClusterCache, Step]]:
     """Every write to a topology in every recorded cluster."""
     for case in sorted((GOLDEN / "topology").glob("*/moments.yaml")):
-        configuration = configured_by(str(case.parent / "operator.yaml")).configuration
+        configuration = read_configuration(str(case.parent / "operator.yaml")).configuration
         given = str(case.parent / "given.yaml")
         cluster = load([given], io.BytesIO(), configuration=configuration).cluster
         cache = cached(item.value for item in items_of(given, [], standard_input()))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from grove_core.resources.configuration import DomainShape, MnnvlMode, Served
-from grove_shell.actions.situation import configured_by
+from grove_shell.actions.command_input import read_configuration
 from grove_shell.reading import capture
 from grove_shell.reading.collected import Collected
 from grove_shell.reading.loaded import Loaded
@@ -104,13 +104,13 @@ def test_in062_a_domain_that_does_not_read_is_a_gap(tmp_path: Path) -> None:
 def test_cl030_the_configuration_is_that_of_the_operator(tmp_path: Path) -> None:
     path = tmp_path / "operator.yaml"
     path.write_text("mnnvl: {enabled: true, mode: annotations, computeDomainShape: nvidia}", encoding="utf-8")
-    told, rules, _, faults = configured_by(str(path))
+    told, rules, _, faults = read_configuration(str(path))
     assert (told.mnnvl.in_mode(MnnvlMode.ANNOTATIONS), told.mnnvl.shape, faults) == (True, DomainShape.NVIDIA, ())
     assert rules is None, "it names none (CL-055)"
     path.write_text("network: {autoMNNVLEnabled: true}", encoding="utf-8")
-    assert configured_by(str(path)).configuration.mnnvl.in_mode(MnnvlMode.OPERATOR)
+    assert read_configuration(str(path)).configuration.mnnvl.in_mode(MnnvlMode.OPERATOR)
     path.write_text("network: {autoMNNVLEnabled: true}\nmnnvl: {enabled: false}", encoding="utf-8")
-    assert not configured_by(str(path)).configuration.mnnvl.enabled
+    assert not read_configuration(str(path)).configuration.mnnvl.enabled
 
 
 @pytest.mark.parametrize(
@@ -124,14 +124,14 @@ def test_cl030_a_file_is_one_configuration(tmp_path: Path, text: str, got: str) 
     """The second one would decide whose gangs end, and nobody would know that it was dropped."""
     path = tmp_path / "operator.yaml"
     path.write_text(text, encoding="utf-8")
-    (fault,) = configured_by(str(path)).faults
+    (fault,) = read_configuration(str(path)).faults
     assert (fault.file, fault.expected, fault.got) == (str(path), "one configuration", got)
 
 
 def test_cl030_every_mistake_in_it_is_told(tmp_path: Path) -> None:
     path = tmp_path / "operator.yaml"
     path.write_text("mnnvl: {enabled: perhaps, mode: both, shape: nvidia}", encoding="utf-8")
-    faults = configured_by(str(path)).faults
+    faults = read_configuration(str(path)).faults
     assert sorted(fault.path for fault in faults) == [
         "mnnvl.enabled",
         "mnnvl.mode",

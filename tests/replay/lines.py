@@ -11,7 +11,7 @@ from grove_core.compare import Change, Comparison, Difference
 from grove_core.kernel.refs import Ref
 from grove_shell.cli.main import run
 from grove_shell.replay.format import line_of
-from grove_shell.views.replay_page import Parted
+from grove_shell.views.replay_page import RuleSetDifference
 from tests.replay.logs import SCENARIOS, played
 
 AT: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
@@ -47,9 +47,9 @@ def spoken(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> st
     return shown.err if code in {1, 64} else shown.out
 
 
-def parted(number: int, line: int) -> Parted:
+def parted(number: int, line: int) -> RuleSetDifference:
     """A look at one of many sets, of which a clique ends by other rules."""
     root = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", f"s{number}")
     gone = Difference(change=Change.ENDS, cliques=(root,), before=None, after=None, spared_because=())
     comparison = Comparison(root=root, differences=(gone,), breaches=(), unknown=())
-    return Parted(line, "plan", "field", AT, comparison)
+    return RuleSetDifference(line, "plan", "field", AT, comparison)

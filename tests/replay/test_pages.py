@@ -2,12 +2,12 @@
 
 import time
 
-from grove_shell.views.replay_page import Parted, Replayed, replay_page
+from grove_shell.views.replay_page import ReplayReport, RuleSetDifference, replay_page
 from tests.replay.lines import AT, parted
 
 
-def page_of(*looks: Parted) -> str:
-    told = Replayed(
+def page_of(*looks: RuleSetDifference) -> str:
+    told = ReplayReport(
         looks=len(looks), sets=1, first=AT, last=AT, versions=(), rules=("field",), other_rules="design",
         others=(), parted=looks,
     )  # fmt: skip

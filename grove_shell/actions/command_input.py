@@ -1,4 +1,4 @@
-"""From what the user said to a situation: a cluster, the attempts made before, and the clock."""
+"""Reads the input of a command: files or a live cluster, earlier attempts, the configuration, and the clock."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -9,19 +9,19 @@ from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.actions.choosing import chosen
+from grove_shell.actions.set_selection import selected_sets
 from grove_shell.actions.source import NoCluster, Source
-from grove_shell.page import complain
+from grove_shell.page import print_error
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.items import fault_in
 from grove_shell.reading.loaded import Loaded
 from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of, standard_input
-from grove_shell.views.faults import LEFT_OPEN, closing_of, faults_page
-from grove_shell.views.progress import counting
+from grove_shell.views.problems_page import REST_UNKNOWN, closing_line, problems_page
+from grove_shell.views.progress import progress_counter
 
 
-class Configured(NamedTuple):
+class ConfigurationFile(NamedTuple):
     """What an operator's configuration file says.
 
     Attributes:
@@ -38,7 +38,7 @@ class Configured(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Situation:
+class CommandInput:
     """What was read, and what time it is.
 
     Attributes:
@@ -61,28 +61,28 @@ class Situation:
             namespace: only sets of this namespace; None for all.
             names: ``set`` or ``namespace/set``; empty for all.
         """
-        for root in chosen(self.loaded.cluster, names, namespace):
+        for root in selected_sets(self.loaded.cluster, names, namespace):
             yield self.loaded.cluster.snapshot_of(root, self.now, self.attempts)
 
 
-def moment_of(source: Source, loaded: Loaded) -> datetime:
+def input_time(source: Source, loaded: Loaded) -> datetime:
     """What time it is: as the user says, as of the dump, or by the computer's clock."""
     return source.now or (loaded.taken_at if source.live is None else None) or datetime.now(UTC)
 
 
-def situation_of(source: Source) -> Situation:
+def read_input(source: Source) -> CommandInput:
     """Read everything a command needs; what is bad in it is in ``faults``.
 
     Raises:
         NoCluster: a cluster was to be asked, and does not answer.
     """
-    told = configured_by(source.config)
+    told = read_configuration(source.config)
     collected = None
     if source.live is not None:
         from grove_shell.actions.live import collect  # noqa: PLC0415 - the client, which a file does not need
 
         collected = collect(source.live)
-    with counting("reading", "objects") as count:
+    with progress_counter("reading", "objects") as count:
         loaded = load(
             source.filenames,
             standard_input(),
@@ -94,32 +94,32 @@ def situation_of(source: Source) -> Situation:
         )
     attempts, faults = _attempts(source.attempts) if source.attempts else ((), ())
     every = (*told.faults, *_unfit(source, loaded), *loaded.faults, *faults)
-    return Situation(
+    return CommandInput(
         loaded=loaded,
         faults=every,
-        now=moment_of(source, loaded),
+        now=input_time(source, loaded),
         attempts=attempts,
         usable=not every or source.keep_going,
         rules=told.rules,
     )
 
 
-def asked(source: Source) -> Situation | None:
-    """The situation, with what is bad in it told on standard error; None where nothing can be decided (CL-001)."""
+def read_input_or_report(source: Source) -> CommandInput | None:
+    """Read the input and print its problems on standard error; None where nothing can be decided (CL-001)."""
     try:
-        situation = situation_of(source)
+        inputs = read_input(source)
     except NoCluster as fault:
-        complain(fault)
+        print_error(fault)
         return None
-    if situation.faults:
-        complain(faults_page(situation.faults, LEFT_OPEN if situation.usable else closing_of(situation.faults)))
-    return situation if situation.usable else None
+    if inputs.faults:
+        print_error(problems_page(inputs.faults, REST_UNKNOWN if inputs.usable else closing_line(inputs.faults)))
+    return inputs if inputs.usable else None
 
 
-def configured_by(path: str | None) -> Configured:
+def read_configuration(path: str | None) -> ConfigurationFile:
     """What decisions need of an operator's configuration file; the defaults where there is no file (CL-030)."""
     if path is None:
-        return Configured(Configuration(), None, {}, ())
+        return ConfigurationFile(Configuration(), None, {}, ())
     from grove_shell.actions.configuration import configuration  # noqa: PLC0415 - few commands come with one (P11)
     from grove_shell.settings.operator import OperatorSettings, settings_of  # noqa: PLC0415 - brings pydantic
 
@@ -129,7 +129,7 @@ def configured_by(path: str | None) -> Configured:
 
     (settings, said), faults = configuration(path, read)
     named = settings.rules if "rules" in settings.model_fields_set else None
-    return Configured(settings.decisive, named, said, faults)
+    return ConfigurationFile(settings.decisive, named, said, faults)
 
 
 def _unfit(source: Source, loaded: Loaded) -> Iterator[Fault]:

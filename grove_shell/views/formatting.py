@@ -11,13 +11,13 @@ from grove_core.kernel.times import format_time, whole_seconds
 from grove_shell.page import Span
 
 
-def clock(moment: datetime, now: datetime) -> str:
+def clock_time(moment: datetime, now: datetime) -> str:
     """``09:41:00Z`` on the day of ``now``, else the whole time."""
     text = format_time(whole_seconds(moment))
     return text.partition("T")[2] if moment.date() == now.date() else text
 
 
-def distance(moment: datetime, now: datetime) -> str:
+def relative_time(moment: datetime, now: datetime) -> str:
     """``in 2h2m``, ``8s ago`` or ``now``; whole seconds, a wait rounded up so that it is never told too short."""
     second = timedelta(seconds=1)
     if moment > now:
@@ -31,19 +31,19 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def not_predicted(done: str, sets: int) -> str:
+def not_predicted_text(done: str, sets: int) -> str:
     """Of how many sets the steps are not those of the operator that runs there; ``done`` says where they are from."""
     return f"NOT PREDICTED: the steps {done} for {plural(sets, 'PodCliqueSet')} are not those of the operator there"
 
 
-def named(ref: Ref) -> str:
+def object_label(ref: Ref) -> str:
     """``PodClique qwen-0-worker``, or ``replica 0`` of something."""
     if ref.replica is None:
         return f"{ref.kind} {ref.name}"
     return f"replica {ref.replica}" if ref.kind == "PodCliqueSet" else f"{ref.name} replica {ref.replica}"
 
 
-def taken(toll: Toll | None) -> str:
+def impact_text(toll: Toll | None) -> str:
     """``12 pods (3 ready) and 96 GPUs``: what goes along; empty where nothing does, or nobody knows."""
     if toll is None or not toll.pods:
         return ""
@@ -51,18 +51,18 @@ def taken(toll: Toll | None) -> str:
     return f"{plural(toll.pods, 'pod')}{ready}" + (f" and {plural(toll.gpus, 'GPU')}" if toll.gpus else "")
 
 
-def cited(reason: Reason) -> Span:
+def rule_citation(reason: Reason) -> Span:
     """The rule behind a sentence, which it follows."""
     return f"  {reason.rule.code} {reason.rule.requirement}", "dim"
 
 
-def listed(names: list[str], limit: int | None) -> str:
+def joined_names(names: list[str], limit: int | None) -> str:
     """Names with commas; the rest counted where there are more than ``limit``."""
     if limit is None or len(names) <= limit:
         return ", ".join(names)
     return f"{', '.join(names[:limit])} and {len(names) - limit:,} more"
 
 
-def failed_on(met: Collection[str]) -> str:
+def fail_on_message(met: Collection[str]) -> str:
     """What a check tells that failed (CL-047)."""
     return f"failed by --fail-on: {', '.join(sorted(met))}"

@@ -11,7 +11,7 @@ from grove_core.kernel.reasons import Reason
 from grove_core.resources.demand import PODS, amount_text
 from grove_shell.page import Page, Span
 from grove_shell.reading.nodes import Grounds
-from grove_shell.views.words import cited, listed, plural
+from grove_shell.views.formatting import joined_names, plural, rule_citation
 
 _MOST: Final = 4
 _REFUSED: Final = (", but admission would refuse the set", "bold red")
@@ -24,7 +24,7 @@ _WORDS: Final[Mapping[Fits, Span]] = MappingProxyType(
 )
 
 
-def check_page(checks: Iterable[Check], grounds: Grounds, *, verbose: bool) -> Page:
+def topology_check_page(checks: Iterable[Check], grounds: Grounds, *, verbose: bool) -> Page:
     """Each set on its own topology, then on each other one in turn (TP-100 to TP-113)."""
     page = Page()
     page.add((f"{plural(len(grounds.nodes), 'node')}, {_taken(grounds)}", "dim"))
@@ -32,7 +32,7 @@ def check_page(checks: Iterable[Check], grounds: Grounds, *, verbose: bool) -> P
         page.add()
         page.add((f"{check.root.namespace}/{check.root.name}", "bold"), *_head(check.own, refused=bool(check.refused)))
         for objection in check.refused:
-            page.add("    ", ("refused: ", "red"), str(objection), cited(objection.reason))
+            page.add("    ", ("refused: ", "red"), str(objection), rule_citation(objection.reason))
         _body(page, check.own, verbose=verbose)
         for other in check.others:
             page.add("  by ", (other.name, "bold"), *_head(other)[1:])
@@ -67,7 +67,7 @@ def _body(page: Page, one: TopologyFit, *, verbose: bool) -> None:
     _told(page, "    the set may not come to it: ", one.against)
     if one.outsiders.names:
         lacking = ", ".join(f"{key} ({count:,})" for key, count in one.outsiders.lacking)
-        names = listed(list(one.outsiders.names), _MOST)
+        names = joined_names(list(one.outsiders.names), _MOST)
         page.add((f"    {plural(len(one.outsiders.names), 'node')} not part of it, without {lacking}: {names}", "dim"))
     if one.fit is not None:
         for gang in one.fit.gangs:
@@ -111,7 +111,7 @@ def _fitting(page: Page, indent: str, fitting: Fitting, *, verbose: bool) -> Non
 
 def _told(page: Page, indent: str, because: Sequence[Reason]) -> None:
     for reason in because:
-        page.add(f"{indent}{reason.sentence}", cited(reason))
+        page.add(f"{indent}{reason.sentence}", rule_citation(reason))
 
 
 def _names(names: tuple[str, ...]) -> str:
@@ -124,7 +124,7 @@ def _promises(promises: Iterable[Promise]) -> Iterator[str]:
     for one in promises:
         alike.setdefault((one.pods, one.level), []).append(one)
     for (pods, level), of in alike.items():
-        names = listed([one.of for one in of], _MOST)
+        names = joined_names([one.of for one in of], _MOST)
         each = "each of " if len(of) > 1 else ""
         yield f"{_pods(pods)} of {each}{names} {_within(level)}"
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from grove_shell.page import Page
 from grove_shell.reading.faults import NO_SUCH_FILE, Fault
-from grove_shell.views.words import plural
+from grove_shell.views.formatting import plural
 
 NOTHING_DECIDED: Final = "Nothing was decided."
 NOTHING_STARTED: Final = "Nothing was started."
@@ -17,18 +17,18 @@ KEEP_GOING: Final = f"{NOTHING_DECIDED} --keep-going decides what can be decided
 """For commands that have this option."""
 
 
-def closing_of(faults: Sequence[Fault]) -> str:
+def closing_line(faults: Sequence[Fault]) -> str:
     """The last line of a report where nothing was decided: no advice for files that are not there."""
     return NOTHING_DECIDED if all(fault.got == NO_SUCH_FILE for fault in faults) else KEEP_GOING
 
 
-LEFT_OPEN: Final = "What they leave undecided is marked UNKNOWN; a PodCliqueSet that does not read is left out."
+REST_UNKNOWN: Final = "What they leave undecided is marked UNKNOWN; a PodCliqueSet that does not read is left out."
 REST_JUDGED: Final = "What reads is judged all the same."
 COMMAND_LINE: Final = "command line"
 """As the file of a fault."""
 
 
-def faults_page(faults: Sequence[Fault], closing: str) -> Page:
+def problems_page(faults: Sequence[Fault], closing: str) -> Page:
     """Every fault on a line of its own, with file, document, object and field path (IN-036).
 
     Args:

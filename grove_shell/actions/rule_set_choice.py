@@ -18,7 +18,7 @@ from grove_core.snapshot.indexing import cluster_of
 AUTO: Final = "auto"
 
 
-def chosen_rules(
+def choose_rule_set(
     asked: str | None, configured: str | None, cluster: Cluster | None, newer: Iterable[str] = ()
 ) -> tuple[RuleSet, RulesSource, Recognition | None]:
     """The rule set, what chose it, and what the cluster shows.

@@ -11,7 +11,7 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Delete, Stage, Step
 from grove_core.plan.forecast import Forecast, Round
 from grove_shell.page import Page
-from grove_shell.views.course import add_course
+from grove_shell.views.round_lines import add_rounds
 
 NOW: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
 ROOT: Final = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm")
@@ -32,6 +32,6 @@ def test_cl012_a_reason_is_not_told_of_whom_it_is_not_true(replicas: tuple[int, 
     steps = tuple(gone(f"llm-0-g-{index}-x", index) for index in replicas)
     page = Page()
     rounds = (Round(1, NOW, steps, (), None),)
-    add_course(page, Forecast(root=ROOT, root_uid="uid", rounds=rounds), full=False)
+    add_rounds(page, Forecast(root=ROOT, root_uid="uid", rounds=rounds), full=False)
     (line,) = page.text.splitlines()
     assert line.endswith(f"replica 0 is of an old template and not available: {told}")

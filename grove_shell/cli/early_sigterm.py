@@ -11,7 +11,7 @@ from grove_shell.exits import DONE
 
 
 @contextmanager
-def ended_by_a_signal() -> Iterator[None]:
+def exit_on_sigterm() -> Iterator[None]:
     """Leave with 0 where SIGTERM comes, until the command itself listens for it (OP-094).
 
     The first process of a container has no default for signals: the end would be passed over, and come with a kill.

@@ -13,11 +13,11 @@ from grove_core.kernel.steps import Step, is_end, toll_of
 from grove_core.kernel.times import whole_seconds
 from grove_core.plan.forecast import Forecast, Round
 from grove_shell.page import Page
-from grove_shell.views.layout import INDENT, NAMES, label
-from grove_shell.views.words import clock, distance, listed, plural, taken
+from grove_shell.views.formatting import clock_time, impact_text, joined_names, plural, relative_time
+from grove_shell.views.layout import INDENT, MAX_NAMES, entry_label
 
 
-class Later(NamedTuple):
+class LaterTermination(NamedTuple):
     """One termination after the first round, and the rounds in which the same objects end again right after it.
 
     Attributes:
@@ -35,9 +35,9 @@ def terminations_in(round_: Round) -> list[Step]:
     return list(filter(is_end, round_.steps))
 
 
-def later_terminations(forecast: Forecast) -> list[Later]:
+def later_terminations(forecast: Forecast) -> list[LaterTermination]:
     """Rounds after the first that end something for a breach, each with the deletions; the same ones together."""
-    found: dict[frozenset[Ref], Later] = {}
+    found: dict[frozenset[Ref], LaterTermination] = {}
     rounds = [(round_.at, round_.steps) for round_ in forecast.rounds]
     assumed = assumptions_of(forecast.findings, rounds)
     for round_, by_target in zip(forecast.rounds[1:], assumed[1:], strict=True):
@@ -45,7 +45,7 @@ def later_terminations(forecast: Forecast) -> list[Later]:
             targets = frozenset(step.target for step in steps)
             one = found.get(targets)
             if one is None:
-                found[targets] = Later(round_, steps, by_target.get(steps[0].target))
+                found[targets] = LaterTermination(round_, steps, by_target.get(steps[0].target))
             else:
                 found[targets] = one._replace(again=(*one.again, round_))
     return list(found.values())
@@ -61,29 +61,29 @@ def _by_replica(steps: Sequence[Step]) -> Iterator[list[Step]]:
             yield fresh
 
 
-def told_rounds(forecast: Forecast) -> Sequence[Round]:
+def rounds_before_repeats(forecast: Forecast) -> Sequence[Round]:
     """The rounds until everything that ends again and again has begun to: what follows is as before (GF-086)."""
     again = [later.again[0].number for later in later_terminations(forecast) if later.again]
     return forecast.rounds[: max(again) - 1] if again else forecast.rounds
 
 
-def add_later(page: Page, forecast: Forecast, now: datetime) -> None:
+def add_later_terminations(page: Page, forecast: Forecast, now: datetime) -> None:
     """What ends later, when, and what goes with it."""
     for later in later_terminations(forecast):
-        names = listed([step.target.name for step in later.steps], NAMES)
+        names = joined_names([step.target.name for step in later.steps], MAX_NAMES)
         at = later.round.at
-        when = f"{clock(at, now)} ({distance(at, now)})" if at > now else f"round {later.round.number}"
+        when = f"{clock_time(at, now)} ({relative_time(at, now)})" if at > now else f"round {later.round.number}"
         condition = f", {later.assumption.words}" if later.assumption is not None else ""
-        page.add((label("THEN"), "yellow"), f"{when}{condition}: ends {names}")
-        if toll := taken(toll_of(later.steps)):
+        page.add((entry_label("THEN"), "yellow"), f"{when}{condition}: ends {names}")
+        if toll := impact_text(toll_of(later.steps)):
             page.add(INDENT, f"  with {toll}")
         if later.again:
-            page.add((label("AGAIN"), "bold red"), _again(later, now))
+            page.add((entry_label("AGAIN"), "bold red"), _again(later, now))
 
 
-def _again(later: Later, now: datetime) -> str:
+def _again(later: LaterTermination, now: datetime) -> str:
     times = [later.round.at, *(round_.at for round_ in later.again)]
     spans = {whole_seconds(after) - whole_seconds(before) for before, after in pairwise(times)}
     every = f", every {short_duration(spans.pop())}" if len(spans) == 1 else ""
     same = plural(len(later.steps), "PodClique")
-    return f"{clock(times[1], now)} ({distance(times[1], now)}){every} until they are placed: the same {same}"
+    return f"{clock_time(times[1], now)} ({relative_time(times[1], now)}){every} until they are placed: the same {same}"

@@ -9,7 +9,7 @@ from grove_core.recognition import Recognition, unpredicted_of
 from grove_core.snapshot.snapshot import Snapshot
 
 
-def with_further_findings(
+def with_input_findings(
     findings: Sequence[Finding], snapshot: Snapshot, nodes: NodeLabels, shown: Recognition | None
 ) -> tuple[Finding, ...]:
     """The findings of a plan, with those on misplaced pods (TP-131) and on a newer release (GF-134).
@@ -27,7 +27,7 @@ def with_further_findings(
     return (*(one for one in findings if one not in alike), replace(newer, because=because), *more)
 
 
-def unknown_placement(snapshots: Iterable[Snapshot], nodes: NodeLabels) -> tuple[str, ...]:
+def sets_with_unknown_nodes(snapshots: Iterable[Snapshot], nodes: NodeLabels) -> tuple[str, ...]:
     """``namespace/name`` of the sets with required topology constraints, some of whose nodes are not known (TP-132)."""
     roots = (snapshot.root.ref for snapshot in snapshots if has_unknown_node(snapshot, nodes))
     return tuple(f"{root.namespace}/{root.name}" for root in roots)

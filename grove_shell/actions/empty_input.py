@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from grove_core.plan.forecast import Forecast
 from grove_core.resources.topology_use import SET_KIND
 from grove_shell.reading.loaded import Loaded
-from grove_shell.views.words import plural
+from grove_shell.views.formatting import plural
 
 
-def nothing_judged(loaded: Loaded, forecasts: Sequence[Forecast]) -> str:
+def nothing_judged_message(loaded: Loaded, forecasts: Sequence[Forecast]) -> str:
     """The reason in one sentence; empty where something was judged."""
     if any(one.root.kind == SET_KIND or _does_something(one) for one in forecasts):
         return ""

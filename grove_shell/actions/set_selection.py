@@ -7,7 +7,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.cluster import Cluster
 
 
-def chosen(cluster: Cluster, names: Collection[str], namespace: str | None = None) -> Iterator[PodCliqueSet]:
+def selected_sets(cluster: Cluster, names: Collection[str], namespace: str | None = None) -> Iterator[PodCliqueSet]:
     """The sets that are meant; sorted by namespace and name.
 
     Args:
@@ -21,9 +21,9 @@ def chosen(cluster: Cluster, names: Collection[str], namespace: str | None = Non
             yield root
 
 
-def missing(cluster: Cluster, names: Collection[str], namespace: str | None = None) -> str:
+def missing_sets(cluster: Cluster, names: Collection[str], namespace: str | None = None) -> str:
     """What was asked for and is not there, and what was probably meant (CL-009); empty where nothing is missing."""
-    there = [*chosen(cluster, (), namespace)]
+    there = [*selected_sets(cluster, (), namespace)]
     if namespace is not None and not there and not names:
         meant = likest(namespace, {root.ref.namespace for root in cluster.sets})
         return f"a PodCliqueSet in namespace {namespace}" + (f"; did you mean {meant}?" if meant else "")
