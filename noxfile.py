@@ -107,9 +107,9 @@ def worlds(session: nox.Session) -> None:
     """Drawn worlds by the thousand, and a crash at every write of every recorded scenario."""
     prepare(session, "test")
     all_areas = ["--seeds", "20000", "-j", "2", "--mnnvl", "--topologies"]
-    run(session, "tests.simulation.worlds", *(session.posargs or all_areas))
+    run(session, "tests.simulation.random_runs", *(session.posargs or all_areas))
     run(session, "tests.property.domain_cliques.worlds", "--seeds", "20000", "-j", "2")
-    run_pytest(session, "tests/simulation/test_sweep.py", "--all-crashes")
+    run_pytest(session, "tests/simulation/test_crash_sweep.py", "--all-crashes")
 
 
 @nox.session

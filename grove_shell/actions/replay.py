@@ -20,8 +20,8 @@ from grove_shell.replay.format import dumped, plan_as_json
 from grove_shell.replay.reading import Broken, Recorded, looks_in
 from grove_shell.views.problems_page import NOTHING_REPLAYED, problems_page
 from grove_shell.views.replay_page import ChangedDecision, ReplayReport, RuleSetDifference, replay_page
+from grove_shell.views.run_count_bar import world_bar
 from grove_shell.views.structured import as_text
-from grove_shell.views.world_bar import world_bar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

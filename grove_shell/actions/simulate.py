@@ -15,19 +15,19 @@ from grove_core.recognition import Recognition, unpredicted_of
 from grove_shell.actions.rule_set_choice import choose_rule_set
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import Page, print_error, print_page, write_stdout
-from grove_shell.simulator.draws import with_drawn_events
-from grove_shell.simulator.reading import Read, read_scenario
-from grove_shell.simulator.scenario import Scenario
-from grove_shell.simulator.shrink import MOST_RUNS, shrunk
+from grove_shell.simulator.random_events.randomized_scenario import with_drawn_events
+from grove_shell.simulator.scenario.reading import Read, read_scenario
+from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.scenario.unknown_names import strangers_in
+from grove_shell.simulator.shrink_scenario import MOST_RUNS, shrunk
 from grove_shell.simulator.simulation import Options, Run, Simulation
-from grove_shell.simulator.strangers import strangers_in
 from grove_shell.views.formatting import plural
 from grove_shell.views.problems_page import NOTHING_PLAYED, problems_page
+from grove_shell.views.run_count_bar import world_bar
 from grove_shell.views.run_document import run_as_json, worlds_as_json
 from grove_shell.views.structured import as_text
 from grove_shell.views.time_bar import Tick, time_bar
 from grove_shell.views.timeline import timeline_page, verdict_lines
-from grove_shell.views.world_bar import world_bar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

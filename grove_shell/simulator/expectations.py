@@ -13,12 +13,12 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_shell.simulator.changes import Change
-from grove_shell.simulator.cluster import Cluster, claims_channel, image_of, is_live
-from grove_shell.simulator.history import History
-from grove_shell.simulator.nodes import Node
-from grove_shell.simulator.scenario import Expectation
-from grove_shell.simulator.spans import span_text
+from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.nodes import Node
+from grove_shell.simulator.cluster.simulated_cluster import Cluster, claims_channel, image_of, is_live
+from grove_shell.simulator.recording.history import History
+from grove_shell.simulator.scenario.scenario import Expectation
+from grove_shell.simulator.virtual_time import span_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,32 +18,32 @@ from grove_core.resources.configuration import Configuration, Served
 from grove_core.snapshot.cluster import Cluster as Dump
 from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.in_memory.cluster import InMemoryCluster
-from grove_shell.simulator.acts import FAULTS, actor_of, acts_by_name
-from grove_shell.simulator.admission import Admission
-from grove_shell.simulator.agenda import Agenda
-from grove_shell.simulator.changes import Change
-from grove_shell.simulator.checks.checks import Checks
-from grove_shell.simulator.cluster import Cluster
-from grove_shell.simulator.deeds import Users
-from grove_shell.simulator.driver import Driver
-from grove_shell.simulator.events import Event
+from grove_shell.simulator.actors.domain_driver import Driver
+from grove_shell.simulator.actors.kubelet import Kubelet
+from grove_shell.simulator.actors.node_controller import NodeController
+from grove_shell.simulator.actors.scheduler import Scheduler
+from grove_shell.simulator.actors.topology_actions import Administrators
+from grove_shell.simulator.actors.user_actions import Users
+from grove_shell.simulator.checks.all_checks import Checks
+from grove_shell.simulator.cluster.admission import Admission
+from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.nodes import Node, nodes_of
+from grove_shell.simulator.cluster.simulated_cluster import Cluster
+from grove_shell.simulator.event_handlers import FAULTS, actor_of, acts_by_name
+from grove_shell.simulator.event_queue import Agenda
 from grove_shell.simulator.expectations import Judge, Miss
-from grove_shell.simulator.fabric_faults import FabricFaults
-from grove_shell.simulator.follower import Follower
-from grove_shell.simulator.history import History, NoEffect, What
-from grove_shell.simulator.kubelet import Kubelet
-from grove_shell.simulator.late_admission import LateAround
-from grove_shell.simulator.mischief import Mischief
-from grove_shell.simulator.node_controller import NodeController
-from grove_shell.simulator.nodes import Node, nodes_of
-from grove_shell.simulator.operator import Decide, Keep, Operator, Preflight
-from grove_shell.simulator.scenario import Scenario, Spec
-from grove_shell.simulator.scheduler import Scheduler
-from grove_shell.simulator.spans import MINUTE, moment_of
-from grove_shell.simulator.standing import Standing, standings_of
-from grove_shell.simulator.storyteller import Storyteller
-from grove_shell.simulator.topology_deeds import Administrators
+from grove_shell.simulator.faults.domain_faults import FabricFaults
+from grove_shell.simulator.faults.fault_injection import Mischief
+from grove_shell.simulator.operator.late_admission import LateAround
+from grove_shell.simulator.operator.observer import Follower
+from grove_shell.simulator.operator.simulated_operator import Decide, Keep, Operator, Preflight
+from grove_shell.simulator.recording.clique_states import Standing, standings_of
+from grove_shell.simulator.recording.history import History, NoEffect, What
+from grove_shell.simulator.recording.timeline_recorder import Storyteller
+from grove_shell.simulator.scenario.events import Event
+from grove_shell.simulator.scenario.scenario import Scenario, Spec
 from grove_shell.simulator.violation import Violated, Violation
+from grove_shell.simulator.virtual_time import MINUTE, moment_of
 
 CALM_AFTER: Final = 5 * MINUTE
 """Faults that are left over stop so long after the last event has ended."""

@@ -10,10 +10,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MultipleLocator
 
-from grove_shell.simulator.history import Happening, What
-from grove_shell.simulator.lanes import STATES, Lane, lanes_of
+from grove_shell.simulator.recording.clique_lanes import STATES, Lane, lanes_of
+from grove_shell.simulator.recording.history import Happening, What
 from grove_shell.simulator.simulation import Run
-from grove_shell.simulator.spans import MINUTE, SECOND, span_text
+from grove_shell.simulator.virtual_time import MINUTE, SECOND, span_text
 
 _COLOURS: Final = ("#2e9e6b", "#8fc7e8", "#f4c95d", "#c9ced6")
 _WORDS: Final = ("ready", "placed, not ready", "waits for a node", "gated")

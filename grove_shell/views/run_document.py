@@ -7,9 +7,9 @@ from grove_core.document.writing import rules_source_as_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import format_time
 from grove_core.version import VERSION
-from grove_shell.simulator.history import Happening
+from grove_shell.simulator.recording.history import Happening
 from grove_shell.simulator.simulation import Run
-from grove_shell.simulator.spans import moment_of, span_text
+from grove_shell.simulator.virtual_time import moment_of, span_text
 
 FORMAT_VERSION: Final = "1.1"
 

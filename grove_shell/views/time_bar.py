@@ -6,7 +6,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from grove_shell.page import is_stderr_terminal
-from grove_shell.simulator.spans import SECOND, span_text
+from grove_shell.simulator.virtual_time import SECOND, span_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -6,13 +6,13 @@ from typing import Final
 
 from grove_core.explain import Tone
 from grove_shell.page import Page, Span
-from grove_shell.simulator.history import Actor, Happening, What
+from grove_shell.simulator.recording.clique_states import Standing
+from grove_shell.simulator.recording.history import Actor, Happening, What
 from grove_shell.simulator.simulation import Run
-from grove_shell.simulator.spans import span_text
-from grove_shell.simulator.standing import Standing
+from grove_shell.simulator.virtual_time import span_text
 from grove_shell.views.formatting import not_predicted_text, plural
-from grove_shell.views.happenings import lines_of
 from grove_shell.views.headline import as_of_line
+from grove_shell.views.history_lines import lines_of
 from grove_shell.views.layout import STYLES, entry_label
 
 _STYLES: Final = {

@@ -13,10 +13,10 @@ from typing import Final, get_args
 
 import pytest
 
-from grove_shell.simulator.events import Event
+from grove_shell.simulator.scenario.events import Event
 from grove_shell.views.structured import as_text
 from tests.command_line.process import GROVE, ROOT, grove, on_a_terminal
-from tests.simulation.sets import clique_raw, scenario_of, set_raw
+from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
 
 EXAMPLE: Final = "examples/scenarios/gang-scheduling.yaml"
 

@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from grove_shell.simulator.reading import read_scenario
+from grove_shell.simulator.scenario.reading import read_scenario
 from grove_shell.simulator.simulation import Options, Run, Simulation
 from grove_shell.views.timeline import timeline_page
 

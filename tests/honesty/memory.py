@@ -9,13 +9,13 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_shell.in_memory.cluster import InMemoryCluster
-from grove_shell.simulator.agenda import Agenda
-from grove_shell.simulator.cluster import Cluster
-from grove_shell.simulator.deeds import Users
-from grove_shell.simulator.history import History, NoEffect
-from grove_shell.simulator.kubelet import Kubelet
-from grove_shell.simulator.scenario import KubeletSpec
-from grove_shell.simulator.user_events import Scale
+from grove_shell.simulator.actors.kubelet import Kubelet
+from grove_shell.simulator.actors.user_actions import Users
+from grove_shell.simulator.cluster.simulated_cluster import Cluster
+from grove_shell.simulator.event_queue import Agenda
+from grove_shell.simulator.recording.history import History, NoEffect
+from grove_shell.simulator.scenario.scenario import KubeletSpec
+from grove_shell.simulator.scenario.user_events import Scale
 from tests.honesty.hands import START, step_of
 from tests.honesty.moves import Move, What
 from tests.honesty.slots import FOREIGN_FINALIZER, SLOTS, set_manifest

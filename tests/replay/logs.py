@@ -13,7 +13,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.look import Look
 from grove_shell.replay.format import DecisionLog
 from grove_shell.replay.recorder import Recorder
-from grove_shell.simulator.reading import read_scenario
+from grove_shell.simulator.scenario.reading import read_scenario
 from grove_shell.simulator.simulation import Options, Simulation
 
 ROOT: Final = Path(__file__).parents[2]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.simulation.swept import RECORDED, USUAL
+from tests.simulation.crash_sweep_scenarios import RECORDED, USUAL
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

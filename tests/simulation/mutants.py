@@ -14,7 +14,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.keys import GATE, POD_INDEX
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.operator import Decide
+from grove_shell.simulator.operator.simulated_operator import Decide
 
 _NO_REASON: Final = ()
 

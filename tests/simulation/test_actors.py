@@ -9,23 +9,23 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.steps import Outcome
 from grove_core.resources.pod import Pod
-from grove_shell.simulator.cluster import is_live
-from grove_shell.simulator.draws import with_drawn_events
-from grove_shell.simulator.events import Event
-from grove_shell.simulator.fields import WRITTEN
-from grove_shell.simulator.history import What
-from grove_shell.simulator.lanes import lanes_of
-from grove_shell.simulator.reading import read_scenario
-from grove_shell.simulator.scenario import Scenario
+from grove_shell.simulator.cluster.simulated_cluster import is_live
+from grove_shell.simulator.random_events.randomized_scenario import with_drawn_events
+from grove_shell.simulator.recording.clique_lanes import lanes_of
+from grove_shell.simulator.recording.history import What
+from grove_shell.simulator.scenario.events import Event
+from grove_shell.simulator.scenario.field_types import WRITTEN
+from grove_shell.simulator.scenario.reading import read_scenario
+from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.simulation import CALM_AFTER, Options, Run, Simulation
-from grove_shell.simulator.spans import MINUTE, SECOND
+from grove_shell.simulator.virtual_time import MINUTE, SECOND
 from grove_shell.views.run_document import run_as_json
 from grove_shell.views.structured import as_text
 from grove_shell.views.timeline import timeline_page
 from tests.property.rarely import RARELY
-from tests.simulation.sets import clique_raw, random_scenario, scenario_of, set_raw
-from tests.simulation.watching import Json, changes_of_pods, run, scenario, told, watched
-from tests.simulation.worlds import world
+from tests.simulation.random_runs import world
+from tests.simulation.run_helpers import Json, changes_of_pods, run, scenario, told, watched
+from tests.simulation.sample_sets import clique_raw, random_scenario, scenario_of, set_raw
 
 IN_ORDER = "CliqueStartupTypeInOrder"
 

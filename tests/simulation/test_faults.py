@@ -11,11 +11,11 @@ from grove_core.kernel.steps import Outcome, is_of_end
 from grove_core.resources.keys import SET_REPLICA
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
-from grove_shell.simulator.history import Actor, What
+from grove_shell.simulator.recording.history import Actor, What
 from grove_shell.simulator.simulation import Options, Simulation
-from grove_shell.simulator.spans import SECOND
-from tests.simulation.sets import clique_raw, set_raw
-from tests.simulation.watching import Watching, changes_of_pods, run, scenario, told, watched
+from grove_shell.simulator.virtual_time import SECOND
+from tests.simulation.run_helpers import Watching, changes_of_pods, run, scenario, told, watched
+from tests.simulation.sample_sets import clique_raw, set_raw
 
 Json = dict[str, Any]
 

@@ -1,10 +1,10 @@
 """Sets of one name in several namespaces: each is its own, in the world and in what is promised of it."""
 
-from grove_shell.simulator.events import Event
-from grove_shell.simulator.scenario import Scenario
+from grove_shell.simulator.scenario.events import Event
+from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.scenario.user_events import ApplySet
 from grove_shell.simulator.simulation import Options, Simulation
-from grove_shell.simulator.user_events import ApplySet
-from tests.simulation.sets import clique_raw, scenario_of, set_raw
+from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
 
 MANIFEST = set_raw(clique_raw("a", 2, 2), clique_raw("b", 1, 1))
 DEV, PROD = (

@@ -7,15 +7,15 @@ from typing import Any
 import pytest
 
 from grove_core.kernel.refs import Ref
-from grove_shell.simulator.history import Actor, Happening, What
+from grove_shell.simulator.recording.history import Actor, Happening, What
 from grove_shell.simulator.simulation import Options, Simulation
 from grove_shell.views.chart import draw
-from grove_shell.views.happenings import lines_of
+from grove_shell.views.history_lines import lines_of
 from grove_shell.views.run_document import run_as_json, worlds_as_json
 from grove_shell.views.timeline import timeline_page
 from tests.simulation.mutants import terminates_at_once
-from tests.simulation.sets import clique_raw, set_raw
-from tests.simulation.watching import run, scenario, told
+from tests.simulation.run_helpers import run, scenario, told
+from tests.simulation.sample_sets import clique_raw, set_raw
 
 Json = dict[str, Any]
 POD = Ref("v1", "Pod", "ml", "llm-0-a-x")

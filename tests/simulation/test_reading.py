@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_shell.simulator.reading import read_scenario
+from grove_shell.simulator.scenario.reading import read_scenario
 from grove_shell.simulator.simulation import Options, Simulation
 from grove_shell.views.structured import as_text
-from tests.simulation.scenario_text import HEAD, Json, faults, read
-from tests.simulation.sets import clique_raw, scenario_of, set_raw
-from tests.simulation.worlds import world
+from tests.simulation.random_runs import world
+from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
+from tests.simulation.scenario_files import HEAD, Json, faults, read
 
 
 def test_sm001_all_faults_at_once_with_their_places(tmp_path: Path) -> None:

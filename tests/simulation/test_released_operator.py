@@ -13,11 +13,11 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_shell.cli.main import run as grove
 from grove_shell.reading.observed_times import newest_time_in
-from grove_shell.simulator.history import What
-from grove_shell.simulator.reading import read_scenario
+from grove_shell.simulator.recording.history import What
+from grove_shell.simulator.scenario.reading import read_scenario
 from grove_shell.simulator.simulation import Options, Run, Simulation
-from tests.simulation.sets import clique_raw, set_raw
-from tests.simulation.watching import changes_of_pods, scenario, told
+from tests.simulation.run_helpers import changes_of_pods, scenario, told
+from tests.simulation.sample_sets import clique_raw, set_raw
 
 Json = dict[str, Any]
 SNAPSHOTS: Final = Path(__file__).parent.parent / "snapshots"

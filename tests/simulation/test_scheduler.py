@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.resources.pod import Pod
-from grove_shell.simulator.cluster import Cluster
-from grove_shell.simulator.events import Event
-from grove_shell.simulator.history import What
-from grove_shell.simulator.nodes import asks_of, nodes_of
-from grove_shell.simulator.quantities import amount_of, parse_quantity
-from grove_shell.simulator.scenario import SchedulerSpec
+from grove_shell.simulator.cluster.nodes import asks_of, nodes_of
+from grove_shell.simulator.cluster.simulated_cluster import Cluster
+from grove_shell.simulator.recording.history import What
+from grove_shell.simulator.scenario.events import Event
+from grove_shell.simulator.scenario.quantities import amount_of, parse_quantity
+from grove_shell.simulator.scenario.scenario import SchedulerSpec
+from grove_shell.simulator.scenario.user_events import NodePool
 from grove_shell.simulator.simulation import Options, Simulation
-from grove_shell.simulator.user_events import NodePool
 from tests.property.rarely import RARELY
-from tests.simulation.sets import clique_raw, random_scenario, scenario_of, set_raw
+from tests.simulation.sample_sets import clique_raw, random_scenario, scenario_of, set_raw
 
 Json = dict[str, Any]
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)

@@ -14,16 +14,16 @@ from grove_core.resources.cluster_topology import ClusterTopology, topology_ref
 from grove_core.resources.keys import TOPOLOGY_FINALIZER
 from grove_core.resources.placement import Pack
 from grove_core.resources.podgang import PodGang
-from grove_shell.simulator.cluster import is_live
-from grove_shell.simulator.fields import WRITTEN
-from grove_shell.simulator.history import What
-from grove_shell.simulator.scenario import Scenario
+from grove_shell.simulator.cluster.simulated_cluster import is_live
+from grove_shell.simulator.recording.history import What
+from grove_shell.simulator.scenario.field_types import WRITTEN
+from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.simulation import Options, Run, Simulation
-from grove_shell.simulator.spans import SECOND
 from grove_shell.simulator.violation import Violated
+from grove_shell.simulator.virtual_time import SECOND
 from grove_shell.views.timeline import timeline_page
-from tests.simulation.scenario_text import faults, read
-from tests.simulation.sets import clique_raw, scenario_of, set_raw
+from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
+from tests.simulation.scenario_files import faults, read
 
 Json = dict[str, Any]
 RACK, HOST = "example.com/rack", "kubernetes.io/hostname"

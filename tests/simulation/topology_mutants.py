@@ -19,17 +19,17 @@ from grove_core.resources.configuration import Configuration
 from grove_core.resources.keys import TOPOLOGY_FINALIZER, TOPOLOGY_IN_SYNC
 from grove_core.resources.topology_use import use_of
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.admission import Admission
-from grove_shell.simulator.events import Event
-from grove_shell.simulator.fault_events import HoldForeign, Reconfigure
-from grove_shell.simulator.operator import Decide, Keep
-from grove_shell.simulator.scenario import Scenario
+from grove_shell.simulator.cluster.admission import Admission
+from grove_shell.simulator.operator.simulated_operator import Decide, Keep
+from grove_shell.simulator.random_events.random_topology_events import HIERARCHIES, topology_raw
+from grove_shell.simulator.random_events.random_topology_events import told as told_of
+from grove_shell.simulator.scenario.events import Event
+from grove_shell.simulator.scenario.fault_events import HoldForeign, Reconfigure
+from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.scenario.user_events import ApplySet, ApplyTopology, Named, TopologyAt
 from grove_shell.simulator.simulation import Options
-from grove_shell.simulator.spans import SECOND
-from grove_shell.simulator.topology_draws import HIERARCHIES, topology_raw
-from grove_shell.simulator.topology_draws import told as told_of
-from grove_shell.simulator.user_events import ApplySet, ApplyTopology, Named, TopologyAt
-from tests.simulation.fabric_mutants import changed
+from grove_shell.simulator.virtual_time import SECOND
+from tests.simulation.domain_mutants import changed
 from tests.simulation.mutants import created, step_of, with_steps
 
 Json = Mapping[str, Any]

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 
-from grove_shell.simulator.agenda import Agenda
+from grove_shell.simulator.event_queue import Agenda
 
 Begin = Callable[[], int]
 Done = Callable[[], None]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from grove_shell.converge.model.cast import Cast
 from grove_shell.converge.model.costs import Costs
 from grove_shell.converge.model.processor import Processor
-from grove_shell.simulator.agenda import Agenda
+from grove_shell.simulator.event_queue import Agenda
 
 
 @dataclass(slots=True)

@@ -14,9 +14,9 @@ from grove_core.resources.podgang import PodGang
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.refusals import FOUND
-from grove_shell.simulator.checks.base import Check, Truth
-from grove_shell.simulator.cluster import is_live
-from grove_shell.simulator.history import Actor
+from grove_shell.simulator.checks.check import Check, Truth
+from grove_shell.simulator.cluster.simulated_cluster import is_live
+from grove_shell.simulator.recording.history import Actor
 
 _OUR_GATE_GOES: Final = canonical({"spec": {"schedulingGates": [{"$patch": "delete", "name": GATE}]}})
 

@@ -12,9 +12,9 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.changes import Change
-from grove_shell.simulator.checks.base import Check, Truth
-from grove_shell.simulator.history import Actor
+from grove_shell.simulator.checks.check import Check, Truth
+from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.recording.history import Actor
 
 _OURS: Final = "grove.io/"
 _EACH: Final = 8

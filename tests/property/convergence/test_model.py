@@ -23,7 +23,7 @@ from grove_shell.converge.model.watches import Hearers, News, Watches
 from grove_shell.converge.model.worker import Worker
 from grove_shell.converge.points import Point
 from grove_shell.converge.runs import Outcome
-from grove_shell.simulator.agenda import Agenda
+from grove_shell.simulator.event_queue import Agenda
 from tests.property.convergence.points import PROTOCOLS, costs_with, drawn, point, run_of, slow
 from tests.property.convergence.reference import Quick, Whole
 

@@ -1,0 +1,1 @@
+"""The simulated components beside the operator: scheduler, kubelets, node controller, driver, users."""

@@ -1,0 +1,182 @@
+"""The kubelets: placed pods start, wait for whom they start after, become ready, and stop when they are deleted."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from grove_core.areas.workload.pods import WAITER, WAITS_FOR
+from grove_core.kernel.frozen import FrozenMap, list_of
+from grove_core.resources.pod import ENDED, Pod
+from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.nodes import Node
+from grove_shell.simulator.cluster.simulated_cluster import Cluster, is_live
+from grove_shell.simulator.recording.history import Actor, History, What
+from grove_shell.simulator.scenario.scenario import KubeletSpec, Pace
+
+_RUNNING: Final = "Running"
+_CRASHED: Final = "CrashLoopBackOff"
+
+
+def healthy(pod: Pod) -> Pod:
+    """The pod with every container started and ready (SM-097)."""
+    return replace(pod, ready=True, trouble="", crashed=False, unready=False)
+
+
+class Kubelet:
+    """All kubelets of a cluster; one of a node that is lost does nothing until the node is back."""
+
+    def __init__(self, cluster: Cluster, nodes: Mapping[str, Node], spec: KubeletSpec, history: History) -> None:
+        self.cluster = cluster
+        self.nodes = nodes
+        self.spec = spec
+        self.history = history
+        self._plain = Pace(start=spec.start, ready=spec.ready, stop=spec.stop)
+        self._doing: dict[str, str] = {}  # uid -> what has been begun for it
+        self._waiting: dict[str, tuple[tuple[str, int], ...]] = {}  # uid -> whom it starts after
+        self._names: dict[str, tuple[str, Pace]] = {}  # uid of a clique -> its name and pace
+        self._pods: dict[str, Pod] = {}
+
+    def hear(self, changes: Iterable[Change]) -> None:
+        """Begin what placed pods need, and see whether those that wait may go on."""
+        moved = False
+        for change in changes:
+            if change.kind != "Pod":
+                continue
+            pod = change.after
+            if isinstance(pod, Pod):
+                self._pods[pod.uid] = pod
+                if pod.node:
+                    self.consider(pod)
+            else:
+                self._pods.pop(change.object.uid, None)
+                self._doing.pop(change.object.uid, None)
+                self._waiting.pop(change.object.uid, None)
+            moved = True
+        if moved and self._waiting:
+            for uid in tuple(self._waiting):
+                self._try_to_run(uid)
+
+    def consider(self, pod: Pod) -> None:
+        """Begin the next thing in the life of a pod, once."""
+        node = self.nodes.get(pod.node)
+        if node is None or not node.up:
+            return
+        pace = self._of(pod)[1]
+        if pod.deleting:
+            self._begin(pod.uid, "stop", pace.stop)
+        elif pod.phase in ENDED or pod.ready:
+            return
+        elif pod.phase == _RUNNING:
+            if pod.trouble != _CRASHED:
+                self._begin(pod.uid, "ready", pace.ready)
+        else:
+            self._begin(pod.uid, "start", pace.start)
+
+    def crash(self, pod: Pod, recovers: int) -> None:
+        """The pod stops being ready, and is again after a while; meanwhile its container is in CrashLoopBackOff."""
+        self._doing[pod.uid] = "crash"
+        self.cluster.put_pod(replace(pod, ready=False, trouble=_CRASHED, crashed=True, unready=False))
+        self.cluster.agenda.after(recovers, lambda: self._recover(pod.uid))
+
+    def fail(self, pod: Pod) -> None:
+        """The pod ends, and will not be started again."""
+        self._doing.pop(pod.uid, None)
+        self.cluster.put_pod(replace(pod, ready=False, phase="Failed", trouble="Error", unready=False))
+
+    def _begin(self, uid: str, what: str, span: int | None) -> None:
+        if self._doing.get(uid) != what:
+            self._doing[uid] = what
+            self.cluster.agenda.after(span or 0, lambda: self._go_on(uid, what))
+
+    def _go_on(self, uid: str, what: str) -> None:
+        """What was begun is done; unless the pod, the node or the plan for it is another by now."""
+        pod = self._now(uid)
+        if pod is None or self._doing.get(uid) != what:
+            return
+        del self._doing[uid]
+        if what == "stop":
+            self._note(What.GONE, pod)
+            self.cluster.end_pod(pod)
+        elif what == "start":
+            self._waiting[uid] = self._parents(pod)
+            self._doing[uid] = "wait"
+            self._try_to_run(uid)
+        elif not pod.deleting:
+            self._note(What.READY, pod)
+            self.cluster.put_pod(healthy(replace(pod, scheduled=True)))
+
+    def _try_to_run(self, uid: str) -> None:
+        pod = self._now(uid)
+        if pod is None or not is_live(pod):
+            return
+        if all(self._ready_of(pod.namespace, name) >= count for name, count in self._waiting[uid]):
+            del self._waiting[uid]
+            del self._doing[uid]
+            self._note(What.STARTED, pod)
+            self.cluster.put_pod(replace(pod, phase=_RUNNING, unready=self._starts_at_once(pod)))
+
+    def _recover(self, uid: str) -> None:
+        pod = self._now(uid)
+        if pod is not None and self._doing.get(uid) == "crash" and is_live(pod):
+            del self._doing[uid]
+            self._note(What.READY, pod)
+            self.cluster.put_pod(healthy(replace(pod, phase=_RUNNING)))
+
+    def _now(self, uid: str) -> Pod | None:
+        """The pod as it is stored, if its kubelet is there to do something."""
+        known = self._pods.get(uid)
+        pod = self.cluster.world.pod(known.ref) if known is not None else None
+        if pod is None or pod.uid != uid:
+            return None
+        node = self.nodes.get(pod.node)
+        if node is None or not node.up:
+            self._doing.pop(uid, None)
+            self._waiting.pop(uid, None)
+            return None
+        return pod
+
+    def _of(self, pod: Pod) -> tuple[str, Pace]:
+        """Name and pace of the clique of a pod; also where the clique is gone."""
+        found = self._names.get(pod.owner_uid)
+        if found is None:
+            name = self.cluster.world.name_of(pod.owner_uid)
+            short = max((key for key in self.spec.cliques if name.endswith(f"-{key}")), key=len, default="")
+            own = self.spec.cliques.get(short, Pace())
+            given = {key: value for key in ("start", "ready", "stop") if (value := getattr(own, key)) is not None}
+            found = (name, self._plain.model_copy(update=given))
+            if name:
+                self._names[pod.owner_uid] = found
+        return found
+
+    def _parents(self, pod: Pod) -> tuple[tuple[str, int], ...]:
+        """Whom the pod starts after, and how many ready pods of each: the arguments of its waiting init container."""
+        found = []
+        for container in self._containers(pod, "initContainers"):
+            if container.get("name") == WAITER:
+                arguments = container.get("args")
+                for argument in arguments if isinstance(arguments, tuple) else ():
+                    name, _, count = str(argument).removeprefix(WAITS_FOR).rpartition(":")
+                    if (
+                        str(argument).startswith(WAITS_FOR) and count.isdecimal()
+                    ):  # one of the user's may have that name
+                        found.append((name.strip(), int(count)))
+        return tuple(found)
+
+    def _starts_at_once(self, pod: Pod) -> bool:
+        """Whether a main container without a startup probe is there: it is started before it is ready (SM-097)."""
+        return any("startupProbe" not in container for container in self._containers(pod, "containers"))
+
+    def _containers(self, pod: Pod, key: str) -> list[FrozenMap]:
+        """The containers of a pod that was made in this run; of a pod of the dump only its facts are known."""
+        manifest = self.cluster.world.manifests.get(pod.ref)
+        spec = manifest.get("spec") if manifest is not None else None
+        return [one for one in list_of(spec, key) if isinstance(one, FrozenMap)] if isinstance(spec, FrozenMap) else []
+
+    def _ready_of(self, namespace: str, clique: str) -> int:
+        owner = self.cluster.clique(f"{namespace}/{clique}")
+        return sum(pod.ready for pod in self.cluster.world.pods.get(owner.uid, ())) if owner is not None else 0
+
+    def _note(self, what: What, pod: Pod) -> None:
+        self.history.note(
+            self.cluster.agenda.now, Actor.KUBELET, what, pod.ref, clique=self._of(pod)[0], detail=pod.node
+        )

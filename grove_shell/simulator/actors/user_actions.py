@@ -1,0 +1,227 @@
+"""What users, autoscalers and hardware do."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from grove_core.areas.gang_termination.design.ruleset import DESIGN
+from grove_core.areas.gang_termination.ruling import RuleSet
+from grove_core.areas.workload.edit import applied_over
+from grove_core.kernel.admission import Deny
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.owned import CLAIM_KIND, Owned
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import Edit, PodCliqueSet, podcliqueset_of
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.controller.rounds import as_applied, with_default_delay
+from grove_shell.reading.manifests import edit_between
+from grove_shell.simulator.actors.kubectl_delete import delete
+from grove_shell.simulator.actors.kubelet import Kubelet
+from grove_shell.simulator.cluster.admission import Admission
+from grove_shell.simulator.cluster.simulated_cluster import Cluster, is_live
+from grove_shell.simulator.recording.history import Actor, History, NoEffect, What
+from grove_shell.simulator.scenario.user_events import (
+    ApplySet,
+    Autoscale,
+    ClaimAt,
+    CrashPod,
+    DomainAt,
+    Named,
+    NodeAt,
+    PodAt,
+    Scale,
+)
+from grove_shell.simulator.virtual_time import moment_of
+
+Manifest = Mapping[str, Any]
+Fill = Callable[[Manifest], dict[str, Any]]
+Asked = Callable[[Manifest, Manifest | None, Manifest | Deny], None]
+
+
+@dataclass(slots=True)
+class Users:
+    """People and autoscalers, with what they applied last.
+
+    Attributes:
+        manifests: namespace and name -> the manifest of the set as it was admitted.
+        admission: who is asked about sets.
+        asked: is told of each write: the set, the one before, and what is stored or why it is refused.
+        rules: of the operator, whose webhooks give a set its delay (GF-001).
+    """
+
+    cluster: Cluster
+    kubelet: Kubelet
+    history: History
+    start: datetime
+    manifests: dict[tuple[str, str], Manifest] = field(default_factory=dict)
+    admission: Admission = field(default_factory=Admission)
+    asked: Asked | None = None
+    rules: RuleSet = DESIGN
+    _last_applied: dict[tuple[str, str], Manifest] = field(default_factory=dict)
+
+    def begin_with(self, manifest: Manifest) -> None:
+        """Put a set there that is there from the start, as if somebody had applied it."""
+        self.admit(manifest)
+        meta = manifest["metadata"]
+        self._last_applied[meta["namespace"], meta["name"]] = manifest
+
+    def apply(self, deed: ApplySet) -> None:
+        """Apply a set, if admission lets it pass."""
+        self._apply(deed.manifest)
+
+    def admit(self, manifest: Manifest) -> None:
+        """Put a set there that was admitted before."""
+        root = podcliqueset_of(manifest)
+        key = (root.ref.namespace, root.ref.name)
+        self.manifests[key] = manifest
+        found = self.cluster.world.items.get(root.ref)
+        if isinstance(found, PodCliqueSet):
+            spec = with_default_delay(root.spec, self.rules)
+            generation = None if found.generation is None else found.generation + (found.spec != spec)
+            is_edited = edit_between(found.spec, spec) is Edit.OF_MORE
+            changed = replace(
+                found,
+                spec=spec,
+                labels=root.labels,
+                annotations=root.annotations,
+                generation=generation,
+                edit=Edit.OF_MORE if is_edited else found.edit,
+            )
+            if changed != found:
+                self.cluster.put(changed)
+            return
+        applied = as_applied(Snapshot(root=root, pods_of={}, now=self.start), self.rules).root
+        made = replace(applied, created_at=moment_of(self.start, self._now).replace(microsecond=0))
+        self.cluster.add(replace(made, uid=self.cluster.world.new_uid(root.ref)))
+
+    def scale(self, deed: Scale) -> None:
+        """Write the replicas of an object: of a set through admission, of the others as their scale subresource."""
+        item = self.cluster.named(deed.kind, deed.name)
+        if isinstance(item, PodCliqueSet):
+            manifest = self.manifests[item.ref.namespace, item.ref.name]
+            changed = {**manifest, "spec": {**manifest["spec"], "replicas": deed.replicas}}
+            self._apply(changed, f"replicas {item.spec.replicas} to {deed.replicas}")
+        elif isinstance(item, ScalingGroup | PodClique):
+            self._scale(item, deed.replicas, Actor.USER)
+        else:
+            raise NoEffect(f"there is no {deed.kind} {deed.name}")
+
+    def autoscale(self, deed: Autoscale) -> None:
+        """An autoscaler writes what it wants, within its bounds, to what it scales."""
+        scaler = self.cluster.named("HorizontalPodAutoscaler", deed.name)
+        spec = scaler.spec if isinstance(scaler, Owned) else None
+        if spec is None:
+            raise NoEffect(f"there is no autoscaler {deed.name}")
+        target, least, most = spec["scaleTargetRef"], spec.get("minReplicas", 1), spec["maxReplicas"]
+        assert isinstance(target, FrozenMap) and isinstance(least, int) and isinstance(most, int)  # noqa: S101, PT018 - the schema of autoscalers says so; three facts, one sentence
+        item = self.cluster.named(str(target["kind"]), str(target["name"]))
+        if isinstance(item, ScalingGroup | PodClique):
+            self._scale(item, min(max(deed.replicas, least), most), Actor.AUTOSCALER)
+        else:
+            raise NoEffect(f"there is no {target['kind']} {target['name']}")
+
+    def delete_set(self, deed: Named) -> None:
+        """Delete a set, as ``kubectl delete`` does."""
+        self._delete("PodCliqueSet", deed.name)
+
+    def delete_domain(self, deed: DomainAt) -> None:
+        """Delete a ComputeDomain, as ``kubectl delete`` does."""
+        self._delete(DOMAIN_KIND, deed.name)
+
+    def delete_claim(self, deed: ClaimAt) -> None:
+        """Delete a ResourceClaim in the same way."""
+        self._delete(CLAIM_KIND, deed.name)
+
+    def delete_pod(self, deed: PodAt) -> None:
+        """Delete a pod."""
+        pod = self._pod(deed)
+        if pod.deleting:
+            raise NoEffect(f"pod {pod.name} is being deleted already")
+        self.history.note(self._now, Actor.USER, What.DELETED, pod.ref, clique=deed.clique)
+        self.cluster.delete(pod.ref)
+
+    def fail_pod(self, deed: PodAt) -> None:
+        """A pod ends by itself."""
+        pod = self._placed_pod(deed)
+        self.history.note(self._now, Actor.KUBELET, What.FAILED, pod.ref, clique=deed.clique)
+        self.kubelet.fail(pod)
+
+    def crash_pod(self, deed: CrashPod) -> None:
+        """A pod stops being ready for a while."""
+        pod = self._placed_pod(deed)
+        self.history.note(self._now, Actor.KUBELET, What.CRASHED, pod.ref, clique=deed.clique, detail=pod.node)
+        self.kubelet.crash(pod, deed.recovers)
+
+    def node_of(self, where: NodeAt) -> str:
+        """Which node is meant. Raises NoEffect where it is that of a pod that is not there, or has none."""
+        if where.of is None:
+            return where.node
+        pod = self._pod(where.of)
+        if not pod.node:
+            raise NoEffect(f"pod {pod.name} has no node")
+        return pod.node
+
+    @property
+    def _now(self) -> int:
+        return self.cluster.agenda.now
+
+    def _delete(self, kind: str, name: str) -> None:
+        delete(self.cluster, self.history, self.cluster.named(kind, name), f"{kind} {name}")
+
+    def _apply(self, manifest: Manifest, what: str = "") -> None:
+        meta = manifest.get("metadata")
+        key = (
+            (str(meta.get("namespace") or "default"), str(meta.get("name"))) if isinstance(meta, Mapping) else ("", "")
+        )
+        there = self.cluster.named("PodCliqueSet", "/".join(key))
+        old = self.manifests.get(key) if there is not None else None
+        new = self._merged(manifest, old, key, dict)
+        verdict = self.admission.of_set(new, old, self.cluster.world.configuration, self.cluster.around())
+        filled = self._merged(manifest, old, key, self.admission.defaults)
+        stored = verdict if isinstance(verdict, Deny) else filled
+        if self.asked is not None:
+            self.asked(new, old, stored)
+        if isinstance(stored, Deny):
+            self.history.refused += 1
+            objections = tuple(str(objection) for objection in stored.objections)
+            self.history.note(self._now, Actor.USER, What.REFUSED, detail=f"PodCliqueSet {key[1]}", because=objections)
+            return
+        self.admit(stored)
+        if not what:
+            self._last_applied[key] = manifest
+        found = self.cluster.named("PodCliqueSet", "/".join(key))
+        if found is not None:
+            self.history.note(self._now, Actor.USER, What.SCALED if what else What.APPLIED, found.ref, detail=what)
+
+    def _merged(self, manifest: Manifest, old: Manifest | None, key: tuple[str, str], defaults: Fill) -> Manifest:
+        """What ``kubectl apply`` and these defaults make of the stored set (WL-198, WL-199)."""
+        if old is None:
+            return defaults(manifest)
+        return applied_over(manifest, old, self._last_applied.get(key), defaults).manifest
+
+    def _scale(self, item: ScalingGroup | PodClique, replicas: int, who: Actor) -> None:
+        if item.replicas == replicas:
+            raise NoEffect(f"{item.ref.kind} {item.ref.name} has {replicas} replicas already")
+        generation = None if item.generation is None else item.generation + 1
+        self.history.note(self._now, who, What.SCALED, item.ref, detail=f"replicas {item.replicas} to {replicas}")
+        self.cluster.put(replace(item, replicas=replicas, generation=generation))
+
+    def _pod(self, where: PodAt) -> Pod:
+        pod = self.cluster.pod_at(where.clique, where.index)
+        if pod is None and self.cluster.clique(where.clique) is None:
+            raise NoEffect(f"there is no PodClique {where.clique}")
+        if pod is None:
+            raise NoEffect(f"there is no pod {where.index} of {where.clique}")
+        return pod
+
+    def _placed_pod(self, where: PodAt) -> Pod:
+        pod = self._pod(where)
+        if not is_live(pod):
+            raise NoEffect(f"pod {pod.name} {'is being deleted' if pod.deleting else 'has ended'} already")
+        if not pod.node:
+            raise NoEffect(f"pod {pod.name} has no node yet")
+        return pod

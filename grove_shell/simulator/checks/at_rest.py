@@ -1,0 +1,209 @@
+"""At rest: what should stand stands, and nothing else does (O1, O10, B9)."""
+
+from collections.abc import Iterable, Iterator
+
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.refs import Ref
+from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.configuration import MnnvlMode
+from grove_core.resources.keys import GROVE
+from grove_core.resources.names import (
+    member_clique_name,
+    replica_name,
+    scaled_gang_name,
+    scaling_group_name,
+    standalone_clique_name,
+)
+from grove_core.resources.owned import Owned
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podgang import PodGang
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.template import ROLLING_RECREATE
+from grove_shell.simulator.checks.check import Check
+from grove_shell.simulator.checks.domain_facts import is_shared
+from grove_shell.simulator.checks.pods import is_updating
+from grove_shell.simulator.checks.topology_facts import resolved
+from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.simulated_cluster import image_of
+
+_KEPT_OUT = frozenset({"PodClique", "PodGang"})
+_NAMES = 3
+_COUNTED = ("PodClique", "PodCliqueScalingGroup", "PodGang", "Service")
+
+
+class Whole(Check):
+    """O1: every set has what its spec says, read off the documents and not off the core."""
+
+    def at_rest(self) -> None:
+        """Hold each set against its spec."""
+        for root in self.truth.cluster.sets():
+            if root.deleting:
+                if not self._held():
+                    self.truth.fail("O10", f"{root.ref.name} is being deleted and never goes", root.ref.short)
+            else:
+                self._judge(root)
+
+    def _judge(self, root: PodCliqueSet) -> None:
+        there = {
+            (ref.kind, ref.name): item
+            for ref, item in self.truth.cluster.world.items.items()
+            if ref.kind in _COUNTED and self.truth.root_of.get(item.uid) == root.uid
+        }
+        ready = self._all_ready(root)
+        wanted = set(_parts_of(root, self.truth.groups))
+        settled = ready and not self._is_blocked(root)  # an update that cannot make its spare replica stays where it is
+        allowed = wanted if settled else wanted | set(_parts_of(root, self.truth.groups, spare=True))
+        missing, extra = sorted(wanted - there.keys()), sorted(there.keys() - allowed)
+        missing = [part for part in missing if part[0] not in _KEPT_OUT or not self._is_blocked(root)]
+        if missing:
+            self.truth.fail("O1", f"{_named(missing)} should be there", *map("/".join, missing))
+        if extra:
+            self.truth.fail("O1", f"{_named(extra)} should be gone", *map("/".join, extra))
+        for item in there.values():
+            if item.deleting and not self._held():
+                self.truth.fail("O1", f"{item.ref.short} is being deleted and never goes", item.ref.short)
+            if isinstance(item, PodClique):
+                if not (self._is_blocked(root) and self._has_no_gang(item, root, there.values())):
+                    self._pods(item)
+                if settled and root.spec.update_strategy.type == ROLLING_RECREATE:
+                    self._are_new(item, root)
+
+    def _has_no_gang(self, clique: PodClique, root: PodCliqueSet, parts: Iterable[object]) -> bool:
+        """Whether a gang that a PodClique's pods wait for is not there: their own, or the base gang before it."""
+        gangs = {gang.ref.name: gang for gang in parts if isinstance(gang, PodGang)}
+        referred = {group.name for gang in gangs.values() for group in gang.groups}
+        return clique.ref.name not in referred or f"{root.ref.name}-{self.truth.replica_of(clique)}" not in gangs
+
+    def _is_blocked(self, root: PodCliqueSet) -> bool:
+        """Whether the topology of the set does not hold, or a name that PodCliques may wait for is not shared."""
+        told = self.truth.cluster.world.configuration
+        if resolved(root, self.truth.cluster.world.topologies(), told)[1]:
+            return True
+        is_on = self.truth.cluster.world.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
+        return is_on and any(
+            ref.namespace == root.ref.namespace
+            and isinstance(item, ComputeDomain | Owned)
+            and (isinstance(item, ComputeDomain) or ref.name.endswith("-mnnvl-claim"))
+            and not is_shared(item)
+            for ref, item in self.truth.cluster.world.items.items()
+        )
+
+    def _all_ready(self, root: PodCliqueSet) -> bool:
+        """Whether nothing holds an update up, as a pod does that never comes up and may have replaced a better one."""
+        return all(
+            pod.ready
+            for clique in self.truth.cluster.cliques()
+            if self.truth.root_of.get(clique.uid) == root.uid
+            for pod in self.truth.live(clique.uid)
+        )
+
+    def _pods(self, clique: PodClique) -> None:
+        live = self.truth.live(clique.uid)
+        most = clique.replicas + (is_updating(clique, live) and not all(pod.ready for pod in live))
+        if not clique.replicas <= len(live) <= most and not clique.deleting:
+            says = f"{clique.ref.name} has {len(live)} live pods and should have {clique.replicas}"
+            self.truth.fail("O1", says, clique.ref.short)
+        for pod in live:
+            if pod.held and self._may_be_placed(clique, pod):
+                self.truth.fail("O1", f"the gate of {pod.name} stays, and nothing holds it", pod.ref.short)
+
+    def _are_new(self, clique: PodClique, root: PodCliqueSet) -> None:
+        """Every pod runs what the template says, where nothing kept it from being replaced."""
+        name = max(
+            (found for found in root.spec.template.cliques if clique.ref.name.endswith(f"-{found.name}")),
+            key=lambda found: len(found.name),
+        )
+        containers = name.spec.pod_spec.get("containers")
+        first = containers[0] if isinstance(containers, tuple) and containers else None
+        wanted = str(first.get("image", "")) if isinstance(first, FrozenMap) else ""
+        for pod in self.truth.live(clique.uid):
+            image = image_of(self.truth.cluster, pod)
+            if image and image != wanted:
+                self.truth.fail("O1", f"{pod.name} runs {image} and should run {wanted}", pod.ref.short)
+
+    def _may_be_placed(self, clique: PodClique, pod: Pod) -> bool:
+        """By the place of the PodClique: its labels may have been taken away (WL-094)."""
+        root = self.truth.roots.get(self.truth.root_of.get(clique.uid, ""))
+        base = f"{root.ref.name}-{self.truth.replica_of(clique)}" if root is not None else clique.base_gang
+        for name, placed in ((pod.gang, False), ("" if base == pod.gang else base, True)):
+            gang = self.truth.cluster.named("PodGang", f"{pod.namespace}/{name}") if name else None
+            if name and not isinstance(gang, PodGang):
+                return False
+            for group in gang.groups if isinstance(gang, PodGang) else ():
+                found = self.truth.cluster.clique(f"{pod.namespace}/{group.name}")
+                pods = self.truth.live(found.uid) if found is not None else []
+                if sum(other.scheduled or not placed for other in pods) < group.min_replicas:
+                    return False
+        return True
+
+    def _held(self) -> bool:
+        """Whether something outside holds objects: a lost node keeps its pods, and they their owners."""
+        return any(not node.up for node in self.truth.nodes.values())
+
+
+class NothingLeft(Check):
+    """O10 and B9: a set goes last, and whole."""
+
+    def hear(self, changes: list[Change]) -> None:
+        """A set that is gone has no pods left."""
+        for change in changes:
+            if change.kind == "PodCliqueSet" and change.after is None:
+                pods = [pod.ref.short for pod in self._pods_of(change.object.uid)]
+                if pods:
+                    name = change.object.ref.name
+                    self.truth.fail("B9", f"{name} is gone, and {len(pods)} of its pods are not", *pods[:5])
+
+    def at_rest(self) -> None:
+        """Nothing that belonged to a set that is gone is still there."""
+        world = self.truth.cluster.world
+        there = {item.uid for item in world.items.values() if isinstance(item, PodCliqueSet)}
+        for ref, item in world.items.items():
+            root = self.truth.root_of.get(item.uid, "")
+            if root and root not in there:
+                self.truth.fail("O10", f"{ref.short} is left of a set that is gone", ref.short)
+        for uid in self.truth.roots.keys() - there:
+            for pod in self._pods_of(uid):
+                self.truth.fail("O10", f"{pod.name} is left of a set that is gone", pod.ref.short)
+
+    def _pods_of(self, root: str) -> list[Pod]:
+        return [
+            pod
+            for uid, pods in self.truth.cluster.world.pods.items()
+            if self.truth.root_of.get(uid) == root
+            for pod in pods
+        ]
+
+
+def _parts_of(root: PodCliqueSet, groups: dict[str, ScalingGroup], *, spare: bool = False) -> Iterator[tuple[str, str]]:
+    """Kind and name of every part of a set: of a scaling group as many replicas as the object says.
+
+    With ``spare`` one more of each group, as there may be while an update runs that can spare none.
+    """
+    template = root.spec.template
+    members = {name for group in template.pod_clique_scaling_groups for name in group.clique_names}
+    scaled = {group.ref: group.replicas for group in groups.values()}
+    for replica in range(root.spec.replicas):
+        base = replica_name(root.ref.name, replica)
+        yield "PodGang", base
+        yield "Service", base
+        for clique in template.cliques:
+            if clique.name not in members:
+                yield "PodClique", standalone_clique_name(root.ref.name, replica, clique.name)
+        for group in template.pod_clique_scaling_groups:
+            name = scaling_group_name(root.ref.name, replica, group.name)
+            yield "PodCliqueScalingGroup", name
+            ref = Ref(GROVE, "PodCliqueScalingGroup", root.ref.namespace, name)
+            count = scaled.get(ref, group.replicas) + spare
+            least = group.min_available
+            for index in range(count):
+                for short in group.clique_names:
+                    yield "PodClique", member_clique_name(name, index, short)
+                if index >= least:
+                    yield "PodGang", scaled_gang_name(name, index - least)
+
+
+def _named(parts: list[tuple[str, str]]) -> str:
+    shown = ", ".join(f"{kind} {name}" for kind, name in parts[:_NAMES])
+    return shown + (f" and {len(parts) - _NAMES} more" if len(parts) > _NAMES else "")

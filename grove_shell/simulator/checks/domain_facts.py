@@ -1,0 +1,116 @@
+"""What checks share about ComputeDomains, read off the documents and not off the core."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.configuration import Configuration, MnnvlMode
+from grove_core.resources.owned import Owned
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_shell.simulator.checks.check import Truth
+
+TEMPLATE: Final = "grove.io/compute-domain-rct"
+CONDITION: Final = "ComputeDomainsReady"
+CLAIM: Final = "mnnvl-claim"
+_OPTED_OUT: Final = "grove.io/mnnvl-enabled"
+_GPU: Final = "nvidia.com/gpu"
+_FAILED: Final = re.compile(r"ComputeDomain creation failed for replicas: \[([0-9, ]*)\]\. Error: .+", re.DOTALL)
+
+Part = PodClique | ScalingGroup
+
+
+def is_wanted(root: PodCliqueSet, configuration: Configuration) -> bool:
+    """Whether a set is to have domains, by the three criteria."""
+    mnnvl = configuration.mnnvl
+    cliques = root.spec.template.cliques
+    return (
+        mnnvl.enabled
+        and mnnvl.mode is MnnvlMode.OPERATOR
+        and root.annotations.get(_OPTED_OUT, "true") == "true"
+        and any(any(wants_gpu(one) for one in containers_of(clique.spec.pod_spec)) for clique in cliques)
+    )
+
+
+def is_shared(item: ComputeDomain | Owned) -> bool:
+    """Whether a domain or claim was made for those who share it by annotation."""
+    return item.labels.get("grove.io/mnnvl-managed") == "true"
+
+
+def containers_of(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Every container of a pod spec, init containers too."""
+    for key in ("containers", "initContainers"):
+        yield from spec.get(key) or ()
+
+
+def wants_gpu(container: Mapping[str, Any]) -> bool:
+    """Whether a container asks for a GPU; worlds ask for whole ones."""
+    resources = container.get("resources") or {}
+    return any(str((resources.get(key) or {}).get(_GPU, "0")) != "0" for key in ("limits", "requests"))
+
+
+def failed_in(root: PodCliqueSet) -> tuple[int, ...] | None:
+    """The indices that the condition of a set lists; None where it does not read as the documents say."""
+    for condition in root.status.conditions:
+        if condition.type == CONDITION:
+            found = _FAILED.fullmatch(condition.message)
+            if found is None or condition.reason != "CreationFailed" or condition.status.value != "False":
+                return None
+            return tuple(int(text) for text in found[1].split(",") if text.strip())
+    return ()
+
+
+def template_in(domain: ComputeDomain) -> str:
+    """The ResourceClaimTemplate that a domain names, in either shape; empty where it names none."""
+    channel = domain.spec.get("channel")
+    if not isinstance(channel, FrozenMap):
+        return ""
+    nested = channel.get("resourceClaimTemplate")
+    found = nested.get("name") if isinstance(nested, FrozenMap) else channel.get("resourceClaimTemplateName")
+    return str(found or "")
+
+
+class Places:
+    """Which replica of which set the cliques, groups and domains belong to, as they were when they came.
+
+    Attributes:
+        of: uid of a clique or group -> uid of its set, and index of the replica.
+        made: uid of a set, and index -> a domain of it was there once.
+    """
+
+    def __init__(self, truth: Truth) -> None:
+        self.truth = truth
+        self.of: dict[str, tuple[str, int]] = {}
+        self.made: set[tuple[str, int]] = set()
+
+    def take(self, part: Part) -> tuple[str, int]:
+        """Remember where a new part belongs."""
+        place = self.of[part.uid] = (self.truth.root_of.get(part.uid, ""), self.index_of(part))
+        return place
+
+    def index_of(self, part: Part) -> int:
+        """Of a part's replica; a member of a scaling group belongs where its group does."""
+        _, of_group = self.of.get(part.owner_uid, ("", part.replica_index))
+        return of_group
+
+    def parts(self) -> Iterable[Part]:
+        """Every part there is, those that are being deleted left out."""
+        items = self.truth.cluster.world.items.values()
+        return (item for item in items if isinstance(item, PodClique | ScalingGroup) and not item.deleting)
+
+    def siblings(self, place: tuple[str, int]) -> list[Part]:
+        """The living parts of a replica."""
+        return [part for part in self.parts() if self.of.get(part.uid) == place]
+
+    def domain(self, root: PodCliqueSet, index: int) -> ComputeDomain | None:
+        """Whatever has the name of a replica's domain."""
+        name = f"{root.ref.namespace}/{root.ref.name}-cd-{index}"
+        found = self.truth.cluster.named("ComputeDomain", name)
+        return found if isinstance(found, ComputeDomain) else None
+
+    def root(self, uid: str) -> PodCliqueSet | None:
+        """The set of that uid, if it is there."""
+        return next((root for root in self.truth.cluster.sets() if root.uid == uid), None)

@@ -1,0 +1,171 @@
+"""Of gang termination: not too early, not by halves, not twice for one loss (GT3, GT4, GT5, GT6, GT9, GT10)."""
+
+from datetime import timedelta
+from typing import Final
+
+from grove_core.areas.gang_termination.rules import Why
+from grove_core.kernel.conditions import Truth as Holds
+from grove_core.kernel.conditions import condition_of
+from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus
+from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.overtaken import tells_that_a_breach_is_over
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.simulator.checks.check import Check, Truth
+from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.recording.history import Actor
+from grove_shell.simulator.virtual_time import SECOND, span_text
+
+_ROUNDING: Final = SECOND  # condition times are whole seconds
+_MILLISECOND: Final = timedelta(milliseconds=1)
+
+
+class Terminations(Check):
+    """Deletions of cliques that gang termination decided, held against the conditions as they were stored."""
+
+    def __init__(self, truth: Truth) -> None:
+        super().__init__(truth)
+        self._since: dict[str, int] = {}  # uid -> since when its stored breach has been there without a pause
+        self._judged: dict[str, int] = {}  # uid -> when the status was decided that was written to it last
+        self._over = set[str]()  # uids of whom it could not be written that the stored breach was over (GT-067)
+        self._ending: dict[str, set[str]] = {}  # uid of a cause -> uids of the cliques that end with it
+
+    def hear(self, changes: list[Change]) -> None:
+        """Follow the stored conditions."""
+        for change in changes:
+            after, before = change.after, change.before
+            if not isinstance(after, PodClique | ScalingGroup):
+                if isinstance(before, PodClique | ScalingGroup):
+                    self._since.pop(before.uid, None)
+                continue
+            now = condition_of(after.status.conditions, MIN_AVAILABLE_BREACHED)
+            if now is not None and now.status is Holds.TRUE:
+                self._since.setdefault(after.uid, self._judged.get(after.uid, change.at))
+            else:
+                self._since.pop(after.uid, None)
+            if isinstance(before, PodClique | ScalingGroup):
+                self._compare(before, after, change.at)
+
+    def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+        """A deletion of a clique that says it is a termination."""
+        step = attempt.step
+        if isinstance(step.action, SetStatus) and attempt.outcome in {Outcome.DONE, Outcome.UNREACHABLE}:
+            self._judged[step.action.guard.uid] = self.truth.judged_at(snapshot)
+        if attempt.outcome is not Outcome.DONE and tells_that_a_breach_is_over(step) and step.action.guard is not None:
+            self._over.add(step.action.guard.uid)
+        if attempt.outcome is not Outcome.DONE or not isinstance(step.action, Delete):
+            return
+        clique = next((found for found in snapshot.cliques if found.ref == step.target), None)
+        for why in step.because if clique is not None else ():
+            assert clique is not None  # noqa: S101 - the loop is empty without
+            facts = dict(why.facts)
+            if why.rule is Why.GANG_TERMINATED:
+                self._is_its_own(clique, clique.replica_index, facts["replica"])
+            elif why.rule is Why.GROUP_REPLICA_TERMINATED:
+                self._is_its_own(clique, clique.group_replica_index, facts["replica"])
+            else:
+                continue
+            self._is_due(clique, step.action, snapshot.root)
+            self._note_end(clique, step.action, whole=why.rule is Why.GANG_TERMINATED)
+            self._was_available(clique, step.action)
+        del actor
+
+    def at_rest(self) -> None:
+        """Whoever has been breached for a whole delay was ended, and as a whole (GT6, GT9)."""
+        self._ends_whole()
+        for uid, since in self._since.items():
+            item = self.truth.cliques.get(uid) or self.truth.groups[uid]
+            root = self.truth.roots.get(self.truth.root_of.get(uid, ""))
+            if root is None or root.deleting or item.deleting or root.status.updating or item.status.updating:
+                continue
+            delay = _delay_of(root, item)
+            group = self.truth.groups.get(item.owner_uid)
+            if group is not None and (group.status.updating or group.uid in self._since):
+                continue
+            if delay is not None and self.truth.now - since > delay + self.truth.clock_slack + 60 * SECOND:
+                says = f"{item.ref.name} has been breached for {span_text(self.truth.now - since)}, and is still there"
+                self.truth.fail("GT6", says, item.ref.short)
+
+    def _ends_whole(self) -> None:
+        """Once the cause of a termination is gone, so is everything that was to end with it (GT9)."""
+        there = {item.uid: item for item in self.truth.cluster.world.items.values()}
+        for cause, uids in self._ending.items():
+            left = sorted(there[uid].ref.name for uid in uids & there.keys() if not there[uid].deleting)
+            if cause not in there and left:
+                self.truth.fail("GT9", f"a replica was terminated, and {', '.join(left)} of it was not", *left)
+
+    def _note_end(self, clique: PodClique, action: Delete, *, whole: bool) -> None:
+        named = [guard.uid for ref, guard in action.rests_on if ref.kind == "PodClique"]
+        root = self.truth.root_of.get(clique.uid)
+        for cause in named if whole else ():
+            self._ending.setdefault(
+                cause,
+                {
+                    found.uid
+                    for found in self.truth.cluster.cliques()
+                    if self.truth.root_of.get(found.uid) == root
+                    and self.truth.replica_of(found) == clique.replica_index
+                },
+            )
+
+    def _is_its_own(self, clique: PodClique, index: int, ended: object) -> None:
+        if index != ended:
+            says = f"{clique.ref.name} is of replica {index}, and ends with replica {ended}"
+            self.truth.fail("GT9", says, clique.ref.short)
+
+    def _is_due(self, clique: PodClique, action: Delete, root: PodCliqueSet) -> None:
+        """The cause has been breached for its whole delay, by what is stored (GT5)."""
+        ref, guard = action.rests_on[0] if action.rests_on else (clique.ref, action.guard)
+        cause = self.truth.cliques.get(guard.uid) or self.truth.groups.get(guard.uid)
+        delay = _delay_of(root, cause) if cause is not None else None
+        since = self._since.get(guard.uid)
+        if delay is None or since is None:
+            why = "gang termination is off" if delay is None else f"{ref.short} is not stored as breached"
+            self.truth.fail("GT5", f"{clique.ref.name} was terminated, and {why}", clique.ref.short, ref.short)
+            return
+        age = self.truth.now - since
+        if age < delay - _ROUNDING - self.truth.clock_slack:
+            when = f"{span_text(age)} after {ref.name} was breached, not {span_text(delay)}"
+            says = f"{clique.ref.name} was terminated {when}"
+            self.truth.fail("GT5", says, clique.ref.short, ref.short)
+
+    def _was_available(self, clique: PodClique, action: Delete) -> None:
+        """What ended the replica was available once in its present life (GT10, B1)."""
+        named = [guard.uid for ref, guard in action.rests_on if ref.kind == "PodClique"] or [action.guard.uid]
+        if not any(uid in self.truth.available for uid in named):
+            says = f"{clique.ref.name} was terminated for cliques that never were available since they were made"
+            self.truth.fail("GT10", says, clique.ref.short)
+
+    def _compare(self, before: PodClique | ScalingGroup, after: PodClique | ScalingGroup, at: int) -> None:
+        if isinstance(before, PodClique) and isinstance(after, PodClique):
+            lost = before.status.was_available and not after.status.was_available
+            if lost and before.uid == after.uid:
+                self.truth.fail("GT3", f"{after.ref.name} forgets that it was available", after.ref.short)
+        stored = {found.type: found for found in before.status.conditions}
+        for condition in after.status.conditions:
+            old = stored.get(condition.type)
+            if old is None or (old.status is condition.status) == (
+                old.last_transition_time == condition.last_transition_time
+            ):
+                continue
+            was_over = condition.type == MIN_AVAILABLE_BREACHED and after.uid in self._over
+            if was_over:
+                self._over.discard(after.uid)
+            if old.status is not condition.status:
+                continue
+            if was_over and condition.status is Holds.TRUE:
+                self._since[after.uid] = self._judged.get(after.uid, at)
+                continue
+            says = f"{condition.type} of {after.ref.name} has a new transition time and its old status"
+            self.truth.fail("GT4", says, after.ref.short)
+
+
+def _delay_of(root: PodCliqueSet, cause: PodClique | ScalingGroup) -> int | None:
+    """The delay that counts for a cause, in milliseconds: of its group where it has one, else of the set."""
+    template = root.spec.template
+    name = cause.ref.name if isinstance(cause, ScalingGroup) else cause.owner_name
+    own = next((group.delay for group in template.pod_clique_scaling_groups if name.endswith(f"-{group.name}")), None)
+    delay = template.delay and (own or template.delay)
+    return None if delay is None else delay // _MILLISECOND

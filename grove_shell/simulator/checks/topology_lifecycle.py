@@ -1,0 +1,83 @@
+"""Of topologies: what an operator does to them, and what is so at rest (TP6, TP7)."""
+
+from collections import defaultdict
+
+from grove_core.areas.topology.moment import TopologyMoment
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Make, Outcome
+from grove_core.resources.pod import Pod
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_shell.simulator.checks.check import Check
+from grove_shell.simulator.checks.topology_facts import (
+    DEFAULT,
+    FINALIZER,
+    foreign,
+    used_by,
+)
+from grove_shell.simulator.recording.history import Actor
+
+
+class Keeping(Check):
+    """TP6, TP7: what an operator does to topologies, and what is so at rest."""
+
+    def kept(self, actor: Actor, moment: TopologyMoment, attempt: Attempt) -> None:
+        """One write to a topology."""
+        step = attempt.step
+        if attempt.outcome is not Outcome.DONE:
+            return
+        name = step.target.short
+        writes_levels = isinstance(step.action, Create) or (
+            isinstance(step.action, Apply) and "spec" in step.action.fields
+        )
+        if writes_levels and step.target.name != DEFAULT:
+            self.truth.fail("TP7", f"an operator writes levels of {name}, which is a user's", name)
+        if isinstance(step.action, Delete):
+            self.truth.fail("TP7", f"an operator deletes {name}", name)
+        if isinstance(step.action, Make):
+            return  # it writes no finalizers of others, and what is there already may have some that nobody saw yet
+        before = moment.topology.finalizers if moment.topology is not None else ()
+        found = self.truth.cluster.world.items.get(step.target)
+        after = found.finalizers if found is not None else ()
+        if foreign(before) != foreign(after):
+            self.truth.fail(
+                "TP6", f"finalizers of others on {name} were {foreign(before)} and are {foreign(after)}", name
+            )
+        is_off = step.target.name == DEFAULT and not moment.told.enabled
+        if FINALIZER in before and FINALIZER not in after and not is_off and moment.users:
+            self.truth.fail("TP6", f"{name} is let go of, and {moment.users[0].text} uses it", name)
+        del actor
+
+    def at_rest(self) -> None:
+        """A finalizer where somebody uses it, and only there; the default one as it is configured."""
+        told = self.truth.cluster.world.configuration.topology
+        users: defaultdict[str, list[PodCliqueSet]] = defaultdict(list)
+        for root in self.truth.cluster.sets():
+            users[used_by(root)].append(root)
+        for name, topology in self.truth.cluster.world.topologies().items():
+            held = FINALIZER in topology.finalizers
+            wanted = bool(users[name]) and (name != DEFAULT or told.enabled)
+            if held != wanted and not (wanted and topology.deleting):
+                says = f"topology {name} is {'held' if held else 'not held'}, and used by {len(users[name])} sets"
+                self.truth.fail("TP6", says, topology.ref.short)
+            if topology.deleting and not topology.finalizers:
+                self.truth.fail("TP6", f"topology {name} is being deleted and never goes", topology.ref.short)
+        if told.enabled:
+            self._default(users[DEFAULT])
+
+    def _default(self, users: list[PodCliqueSet]) -> None:
+        told = self.truth.cluster.world.configuration.topology
+        found = self.truth.cluster.world.topologies().get(DEFAULT)
+        if found is None:
+            self.truth.fail("TP7", "there is no default topology")
+        elif found.levels != told.levels and not found.deleting and found.ref.kind == "ClusterTopology":
+            uids = {root.uid for root in users}
+            bound = any(pod.node for uid in self.truth.cliques for pod in self._pods_in(uids, uid))
+            stored = any(
+                clique.status.scheduled
+                for clique in self.truth.cluster.cliques()
+                if self.truth.root_of.get(clique.uid) in uids
+            )
+            if not bound and not stored:
+                self.truth.fail("TP7", "the default topology has other levels than configured", found.ref.short)
+
+    def _pods_in(self, roots: set[str], clique: str) -> list[Pod]:
+        return self.truth.pods(clique) if self.truth.root_of.get(clique) in roots else []

@@ -1,0 +1,105 @@
+"""What an operator sees: a copy of the cluster that lags, by kind, and that may be listed anew."""
+
+from collections import defaultdict, deque
+from random import Random
+
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.snapshot.snapshot import EVERY_KIND
+from grove_shell.in_memory.object_store import ObjectStore
+from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.simulated_cluster import Cluster
+from grove_shell.simulator.scenario.field_types import KINDS, kind_of
+
+
+class Informers:
+    """Caches by kind, fed by the log of a cluster.
+
+    Attributes:
+        view: what has arrived so far.
+        frozen: kind -> until when nothing of it arrives.
+        shuffle: order in which lists come; None for the order of arrival.
+        version: moves with everything that arrives.
+    """
+
+    def __init__(self, cluster: Cluster, watch: int) -> None:
+        self.cluster = cluster
+        self.watch = watch
+        self.frozen: dict[str, int] = {}
+        self.shuffle: Random | None = None
+        self.version = 0
+        self.view = ObjectStore()
+        self.relist(0)
+
+    def relist(self, back: int) -> None:
+        """Forget everything and list what there was so long ago."""
+        self.version += 1
+        told = self.view.configuration  # a round that goes on meanwhile is still told the same
+        self.view = ObjectStore()
+        self.view.configuration = told
+        self.view.complete = EVERY_KIND | {TOPOLOGY_KIND}
+        self._queues: defaultdict[str, deque[Change]] = defaultdict(deque)
+        self._read = 0
+        self._horizon: dict[str, int] = dict.fromkeys(KINDS, -1)
+        self._take(self.cluster.agenda.now - back, thaw=True)
+
+    def catch_up(self) -> None:
+        """Take in whatever has arrived by now."""
+        self._take(self.cluster.agenda.now - self.watch, thaw=False)
+        if self.shuffle is not None:
+            self._permute(self.shuffle)
+
+    def has_seen(self, kind: str, at: int) -> bool:
+        """Whether everything that was written to a kind at a moment has arrived; within it more may be written."""
+        return at < self.cluster.agenda.now and at <= self._horizon[kind_of(kind)]
+
+    @property
+    def following(self) -> int | None:
+        """When the next change arrives; None if none is on its way."""
+        moments = [
+            max(queue[0].at + self.watch, self.frozen.get(kind, 0)) for kind, queue in self._queues.items() if queue
+        ]
+        if self._read < len(self.cluster.log):
+            moments.append(self.cluster.log[self._read].at + self.watch)
+        return min(moments, default=None)
+
+    def _take(self, horizon: int, *, thaw: bool) -> None:
+        log, now = self.cluster.log, self.cluster.agenda.now
+        for change in log[self._read :]:
+            self._queues[kind_of(change.kind)].append(change)
+        self._read = len(log)
+        for kind in KINDS:
+            if not thaw and self.frozen.get(kind, 0) > now:
+                continue
+            self._horizon[kind] = max(self._horizon[kind], horizon)
+            queue = self._queues[kind]
+            while queue and queue[0].at <= horizon:
+                self._apply(queue.popleft())
+
+    def _apply(self, change: Change) -> None:
+        self.version += 1
+        item = change.object
+        if isinstance(item, Pod):
+            pods = [pod for pod in self.view.pods.get(item.owner_uid, ()) if pod.uid != item.uid]
+            if change.after is not None:
+                place = next(
+                    (n for n, pod in enumerate(self.view.pods.get(item.owner_uid, ())) if pod.uid == item.uid),
+                    len(pods),
+                )
+                pods.insert(place, item)
+            self.view.pods[item.owner_uid] = pods
+        elif change.after is None:
+            self.view.items.pop(item.ref, None)
+        else:
+            self.view.items[item.ref] = item
+            if isinstance(item, PodClique):
+                self.view.pods.setdefault(item.uid, [])
+
+    def _permute(self, order: Random) -> None:
+        self.version += 1
+        items = list(self.view.items.items())
+        order.shuffle(items)
+        self.view.items = dict(items)
+        for uid, pods in self.view.pods.items():
+            self.view.pods[uid] = order.sample(pods, len(pods))

@@ -1,0 +1,1 @@
+"""Random events for a scenario, drawn from a seed."""

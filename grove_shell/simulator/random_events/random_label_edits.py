@@ -1,0 +1,32 @@
+"""Labels that somebody edits by hand, drawn for a scenario."""
+
+from random import Random
+from typing import Final
+
+from grove_core.resources.keys import BASE_GANG, CLIQUE, GROUP, GROUP_REPLICA, MNNVL_MANAGED, POD_GANG, SET, SET_REPLICA
+from grove_core.resources.owned import CLAIM_KIND
+from grove_shell.simulator.random_events.targets import Cast
+from grove_shell.simulator.scenario.events import Event
+from grove_shell.simulator.scenario.fault_events import EditLabels
+
+_PLACES: Final = (SET, SET_REPLICA, GROUP, GROUP_REPLICA, CLIQUE, (POD_GANG,), (BASE_GANG,))
+_OF_CLAIMS: Final = 0.3
+_MOST: Final = 3
+_INDICES: Final = ("0", "1", "7")
+
+
+def edited_labels(dice: Random, cast: Cast, horizon: int) -> list[Event]:
+    """Of PodCliques, all labels that tell one thing about their place; of claims, that they are shared."""
+    events: list[Event] = []
+    for _ in range(dice.randint(1, _MOST) if cast.cliques else 0):
+        at = dice.randrange(0, horizon, 100)
+        if cast.claims and dice.random() < _OF_CLAIMS:
+            name, labels = dice.choice(cast.claims), {MNNVL_MANAGED: dice.choice((None, "false"))}
+            events.append(Event(at=at, edit_labels=EditLabels(kind=CLAIM_KIND, name=name, labels=labels)))
+            continue
+        sets = [str(manifest["metadata"]["name"]) for manifest in cast.sets]
+        gangs = [f"{name}-{index}" for name in sets for index in _INDICES]
+        text = dice.choice((None, *_INDICES, *sets, *gangs, dice.choice(cast.cliques)))
+        name, labels = dice.choice(cast.cliques), dict.fromkeys(dice.choice(_PLACES), text)
+        events.append(Event(at=at, edit_labels=EditLabels(kind="PodClique", name=name, labels=labels)))
+    return events

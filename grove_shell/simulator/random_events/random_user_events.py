@@ -1,0 +1,109 @@
+"""What people do, and what becomes of pods and nodes, drawn for a scenario."""
+
+from collections.abc import Mapping
+from random import Random
+from typing import Final
+
+from grove_shell.simulator.random_events.draw import Draw, some_pod, span_up_to
+from grove_shell.simulator.random_events.targets import Cast
+from grove_shell.simulator.scenario.events import Event
+from grove_shell.simulator.scenario.user_events import (
+    ApplySet,
+    Autoscale,
+    CrashPod,
+    Named,
+    NodeAt,
+    Scale,
+)
+from grove_shell.simulator.virtual_time import MINUTE, SECOND
+
+
+def outage(dice: Random, cast: Cast, horizon: int) -> list[Event]:
+    """Pods of a clique that was up stay away for long: what gangs are terminated for."""
+    at, clique = dice.randrange(15 * SECOND, 15 * SECOND + horizon, 100), dice.choice(cast.cliques)
+    pods = (CrashPod(clique=clique, index=index, recovers=10 * MINUTE) for index in range(dice.randint(1, 3)))
+    return [Event(at=at, crash_pod=pod) for pod in pods]
+
+
+def _delete_pod(dice: Random, cast: Cast, at: int) -> list[Event]:
+    return [Event(at=at, delete_pod=some_pod(dice, cast))]
+
+
+def _fail_pod(dice: Random, cast: Cast, at: int) -> list[Event]:
+    return [Event(at=at, fail_pod=some_pod(dice, cast))]
+
+
+def _crash_pod(dice: Random, cast: Cast, at: int) -> list[Event]:
+    pod = some_pod(dice, cast)
+    recovers = dice.choice((10 * SECOND, 2 * MINUTE, 10 * MINUTE))
+    return [Event(at=at, crash_pod=CrashPod(clique=pod.clique, index=pod.index, recovers=recovers))]
+
+
+def _lose_node(dice: Random, cast: Cast, at: int) -> list[Event]:
+    if not cast.nodes:
+        return []
+    node = NodeAt(node=dice.choice(cast.nodes))
+    back = at + dice.choice((20 * SECOND, 2 * MINUTE, 8 * MINUTE))
+    end = Event(at=back, restore_node=node) if dice.random() < 0.8 else Event(at=back, remove_node=node)  # noqa: PLR2004 - how often a node comes back is a taste, not a quantity
+    return [Event(at=at, lose_node=node), end]
+
+
+def _cordon(dice: Random, cast: Cast, at: int) -> list[Event]:
+    if not cast.nodes:
+        return []
+    node = NodeAt(node=dice.choice(cast.nodes))
+    return [Event(at=at, cordon=node), Event(at=at + span_up_to(dice, 3 * MINUTE), uncordon=node)]
+
+
+def scale(dice: Random, cast: Cast, at: int) -> list[Event]:
+    """Another number of replicas, of a scaling group or of a set."""
+    if cast.groups and dice.random() < 0.5:  # noqa: PLR2004 - a coin
+        name, least = dice.choice(cast.groups)  # fewer than the minimum is a breach that the user asks for
+        scale = Scale(kind="PodCliqueScalingGroup", name=name, replicas=dice.randint(least, max(least, 3)))
+    else:
+        name = dice.choice(cast.sets)["metadata"]["name"]
+        scale = Scale(kind="PodCliqueSet", name=name, replicas=dice.randint(0, 2))
+    return [Event(at=at, scale=scale)]
+
+
+def _autoscale(dice: Random, cast: Cast, at: int) -> list[Event]:
+    if not cast.scalers:
+        return []
+    return [Event(at=at, autoscale=Autoscale(name=dice.choice(cast.scalers), replicas=dice.randint(0, 5)))]
+
+
+def _update(dice: Random, cast: Cast, at: int) -> list[Event]:
+    """Another image for one clique."""
+    manifest = dict(dice.choice(cast.sets))
+    template = dict(manifest["spec"]["template"])
+    cliques = [dict(clique) for clique in template["cliques"]]
+    place = dice.randrange(len(cliques))
+    spec = dict(cliques[place]["spec"])
+    pod_spec = dict(spec["podSpec"])
+    image = f"example.com/engine:{dice.randint(2, 4)}"
+    pod_spec["containers"] = [{**container, "image": image} for container in pod_spec["containers"]]
+    cliques[place]["spec"] = {**spec, "podSpec": pod_spec}
+    template["cliques"] = cliques
+    changed = {**manifest, "spec": {**manifest["spec"], "template": template}}
+    return [Event(at=at, apply_set=ApplySet(manifest=changed))]
+
+
+def _delete_set(dice: Random, cast: Cast, at: int) -> list[Event]:
+    manifest = dice.choice(cast.sets)
+    gone = Event(at=at, delete_set=Named(name=manifest["metadata"]["name"]))
+    if dice.random() < 0.5:  # noqa: PLR2004 - a coin
+        return [gone]
+    return [gone, Event(at=at + span_up_to(dice, MINUTE), apply_set=ApplySet(manifest=dict(manifest)))]
+
+
+USER_DRAWS: Final[Mapping[str, Draw]] = {
+    "delete_pod": _delete_pod,
+    "fail_pod": _fail_pod,
+    "crash_pod": _crash_pod,
+    "lose_node": _lose_node,
+    "cordon": _cordon,
+    "scale": scale,
+    "autoscale": _autoscale,
+    "apply_set": _update,
+    "delete_set": _delete_set,
+}

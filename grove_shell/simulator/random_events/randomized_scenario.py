@@ -1,0 +1,79 @@
+"""Faults and deeds drawn for a scenario: a list of events, made up front, the same for the same seed."""
+
+from collections.abc import Mapping
+from random import Random
+from typing import Final
+
+from grove_core.snapshot.cluster import Cluster
+from grove_shell.simulator.random_events.draw import Draw
+from grove_shell.simulator.random_events.random_domain_events import FABRIC_DRAWS, late_domains
+from grove_shell.simulator.random_events.random_faults import FAULT_DRAWS
+from grove_shell.simulator.random_events.random_label_edits import edited_labels
+from grove_shell.simulator.random_events.random_topology_events import TOPOLOGY_DRAWS
+from grove_shell.simulator.random_events.random_user_events import USER_DRAWS, outage
+from grove_shell.simulator.random_events.targets import cast_of
+from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.virtual_time import SECOND
+
+_MOST: Final = 6
+_OUTAGES: Final = 0.3
+_TROUBLED: Final = 0.4
+_LATE: Final = 0.3
+_EDITED: Final = 0.25
+_REARRANGED: Final = 3
+_HORIZON: Final = 90 * SECOND
+
+_DRAWS: Final[Mapping[str, Draw]] = {**USER_DRAWS, **FAULT_DRAWS, **FABRIC_DRAWS, **TOPOLOGY_DRAWS}
+_OF_CLIQUES: Final = frozenset(
+    {"delete_pod", "fail_pod", "crash_pod", "hold_foreign", "gate_foreign", "edit_status", "remove_labels"}
+)
+_OF_CLAIMS: Final = frozenset({"delete_claim"})
+_OF_DOMAINS: Final = frozenset({"delete_domain", "foreign_domain", "limit_domains", "reconfigure"})
+_OF_SETS: Final = frozenset({"scale", "apply_set", "delete_set"})
+DRAWN: Final = (*_DRAWS, "edit_labels")
+"""Every kind of event that is drawn."""
+
+
+def with_drawn_events(
+    scenario: Scenario, seed: int, *, without: frozenset[str] = frozenset(), dump: Cluster | None = None
+) -> Scenario:
+    """The scenario, and what else happens in it for this seed.
+
+    Few kinds of things happen in one world, so that each kind is alone in some worlds (swarm testing).
+
+    Args:
+        scenario: what happens in it happens all the same.
+        seed: which world.
+        without: kinds of events, as the fields of an event are called, that are not drawn.
+        dump: what the scenario starts from, where it names one.
+    """
+    dice = Random(seed)  # noqa: S311 - a world is no secret
+    cast = cast_of(scenario, dump)
+    absent = (frozenset() if cast.cliques else _OF_CLIQUES) | (frozenset() if cast.sets else _OF_SETS)
+    absent |= frozenset() if cast.domains else _OF_DOMAINS
+    absent |= frozenset() if cast.claims else _OF_CLAIMS
+    absent |= frozenset() if cast.topologies else frozenset(TOPOLOGY_DRAWS)
+    absent |= frozenset() if cast.topologies and cast.sets else {"name_topology"}
+    kinds = [name for name in _DRAWS if name not in without | absent]
+    chosen = dice.sample(kinds, min(dice.randint(1, 4), len(kinds)))
+    horizon = max((event.at for event in scenario.spec.events), default=0) + _HORIZON
+    events = list(scenario.spec.events)
+    for _ in range(dice.randint(1, _MOST)):
+        name = dice.choice(chosen)
+        early = dice.random() < 0.4  # noqa: PLR2004 - most is written while a set comes into being
+        events += _DRAWS[name](dice, cast, dice.randrange(0, 3 * SECOND if early else horizon, 100))
+    if "crash_pod" in kinds and dice.random() < _OUTAGES:
+        events += outage(dice, cast, horizon)
+    troubles = [name for name in kinds if name in _OF_DOMAINS]
+    if troubles and dice.random() < _TROUBLED:
+        events += _DRAWS[dice.choice(troubles)](dice, cast, dice.randrange(0, horizon, 100))
+    if "limit_domains" in troubles and dice.random() < _LATE:
+        events += late_domains(dice, cast, horizon, kinds)
+    rearranged = [name for name in kinds if name in TOPOLOGY_DRAWS]
+    for _ in range(dice.randint(0, _REARRANGED) if rearranged else 0):
+        early = dice.random() < 0.5  # noqa: PLR2004 - while pods are placed
+        events += _DRAWS[dice.choice(rearranged)](dice, cast, dice.randrange(0, 4 * SECOND if early else horizon, 100))
+    by_hand = Random(f"labels of {seed}")  # noqa: S311 - as above; dice of their own, so that the rest is as without
+    if "edit_labels" not in without and by_hand.random() < _EDITED:
+        events += edited_labels(by_hand, cast, horizon)
+    return scenario.with_events(tuple(events))

@@ -1,0 +1,125 @@
+"""Whom something can happen to in a scenario."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.membership import Membership
+from grove_core.resources.names import domain_name, member_clique_name, scaling_group_name, standalone_clique_name
+from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
+from grove_core.snapshot.cluster import Cluster
+from grove_shell.settings.mnnvl import MnnvlSettings
+from grove_shell.simulator.scenario.field_types import KINDS, Kind
+from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.scenario.shared_domain_names import memberships_of
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Whom something can happen to.
+
+    Attributes:
+        cliques: names of those that the sets become at first.
+        groups: the same of scaling groups, each with its ``minAvailable``.
+        scalers: names of the autoscalers among them.
+        sets: the manifests.
+        nodes: names.
+        domains: names of the ComputeDomains that the sets may become; empty where MNNVL is never on.
+        claims: the same of ResourceClaims that are shared by annotation.
+        topologies: names of those there are at first, and of the default one where it is to be made.
+        kinds: those that faults may concern.
+    """
+
+    cliques: tuple[str, ...]
+    groups: tuple[tuple[str, int], ...]
+    scalers: tuple[str, ...]
+    sets: tuple[Mapping[str, Any], ...]
+    nodes: tuple[str, ...]
+    domains: tuple[str, ...]
+    claims: tuple[str, ...]
+    topologies: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+
+
+def cast_of(scenario: Scenario, dump: Cluster | None = None) -> Cast:
+    """Everybody of a scenario, and of the dump that it starts from, at its start."""
+    cliques: list[str] = []
+    groups: list[tuple[str, int]] = []
+    scalers: list[str] = []
+    for manifest in scenario.spec.sets:
+        root = podcliqueset_of(manifest)
+        for replica in range(root.spec.replicas):
+            _add_replica(root, replica, cliques, groups, scalers)
+    if dump is not None:
+        cliques += [clique.ref.name for found in dump.cliques_of.values() for clique in found]
+        groups += [(group.ref.name, group.min_available) for found in dump.groups_of.values() for group in found]
+    nodes = [name for pool in scenario.spec.nodes for name in pool.names]
+    settings = _settings_of(scenario)
+    domains = tuple(_domains_of(scenario, settings))
+    claims: tuple[str, ...] = ()
+    if any(one.mode == "annotations" for one in settings):
+        shared = tuple(_shared_by(scenario))
+        domains += tuple(dict.fromkeys(one.domain for one in shared))
+        claims = tuple(dict.fromkeys(one.claim for one in shared))
+    topologies = tuple(_topologies_of(scenario, dump))
+    absent = {kind for kind, names in ((DOMAIN_KIND, domains), (TOPOLOGY_KIND, topologies)) if not names}
+    return Cast(
+        cliques=tuple(cliques),
+        groups=tuple(groups),
+        scalers=tuple(scalers),
+        sets=scenario.spec.sets,
+        nodes=tuple(nodes),
+        domains=domains,
+        claims=claims,
+        topologies=topologies,
+        kinds=tuple(kind for kind in KINDS if kind not in absent),
+    )
+
+
+def _topologies_of(scenario: Scenario, dump: Cluster | None) -> Iterator[str]:
+    yield from (str(manifest["metadata"]["name"]) for manifest in scenario.spec.topologies)
+    yield from dump.topologies if dump is not None else ()
+    if scenario.spec.operator.topology_aware_scheduling.enabled:
+        yield DEFAULT_TOPOLOGY
+
+
+def _settings_of(scenario: Scenario) -> tuple[MnnvlSettings, ...]:
+    """Everything that the operator is ever told, but for nothing at all."""
+    told = (event.reconfigure.mnnvl for event in scenario.spec.events if event.reconfigure is not None)
+    return tuple(one for one in (scenario.spec.operator.mnnvl, *told) if one is not None and one != MnnvlSettings())
+
+
+def _shared_by(scenario: Scenario) -> Iterator[Membership]:
+    """What PodCliques of the replicas there are at first share by annotation."""
+    for manifest in scenario.spec.sets:
+        root = podcliqueset_of(manifest)
+        for replica in range(root.spec.replicas):
+            yield from memberships_of(root, replica)
+
+
+def _domains_of(scenario: Scenario, settings: tuple[MnnvlSettings, ...]) -> Iterator[str]:
+    """Of the replicas there are at first; also where MNNVL is off at first and somebody turns it on."""
+    if any(one.mode == "operator" for one in settings):
+        for manifest in scenario.spec.sets:
+            root = podcliqueset_of(manifest)
+            yield from (domain_name(root.ref.name, replica) for replica in range(root.spec.replicas))
+
+
+def _add_replica(
+    root: PodCliqueSet, replica: int, cliques: list[str], groups: list[tuple[str, int]], scalers: list[str]
+) -> None:
+    name = root.ref.name
+    for clique in root.spec.standalone_cliques:
+        cliques.append(standalone_clique_name(name, replica, clique.name))
+        if clique.spec.auto_scaling_config is not None:
+            scalers.append(cliques[-1])
+    for group in root.spec.template.pod_clique_scaling_groups:
+        owner = scaling_group_name(name, replica, group.name)
+        groups.append((owner, group.min_available))
+        if group.scale_config is not None:
+            scalers.append(owner)
+        cliques += [
+            member_clique_name(owner, index, short) for index in range(group.replicas) for short in group.clique_names
+        ]

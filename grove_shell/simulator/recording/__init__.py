@@ -1,0 +1,1 @@
+"""What a run records: history entries, the timeline, the state of each PodClique over time."""

@@ -1,0 +1,187 @@
+"""Writes down what an operator does and what becomes of the cluster, for people."""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from grove_core.areas.gang_termination.questions import PREDICTION, TERMINATION
+from grove_core.areas.gang_termination.verdicts import WAITS
+from grove_core.kernel.conditions import Condition
+from grove_core.kernel.decisions import reasons_on
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import (
+    Apply,
+    Attempt,
+    Create,
+    Delete,
+    DropFinalizer,
+    Ensure,
+    Outcome,
+    SetStatus,
+    Step,
+    terminated_by,
+)
+from grove_core.plan.plan import Plan
+from grove_core.resources.configuration import Configuration
+from grove_core.resources.keys import DOMAINS_READY, TOPOLOGY_IN_SYNC
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.in_memory.refusals import FOUND
+from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.simulated_cluster import Cluster
+from grove_shell.simulator.cluster.topologies import Sight
+from grove_shell.simulator.recording.history import Actor, History, What
+
+_TAKEN_AWAY: Final = {
+    DOMAINS_READY: f"no ComputeDomain fails any more, {DOMAINS_READY} is taken away",
+    TOPOLOGY_IN_SYNC: f"its topology holds again, {TOPOLOGY_IN_SYNC} is taken away",
+}
+_IN_WORDS: Final = frozenset(_TAKEN_AWAY)
+"""Conditions of which every change of words is told."""
+
+
+class Storyteller:
+    """Follows an operator, and listens to the cluster."""
+
+    def __init__(self, cluster: Cluster, history: History) -> None:
+        self.cluster = cluster
+        self.history = history
+        self._unpredicted: dict[Ref, dict[str, None]] = {}
+        self._ended: dict[tuple[Ref, str], set[Ref]] = {}  # replica and uid of the cause -> what ended with it
+        self._waits: dict[Ref, dict[Ref, str]] = {}  # by root
+        self._held: dict[Ref, dict[Ref, tuple[str, ...]]] = {}
+
+    # of the cluster
+
+    def hear(self, changes: Iterable[Change]) -> None:
+        """Conditions that flip, and updates that begin and end."""
+        if self.history.deaf:
+            return
+        for change in changes:
+            before, after = change.before, change.after
+            if isinstance(after, PodClique | ScalingGroup | PodCliqueSet) and change.kind == after.ref.kind:
+                known = _conditions(before)
+                for condition in after.status.conditions:
+                    old = known.get(condition.type)
+                    moved = old is None or old.status is not condition.status or old.reason != condition.reason
+                    if moved or (condition.type in _IN_WORDS and old != condition):
+                        self._tell_of(after.ref, condition, old)
+                gone = known.keys() - {one.type for one in after.status.conditions}
+                for word in (word for kind, word in _TAKEN_AWAY.items() if kind in gone):
+                    self.history.note(change.at, Actor.OPERATOR, What.CHANGED, after.ref, detail=word)
+                was = getattr(getattr(before, "status", None), "updating", False)
+                if after.status.updating != was:
+                    word = "an update begins" if after.status.updating else "the update is complete"
+                    self.history.note(change.at, Actor.OPERATOR, What.CHANGED, after.ref, detail=word)
+
+    def _tell_of(self, ref: Ref, condition: Condition, old: Condition | None) -> None:
+        self.history.note(
+            self.cluster.agenda.now,
+            Actor.OPERATOR,
+            What.CONDITION,
+            ref,
+            detail=f"{condition.type}={condition.status.value}",
+            because=(condition.reason, condition.message, old.status.value if old is not None else ""),
+        )
+
+    # of the operator
+
+    @property
+    def not_predicted(self) -> Mapping[Ref, tuple[str, ...]]:
+        """Set -> what of it the rules did not predict, a sentence each in the order in which they came."""
+        ordered = sorted(self._unpredicted, key=lambda root: root.sort_key)
+        return {root: tuple(self._unpredicted[root]) for root in ordered}
+
+    def planned(self, actor: Actor, seen: Sight, plan: Plan) -> None:
+        """Who waits until when, and what is held back; once, until it changes."""
+        for why in reasons_on(PREDICTION, plan.findings):
+            self._unpredicted.setdefault(plan.root, {})[why.sentence] = None
+        if self.history.deaf:
+            return
+        waits: dict[Ref, str] = {}
+        for finding in plan.findings:
+            if finding.question == TERMINATION and finding.verdict == WAITS:
+                waits[finding.subject] = "; ".join(dict.fromkeys(why.sentence for why in finding.because))
+        for subject, sentence in waits.items():
+            if self._waits.get(plan.root, {}).get(subject) != sentence:
+                self.history.note(self.cluster.agenda.now, actor, What.WAITS, subject, because=(sentence,))
+        self._waits[plan.root] = waits
+        held = {word.target: tuple(why.sentence for why in word.because) for word in plan.withheld}
+        for target, sentences in held.items():
+            if self._held.get(plan.root, {}).get(target) != sentences:
+                self.history.note(self.cluster.agenda.now, actor, What.HOLDS, target, because=sentences)
+        self._held[plan.root] = held
+        del seen
+
+    def wrote(self, actor: Actor, seen: Sight, attempt: Attempt) -> None:
+        """One write, and why."""
+        step = attempt.step
+        if attempt.outcome is Outcome.DONE and isinstance(step.action, Delete):
+            self._count_ends(step)
+        if self.history.deaf:
+            return
+        because = tuple(why.sentence for why in step.because)
+        clique = _clique_of(step, seen) if step.target.kind == "Pod" else ""
+        if attempt.outcome is not Outcome.DONE or attempt.detail == FOUND:
+            detail = FOUND if attempt.detail == FOUND else f"{attempt.outcome.value}: {attempt.detail}"
+            self.history.note(
+                self.cluster.agenda.now, actor, What.DENIED, step.target, clique=clique, detail=detail, because=because
+            )
+            return
+        self.history.note(self.cluster.agenda.now, actor, _verb(step), step.target, clique=clique, because=because)
+
+    def began(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
+        """The process does not get as far as its first look; one that does is not worth a line."""
+        if objection is not None and not self.history.deaf:
+            word = f"the operator ends at its start: {objection.sentence}"
+            self.history.note(self.cluster.agenda.now, Actor.FAULT, What.FAULT, detail=word)
+        del actor, configuration
+
+    def crashed(self, actor: Actor, writes: int) -> None:
+        """The process ended."""
+        word = f"the operator crashes at write {writes} of its round" if writes else "the operator crashes"
+        self.history.note(self.cluster.agenda.now, Actor.FAULT, What.FAULT, detail=word)
+        del actor
+
+    def _count_ends(self, step: Step) -> None:
+        """A replica ends once, however many rounds its deletions take; whoever ends again ends with another one."""
+        if not isinstance(step.action, Delete):
+            return
+        cause = step.action.rests_on[0][1].uid if step.action.rests_on else ""
+        for one in step.action.terminates:
+            ended = self._ended.setdefault((one.replica, cause), set())
+            if not ended or step.target in ended:
+                self.history.terminations += 1
+                ended.clear()
+            ended.add(step.target)
+
+
+def _verb(step: Step) -> What:
+    match step.action:
+        case Create() | Ensure():
+            return What.CREATED
+        case Apply():
+            return What.OPENED if step.target.kind == "Pod" else What.CHANGED
+        case SetStatus():
+            return What.STATUS
+        case DropFinalizer():
+            return What.RELEASED
+        case Delete():
+            return What.TERMINATED if terminated_by(step) else What.DELETED
+
+
+def _clique_of(step: Step, seen: Sight) -> str:
+    if isinstance(step.action, Create):
+        owner = step.action.manifest["metadata"]["ownerReferences"][0]  # type: ignore[index,call-overload]  # what is created has an owner (PL-016)
+        return str(owner["name"])  # type: ignore[index,call-overload]  # what is created has an owner (PL-016)
+    pods = seen.pods() if isinstance(seen, Snapshot) else ()
+    found = (clique.ref.name for clique, pod in pods if pod.name == step.target.name)
+    return next(found, "")
+
+
+def _conditions(item: object) -> dict[str, Condition]:
+    if isinstance(item, PodClique | ScalingGroup | PodCliqueSet):
+        return {condition.type: condition for condition in item.status.conditions}
+    return {}

@@ -1,0 +1,147 @@
+"""What may happen in a scenario: each event is a moment, and one thing."""
+
+from typing import TypeAlias
+
+from pydantic import model_validator
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+from grove_shell.simulator.scenario.fault_events import (
+    ChangeHashes,
+    CrashOperator,
+    EditLabels,
+    EditStatus,
+    ForeignDomain,
+    GateForeign,
+    HoldForeign,
+    JumpClock,
+    LagCache,
+    LimitDomains,
+    LoseAnswers,
+    PermuteLists,
+    Reconfigure,
+    RefuseWrites,
+    Relist,
+    RemoveLabels,
+    SecondLeader,
+    SlowAnswers,
+    Touch,
+)
+from grove_shell.simulator.scenario.field_types import Model, Span
+from grove_shell.simulator.scenario.user_events import (
+    ApplySet,
+    ApplyTopology,
+    Autoscale,
+    ClaimAt,
+    CrashPod,
+    DomainAt,
+    Named,
+    NodeAt,
+    NodePool,
+    PodAt,
+    Scale,
+    TopologyAt,
+)
+
+Deed: TypeAlias = (
+    ApplySet
+    | ApplyTopology
+    | TopologyAt
+    | Scale
+    | Autoscale
+    | Named
+    | DomainAt
+    | ClaimAt
+    | PodAt
+    | CrashPod
+    | NodePool
+    | NodeAt
+    | CrashOperator
+    | LagCache
+    | Relist
+    | Touch
+    | LoseAnswers
+    | RefuseWrites
+    | SlowAnswers
+    | ChangeHashes
+    | SecondLeader
+    | JumpClock
+    | HoldForeign
+    | GateForeign
+    | EditStatus
+    | RemoveLabels
+    | EditLabels
+    | PermuteLists
+    | Reconfigure
+    | ForeignDomain
+    | LimitDomains
+)
+
+
+class Event(Model):
+    """One thing that happens: ``at`` a moment after the start, and exactly one of the others."""
+
+    at: Span
+    apply_set: ApplySet | None = None
+    scale: Scale | None = None
+    autoscale: Autoscale | None = None
+    delete_set: Named | None = None
+    delete_pod: PodAt | None = None
+    fail_pod: PodAt | None = None
+    crash_pod: CrashPod | None = None
+    lose_node: NodeAt | None = None
+    restore_node: NodeAt | None = None
+    add_nodes: NodePool | None = None
+    remove_node: NodeAt | None = None
+    cordon: NodeAt | None = None
+    uncordon: NodeAt | None = None
+    crash_operator: CrashOperator | None = None
+    lag_cache: LagCache | None = None
+    relist: Relist | None = None
+    touch: Touch | None = None
+    lose_answers: LoseAnswers | None = None
+    refuse_writes: RefuseWrites | None = None
+    slow_answers: SlowAnswers | None = None
+    change_hashes: ChangeHashes | None = None
+    second_leader: SecondLeader | None = None
+    jump_clock: JumpClock | None = None
+    hold_foreign: HoldForeign | None = None
+    gate_foreign: GateForeign | None = None
+    edit_status: EditStatus | None = None
+    remove_labels: RemoveLabels | None = None
+    edit_labels: EditLabels | None = None
+    permute_lists: PermuteLists | None = None
+    delete_domain: DomainAt | None = None
+    delete_claim: ClaimAt | None = None
+    foreign_domain: ForeignDomain | None = None
+    limit_domains: LimitDomains | None = None
+    reconfigure: Reconfigure | None = None
+    apply_topology: ApplyTopology | None = None
+    delete_topology: TopologyAt | None = None
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> "Event":
+        if len(self.model_fields_set - {"at"}) != 1 or self._given() is None:
+            raise PydanticCustomError("exactly_one", "at, and exactly one thing that happens")
+        return self
+
+    @property
+    def what(self) -> str:
+        """The name of what happens, as the field is called here (``lose_node``)."""
+        (name,) = self.model_fields_set - {"at"}
+        return name
+
+    @property
+    def written(self) -> str:
+        """The same as it stands in a file (``loseNode``)."""
+        return to_camel(self.what)
+
+    @property
+    def deed(self) -> Deed:
+        """What happens."""
+        given: Deed | None = self._given()
+        assert given is not None  # noqa: S101 - the validator saw to it
+        return given
+
+    def _given(self) -> Deed | None:
+        return next((getattr(self, name) for name in self.model_fields_set - {"at"}), None)

@@ -1,0 +1,134 @@
+"""The kinds of fields that a scenario consists of, and what a person is told who fills them in wrongly."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    StrictInt,
+    StrictStr,
+    ValidationInfo,
+)
+from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
+
+from grove_core.kernel.times import format_time, parse_time
+from grove_shell.simulator.scenario.quantities import parse_quantity
+from grove_shell.simulator.virtual_time import span_from, span_text
+
+WRITTEN: Final = "written by a person"
+"""The validation context of a file: there a span is text, and a number of nobody knows what."""
+
+
+_FIRST_YEAR: Final = 1970
+_LAST_YEAR: Final = 2200
+
+
+class Model(BaseModel):
+    """Base of everything in a scenario: frozen, camelCase; what it does not know is a fault."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, defer_build=True
+    )
+
+
+def _span(value: object, info: ValidationInfo) -> object:
+    if isinstance(value, int) and not isinstance(value, bool) and info.context != WRITTEN:
+        return value
+    span = span_from(value) if isinstance(value, str) else None
+    if span is None:
+        raise PydanticCustomError("span", 'a duration such as "90s" or "1h30m"')
+    return span
+
+
+def _interval(value: object, info: ValidationInfo) -> object:
+    span = _span(value, info)
+    if not span:
+        raise PydanticCustomError("interval", "a duration longer than none")
+    return span
+
+
+def _moment(value: object) -> object:
+    """Of the calendar there is left on both sides as much as the longest span that can be written."""
+    moment = value if isinstance(value, datetime) else parse_time(value) if isinstance(value, str) else None
+    if moment is None or not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
+        raise PydanticCustomError("moment", 'a time such as "2026-11-20T09:00:00Z", from 1970 to 2200')
+    return moment
+
+
+def _amount(value: object) -> object:
+    if isinstance(value, bool) or not isinstance(value, str | int) or parse_quantity(str(value)) is None:
+        raise PydanticCustomError("quantity", 'a quantity such as 8, "500m" or "64Gi"')
+    return str(value)
+
+
+def _counted(value: object) -> object:
+    """One number for everything, or numbers by PodClique."""
+    counts = value.values() if isinstance(value, Mapping) else (value,)
+    if any(isinstance(count, bool) or not isinstance(count, int) or count < 0 for count in counts):
+        raise PydanticCustomError("counted", "a number, or numbers by name of a PodClique")
+    return {str(key): count for key, count in value.items()} if isinstance(value, Mapping) else value
+
+
+def _address(value: object) -> object:
+    kind, slash, name = value.partition("/") if isinstance(value, str) else ("", "", "")
+    if not (kind and slash and name):
+        raise PydanticCustomError("address", "Kind/name, such as PodClique/llm-0-worker")
+    return value
+
+
+def _time(value: object, info: ValidationInfo) -> object:
+    if value == "end":
+        return value
+    try:
+        return _span(value, info)
+    except PydanticCustomError as fault:
+        raise PydanticCustomError("time", f'{fault.message()}, or "end"') from None
+
+
+def _time_text(value: int | str) -> str:
+    return value if isinstance(value, str) else span_text(value)
+
+
+def _object(value: object) -> object:
+    if not isinstance(value, Mapping):
+        raise PydanticCustomError("object", "an object")
+    return value
+
+
+Interval = Annotated[int, BeforeValidator(_interval), PlainSerializer(span_text)]
+"""A span of time that something is repeated after."""
+Span = Annotated[int, BeforeValidator(_span), PlainSerializer(span_text)]
+"""A span of time, in milliseconds; a Go duration in a file."""
+Time = Annotated[int | Literal["end"], BeforeValidator(_time), PlainSerializer(_time_text)]
+"""A span since the start of a scenario, or its end."""
+Moment = Annotated[datetime, BeforeValidator(_moment), PlainSerializer(format_time)]
+Amount = Annotated[str, BeforeValidator(_amount)]
+Counted = Annotated[int | dict[str, int], BeforeValidator(_counted)]
+Address = Annotated[StrictStr, BeforeValidator(_address)]
+Raw = Annotated[dict[str, Any], BeforeValidator(_object)]
+Name = Annotated[StrictStr, Field(min_length=1)]
+Count = Annotated[StrictInt, Field(ge=0, le=100_000)]
+Several = Annotated[StrictInt, Field(ge=1, le=100_000)]
+Kind: TypeAlias = Literal[
+    "PodCliqueSet",
+    "PodCliqueScalingGroup",
+    "PodClique",
+    "PodGang",
+    "Pod",
+    "ComputeDomain",
+    "ClusterTopology",
+    "other",
+]
+"""``other`` is every kind that no decision looks into: services, roles, claims, autoscalers."""
+KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+
+
+def kind_of(kind: str) -> str:
+    """Return a kind as faults name it: ``other`` for every kind that no decision reads."""
+    return kind if kind in KINDS else "other"

@@ -1,0 +1,199 @@
+"""Who there can be at a moment of a scenario, by name."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from grove_core.admit import admit
+from grove_core.areas.workload.defaults import with_defaults
+from grove_core.kernel.admission import Deny
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.configuration import Configuration, TopologyAware
+from grove_core.resources.names import (
+    domain_name,
+    member_clique_name,
+    replica_name,
+    scaled_gang_name,
+    scaling_group_name,
+    standalone_clique_name,
+)
+from grove_core.resources.owned import CLAIM_KIND
+from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
+from grove_core.resources.template import SetSpec
+from grove_core.snapshot.cluster import Cluster
+from grove_shell.simulator.scenario.did_you_mean import closest
+from grove_shell.simulator.scenario.events import Event
+from grove_shell.simulator.scenario.shared_domain_names import memberships_of
+from grove_shell.simulator.scenario.user_events import (
+    ApplySet,
+    ApplyTopology,
+    Autoscale,
+    NodePool,
+    Scale,
+)
+
+AUTOSCALER: Final = "HorizontalPodAutoscaler"
+NODE: Final = "node"
+CLIQUE_TEMPLATE: Final = "clique"
+_KINDS: Final = frozenset(
+    {"PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", DOMAIN_KIND, CLAIM_KIND, TOPOLOGY_KIND}
+)
+
+_OPEN: Final = Configuration(topology=TopologyAware(enabled=True))
+"""Which topologies may be named is not known beforehand; nobody is refused for the one that a manifest names."""
+
+
+class Directory:
+    """Everybody who may have been there so far, by kind.
+
+    Names are ``namespace/name``; those of nodes and topologies bare. The operator may make the default topology.
+    """
+
+    def __init__(
+        self,
+        sets: Iterable[Mapping[str, Any]],
+        nodes: Iterable[NodePool],
+        dump: Cluster | None,
+        topologies: Iterable[Mapping[str, Any]] = (),
+    ) -> None:
+        self._roots: defaultdict[str, list[PodCliqueSet]] = defaultdict(list)
+        self._asked: dict[tuple[str, str], int] = {}  # kind and name -> the most replicas that somebody asked for
+        self._stored: defaultdict[str, set[str]] = defaultdict(set)
+        self._names: dict[str, dict[str, None]] | None = None
+        self._bare: dict[str, set[str]] = {}
+        for pool in nodes:
+            self._add_pool(pool)
+        self._add(TOPOLOGY_KIND, [DEFAULT_TOPOLOGY, *map(_name_in, topologies)])
+        for manifest in sets:
+            self._add_root(podcliqueset_of(manifest))
+        if dump is not None:
+            self._add_dump(dump)
+
+    def take(self, event: Event) -> None:
+        """What an event may bring about."""
+        deed = event.deed
+        if isinstance(deed, NodePool):
+            self._add_pool(deed)
+        elif isinstance(deed, ApplySet) and not isinstance(admit(deed.manifest, configuration=_OPEN).verdict, Deny):
+            self._add_root(podcliqueset_of(with_defaults(deed.manifest)))
+        elif isinstance(deed, ApplyTopology):
+            self._add(TOPOLOGY_KIND, [_name_in(deed.manifest)])
+        elif isinstance(deed, Scale):
+            self._ask(deed.kind, deed.name, deed.replicas)
+        elif isinstance(deed, Autoscale):
+            self._ask("PodCliqueScalingGroup", deed.name, deed.replicas)
+
+    @property
+    def size(self) -> int:
+        """How many objects the sets may come to have, or more; nothing is listed for it."""
+        return sum(self._size_of(full.rpartition("/")[2], roots) for full, roots in self._roots.items())
+
+    def _size_of(self, name: str, roots: list[PodCliqueSet]) -> int:
+        most = max(self._asked.get(("PodCliqueSet", name), 0), *(root.spec.replicas for root in roots))
+        asked = max((count for (kind, _), count in self._asked.items() if kind == "PodCliqueScalingGroup"), default=0)
+        each = 0
+        for template in (root.spec.template for root in roots):
+            each += 2 + len(template.cliques)
+            for group in template.pod_clique_scaling_groups:
+                least = group.scale_config.min_replicas or 0 if group.scale_config is not None else 0
+                each += (max(group.replicas, asked, least) + 1) * (len(group.clique_names) + 1)
+        return most * each
+
+    def knows_of(self, kind: str) -> bool:
+        """Whether all objects of a kind are known by name."""
+        return kind in _KINDS
+
+    def has(self, kind: str, name: str) -> bool:
+        """Whether somebody of the kind may have the name: bare, or behind its namespace."""
+        return name in self._all().get(kind, {}) or name in self._bare.get(kind, ())
+
+    def like(self, kind: str, name: str) -> str:
+        """Who there is of a kind, the closest name first."""
+        namespace = "/" in name
+        full = self._all().get(kind, {})
+        found = list(full if namespace else dict.fromkeys(name.rpartition("/")[2] for name in full))
+        return closest(name, found) or f"there is no {kind}"
+
+    def _add_pool(self, pool: NodePool) -> None:
+        self._add(NODE, pool.names)
+
+    def _add_root(self, root: PodCliqueSet) -> None:
+        self._roots[f"{root.ref.namespace}/{root.ref.name}"].append(root)
+        self._names = None
+
+    def _add_dump(self, dump: Cluster) -> None:
+        for root in dump.sets:
+            self._add_root(root)
+        parts = (*dump.cliques_of.values(), *dump.groups_of.values(), *dump.gangs_of.values())
+        for item in (item for found in parts for item in found):
+            self._add(item.ref.kind, [f"{item.ref.namespace}/{item.ref.name}"])
+        for owned in (item for found in dump.others_of.values() for item in found):
+            if owned.ref.kind == AUTOSCALER:
+                self._add(AUTOSCALER, [f"{owned.ref.namespace}/{owned.ref.name}"])
+        for kind, held in ((DOMAIN_KIND, dump.domains), (CLAIM_KIND, dump.claims)):
+            self._add(kind, [f"{namespace}/{name}" for namespace, name in held])
+        self._add(TOPOLOGY_KIND, dump.topologies)
+        for group in (group for found in dump.groups_of.values() for group in found):
+            self._ask("PodCliqueScalingGroup", group.ref.name, group.replicas)
+        self._add(NODE, sorted({pod.node for pods in dump.pods_of.values() for pod in pods if pod.node}))
+
+    def _add(self, kind: str, names: Iterable[str]) -> None:
+        self._stored[kind].update(names)
+        self._names = None
+
+    def _ask(self, kind: str, name: str, replicas: int) -> None:
+        key = (kind, name.rpartition("/")[2])
+        self._asked[key] = max(self._asked.get(key, 0), replicas)
+        self._names = None
+
+    def _all(self) -> Mapping[str, Mapping[str, None]]:
+        """Every name by kind, in a fixed order."""
+        if self._names is None:
+            found = {kind: dict.fromkeys(sorted(names)) for kind, names in self._stored.items()}
+            for full, roots in self._roots.items():
+                namespace, _, name = full.partition("/")
+                found.setdefault("PodCliqueSet", {})[full] = None
+                for kind, part in self._parts_of(name, roots):
+                    found.setdefault(kind, {})[f"{namespace}/{part}"] = None
+            self._names = found
+            self._bare = {kind: {full.rpartition("/")[2] for full in names} for kind, names in found.items()}
+        return self._names
+
+    def _parts_of(self, name: str, roots: list[PodCliqueSet]) -> Iterator[tuple[str, str]]:
+        """Kind and name of what a set may have become, in any of the forms that it had; an update spares one more."""
+        most = max(self._asked.get(("PodCliqueSet", name), 0), *(root.spec.replicas for root in roots))
+        for root in roots:
+            yield from ((CLIQUE_TEMPLATE, clique.name) for clique in root.spec.template.cliques)
+            for replica in range(most):
+                yield "PodGang", replica_name(name, replica)
+                yield DOMAIN_KIND, domain_name(name, replica)
+                spare = int(len(roots) > 1)
+                yield from self._parts_of_replica(root.spec, name, replica, spare=spare)
+                for member in memberships_of(root, replica, self._asked, spare):
+                    yield DOMAIN_KIND, member.domain
+                    yield CLAIM_KIND, member.claim
+
+    def _parts_of_replica(self, spec: SetSpec, name: str, replica: int, *, spare: int) -> Iterator[tuple[str, str]]:
+        for clique in spec.standalone_cliques:
+            whole = standalone_clique_name(name, replica, clique.name)
+            yield "PodClique", whole
+            if clique.spec.auto_scaling_config is not None:
+                yield AUTOSCALER, whole
+        for group in spec.template.pod_clique_scaling_groups:
+            owner = scaling_group_name(name, replica, group.name)
+            yield "PodCliqueScalingGroup", owner
+            least = group.min_available
+            asked = self._asked.get(("PodCliqueScalingGroup", owner), 0)
+            if group.scale_config is not None:
+                yield AUTOSCALER, owner
+                asked = max(asked, group.scale_config.min_replicas or 0)
+            for index in range(max(group.replicas, asked) + spare):
+                yield from (("PodClique", member_clique_name(owner, index, short)) for short in group.clique_names)
+                if index >= least:
+                    yield "PodGang", scaled_gang_name(owner, index - least)
+
+
+def _name_in(manifest: Mapping[str, Any]) -> str:
+    meta = manifest.get("metadata")
+    return str(meta.get("name")) if isinstance(meta, Mapping) else ""

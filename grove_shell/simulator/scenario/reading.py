@@ -1,0 +1,294 @@
+"""From a file to a scenario whose sets are admitted: all problems at once, each with its place (SM-001, SM-002)."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from pydantic import ValidationError
+
+from grove_core.admit import admit
+from grove_core.admit_topology import admit_topology
+from grove_core.areas.topology.admit import UNSEEN, Around
+from grove_core.areas.workload.defaults import with_defaults
+from grove_core.kernel.admission import AdmissionVerdict, Deny
+from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, cluster_topology_of, preferred_of
+from grove_core.resources.configuration import UNTOLD, Configuration
+from grove_core.resources.fields import shown
+from grove_core.snapshot.cluster import Cluster
+from grove_shell.manifests.strictness import strictly
+from grove_shell.reading.faults import Fault
+from grove_shell.reading.items import fault_in
+from grove_shell.reading.manifests import expected_by
+from grove_shell.reading.observed_times import newest_time_in
+from grove_shell.reading.sources import Item, items_of, standard_input
+from grove_shell.settings.mnnvl import MnnvlSettings
+from grove_shell.settings.topology import TopologySettings
+from grove_shell.simulator.scenario.events import Event
+from grove_shell.simulator.scenario.field_types import WRITTEN, Model
+from grove_shell.simulator.scenario.name_registry import Directory
+from grove_shell.simulator.scenario.scenario import Expectation, Scenario
+from grove_shell.simulator.scenario.unknown_names import strangers_among
+from grove_shell.simulator.scenario.user_events import NodePool
+from grove_shell.simulator.scenario.validation_errors import expected_of, got_of
+
+_SET_KINDS: Final = ("PodCliqueSet",)
+_BRINGING: Final = frozenset({"addNodes", "applySet", "applyTopology", "scale", "autoscale"})
+_TOP: Final = re.compile(r"spec\.\w+")
+_HIDING: Final = ("spec.sets", "spec.nodes", "spec.cluster", "spec.topologies")
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a file holds.
+
+    Attributes:
+        scenario: with every set as it is after admission; None where there are faults.
+        cluster: the dump to start from, where one is named.
+        faults: everything that is wrong, in order of place.
+        manifests: namespace and name -> the manifest of each set of the dump, which updates are judged against.
+        newer: marks in the dump of a release of the Go operator newer than the newest known one (GF-134).
+    """
+
+    scenario: Scenario | None
+    cluster: Cluster | None
+    faults: tuple[Fault, ...]
+    manifests: Mapping[tuple[str, str], Mapping[str, Any]]
+    newer: tuple[str, ...] = ()
+
+
+def read_scenario(path: str) -> Read:
+    """Read a scenario, the files that it names, and ask admission about its sets. Raises nothing for bad content."""
+    faults: list[Fault] = []
+    items = list(items_of(path, faults, standard_input()))
+    if len(items) != 1 and not faults:
+        faults.append(Fault(file=path, expected="one Scenario", got=f"{len(items)} objects"))
+    if faults:
+        return Read(None, None, tuple(faults), {})
+    reading = _Reading(path, items[0])
+    reading.cluster()
+    scenario = reading.scenario()
+    reading.look_up()
+    ordered = tuple(sorted(reading.faults, key=lambda fault: fault.sort_key))
+    return Read(None if ordered else scenario, reading.dump, ordered, reading.manifests, reading.newer)
+
+
+class _Reading:
+    """One file on its way."""
+
+    def __init__(self, path: str, item: Item) -> None:
+        self.path = path
+        self.item = item
+        self.faults: list[Fault] = []
+        self.dump: Cluster | None = None
+        self.topologies: tuple[dict[str, Any], ...] = ()
+        self.sets: tuple[dict[str, Any], ...] = ()
+        self.events: dict[int, Event] = {}  # by place in the file; those that can be read
+        self.manifests: dict[tuple[str, str], Mapping[str, Any]] = {}
+        self.newer: tuple[str, ...] = ()
+        self.newest: datetime | None = None  # time in the dump
+
+    def scenario(self) -> Scenario | None:
+        raw = self.item.value
+        self.topologies = self._topologies(raw)
+        self.sets = self._sets(raw)
+        self.events = self._events(raw)
+        try:
+            scenario = Scenario.model_validate(raw, context=WRITTEN)
+        except ValidationError as error:
+            for problem in error.errors(include_url=False):
+                self._note(_path(problem["loc"]), expected_of(problem, Scenario), got_of(problem))
+            return None
+        if self.faults:
+            return None
+        events = tuple(sorted(self.events.values(), key=_at))
+        changes: dict[str, Any] = {"sets": self.sets, "topologies": self.topologies, "events": events}
+        if self.newest is not None and "start" not in _part(raw, "spec"):
+            changes["start"] = self.newest
+        return scenario.model_copy(update={"spec": scenario.spec.model_copy(update=changes)})
+
+    def look_up(self) -> None:
+        """Report names that nobody can have (SM-006); not where a fault may hide whom they mean."""
+        spec = _part(self.item.value, "spec")
+        pools = _each(NodePool, spec.get("nodes"))
+        given = _listed(spec.get("events"))
+        unread = (event for place, event in enumerate(given) if place not in self.events and isinstance(event, Mapping))
+        hidden = any(event.keys() & _BRINGING for event in unread) or any(
+            fault.path.startswith(_HIDING) or _TOP.fullmatch(fault.path) or fault.file != self.item.file
+            for fault in self.faults
+        )
+        for name, count in Counter(name for pool in pools.values() for name in pool.names).items():
+            if count > 1:
+                self._note("spec.nodes", "every node once", f'"{name}" {count} times')
+        if not hidden:
+            known = Directory(self.sets, pools.values(), self.dump, self.topologies)
+            expected = _each(Expectation, spec.get("expect"))
+            for found in strangers_among(known, self.events, expected, _part(_part(spec, "kubelet"), "cliques")):
+                self._note(found.path, found.expected, found.got)
+
+    def cluster(self) -> None:
+        """Read the dump that the scenario begins with."""
+        name = _part(self.item.value, "spec").get("cluster")
+        if not isinstance(name, str):
+            return
+        from grove_shell.reading.objects import load  # noqa: PLC0415 - few scenarios begin with a dump
+
+        path = str(self._beside(name))
+        loaded = load([path], standard_input(), raising=False)
+        self.faults.extend(loaded.faults)
+        self.newest = loaded.taken_at
+        for item in items_of(path, [], standard_input()):
+            self.newest = max(filter(None, (self.newest, newest_time_in(item.value))), default=None)
+            meta = _part(item.value, "metadata")
+            if item.value.get("kind") == "PodCliqueSet":
+                self.manifests[str(meta.get("namespace") or "default"), str(meta.get("name"))] = item.value
+        self.dump, self.newer = loaded.cluster, loaded.newer
+
+    def _topologies(self, raw: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+        """Every topology of the start, from the file or beside it, as admission lets it pass."""
+        found: list[dict[str, Any]] = []
+        for place, given in enumerate(_listed(_part(raw, "spec").get("topologies"))):
+            for manifest, where in self._manifests(given, f"spec.topologies[{place}]", TOPOLOGY_KINDS):
+                verdict = admit_topology(manifest, None, UNSEEN, self._configuration).verdict
+                if manifest.get("kind") not in TOPOLOGY_KINDS:
+                    self._note(f"{where}kind", " or ".join(TOPOLOGY_KINDS), shown(manifest.get("kind")))
+                elif not self._is_denied(verdict, where):
+                    name = (manifest["kind"], manifest["metadata"]["name"])
+                    if name in {(other["kind"], other["metadata"]["name"]) for other in found}:
+                        self._note(f"{where}metadata.name", "a name of its own", name[1])
+                    found.append(manifest)
+        return tuple(found)
+
+    def _sets(self, raw: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+        """Every set of the start, from the file or beside it, as admission leaves it."""
+        found: list[dict[str, Any]] = []
+        names: set[tuple[str, str]] = set()
+        for place, given in enumerate(_listed(_part(raw, "spec").get("sets"))):
+            for manifest, where in self._manifests(given, f"spec.sets[{place}]"):
+                admitted = self._admitted(manifest, where)
+                if admitted is None:
+                    continue
+                name = (admitted["metadata"]["namespace"], admitted["metadata"]["name"])
+                if name in names:
+                    self._note(f"{where}metadata.name", "a name of its own", "/".join(name))
+                names.add(name)
+                found.append(admitted)
+        return tuple(found)
+
+    def _events(self, raw: Mapping[str, Any]) -> dict[int, Event]:
+        """The events, with a manifest in place of each file; admission is asked when they happen."""
+        found = _each(Event, _part(raw, "spec").get("events"))
+        for place, given in enumerate(_listed(_part(raw, "spec").get("events"))):
+            for what, kinds in (("applySet", _SET_KINDS), ("applyTopology", TOPOLOGY_KINDS)):
+                apply = _part(given, what)
+                where = f"spec.events[{place}].{what}"
+                if "file" not in _part(apply, "manifest"):
+                    continue
+                manifests = [manifest for manifest, _ in self._manifests(apply["manifest"], where, kinds)]
+                if len(manifests) != 1:
+                    self._note(where, f"one {kinds[0]}", f"{len(manifests)} of them")
+                    continue
+                replaced = {**given, what: {"manifest": manifests[0]}}
+                with suppress(ValidationError):
+                    found[place] = Event.model_validate(replaced, context=WRITTEN)
+        return found
+
+    def _manifests(
+        self, given: object, where: str, kinds: tuple[str, ...] = _SET_KINDS
+    ) -> Iterator[tuple[dict[str, Any], str]]:
+        """The manifests that one entry means, and how their field paths begin."""
+        if not isinstance(given, dict) or "file" not in given:
+            if isinstance(given, dict):
+                yield given, f"{where}."
+            return
+        name = given["file"]
+        if not isinstance(name, str) or len(given) != 1:
+            self._note(where, "a manifest, or file: PATH and nothing else", shown(given))
+            return
+        faults: list[Fault] = []
+        values = [item.value for item in items_of(str(self._beside(name)), faults, standard_input())]
+        self.faults.extend(faults)
+        meant = [value for value in values if value.get("kind") in kinds]
+        if not meant and not faults:
+            self._note(f"{where}.file", f"a file with a {kinds[0]}", name)
+        for manifest in meant:
+            yield manifest, f"{where} ({name}): "
+
+    def _admitted(self, manifest: dict[str, Any], where: str) -> dict[str, Any] | None:
+        if manifest.get("kind") != "PodCliqueSet":
+            self._note(f"{where}kind", "PodCliqueSet", shown(manifest.get("kind")))
+            return None
+        decision = admit(manifest, configuration=self._configuration, around=self._around)
+        denied = self._is_denied(strictly(manifest, decision).verdict, where)
+        return None if denied else with_defaults(manifest)
+
+    def _is_denied(self, verdict: AdmissionVerdict, where: str) -> bool:
+        """Whether admission objects; what to is reported."""
+        if isinstance(verdict, Deny):
+            for objection in verdict.objections:
+                self._note(f"{where}{objection.path}", expected_by(objection.reason.sentence), objection.got)
+        return isinstance(verdict, Deny)
+
+    @cached_property
+    def _around(self) -> Around:
+        """The topologies of the start; only once they are read."""
+        known = [cluster_topology_of(topology) for topology in self.topologies]
+        known += self.dump.topologies.values() if self.dump is not None else ()
+        return Around(preferred_of(known), {}, {})
+
+    @cached_property
+    def _configuration(self) -> Configuration:
+        """What admission is told; what cannot be read is reported with the whole file."""
+        told = _part(_part(self.item.value, "spec"), "operator")
+        found = UNTOLD
+        with suppress(ValidationError):
+            found = replace(found, mnnvl=MnnvlSettings.model_validate(told.get("mnnvl", {})).as_told)
+        with suppress(ValidationError):
+            settings = TopologySettings.model_validate(told.get("topologyAwareScheduling", {}))
+            found = replace(found, topology=settings.as_told)
+        return found
+
+    def _beside(self, name: str) -> Path:
+        return Path(self.path).parent / name
+
+    def _note(self, path: str, expected: str, got: str) -> None:
+        meta = _part(self.item.value, "metadata")
+        where = f"Scenario {meta['name']}" if isinstance(meta.get("name"), str) else ""
+        self.faults.append(fault_in(self.item, where, (path, expected, got), None))
+
+
+_Part = TypeVar("_Part", bound=Model)
+
+
+def _each(kind: type[_Part], value: object) -> dict[int, _Part]:
+    """By place, those parts of a list that can be read; the whole file is judged as well, and tells of the others."""
+    found: dict[int, _Part] = {}
+    for place, given in enumerate(_listed(value)):
+        with suppress(ValidationError):
+            found[place] = kind.model_validate(given, context=WRITTEN)
+    return found
+
+
+def _at(event: Event) -> int:
+    return event.at
+
+
+def _part(raw: object, key: str) -> Mapping[str, Any]:
+    found = raw.get(key) if isinstance(raw, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _listed(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _path(loc: tuple[int | str, ...]) -> str:
+    path = ""
+    for part in loc:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
+    return path

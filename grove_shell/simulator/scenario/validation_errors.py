@@ -1,0 +1,71 @@
+"""What pydantic objects to, in the words of a fault."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, get_args
+
+from pydantic import BaseModel
+
+from grove_core.resources.fields import shown
+from grove_shell.simulator.scenario.did_you_mean import closest
+
+_EXPECTED: Final[Mapping[str, str]] = {
+    "bool_type": "true or false",
+    "int_type": "a whole number",
+    "string_type": "a string",
+    "string_too_short": "a name",
+    "missing": "a value",
+    "tuple_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+}
+
+
+def expected_of(problem: Mapping[str, Any], whole: type[BaseModel]) -> str:
+    """What would have been right.
+
+    Args:
+        problem: one of pydantic's errors.
+        whole: the model that was read.
+    """
+    kind = problem["type"]
+    context = problem.get("ctx") or {}
+    if kind == "extra_forbidden":
+        *where, name = problem["loc"]
+        return f"another field here; {closest(str(name), _fields_at(where, whole))}"
+    if kind == "literal_error":
+        known = context["expected"].replace("'", "").replace(" or ", ", ")
+        return f"one of {known}" if ", " in known else str(known)
+    if kind == "greater_than_equal":
+        return f"a whole number of at least {context['ge']}"
+    if kind == "less_than_equal":
+        return f"a whole number of at most {context['le']}"
+    return _EXPECTED.get(kind, str(problem["msg"]).removeprefix("Value error, "))
+
+
+def got_of(problem: Mapping[str, Any]) -> str:
+    """What stood there, shortened."""
+    if problem["type"] == "missing":
+        return "nothing"
+    if problem["type"] in {"exactly_one", "when_or_never", "one_of_two"}:
+        given = problem["input"]
+        return ", ".join(map(str, given)) or "nothing" if isinstance(given, Mapping) else shown(given)
+    return shown(problem["input"])
+
+
+def _fields_at(where: Iterable[int | str], whole: type[BaseModel]) -> list[str]:
+    """Names of the fields of that part of a model, as they stand in a file."""
+    found = whole
+    for part in where:
+        fields = {field.alias or name: field for name, field in found.model_fields.items()}
+        if isinstance(part, str) and part in fields:
+            found = next(_models_in(fields[part].annotation), found)
+    return [field.alias or name for name, field in found.model_fields.items()]
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401 - any annotation
+    """The models that an annotation is made of."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models_in(part)

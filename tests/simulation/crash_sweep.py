@@ -1,0 +1,66 @@
+"""Crashes everywhere: the operator ends at each of its writes in turn, and must come to the same end (SM-063)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from grove_shell.simulator.cluster.simulated_cluster import Cluster
+from grove_shell.simulator.scenario.events import Event
+from grove_shell.simulator.scenario.fault_events import CrashOperator
+from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.simulation import Options, Run, Simulation
+from grove_shell.simulator.virtual_time import SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """A crash that led elsewhere.
+
+    Attributes:
+        write: at which write the operator ended.
+        committed: whether that write had reached the server.
+        missing, extra: objects by which the end differs from that of the run without a crash.
+    """
+
+    write: int
+    committed: bool
+    run: Run
+    missing: tuple[str, ...]
+    extra: tuple[str, ...]
+
+
+def crash_sweep(scenario: Scenario, *, every: int = 1, names: bool = True) -> Iterator[Divergence]:
+    """Every crash that does not lead to the end of the run without one, or breaks a promise on the way.
+
+    Args:
+        scenario: must come to rest by itself.
+        every: try only each n-th write.
+        names: whether pods must have the same names and uids in the end; not where somebody edits a set while the
+            operator is away, for then some cliques are made anew less often.
+    """
+    whole, run = _end_of(scenario, names=names)
+    for write in range(1, run.writes + 1, every):
+        for committed in (False, True):
+            crash = Event(at=0, crash_operator=CrashOperator(write=write, committed=committed, down=2 * SECOND))
+            end, crashed = _end_of(scenario.with_events((crash, *scenario.spec.events)), names=names)
+            missing, extra = whole - end, end - whole
+            if missing or extra or crashed.violation is not None:
+                yield Divergence(write, committed, crashed, tuple(sorted(missing)), tuple(sorted(extra)))
+
+
+def _end_of(scenario: Scenario, *, names: bool) -> tuple[frozenset[str], Run]:
+    simulation = Simulation(scenario, Options(check=True, deaf=True))
+    run = simulation.run()
+    return frozenset(_told(simulation.cluster, names=names)), run
+
+
+def _told(cluster: Cluster, *, names: bool) -> Iterator[str]:
+    """Every object in words that time, versions and nodes leave alone."""
+    owners = {item.uid: item.ref.short for item in cluster.world.items.values()}
+    for item in cluster.world.items.values():
+        identity = f"{item.uid} of {item.owner_uid}" if names else owners.get(item.owner_uid, "")
+        yield f"{item.ref.short} {identity} deleting={item.deleting} finalizers={','.join(item.finalizers)}"
+    for pod in cluster.pods():
+        bare = replace(pod, resource_version="", node="", trouble="")
+        if not names:
+            bare = replace(bare, name="", uid="", owner_uid=owners.get(pod.owner_uid, ""))
+        yield repr(bare)

@@ -1,0 +1,210 @@
+"""Operators with one known mistake each about ComputeDomains; the checks must find every one of them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from grove_core.kernel.conditions import REMOVED
+from grove_core.kernel.frozen import FrozenMap, freeze, thaw
+from grove_core.kernel.steps import Apply, Create, Delete, Outcome, SetStatus, Stage, Step
+from grove_core.plan.plan import Plan
+from grove_core.reconcile import reconcile
+from grove_core.resources.configuration import UNTOLD
+from grove_core.resources.domain_condition import Failure, failure_in
+from grove_core.resources.keys import DOMAIN_TEMPLATE, DOMAINS_READY, SET
+from grove_core.resources.names import domain_claim_template_name, domain_name, index_from
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.simulator.operator.simulated_operator import Decide
+from tests.simulation.mutants import created, step_of, with_steps
+
+_PARTS: Final = frozenset({"PodClique", "PodCliqueScalingGroup"})
+
+
+def changed(plan: Plan, change: Callable[[Step], Step | None]) -> Plan:
+    """The plan with every step as it is afterwards, or without it."""
+    return replace(plan, steps=tuple(found for step in plan.steps if (found := change(step)) is not None))
+
+
+def index_of(name: str) -> int:
+    found = index_from(name.rpartition("-cd-")[2])
+    return -1 if found is None else found
+
+
+def annotates_later(snapshot: Snapshot) -> Plan:
+    """Adds the annotation when the domain is there at last."""
+    plan, name = reconcile(snapshot), snapshot.root.ref.name
+    there = {index_of(domain.ref.name) for domain in snapshot.domains}
+    parts: tuple[PodClique | ScalingGroup, ...] = (*snapshot.cliques, *snapshot.groups)
+    late = [
+        part
+        for part in parts
+        if part.replica_index in there and DOMAIN_TEMPLATE not in part.annotations and not part.deleting
+    ]
+
+    def fields(replica: int) -> FrozenMap:
+        found = freeze({"metadata": {"annotations": {DOMAIN_TEMPLATE: domain_claim_template_name(name, replica)}}})
+        assert isinstance(found, FrozenMap)
+        return found
+
+    steps = (step_of(Stage.WORKLOAD, part.ref, Apply(fields(part.replica_index), part.guard), plan) for part in late)
+    return with_steps(plan, *steps)
+
+
+def forgets_an_index(snapshot: Snapshot) -> Plan:
+    """The condition lists all replicas that failed but the first."""
+
+    def shorter(step: Step) -> Step:
+        action = step.action
+        if not isinstance(action, SetStatus) or step.target != snapshot.root.ref or "conditions" not in action.fields:
+            return step
+        raw: dict[str, Any] = thaw(action.fields)
+        for found in raw["conditions"]:
+            if found["type"] == DOMAINS_READY:
+                indices = found["message"].partition("[")[2].partition("]")[0].split(", ")
+                found["message"] = Failure(tuple(map(int, indices[1:])), "refused").message
+        fields = freeze(raw)
+        assert isinstance(fields, FrozenMap)
+        return replace(step, action=replace(action, fields=fields))
+
+    return changed(reconcile(snapshot), shorter)
+
+
+def keeps_the_condition(snapshot: Snapshot) -> Plan:
+    return changed(
+        reconcile(snapshot),
+        lambda step: None if isinstance(step.action, SetStatus) and REMOVED in step.action.fields else step,
+    )
+
+
+def deletes_domains_in_use(snapshot: Snapshot) -> Plan:
+    """A surplus domain goes at once, with its pods still there."""
+    plan = reconcile(snapshot)
+    surplus = [
+        domain
+        for domain in snapshot.domains
+        if index_of(domain.ref.name) >= snapshot.root.spec.replicas and not domain.deleting
+    ]
+    return with_steps(plan, *(step_of(Stage.CLEANUP, one.ref, Delete(one.guard), plan) for one in surplus))
+
+
+def deletes_what_is_a_strangers(snapshot: Snapshot) -> Plan:
+    plan = reconcile(snapshot)
+    names = {domain_name(snapshot.root.ref.name, index) for index in range(snapshot.root.spec.replicas)}
+    foreign = [
+        domain
+        for domain in snapshot.named_domains.values()
+        if domain.ref.name in names and domain.owner_uid != snapshot.root.uid and not domain.deleting
+    ]
+    return with_steps(plan, *(step_of(Stage.CLEANUP, one.ref, Delete(one.guard), plan) for one in foreign))
+
+
+def tries_only_once(snapshot: Snapshot) -> Plan:
+    """What failed is left at that: an operator that has forgotten the refusal does not try again."""
+    failed = failure_in(snapshot.root.status.conditions).replicas
+    return changed(
+        reconcile(snapshot),
+        lambda step: (
+            None
+            if isinstance(step.action, Create)
+            and step.target.kind == "ComputeDomain"
+            and index_of(step.target.name) in failed
+            else step
+        ),
+    )
+
+
+def joins_alone(snapshot: Snapshot) -> Plan:
+    """New parts join wherever a domain is, although their siblings run without it."""
+    name = snapshot.root.ref.name
+    there = {index_of(domain.ref.name) for domain in snapshot.domains if not domain.deleting}
+
+    def joined(step: Step) -> Step:
+        if step.target.kind not in _PARTS or not isinstance(step.action, Create):
+            return step
+        raw = thaw(step.action.manifest)
+        replica = step.target.name.removeprefix(f"{name}-").partition("-")[0]
+        if int(replica) not in there:
+            return step
+        raw["metadata"].setdefault("annotations", {})[DOMAIN_TEMPLATE] = domain_claim_template_name(name, int(replica))
+        return replace(step, action=created(raw))
+
+    return changed(reconcile(snapshot), joined)
+
+
+def makes_domains_for_who_runs_without(snapshot: Snapshot) -> Plan:
+    """Switched on, it makes domains that nobody will use."""
+    plan, bare = reconcile(snapshot), reconcile(replace(snapshot, cliques=(), groups=()))
+    made = [step for step in bare.steps if step.target.kind == "ComputeDomain" and isinstance(step.action, Create)]
+    return with_steps(plan, *made)
+
+
+def makes_domains_while_off(snapshot: Snapshot) -> Plan:
+    """Whether it is switched on does not matter to it."""
+    here = snapshot.configuration
+    return reconcile(replace(snapshot, configuration=replace(here, mnnvl=replace(here.mnnvl, enabled=True))))
+
+
+def does_not_wait(snapshot: Snapshot) -> Plan:
+    """Cliques are made beside their domain, and so without it."""
+    plan, off = reconcile(snapshot), reconcile(replace(snapshot, configuration=UNTOLD))
+    held = {one.target for one in plan.withheld}
+    early = [step for step in off.steps if step.target in held and step.target.kind in _PARTS]
+    return with_steps(
+        replace(plan, withheld=tuple(one for one in plan.withheld if one.target.kind not in _PARTS)), *early
+    )
+
+
+def waits_for_ever(snapshot: Snapshot) -> Plan:
+    """A refusal is not taken for an answer."""
+    attempts = tuple(
+        attempt
+        for attempt in snapshot.attempts
+        if attempt.outcome is not Outcome.REFUSED or attempt.step.target.kind != "ComputeDomain"
+    )
+    return reconcile(replace(snapshot, attempts=attempts))
+
+
+def forgets_the_claim(snapshot: Snapshot) -> Plan:
+    """Every pod but the first of a clique is made without a claim."""
+
+    def bare(step: Step) -> Step:
+        if step.target.kind != "Pod" or not isinstance(step.action, Create):
+            return step
+        raw = thaw(step.action.manifest)
+        if raw["metadata"]["labels"]["grove.io/podclique-pod-index"] != "0":
+            raw["spec"].pop("resourceClaims", None)
+        return replace(step, action=created(raw))
+
+    return changed(reconcile(snapshot), bare)
+
+
+def takes_any_domain_for_its_own(snapshot: Snapshot) -> Plan:
+    """Goes by the name alone."""
+    root = snapshot.root
+    labels = FrozenMap(dict.fromkeys(SET, root.ref.name))
+    named = {key: replace(domain, owner_uid=root.uid, labels=labels) for key, domain in snapshot.named_domains.items()}
+    return reconcile(replace(snapshot, named_domains=named))
+
+
+def _always(decide: Decide) -> Callable[[], Decide]:
+    return lambda: decide
+
+
+FABRIC_MUTANTS: Final[Mapping[str, tuple[Callable[[], Decide], frozenset[str]]]] = {
+    "annotates later": (_always(annotates_later), frozenset({"CD2"})),
+    "forgets an index": (_always(forgets_an_index), frozenset({"CD3"})),
+    "keeps the condition": (_always(keeps_the_condition), frozenset({"CD3"})),
+    "deletes domains in use": (_always(deletes_domains_in_use), frozenset({"CD5"})),
+    "deletes what is a stranger's": (_always(deletes_what_is_a_strangers), frozenset({"CD6", "PL"})),
+    "tries only once": (_always(tries_only_once), frozenset({"CD1", "CD10"})),
+    "joins alone": (_always(joins_alone), frozenset({"CD4"})),
+    "makes domains for who runs without": (_always(makes_domains_for_who_runs_without), frozenset({"CD1"})),
+    "makes domains while off": (_always(makes_domains_while_off), frozenset({"CD1"})),
+    "does not wait": (_always(does_not_wait), frozenset({"CD3"})),
+    "waits for ever": (_always(waits_for_ever), frozenset({"CD3"})),
+    "forgets the claim": (_always(forgets_the_claim), frozenset({"CD4"})),
+    "takes any domain for its own": (_always(takes_any_domain_for_its_own), frozenset({"CD2", "CD7"})),
+}
+"""By name, how each is made, and the codes that may find it first."""

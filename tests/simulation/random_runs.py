@@ -1,0 +1,200 @@
+"""Very many worlds: ``python -m tests.simulation.random_runs --seeds 20000 -j 2 --state worlds.json``.
+
+Each seed is a small world of its own, with a set, nodes, deeds and faults drawn for it. The state file makes a long run
+one that can be stopped and gone on with; the table says which kinds of events happened, which rules of the core were
+given as a reason, and how many worlds there were in a second.
+"""
+
+import argparse
+import gc
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from multiprocessing import Pool
+from pathlib import Path
+from typing import Any, Final
+
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.steps import Attempt
+from grove_core.plan.plan import Plan
+from grove_core.resources.configuration import Configuration
+from grove_shell.settings.mnnvl import MnnvlSettings
+from grove_shell.simulator.cluster.topologies import Sight
+from grove_shell.simulator.operator.simulated_operator import Decide
+from grove_shell.simulator.random_events.randomized_scenario import with_drawn_events
+from grove_shell.simulator.recording.history import Actor
+from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.shrink_scenario import shrunk
+from grove_shell.simulator.simulation import Options, Run, Simulation
+from grove_shell.views.structured import as_text
+from tests.simulation.sample_sets import random_scenario
+
+CHUNK: Final = 50
+
+
+def world(
+    seed: int,
+    *,
+    without: frozenset[str] = frozenset(),
+    fabric: bool | None = None,
+    mode: str | None = None,
+    topologies: bool = False,
+) -> Scenario:
+    """The world of a seed; with MNNVL in a mode, without, or as it comes; with topologies or without."""
+    drawn = random_scenario(seed, fabric=fabric, mode=mode, topologies=topologies)
+    return with_drawn_events(drawn, seed, without=without)
+
+
+def played(scenario: Scenario, decide: Decide | None = None, *, rows: "Rows | None" = None) -> Run:
+    """A world with all checks, and nothing written down."""
+    followers = (rows,) if rows is not None else ()
+    options = Options(check=True, deaf=True, followers=followers)
+    if decide is not None:
+        options = Options(check=True, deaf=True, followers=followers, decide=decide)
+    return Simulation(scenario, options).run()
+
+
+def smallest(scenario: Scenario, code: str, decide: Decide | None = None) -> Scenario:
+    """A small world that breaks the same promise."""
+
+    def fails(candidate: Scenario) -> bool:
+        found = played(candidate, decide).violation
+        return found is not None and found.code == code
+
+    return shrunk(scenario, fails)
+
+
+class Rows:
+    """Which rules were a reason in one world."""
+
+    def __init__(self) -> None:
+        self.hit: set[str] = set()
+
+    def planned(self, _actor: Actor, _seen: Sight, plan: Plan) -> None:
+        for because in (
+            *(finding.because for finding in plan.findings),
+            *(step.because for step in plan.steps),
+            *(held.because for held in plan.withheld),
+        ):
+            self.hit.update(f"{why.rule.requirement} {why.rule.code}" for why in because)
+
+    def wrote(self, actor: Actor, seen: Sight, attempt: Attempt) -> None:
+        pass
+
+    def began(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
+        pass
+
+    def crashed(self, actor: Actor, writes: int) -> None:
+        pass
+
+
+@dataclass
+class Tally:
+    """What some worlds had in them.
+
+    Attributes:
+        violations: seed -> code and words.
+    """
+
+    worlds: int = 0
+    seconds: float = 0.0
+    terminations: int = 0
+    fabrics: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)
+    rows: Counter[str] = field(default_factory=Counter)
+    violations: dict[int, str] = field(default_factory=dict)
+
+    def add(self, other: "Tally") -> None:
+        self.worlds += other.worlds
+        self.seconds += other.seconds
+        self.terminations += other.terminations
+        self.fabrics += other.fabrics
+        self.kinds.update(other.kinds)
+        self.rows.update(other.rows)
+        self.violations.update(other.violations)
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        return {**self.__dict__, "violations": {str(seed): says for seed, says in self.violations.items()}}
+
+    @classmethod
+    def of(cls, raw: dict[str, Any]) -> "Tally":
+        violations = {int(seed): says for seed, says in raw.pop("violations").items()}
+        kinds, rows = Counter(raw.pop("kinds")), Counter(raw.pop("rows"))
+        return cls(**raw, kinds=kinds, rows=rows, violations=violations)
+
+
+def chunk(job: tuple[int, int, frozenset[str], bool | None, str | None, bool]) -> Tally:
+    """Some worlds, one after the other."""
+    first, count, without, fabric, mode, topologies = job
+    tally, start = Tally(), time.process_time()
+    gc.disable()
+    for seed in range(first, first + count):
+        scenario = world(seed, without=without, fabric=fabric, mode=mode, topologies=topologies)
+        rows = Rows()
+        run = played(scenario, rows=rows)
+        tally.worlds += 1
+        tally.terminations += run.history.terminations
+        tally.fabrics += scenario.spec.operator.mnnvl != MnnvlSettings()
+        tally.kinds.update({event.what for event in scenario.spec.events})
+        tally.rows.update(rows.hit)
+        if run.violation is not None:
+            tally.violations[seed] = f"{run.violation.code} {run.violation.says}"
+    gc.enable()
+    gc.collect()
+    tally.seconds = time.process_time() - start
+    return tally
+
+
+def lines_of(tally: Tally) -> Iterator[str]:
+    """The table."""
+    rate = tally.worlds / tally.seconds if tally.seconds else 0.0
+    yield f"{tally.worlds:,} worlds, {len(tally.violations):,} violations, {tally.terminations:,} terminations"
+    yield f"{rate:.0f} worlds/s of processor time; {tally.fabrics:,} worlds with MNNVL"
+    yield "worlds in which an event happened:"
+    yield from (f"  {kind:<16} {count:>8,}" for kind, count in tally.kinds.most_common())
+    yield "worlds in which a rule was a reason:"
+    yield from (f"  {rule:<64} {count:>8,}" for rule, count in sorted(tally.rows.items()))
+    yield from (f"world {seed}: {says}" for seed, says in sorted(tally.violations.items())[:20])
+
+
+def main(arguments: list[str]) -> int:
+    """Play, print the table; 3 if a promise was broken."""
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation.random_runs")
+    parser.add_argument("--seeds", type=int, default=1000, help="how many worlds")
+    parser.add_argument("--first", type=int, default=0, help="number of the first")
+    parser.add_argument("-j", type=int, default=1, dest="jobs", help="processes")
+    parser.add_argument("--without", default="", help="kinds of events that are not drawn, with commas")
+    parser.add_argument("--state", type=Path, help="file that remembers what was played; go on from it")
+    parser.add_argument("--shrink", action="store_true", help="print the smallest world of the first violation")
+    parser.add_argument("--mnnvl", action="store_true", help="MNNVL in every world, and not in every third")
+    parser.add_argument("--mode", choices=("operator", "annotations"), help="of MNNVL, in every world that has it")
+    parser.add_argument("--topologies", action="store_true", help="topologies in every world")
+    options = parser.parse_args(arguments)
+    tally = Tally()
+    if options.state is not None and options.state.exists():
+        tally = Tally.of(json.loads(options.state.read_text(encoding="utf-8")))
+    without = frozenset(filter(None, options.without.split(",")))
+    first, end = options.first + tally.worlds, options.first + options.seeds
+    fabric = True if options.mnnvl else None
+    how = (without, fabric, options.mode, options.topologies)
+    jobs = [(seed, min(CHUNK, end - seed), *how) for seed in range(first, end, CHUNK)]
+    with Pool(options.jobs) as pool:
+        for done in pool.imap(chunk, jobs):
+            tally.add(done)
+            if options.state is not None:
+                options.state.write_text(json.dumps(tally.as_json), encoding="utf-8")
+    sys.stdout.write("".join(f"{line}\n" for line in lines_of(tally)))
+    if tally.violations and options.shrink:
+        seed = min(tally.violations)
+        one = world(seed, without=without, fabric=fabric, mode=options.mode, topologies=options.topologies)
+        small = smallest(one, tally.violations[seed].partition(" ")[0])
+        sys.stdout.write(as_text(small.as_json, "yaml"))
+    return 3 if tally.violations else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,65 @@
+"""Runs of small scenarios, and who watches them."""
+
+from typing import Any
+
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.steps import Attempt
+from grove_core.plan.plan import Plan
+from grove_core.resources.configuration import Configuration
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.topologies import Sight
+from grove_shell.simulator.recording.history import Actor, What
+from grove_shell.simulator.scenario.field_types import WRITTEN
+from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.simulation import Options, Run, Simulation
+from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
+
+Json = dict[str, Any]
+
+
+def scenario(*events: Json, manifest: Json | None = None, nodes: int = 3, **spec: Any) -> Scenario:
+    raw = scenario_of(manifest or set_raw(clique_raw("a", 2, 2)), nodes=nodes, gpus=1).as_json
+    raw["spec"] |= {"events": list(events), **spec}
+    return Scenario.model_validate(raw, context=WRITTEN)
+
+
+def run(*events: Json, check: bool = True, **more: Any) -> Run:
+    found = Simulation(scenario(*events, **more), Options(check=check)).run()
+    assert found.violation is None, found.violation
+    return found
+
+
+def told(found: Run, what: What) -> list[tuple[int, str]]:
+    return [(happening.at, happening.detail) for happening in found.history.happenings if happening.what is what]
+
+
+def changes_of_pods(found: Run) -> list[Change]:
+    return [change for change in found.log if change.kind == "Pod"]
+
+
+class Watching:
+    """Notes which versions of the pods a plan was made on, and when."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[Snapshot, Plan]] = []
+        self.answers: list[Attempt] = []
+
+    def planned(self, _actor: Actor, seen: Sight, plan: Plan) -> None:
+        if isinstance(seen, Snapshot):
+            self.seen.append((seen, plan))
+
+    def wrote(self, _actor: Actor, _seen: Sight, attempt: Attempt) -> None:
+        self.answers.append(attempt)
+
+    def began(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
+        pass
+
+    def crashed(self, actor: Actor, writes: int) -> None:
+        pass
+
+
+def watched(*events: Json, **more: Any) -> tuple[Watching, Run]:
+    eyes = Watching()
+    found = Simulation(scenario(*events, **more), Options(followers=(eyes,))).run()
+    return eyes, found

@@ -1,0 +1,21 @@
+"""Scenarios as text, as they are read."""
+
+from pathlib import Path
+from typing import Any
+
+from grove_shell.simulator.scenario.reading import Read, read_scenario
+from grove_shell.views.structured import as_text
+
+Json = dict[str, Any]
+HEAD: Json = {"apiVersion": "grove.io/v1alpha1", "kind": "Scenario", "metadata": {"name": "x"}}
+
+
+def read(path: Path, spec: Json, **more: Any) -> Read:
+    file = path / "scenario.yaml"
+    file.write_text(as_text({**HEAD, **more, "spec": spec}, "yaml"), encoding="utf-8")
+    return read_scenario(str(file))
+
+
+def faults(found: Read) -> dict[str, tuple[str, str]]:
+    assert found.scenario is None
+    return {fault.path: (fault.expected, fault.got) for fault in found.faults}

@@ -1,0 +1,197 @@
+"""Operators and webhooks with one known mistake each about MNNVL by annotation; the checks must find every one."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from grove_core.admit import admit
+from grove_core.admit_podclique import admit_podclique
+from grove_core.areas.mnnvl_scopes.entry import Surroundings
+from grove_core.areas.mnnvl_scopes.rules import Why
+from grove_core.areas.topology.admit import Around
+from grove_core.areas.workload.defaults import with_defaults
+from grove_core.kernel.admission import AdmissionVerdict, Amend, AmendmentVerdict
+from grove_core.kernel.decisions import Decision
+from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.kernel.steps import Create, Delete, Ensure, Stage
+from grove_core.plan.plan import Plan
+from grove_core.reconcile import reconcile
+from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.configuration import Configuration
+from grove_core.resources.keys import SHARED_CLAIM
+from grove_core.resources.names import index_from
+from grove_core.resources.owned import Owned
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.simulator.cluster.admission import Admission
+from grove_shell.simulator.scenario.events import Event
+from grove_shell.simulator.scenario.fault_events import Reconfigure
+from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.scenario.user_events import Scale
+from grove_shell.simulator.simulation import Options
+from grove_shell.simulator.virtual_time import SECOND
+from tests.simulation.domain_mutants import changed, forgets_the_claim
+from tests.simulation.mutants import step_of, with_steps
+
+Json = Mapping[str, Any]
+REPLICA: Final = ("grove.io/podcliqueset-replica-index", "grove.io/replica-index", "grove.io/pcs-replica-index")
+
+
+def ensures_nothing(snapshot: Snapshot) -> Plan:
+    """What somebody deleted stays away: the operator leaves it to admissions, which come for new PodCliques only."""
+    return changed(reconcile(snapshot), lambda step: None if isinstance(step.action, Ensure) else step)
+
+
+def admits_at_once(raw: Json, around: Surroundings) -> Decision[AmendmentVerdict]:
+    """The claim is written in, and what it leads to is left to others."""
+    decision = admit_podclique(raw, around)
+    verdict = decision.verdict
+    return Decision(replace(verdict, ensures=()), decision.because) if isinstance(verdict, Amend) else decision
+
+
+def goes_by_names(raw: Json, around: Surroundings) -> Decision[AmendmentVerdict]:
+    """Whatever has the name of a domain is taken for it."""
+    labels = bare_entry(raw, around)
+    domains = {key: replace(one, labels=labels or one.labels) for key, one in around.domains.items()}
+    return admit_podclique(raw, replace(around, domains=domains))
+
+
+def bare_entry(raw: Json, around: Surroundings) -> FrozenMap | None:
+    """The labels of the domain that a PodClique would get in an empty cluster."""
+    verdict = admit_podclique(raw, replace(around, domains={}, claims={})).verdict
+    for one in verdict.ensures if isinstance(verdict, Amend) else ():
+        found = one.manifest["metadata"]
+        assert isinstance(found, FrozenMap)
+        labels = found["labels"]
+        assert isinstance(labels, FrozenMap)
+        return labels
+    return None
+
+
+def operator_goes_by_names(snapshot: Snapshot) -> Plan:
+    """The operator takes what has no labels for what it would make."""
+    free = {key: one for key, one in snapshot.named_domains.items() if one.labels}
+    plan = reconcile(replace(snapshot, named_domains=free))
+    taken = {name for _, name in snapshot.named_domains.keys() - free.keys()}
+    steps = (step for step in plan.steps if not (isinstance(step.action, Ensure) and step.target.name in taken))
+    return replace(plan, steps=tuple(steps))
+
+
+def joins_what_leaves(raw: Json, around: Surroundings) -> Decision[AmendmentVerdict]:
+    """A domain that is being deleted is as good as any."""
+    domains = {key: replace(one, deleting=False) for key, one in around.domains.items()}
+    return admit_podclique(raw, replace(around, domains=domains))
+
+
+def operator_joins_what_leaves(snapshot: Snapshot) -> Plan:
+    domains = {key: replace(one, deleting=False) for key, one in snapshot.named_domains.items()}
+    return reconcile(replace(snapshot, named_domains=domains))
+
+
+def deletes_what_is_shared(snapshot: Snapshot) -> Plan:
+    """What is of a replica that goes is deleted at once, and not left to its gang."""
+    plan = reconcile(snapshot)
+    every: tuple[ComputeDomain | Owned, ...] = (*snapshot.named_domains.values(), *snapshot.named_claims.values())
+    surplus = [
+        one
+        for one in every
+        if one.labels.get("grove.io/mnnvl-managed") == "true" and not one.deleting
+        if (index_from(str(one.labels.get(REPLICA[0]))) or 0) >= snapshot.root.spec.replicas
+    ]
+    return with_steps(plan, *(step_of(Stage.CLEANUP, one.ref, Delete(one.guard), plan) for one in surplus))
+
+
+def tidies_by_labels(snapshot: Snapshot) -> Plan:
+    """A claim that the set owns and no label calls shared is none that the set consists of."""
+    plan = reconcile(snapshot)
+    odd = [
+        one
+        for one in snapshot.named_claims.values()
+        if one.owner_uid in {snapshot.root.uid, *(gang.uid for gang in snapshot.gangs)}
+        if one.labels.get("grove.io/mnnvl-managed") != "true" and not one.deleting
+    ]
+    return with_steps(plan, *(step_of(Stage.CLEANUP, one.ref, Delete(one.guard), plan) for one in odd))
+
+
+def counts_from_nought(raw: Json, around: Surroundings) -> Decision[AmendmentVerdict]:
+    """Names are made without the index of the replica."""
+    shifted = thaw(FrozenMap.over(dict(raw)))
+    meta = shifted["metadata"]
+    for named in (meta, *meta.get("ownerReferences", ())):
+        named["name"] = re.sub(r"^llm-\d+", "llm-0", named["name"])
+    pod_spec = shifted["spec"]["podSpec"]  # else the claim that the operator wrote would be refused (MS-008)
+    pod_spec["resourceClaims"] = [one for one in pod_spec.get("resourceClaims", ()) if one["name"] != SHARED_CLAIM]
+    return admit_podclique(shifted, around)
+
+
+def judges_anew(new: Json, old: Json | None, configuration: Configuration, around: Around) -> AdmissionVerdict:
+    """An update is judged as a creation."""
+    del old
+    return admit(new, None, configuration=configuration, around=around).verdict
+
+
+def opts_in_for_others(new: Json) -> dict[str, Any]:
+    """Defaults are written down at every write."""
+    whole = with_defaults(new)
+    meta = whole["metadata"]
+    annotations = {"grove.io/mnnvl-enabled": "false", **(meta.get("annotations") or {})}
+    return {**whole, "metadata": {**meta, "annotations": annotations}}
+
+
+def everybody_waits(snapshot: Snapshot) -> Plan:
+    """What one PodClique waits for, all new ones wait for."""
+    plan = reconcile(snapshot)
+    waits = [
+        held
+        for held in plan.withheld
+        if {why.rule for why in held.because} & {Why.DOMAIN_LEAVES, Why.NAME_SERVES_ANOTHER, Why.NOT_ENSURED}
+    ]
+    new = [step for step in plan.steps if step.target.kind == "PodClique" and isinstance(step.action, Create)]
+    if not waits or not new:
+        return plan
+    held = tuple(replace(waits[0], target=step.target) for step in new)
+    steps = tuple(step for step in plan.steps if step not in new)
+    return replace(plan, steps=steps, withheld=(*plan.withheld, *held))
+
+
+def switched_on(scenario: Scenario) -> Scenario:
+    """A world that begins with MNNVL off: it is turned on, and then the set is written once more."""
+    told = scenario.spec.operator.mnnvl
+    if told.enabled:
+        return scenario
+    (manifest,) = scenario.spec.sets
+    scale = Scale(kind="PodCliqueSet", name=manifest["metadata"]["name"], replicas=3)
+    on = Reconfigure(mnnvl=told.model_copy(update={"enabled": True}), down=100)
+    events = (Event(at=20 * SECOND, reconfigure=on), Event(at=40 * SECOND, scale=scale))
+    return scenario.with_events((*scenario.spec.events, *events))
+
+
+def _deciding(decide: Callable[[Snapshot], Plan], **admission: Any) -> Callable[[], Options]:
+    return lambda: Options(check=True, deaf=True, decide=decide, admission=Admission(**admission))
+
+
+def _admitting(**admission: Any) -> Callable[[], Options]:
+    return lambda: Options(check=True, deaf=True, admission=Admission(**admission))
+
+
+SCOPE_MUTANTS: Final[Mapping[str, tuple[Callable[[], Options], frozenset[str]]]] = {
+    "ensures nothing": (_deciding(ensures_nothing), frozenset({"CD10"})),
+    "admits at once": (_deciding(ensures_nothing, of_clique=admits_at_once), frozenset({"CD2"})),
+    "everybody waits": (_deciding(everybody_waits), frozenset({"CD3"})),
+    "forgets the shared claim": (_deciding(forgets_the_claim), frozenset({"CD4"})),
+    "deletes what is shared": (_deciding(deletes_what_is_shared), frozenset({"CD5"})),
+    "goes by names": (_deciding(operator_goes_by_names, of_clique=goes_by_names), frozenset({"CD6"})),
+    "tidies by labels": (_deciding(tidies_by_labels), frozenset({"CD5", "CD6"})),
+    "joins what leaves": (
+        _deciding(operator_joins_what_leaves, of_clique=joins_what_leaves),
+        frozenset({"CD2", "CD7"}),
+    ),
+    "judges anew": (_admitting(of_set=judges_anew), frozenset({"CD8"})),
+    "opts in for others": (_admitting(defaults=opts_in_for_others), frozenset({"CD8"})),
+    "begins without asking": (
+        lambda: Options(check=True, deaf=True, preflight=lambda _told, _served: None),
+        frozenset({"CD9"}),
+    ),
+    "counts from nought": (_admitting(of_clique=counts_from_nought), frozenset({"CD2", "CD11"})),
+}
+"""By name, how each is played, and the codes that may find it first."""

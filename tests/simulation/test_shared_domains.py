@@ -1,0 +1,171 @@
+"""MNNVL by annotation in simulations: who is asked about PodCliques and PodGangs, and what is stored of them."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grove_core.areas.mnnvl_scopes.rules import Refuse
+from grove_core.kernel.admission import Deny, Objection
+from grove_core.kernel.frozen import FrozenMap, freeze, thaw
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Apply, Create, Ensure, Outcome, Stage, Step
+from grove_core.plan.plan import Plan
+from grove_core.reconcile import reconcile
+from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.podclique import PodClique
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.simulator.scenario.field_types import WRITTEN
+from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.simulation import Options, Run, Simulation
+from grove_shell.simulator.violation import Violated
+from grove_shell.simulator.virtual_time import SECOND
+from tests.simulation.domain_mutants import changed
+from tests.simulation.mutants import created
+from tests.simulation.run_helpers import Watching
+from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
+from tests.simulation.scenario_files import faults, read
+
+Json = dict[str, Any]
+ON: Json = {"mnnvl": {"enabled": True, "mode": "annotations"}}
+OPTS_IN: Json = {"annotations": {"grove.io/mnnvl-enabled": "true"}}
+
+
+def clique(name: str = "a", **more: Any) -> Json:
+    found = clique_raw(name, 2, 2)
+    found["spec"]["podSpec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "1"}}
+    return {**found, **OPTS_IN, **more}
+
+
+def scenario(*events: Json, operator: Json = ON, **spec: Any) -> Scenario:
+    raw = scenario_of(set_raw(clique()), nodes=3).as_json
+    for pool in raw["spec"]["nodes"]:
+        pool["capacity"]["nvidia.com/gpu"] = "4"
+    raw["spec"] |= {"events": list(events), "operator": operator, **spec}
+    return Scenario.model_validate(raw, context=WRITTEN)
+
+
+def run(*events: Json, eyes: Watching | None = None, **more: Any) -> Run:
+    followers = (eyes,) if eyes is not None else ()
+    found = Simulation(scenario(*events, **more), Options(check=True, followers=followers)).run()
+    assert found.violation is None, found.violation
+    return found
+
+
+def born(found: Run, kind: str) -> list[tuple[int, str]]:
+    return [(one.at, one.object.ref.name) for one in found.log if one.kind == kind and one.before is None]
+
+
+def knows_nothing(snapshot: Snapshot) -> Plan:
+    """An operator that makes PodCliques without their claims and ensures nothing."""
+
+    def bare(step: Step) -> Step | None:
+        if step.target.kind != "PodClique" or not isinstance(step.action, Create):
+            return None if isinstance(step.action, Ensure) else step
+        raw = thaw(step.action.manifest)
+        raw["spec"]["podSpec"].pop("resourceClaims")
+        return replace(step, action=created(raw))
+
+    return changed(reconcile(snapshot), bare)
+
+
+def test_sm085_whoever_makes_a_clique_it_is_stored_as_admission_decides() -> None:
+    found = Simulation(scenario(), Options(check=True, decide=knows_nothing)).run()
+    assert found.violation is None
+    stored = next(one.after for one in found.log if one.kind == "PodClique")
+    assert isinstance(stored, PodClique)
+    assert freeze([{"name": "mnnvl", "resourceClaimName": "llm-0-mnnvl-claim"}]) == stored.pod_spec["resourceClaims"]
+    assert [name for _, name in born(found, "ComputeDomain")] == ["llm-0-cd"]
+    assert found.standings[0].ready == 2
+
+
+def test_sm085_a_refusal_by_admission_is_the_answer() -> None:
+    """The name of the domain is a stranger's; the operator that does not see it asks, and is told why not."""
+    eyes = Watching()
+    taken = {"at": "0s", "foreignDomain": {"name": "llm-0-cd", "span": "20s"}}
+    unseen = {"at": "0s", "lagCache": {"kinds": ["ComputeDomain"], "span": "10s"}}
+    options = Options(check=True, decide=knows_nothing, followers=(eyes,))
+    found = Simulation(scenario(taken, unseen), options).run()
+    assert found.violation is None
+    refused = [one for one in eyes.answers if one.outcome is Outcome.REFUSED]
+    assert {one.step.target.name for one in refused} == {"llm-0-a"}
+    assert "serves somebody else" in refused[0].detail
+    assert born(found, "PodClique")[0][0] >= 20 * SECOND
+
+
+def test_sm085_what_admission_ensures_may_be_refused() -> None:
+    eyes = Watching()
+    full = {"at": "0s", "limitDomains": {"most": 0, "span": "20s"}}
+    found = Simulation(scenario(full), Options(check=True, decide=knows_nothing, followers=(eyes,))).run()
+    refused = [one for one in eyes.answers if one.outcome is Outcome.REFUSED]
+    assert "exceeded quota" in refused[0].detail
+    assert born(found, "PodClique")[0][0] >= 20 * SECOND
+
+
+def test_sm086_no_operator_without_the_definition() -> None:
+    eyes = Watching()
+    found = run(eyes=eyes, driver={"installed": "25s"})
+    told = [one.detail for one in found.history.happenings if "ends at its start" in one.detail]
+    assert len(told) == 3
+    assert min(change.at for change in found.log if change.kind != "PodCliqueSet") == 30 * SECOND
+    assert found.standings[0].ready == 2
+
+
+def test_sm086_no_domain_before_the_driver() -> None:
+    """An operator that runs with MNNVL off goes on, and the one that follows it waits for the definition."""
+    on = {"at": "10s", "reconfigure": {"mnnvl": ON["mnnvl"], "down": "1s"}}
+    grown = {"at": "11s", "scale": {"kind": "PodCliqueSet", "name": "llm", "replicas": 2}}
+    found = run(on, grown, operator={}, driver={"installed": "40s"})
+    assert [at for at, name in born(found, "PodClique") if name == "llm-0-a"] == [200]
+    assert min(at for at, _ in born(found, "ComputeDomain")) == 41 * SECOND
+
+
+def test_sm088_what_is_handed_to_nobody_is_collected() -> None:
+    simulation = Simulation(scenario(), Options())
+    simulation.run()
+    world = simulation.cluster.world
+    (domain,) = [item for item in world.items.values() if isinstance(item, ComputeDomain)]
+    owner = {"apiVersion": "x/v1", "kind": "PodGang", "name": "gone", "uid": "nobody", "controller": True}
+    fields = freeze({"metadata": {"ownerReferences": [owner]}})
+    assert isinstance(fields, FrozenMap)
+    step = Step(Stage.WORKLOAD, domain.ref, Apply(fields, domain.guard), ())
+    assert simulation.cluster.attempt(step).outcome is Outcome.DONE
+    assert domain.ref not in world.items
+
+
+def test_sm040_somebody_deletes_a_claim() -> None:
+    events: list[Json] = [{"at": at, "deleteClaim": {"name": "llm-0-mnnvl-claim"}} for at in ("10s", "20s")]
+    found = run(*events)
+    assert len(born(found, "ResourceClaim")) == 3
+    assert found.standings[0].ready == 2
+
+
+def test_sm006_names_that_are_shared_are_known(tmp_path: Path) -> None:
+    spec: Json = {
+        "sets": [set_raw(clique(), clique_raw("b", 1, 1))],
+        "events": [
+            {"at": "1s", "deleteDomain": {"name": "llm-0-cd"}},
+            {"at": "2s", "deleteClaim": {"name": "llm-0-mnnvl-clam"}},
+            {"at": "3s", "deleteDomain": {"name": "llm-0-b-cd"}},
+        ],
+    }
+    found = faults(read(tmp_path, spec))
+    assert found.keys() == {"spec.events[1].deleteClaim.name", "spec.events[2].deleteDomain.name"}
+    assert "llm-0-mnnvl-claim" in found["spec.events[1].deleteClaim.name"][0]
+
+
+@pytest.mark.parametrize("what", ["", "spec"])
+def test_sm087_an_update_that_leaves_the_choice_is_held_against_admission(what: str) -> None:
+    """CD8: refused for what it does not touch, or stored with another choice."""
+    simulation = Simulation(scenario(), Options(check=True))
+    assert simulation.checks is not None
+    manifest = set_raw(clique())
+    other = {**manifest, "metadata": {**manifest["metadata"], **OPTS_IN}}
+    simulation.checks.asked(manifest, manifest, manifest)
+    simulation.checks.asked(other, manifest, other)
+    because = Refuse.SCOPED_VALUE_INVALID.because(Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm"))
+    refused = Deny((Objection("metadata.annotations[grove.io/mnnvl-scope]", "x", because),))
+    with pytest.raises(Violated) as found:
+        simulation.checks.asked(manifest, manifest, refused if what else other)
+    assert found.value.violation.code == "CD8"
