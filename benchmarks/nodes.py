@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Final
 
-from grove_core.resources.keys import GROVE
+from grove_core.resources.api_names import GROVE
 
 Raw = dict[str, Any]
 _CREATED: Final = "2026-11-02T08:00:00Z"

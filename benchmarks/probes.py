@@ -23,7 +23,7 @@ from grove_core.areas.gang_termination.design.judge import judge_by_design
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.design.wants import wake_of_termination
 from grove_core.reconcile import reconcile
-from grove_core.resources.configuration import Configuration, DomainShape, Mnnvl, MnnvlMode, Served
+from grove_core.resources.configuration import Configuration, DomainShape, Mnnvl, MnnvlMode, ServedApis
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.snapshot.cluster import Cluster
@@ -35,7 +35,7 @@ from grove_shell.in_memory.cluster import InMemoryCluster
 Numbers: TypeAlias = dict[str, float]
 Json: TypeAlias = dict[str, Any]
 _STATUS: Final = Path("/proc/self/status")
-_SERVED: Final = Served(domains=DomainShape.NVIDIA, claims="resource.k8s.io/v1")
+_SERVED: Final = ServedApis(domains=DomainShape.NVIDIA, claims="resource.k8s.io/v1")
 _LEAST_PODS: Final = 50_000  # that one measurement looks at, in as many rounds over a small cluster as it takes
 
 

@@ -18,15 +18,15 @@ from grove_core.kernel.admission import AdmissionVerdict, Caution, Objection, ve
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import GROVE, SET
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.configuration import UNTOLD, Configuration, MnnvlMode
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, MnnvlMode
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import GROVE, SET
 from grove_core.resources.manifest import Manifest, manifest_of
 from grove_core.resources.meta import read_label, read_labels, ref_in
+from grove_core.resources.placeholders import with_placeholders
 from grove_core.resources.podcliqueset import podcliqueset_of
-from grove_core.resources.stand_ins import made_readable
-from grove_core.resources.topology_use import SET_KIND
+from grove_core.resources.topology_usage import SET_KIND
 
 _NAMED: Final = frozenset(
     {
@@ -47,7 +47,7 @@ def admit(
     new: Mapping[str, Any],
     old: Mapping[str, Any] | None = None,
     neighbours: Neighbours | None = None,
-    configuration: Configuration = UNTOLD,
+    configuration: Configuration = DEFAULT_CONFIGURATION,
     classes: Collection[str] | None = None,
     around: Around = UNSEEN,
 ) -> Decision[AdmissionVerdict]:
@@ -66,7 +66,7 @@ def admit(
     return verdict_of(objections, warnings, Refuse.ADMITTED.because(subject))
 
 
-def neighbours_in(objects: Iterable[Mapping[str, Any]]) -> Neighbours:
+def used_names_in(objects: Iterable[Mapping[str, Any]]) -> Neighbours:
     """The names that PodCliqueSets among these objects would use, and that other objects of sets have already.
 
     What does not read uses none: it is reported where it is judged.
@@ -102,8 +102,8 @@ def _found_in(subject: Ref, raw: Mapping[str, Any], beside: _Beside) -> tuple[li
     """
     faults = _problems_of(raw)
     unread = {problem.path for problem in faults}
-    lowest, more = manifest_of(made_readable(raw, unread, highest=False))
-    highest = manifest_of(made_readable(raw, unread, highest=True))[0] if unread else None
+    lowest, more = manifest_of(with_placeholders(raw, unread, highest=False))
+    highest = manifest_of(with_placeholders(raw, unread, highest=True))[0] if unread else None
     judged = [_judged(subject, reading, beside) for reading in (lowest, highest) if reading is not None]
     objections = frozenset.intersection(*(found for found, _ in judged))
     warnings = frozenset.intersection(*(found for _, found in judged))

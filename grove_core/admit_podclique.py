@@ -15,9 +15,9 @@ from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import GROVE, MNNVL_ADOPTED, MNNVL_ENABLED, SCHEDULER, SET, SHARED_CLAIM
 from grove_core.resources.configuration import Configuration, MnnvlMode
 from grove_core.resources.fields import Fields, shown
-from grove_core.resources.keys import GROVE, MNNVL_ADOPTED, MNNVL_ENABLED, SCHEDULER, SET, SHARED_CLAIM
 from grove_core.resources.meta import read_label, read_labels, ref_in
 from grove_core.resources.podclique import podclique_of
 

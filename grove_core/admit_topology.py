@@ -12,28 +12,28 @@ from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import (
     TOPOLOGY_KIND,
     ClusterTopology,
     cluster_topology_of,
-    obscured_by,
-    preferred_of,
+    effective_topologies,
     topology_ref,
+    unreadable_names,
 )
-from grove_core.resources.configuration import UNTOLD, Configuration
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.resources.fields import Fields, shown
-from grove_core.resources.keys import TOPOLOGY_FINALIZER
 from grove_core.resources.manifest import manifest_of
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.template import read_spec
-from grove_core.resources.topology_use import SET_KIND, bound_among, use_of, users_among
+from grove_core.resources.topology_usage import SET_KIND, bound_pods_by_set, topology_use_of, users_by_topology
 
 
 def admit_topology(
     new: Mapping[str, Any],
     old: Mapping[str, Any] | None = None,
     around: Around = UNSEEN,
-    configuration: Configuration = UNTOLD,
+    configuration: Configuration = DEFAULT_CONFIGURATION,
 ) -> Decision[AdmissionVerdict]:
     """Judge a ClusterTopology, as an update where the old one is given; all objections at once.
 
@@ -79,14 +79,14 @@ def around_in(
     known, unread = _read_all(topologies)
     read = [manifest_of(with_defaults(raw))[0] for raw in sets]
     manifests = [one for one in read if one is not None]
-    bound = bound_among(cliques)
-    users = users_among(((one.namespace or "default", one.name, one.spec.template) for one in manifests), bound)
+    bound = bound_pods_by_set(cliques)
+    users = users_by_topology(((one.namespace or "default", one.name, one.spec.template) for one in manifests), bound)
     placed = bound if cliques else None
     return Around(
-        preferred_of(known) if known else None,
+        effective_topologies(known) if known else None,
         placed,
         users if cliques else None,
-        obscured_by(unread, known),
+        unreadable_names(unread, known),
         frozenset(partial) | frozenset({SET_KIND} if len(manifests) < len(read) else ()),
     )
 
@@ -94,7 +94,7 @@ def around_in(
 def topology_used_in(raw: Mapping[str, Any]) -> str | None:
     """The topology that a PodCliqueSet uses, be it named or not; empty for none, None where it does not read. Total."""
     spec, _ = read_spec(raw.get("spec"))
-    return use_of(spec.template).topology if spec is not None else None
+    return topology_use_of(spec.template).topology if spec is not None else None
 
 
 def _read_all(topologies: Iterable[Mapping[str, Any]]) -> tuple[list[ClusterTopology], list[Ref]]:

@@ -22,12 +22,12 @@ from grove_core.kernel.frozen import EMPTY
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import Levels
-from grove_core.resources.demand import Demand, demand_of
+from grove_core.resources.domain_sharing import scope_of
 from grove_core.resources.manifest import Manifest
-from grove_core.resources.membership import scope_of
 from grove_core.resources.node import Node
-from grove_core.resources.tenant import Tenant
-from grove_core.resources.topology_use import bound_of, constrained_in
+from grove_core.resources.pod_demand import PodDemand, pod_demand_of
+from grove_core.resources.pod_on_node import PodOnNode
+from grove_core.resources.topology_usage import bound_pods_of, constrained_levels
 from grove_core.snapshot.snapshot import Snapshot
 
 _CLAIMS: Final = "resource claims"
@@ -83,7 +83,7 @@ class Check:
         return self.own.verdict is Fits.FITS and not self.refused
 
 
-def check_topology(snapshot: Snapshot, nodes: Iterable[Node], tenants: Iterable[Tenant]) -> Check:
+def check_topology(snapshot: Snapshot, nodes: Iterable[Node], tenants: Iterable[PodOnNode]) -> Check:
     """Whether each gang of a set has a place (TP-100 to TP-120).
 
     Args:
@@ -144,11 +144,13 @@ def _refused(snapshot: Snapshot) -> Iterator[Objection]:
 class _Asking:
     """What the gangs of a set ask of some nodes: the same by every topology, and worked out once."""
 
-    def __init__(self, snapshot: Snapshot, nodes: Iterable[Node], tenants: tuple[Tenant, ...]) -> None:
+    def __init__(self, snapshot: Snapshot, nodes: Iterable[Node], tenants: tuple[PodOnNode, ...]) -> None:
         root = snapshot.root.ref
         self.snapshot = snapshot
         self.free = left_of(nodes, tenants, (root.namespace, root.name))
-        shunned = {name for one in tenants if one.owner != (root.namespace, root.name) for name in one.shuns}
+        shunned = {
+            name for one in tenants if one.owner != (root.namespace, root.name) for name in one.repelled_namespaces
+        }
         common = {"pods on nodes that keep others away"} if shunned & {"", root.namespace} else set()
         template = snapshot.root.spec.template
         claiming = _claiming(snapshot)
@@ -177,13 +179,13 @@ class _Asking:
         against: list[Reason] = []
         if snapshot.topologies[name].deleting:
             against.append(Refuse.TOPOLOGY_LEAVING.because(root))
-        bound = sum(bound_of(clique, snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques)
+        bound = sum(bound_pods_of(clique, snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques)
         if bound:
             against.append(Refuse.TOPOLOGY_LOCKED.because(root, before=before, scheduled=bound))
         order = [level.domain for level in levels]
         broader = (
             broader_than(one, which, order)
-            for one in constrained_in(snapshot.root.spec.template)
+            for one in constrained_levels(snapshot.root.spec.template)
             for which in range(len(one.constraint.domains))
         )
         against += [Refuse.BROADER_THAN_PARENT.because(root, **facts) for facts in broader if facts]
@@ -193,12 +195,12 @@ class _Asking:
         return replace(self.on(name, levels, ()), against=tuple(against))
 
 
-def _ask(snapshot: Snapshot, gang: GangPart, placing: Placing, demands: Mapping[str, Demand]) -> GangAsk:
+def _ask(snapshot: Snapshot, gang: GangPart, placing: Placing, demands: Mapping[str, PodDemand]) -> GangAsk:
     cliques = tuple(
         CliqueAsk(
             name=part.name,
             template=part.template.name,
-            group=part.home.name if part.home is not None else "",
+            group=part.group_template.name if part.group_template is not None else "",
             pods=part.replicas,
             minimum=min(part.replicas, part.template.min_available),
             demand=demands[part.template.name],
@@ -221,7 +223,7 @@ def _claiming(snapshot: Snapshot) -> AbstractSet[str]:
     return {name for name, annotations in annotations_for(snapshot).items() if scope_of(annotations) is not None}
 
 
-def _demand(pod_spec: Mapping[str, Any], besides: AbstractSet[str]) -> Demand:
+def _demand(pod_spec: Mapping[str, Any], besides: AbstractSet[str]) -> PodDemand:
     """What a pod of a clique asks for, and what besides has to do with where it may be."""
-    demand = demand_of(pod_spec)
+    demand = pod_demand_of(pod_spec)
     return demand._replace(unseen=tuple(sorted({*demand.unseen, *besides})))

@@ -8,8 +8,8 @@ from grove_core.kernel.refs import invented_uid
 from grove_core.kernel.steps import Make, Step
 from grove_core.plan.forecast import Forecast, forecast_of, round_of
 from grove_core.reconcile_topology import reconcile_topology
+from grove_core.resources.after_write import after_write
 from grove_core.resources.cluster_topology import cluster_topology_of
-from grove_core.resources.written import after
 
 
 def forecast_topology(moment: TopologyMoment) -> Forecast:
@@ -34,7 +34,7 @@ def _after(moment: TopologyMoment, steps: tuple[Step, ...]) -> TopologyMoment:
             made = cluster_topology_of(thaw(step.action.manifest))
             topology = replace(made, uid=invented_uid(step.target), resource_version="1")
         elif topology is not None and step.target == topology.ref:
-            topology = after(topology, step.action)
+            topology = after_write(topology, step.action)
     if topology is not None and topology.deleting and not topology.finalizers:
         topology = None
     return replace(moment, topology=topology, shadowed=None, attempts=())

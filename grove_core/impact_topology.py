@@ -14,7 +14,7 @@ from grove_core.areas.workload.placing import placement_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import ClusterTopology
-from grove_core.resources.topology_use import use_of
+from grove_core.resources.topology_usage import topology_use_of
 from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -71,9 +71,9 @@ def impact_of(cluster: Cluster, changed: ClusterTopology, now: datetime) -> tupl
     """
     after = replace(cluster, topologies={**cluster.topologies, changed.ref.name: changed})
     return tuple(
-        _impact_on(after.snapshot_of(root, now), by_default=not use_of(root.spec.template).named)
+        _impact_on(after.snapshot_of(root, now), by_default=not topology_use_of(root.spec.template).named)
         for root in after.sets
-        if use_of(root.spec.template).topology == changed.ref.name
+        if topology_use_of(root.spec.template).topology == changed.ref.name
     )
 
 

@@ -18,9 +18,9 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Make, SetStatus, Step
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.plan import Plan
+from grove_core.resources.api_names import CORE, GROVE, SCHEDULER
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import CORE, GROVE, SCHEDULER
 from grove_core.resources.meta import read_identity
 from grove_core.resources.names import replica_of_domain
 from grove_core.resources.pod import Pod

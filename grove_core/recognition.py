@@ -12,7 +12,7 @@ from grove_core.areas.workload.template_hash import is_ours
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
-from grove_core.resources.keys import MANAGED_BY, OPERATOR, SET
+from grove_core.resources.api_names import MANAGED_BY, OPERATOR, SET
 from grove_core.resources.names import listed
 from grove_core.resources.newer_release import CONDITIONS, NEWEST_KNOWN
 from grove_core.resources.podclique import PodClique

@@ -102,7 +102,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     )
 
 
-def let_go(leftovers: Iterable[ScalingGroup | PodClique]) -> tuple[Step, ...]:
+def drop_finalizers(leftovers: Iterable[ScalingGroup | PodClique]) -> tuple[Step, ...]:
     """What to do about parts of sets that are gone: nobody else would take Grove's finalizer from them (WL-233).
 
     Args:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from grove_core.areas.workload.pods import WAITER, WAITS_FOR
 from grove_core.areas.workload.template_hash import generation_of, template_hash
 from grove_core.kernel.errors import MalformedObject
-from grove_core.resources.keys import PREFIX
+from grove_core.resources.api_names import PREFIX
 from grove_core.resources.podcliqueset import podcliqueset_of
 
 Json = dict[str, Any]

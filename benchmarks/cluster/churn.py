@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Final
 
-from grove_core.resources.keys import MANAGED_BY
+from grove_core.resources.api_names import MANAGED_BY
 from tests.cluster import binaries
 from tests.cluster.api import ApiError, Json, wait_until
 from tests.cluster.operators import Operator, grove, install_definitions, let

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 from benchmarks.cluster.workloads import NAMESPACE, Json
-from grove_core.resources.keys import SET
+from grove_core.resources.api_names import SET
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.kinds import KINDS
 

@@ -18,7 +18,7 @@ import yaml
 
 from benchmarks.converge.__main__ import store_of
 from benchmarks.converge.fitting import Sample, Samples, fitted
-from grove_core.resources.keys import NVIDIA
+from grove_core.resources.api_names import NVIDIA
 from grove_shell.client.api import APPLY, Api
 from grove_shell.client.connection import Connection, connect
 from grove_shell.converge.cluster.counters import Counted, counted

@@ -39,7 +39,7 @@ def _pod_facts(pods: int, shared: dict[str, str]) -> Iterator[Pod]:
                 scheduled=placed,
                 gated=not placed,
                 ready=ready,
-                held=not placed,
+                has_grove_gate=not placed,
                 index=pod.number,
                 set_name=shared.setdefault(clique.set_name, clique.set_name),
                 gpus=GPUS,

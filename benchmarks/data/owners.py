@@ -17,7 +17,7 @@ from benchmarks.data.cast import (
 )
 from benchmarks.data.meta import condition_of, labels_of, meta_of, moment_of, owned_by
 from benchmarks.data.pods import pod_spec
-from grove_core.resources.keys import CLIQUE_FINALIZER, GROUP_FINALIZER, GROVE, MNNVL_ENABLED, SET_FINALIZER
+from grove_core.resources.api_names import CLIQUE_FINALIZER, GROUP_FINALIZER, GROVE, MNNVL_ENABLED, SET_FINALIZER
 
 _GENERATION: Final = "7b9f6d5c4bd46f8c77"
 _OF_SET: Final = "app.kubernetes.io/managed-by=grove-operator,app.kubernetes.io/part-of="

@@ -4,7 +4,7 @@ from typing import Final
 
 from benchmarks.data.cast import CREATED, NAMESPACE, STARTED, Clique, PodWords, Raw, State
 from benchmarks.data.meta import labels_of, owned_by
-from grove_core.resources.keys import CORE, GROVE
+from grove_core.resources.api_names import CORE, GROVE
 
 GPUS: Final = 8
 """Of each pod."""

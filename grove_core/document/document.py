@@ -8,7 +8,7 @@ from typing import Any, Final, assert_never
 
 from grove_core.kernel.steps import Action, Apply, Create, Delete, DropFinalizer, Ensure, SetStatus
 from grove_core.plan.forecast import Forecast
-from grove_core.resources.configuration import UNTOLD, Configuration
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 
 FORMAT_VERSION: Final = "1.4"
 FOREGROUND: Final = "Foreground"
@@ -48,7 +48,7 @@ class Document:
     as_of: datetime
     not_collected: tuple[str, ...]
     forecasts: tuple[Forecast, ...]
-    configuration: Configuration = UNTOLD
+    configuration: Configuration = DEFAULT_CONFIGURATION
     rules_from: RulesSource | None = None
 
 

@@ -40,7 +40,14 @@ from grove_core.plan import rules as planning
 from grove_core.plan.forecast import Forecast, Round
 from grove_core.plan.recurrence import Recurrence
 from grove_core.resources.cluster_topology import Level
-from grove_core.resources.configuration import UNTOLD, Configuration, DomainShape, Mnnvl, MnnvlMode, TopologyAware
+from grove_core.resources.configuration import (
+    DEFAULT_CONFIGURATION,
+    Configuration,
+    DomainShape,
+    Mnnvl,
+    MnnvlMode,
+    TopologyAware,
+)
 from grove_core.resources.fields import shown
 from grove_core.resources.names import listed
 from grove_core.version import IMAGE
@@ -79,7 +86,7 @@ def document_from_json(raw: Any) -> Document:  # noqa: ANN401 - any JSON
             as_of=moment(raw["asOf"]),
             not_collected=tuple(map(text, items(raw["notCollected"]))),
             forecasts=tuple(_forecast_from_json(plan) for plan in items(raw["plans"])),
-            configuration=_configuration(raw["configuration"]) if "configuration" in raw else UNTOLD,
+            configuration=_configuration(raw["configuration"]) if "configuration" in raw else DEFAULT_CONFIGURATION,
             rules_from=_rules_source(raw["rulesFrom"]) if "rulesFrom" in raw else None,
         )
     except _NOT_OURS as fault:
@@ -100,7 +107,7 @@ def _configuration(raw: Json) -> Configuration:
 
 def _topology(raw: Any) -> TopologyAware:  # noqa: ANN401 - any JSON
     if raw is None:
-        return UNTOLD.topology
+        return DEFAULT_CONFIGURATION.topology
     levels = tuple(Level(text(level["domain"]), text(level["key"])) for level in items(raw["levels"]))
     return TopologyAware(flag(raw["enabled"]), levels)
 

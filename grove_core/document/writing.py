@@ -35,7 +35,7 @@ from grove_core.kernel.steps import (
 from grove_core.kernel.times import format_time
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.forecast import Forecast, Round
-from grove_core.resources.configuration import UNTOLD, Configuration
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.version import IMAGE, VERSION
 
 
@@ -46,7 +46,7 @@ def document_as_json(document: Document, *, decisions: bool) -> Json:
         "coreVersion": VERSION,
         "rules": document.rules,
         **({} if document.rules_from is None else {"rulesFrom": rules_source_as_json(document.rules_from)}),
-        **({"configuration": _told(document.configuration)} if document.configuration != UNTOLD else {}),
+        **({"configuration": _told(document.configuration)} if document.configuration != DEFAULT_CONFIGURATION else {}),
         "asOf": format_time(document.as_of),
         "notCollected": list(document.not_collected),
         "summary": summary_of(document.forecasts),
@@ -60,7 +60,7 @@ def _told(configuration: Configuration) -> Json:
     shape = mnnvl.shape.value if mnnvl.shape is not None else AUTO
     said: Json = {"mnnvl": {"enabled": mnnvl.enabled, "mode": mnnvl.mode.value, "computeDomainShape": shape}}
     topology = configuration.topology
-    if topology != UNTOLD.topology:
+    if topology != DEFAULT_CONFIGURATION.topology:
         levels = [level._asdict() for level in topology.levels]
         said["topologyAwareScheduling"] = {"enabled": topology.enabled, "levels": levels}
     return {**said, "startup": {"image": image}} if image != IMAGE else said

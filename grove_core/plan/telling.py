@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from grove_core.kernel.frozen import FrozenMap, list_of
 from grove_core.kernel.steps import SetStatus, Step
-from grove_core.resources.keys import TERMINATION_IN_PROGRESS
+from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 
 
 def without_the_end(step: Step) -> Step | None:

@@ -5,7 +5,7 @@ from typing import Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Toll
-from grove_core.resources.pod import ENDED, Pod
+from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -57,6 +57,6 @@ def _toll(parts: Iterable[Sequence[Pod]]) -> Toll:
     toll = Toll()
     for pods in parts:
         there = [pod for pod in pods if not pod.deleting]
-        gpus = sum([pod.gpus for pod in there if pod.scheduled and pod.phase not in ENDED])
+        gpus = sum([pod.gpus for pod in there if pod.scheduled and pod.phase not in FINISHED_PHASES])
         toll += Toll(len(there), sum([pod.ready for pod in there]), gpus)
     return toll

@@ -9,8 +9,8 @@ from grove_core.kernel.steps import Action, Apply, Attempt, Delete, Outcome, Set
 from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import stands_breached
-from grove_core.resources.topology_use import CLIQUE_KIND
+from grove_core.resources.statuses import is_marked_breached
+from grove_core.resources.topology_usage import CLIQUE_KIND
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.overtaken import tells_of_breach, tells_that_a_breach_is_over
 from grove_core.snapshot.snapshot import Snapshot
@@ -81,7 +81,7 @@ def still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: Snapshot) -> t
     now = with_own_writes(seen)
     parts: tuple[PodClique | ScalingGroup, ...] = (*now.groups, *now.cliques)
     there = {(one.ref, one.uid) for one in parts}
-    breached = {(one.ref, one.uid) for one in parts if stands_breached(one.status)}
+    breached = {(one.ref, one.uid) for one in parts if is_marked_breached(one.status)}
     held, wanted = {one.target for one in plan.withheld}, {_write_of(step) for step in plan.steps}
     hidden = {step.target for step in plan.steps if isinstance(step.action, Apply | Delete)}
 

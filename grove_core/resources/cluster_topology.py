@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import GROVE
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import GROVE
 from grove_core.resources.meta import Resource, read_identity, read_labels, view_of
 
 TOPOLOGY_KIND: Final = "ClusterTopology"
@@ -80,7 +80,7 @@ def levels_in(spec: Fields) -> Levels:
     )
 
 
-def preferred_of(topologies: Iterable[ClusterTopology]) -> dict[str, ClusterTopology]:
+def effective_topologies(topologies: Iterable[ClusterTopology]) -> dict[str, ClusterTopology]:
     """By name; where both kinds have one of a name the ClusterTopology counts (TP-004)."""
     found: dict[str, ClusterTopology] = {}
     for topology in topologies:
@@ -89,7 +89,7 @@ def preferred_of(topologies: Iterable[ClusterTopology]) -> dict[str, ClusterTopo
     return found
 
 
-def obscured_by(unread: Iterable[Ref], known: Iterable[ClusterTopology]) -> frozenset[str]:
+def unreadable_names(unread: Iterable[Ref], known: Iterable[ClusterTopology]) -> frozenset[str]:
     """Names whose topology that counts (TP-004) cannot be read.
 
     Args:
@@ -100,7 +100,7 @@ def obscured_by(unread: Iterable[Ref], known: Iterable[ClusterTopology]) -> froz
     return frozenset(ref.name for ref in unread) - sure
 
 
-def shadowed_among(topologies: Iterable[ClusterTopology]) -> dict[str, ClusterTopology]:
+def shadowed_bindings(topologies: Iterable[ClusterTopology]) -> dict[str, ClusterTopology]:
     """The bindings whose name a ClusterTopology has too, by name (TP-004, TP-049)."""
     every = tuple(topologies)
     counting = {one.ref.name for one in every if one.ref.kind == TOPOLOGY_KIND}
@@ -130,17 +130,17 @@ def level_problems(levels: Levels) -> Iterator[Problem]:
         widest = max(widest, rank)
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str]) -> str:
     """What was probably meant, for a sentence; empty where nothing is like it.
 
     Cost: the length of the name times that of all that is known.
     """
     names = list(known)
-    found = likest(name, names)
+    found = most_similar(name, names)
     return f", did you mean {found if len(names) > 1 else 'that'}?" if found else ""
 
 
-def likest(name: str, known: Iterable[str]) -> str:
+def most_similar(name: str, known: Iterable[str]) -> str:
     """The known name that differs in the fewest letters; empty where all differ in more than a slip."""
     distance, found = min(((_distance(name, other), other) for other in known), default=(0, ""))
     return found if distance <= max(1, len(name) // 4) else ""

@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Final
 
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import EMPTY, FrozenMap
+from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.configuration import DomainShape
 from grove_core.resources.daemon_entry import DaemonEntry, read_entries
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import NVIDIA
 from grove_core.resources.meta import Resource, read_identity, read_labels, view_of
 
 DOMAIN_KIND: Final = "ComputeDomain"

@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import EMPTY, FrozenMap
+from grove_core.resources.api_names import DOMAIN, DOMAIN_CLIQUE, NVIDIA
 from grove_core.resources.daemon_entry import DaemonEntry, read_entries
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import DOMAIN, DOMAIN_CLIQUE, NVIDIA
 from grove_core.resources.meta import Resource, read_identity, read_label, read_labels
 from grove_core.resources.names import clique_of_name
 

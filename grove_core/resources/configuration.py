@@ -75,7 +75,7 @@ class Configuration:
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ServedApis:
     """What the API server offers beyond what Grove cannot do without.
 
     Attributes:
@@ -89,7 +89,7 @@ class Served:
     claims: str = ""
 
 
-UNTOLD: Final = Configuration()
+DEFAULT_CONFIGURATION: Final = Configuration()
 """Of an operator without a configuration file."""
-UNASKED: Final = Served()
+NOT_DISCOVERED: Final = ServedApis()
 """Of a server that nobody asked."""

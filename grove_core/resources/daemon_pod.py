@@ -7,10 +7,10 @@ from typing import Any
 
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import CORE, DOMAIN, DOMAIN_CLIQUE
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import CORE, DOMAIN, DOMAIN_CLIQUE
 from grove_core.resources.meta import read_identity, read_label, read_labels
-from grove_core.resources.pod import ENDED
+from grove_core.resources.pod import FINISHED_PHASES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ def daemon_pod_of(raw: Mapping[str, Any]) -> DaemonPod:
         clique=labels.text(DOMAIN_CLIQUE) if DOMAIN_CLIQUE in labels else None,
         created=top.part("metadata").time("creationTimestamp"),
         ready=_is_ready(status),
-        living=not identity["deleting"] and status.text("phase") not in ENDED,
+        living=not identity["deleting"] and status.text("phase") not in FINISHED_PHASES,
     )
     if problems:
         raise MalformedObject(tuple(problems))

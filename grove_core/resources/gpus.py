@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from grove_core.kernel.frozen import FrozenMap, list_of, part_of
-from grove_core.resources.overlay import quantity_of
+from grove_core.resources.merge_patch import quantity_of
 
 GPU: Final = "nvidia.com/gpu"
 CONTAINER_LISTS: Final = ("containers", "initContainers")

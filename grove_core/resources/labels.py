@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from grove_core.resources.keys import COMPONENT, MANAGED_BY, NAME, OPERATOR, SET, SET_REPLICA
+from grove_core.resources.api_names import COMPONENT, MANAGED_BY, NAME, OPERATOR, SET, SET_REPLICA
 
 
 def labels_of_set(set_name: str) -> dict[str, str]:

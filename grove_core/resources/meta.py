@@ -11,8 +11,8 @@ from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.times import parse_time
+from grove_core.resources.api_names import CONDITIONS
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import CONDITIONS
 from grove_core.resources.names import index_from
 
 _TYPE: Final = attrgetter("type")

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.resources.demand import Amounts, Demand, Match, Toleration, read_amounts
 from grove_core.resources.fields import Fields
+from grove_core.resources.pod_demand import Amounts, Match, PodDemand, Toleration, read_amounts
 
 _CORDONED: Final = "node.kubernetes.io/unschedulable"
 _NOT_READY: Final = "node.kubernetes.io/not-ready"
@@ -61,7 +61,7 @@ def node_of(raw: Mapping[str, Any]) -> Node:
     return node
 
 
-def obstacle_on(node: Node, demand: Demand) -> str:
+def unschedulable_reason(node: Node, demand: PodDemand) -> str:
     """Why a node takes no pod of this kind, whatever it has free; empty where it may."""
     for taint in node.taints:
         if not any(_tolerates(one, taint) for one in demand.tolerations):

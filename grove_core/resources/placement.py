@@ -26,7 +26,7 @@ class Pack(NamedTuple):
 NO_PACK: Final = Pack()
 
 
-class Together(NamedTuple):
+class PackedGroup(NamedTuple):
     """Cliques of one replica of a scaling group that are packed together within their gang."""
 
     name: str
@@ -41,29 +41,29 @@ class Placement(NamedTuple):
         topology: the name of the topology; empty where none applies.
         gang: for all of them.
         cliques: name of a PodClique -> for its pods; those without are left out, sorted.
-        together: sorted by name.
+        packed_groups: sorted by name.
     """
 
     topology: str = ""
     gang: Pack = NO_PACK
     cliques: tuple[tuple[str, Pack], ...] = ()
-    together: tuple[Together, ...] = ()
+    packed_groups: tuple[PackedGroup, ...] = ()
 
     @property
-    def of_gang(self) -> Mapping[str, FrozenMap | tuple[FrozenMap, ...]]:
+    def spec_fields(self) -> Mapping[str, FrozenMap | tuple[FrozenMap, ...]]:
         """The fields of a PodGang's spec besides its groups; only those that say something."""
         found: dict[str, FrozenMap | tuple[FrozenMap, ...]] = {}
         if self.gang != NO_PACK:
             found[_FIELD] = self.gang.as_json
-        if self.together:
+        if self.packed_groups:
             found[_CONFIGS] = tuple(
                 FrozenMap({"name": one.name, "podGroupNames": one.cliques, _FIELD: one.pack.as_json})
-                for one in self.together
+                for one in self.packed_groups
             )
         return found
 
 
-NOWHERE: Final = Placement()
+NO_PLACEMENT: Final = Placement()
 
 
 def placement_in(spec: Fields, topology: str) -> Placement:
@@ -74,7 +74,7 @@ def placement_in(spec: Fields, topology: str) -> Placement:
         tuple(sorted(_cliques_in(spec))),
         tuple(
             sorted(
-                Together(one.text("name"), one.texts("podGroupNames"), _pack_in(one)) for one in spec.parts(_CONFIGS)
+                PackedGroup(one.text("name"), one.texts("podGroupNames"), _pack_in(one)) for one in spec.parts(_CONFIGS)
             )
         ),
     )

@@ -12,9 +12,9 @@ from typing import Any, Final
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
+from grove_core.resources.api_names import CORE, GATE, POD_GANG, POD_INDEX, SET, TEMPLATE_HASH
 from grove_core.resources.fields import Fields
 from grove_core.resources.gpus import GPU, gpus_of
-from grove_core.resources.keys import CORE, GATE, POD_GANG, POD_INDEX, SET, TEMPLATE_HASH
 from grove_core.resources.meta import read_identity, read_label, read_labels
 from grove_core.resources.names import index_from
 
@@ -23,7 +23,7 @@ _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _PLAIN: Final = 9  # digits
 UNSCHEDULABLE: Final = "Unschedulable"
 """The trouble of a pod that has no room."""
-ENDED: Final = frozenset({"Succeeded", "Failed"})
+FINISHED_PHASES: Final = frozenset({"Succeeded", "Failed"})
 """Phases of a pod that runs no more, and holds nothing."""
 
 
@@ -36,7 +36,7 @@ class Pod:
     Attributes:
         owner_uid: uid of the controller owner; empty where there is none (GT-001).
         template_hash, gang, node, phase: as written; empty where absent.
-        held: Grove's own scheduling gate is on it.
+        has_grove_gate: Grove's own scheduling gate is on it.
         index: among the pods of its clique, from its label; -1 where that says none.
         set_name: of the set, from its label of any family; empty where absent.
         trouble: for a pod that is not ready, the server's shortest word for it (``CrashLoopBackOff``,
@@ -61,7 +61,7 @@ class Pod:
     scheduled: bool
     gated: bool
     ready: bool
-    held: bool = False
+    has_grove_gate: bool = False
     index: int = -1
     set_name: str = ""
     crashed: bool = False

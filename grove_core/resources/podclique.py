@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Final, TypedDict
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import EMPTY, FrozenMap
+from grove_core.resources.api_names import BASE_GANG, GROUP_REPLICA, GROVE, SET, SET_REPLICA, TEMPLATE_HASH
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import BASE_GANG, GROUP_REPLICA, GROVE, SET, SET_REPLICA, TEMPLATE_HASH
 from grove_core.resources.meta import (
     Resource,
     is_old_spelling,
@@ -123,7 +123,7 @@ class PodClique(Resource):
         return self.status.update_hash or self.template_hash or self.status.current_hash
 
 
-class ToldByLabels(TypedDict):
+class CliqueLabels(TypedDict):
     """The fields of a :class:`PodClique` that its labels tell."""
 
     replica_index: int
@@ -132,7 +132,7 @@ class ToldByLabels(TypedDict):
     base_gang: str
 
 
-def told_by_labels(labels: Fields, owner_kind: str, owner_name: str, name: str) -> ToldByLabels:
+def read_clique_labels(labels: Fields, owner_kind: str, owner_name: str, name: str) -> CliqueLabels:
     """What its labels tell of a clique, and before them its name after its owner's (GT-026).
 
     Of a scaling group's clique the name of the group, after that of the set, tells the set's replica.
@@ -140,7 +140,7 @@ def told_by_labels(labels: Fields, owner_kind: str, owner_name: str, name: str) 
     is_member = owner_kind == GROUP_KIND
     in_owner = index_after(owner_name, name) if owner_name else None
     in_set = index_after(read_label(labels, *SET), owner_name) if is_member else in_owner
-    return ToldByLabels(
+    return CliqueLabels(
         replica_index=read_index(labels, SET_REPLICA, in_set, is_known=is_member),
         group_replica_index=read_index(labels, GROUP_REPLICA, in_owner) if is_member else -1,
         template_hash=read_label(labels, TEMPLATE_HASH),
@@ -168,7 +168,7 @@ def podclique_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None
     updating, progress = read_update(status)
     clique = PodClique(
         **identity,
-        **told_by_labels(labels, identity["owner_kind"], identity["owner_name"], identity["ref"].name),
+        **read_clique_labels(labels, identity["owner_kind"], identity["owner_name"], identity["ref"].name),
         replicas=replicas,
         min_available=replicas if min_available is None else min_available,
         starts_after=spec.texts("startsAfter"),

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import EMPTY, FrozenMap
+from grove_core.resources.api_names import GROVE
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import GROVE
 from grove_core.resources.meta import (
     Resource,
     read_conditions,

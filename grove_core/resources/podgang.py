@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import EMPTY, FrozenMap
+from grove_core.resources.api_names import SCHEDULER, TOPOLOGY_NAME
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import SCHEDULER, TOPOLOGY_NAME
 from grove_core.resources.meta import Resource, read_conditions, read_identity, read_labels, view_of
-from grove_core.resources.placement import NOWHERE, Placement, placement_in
+from grove_core.resources.placement import NO_PLACEMENT, Placement, placement_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class PodGang(Resource):
     annotations: FrozenMap = EMPTY
     priority: str = ""
     groups: tuple[PodGroup, ...]
-    placement: Placement = NOWHERE
+    placement: Placement = NO_PLACEMENT
     status: GangStatus = GangStatus()
 
 

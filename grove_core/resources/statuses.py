@@ -9,8 +9,8 @@ from typing import Any, Final, TypeAlias, TypeVar
 from grove_core.kernel.conditions import REMOVED, Condition, condition_of, is_true
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, thaw
 from grove_core.kernel.times import parse_time
+from grove_core.resources.api_names import CONDITIONS, MIN_AVAILABLE_BREACHED
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import CONDITIONS, MIN_AVAILABLE_BREACHED
 from grove_core.resources.meta import read_conditions, read_update
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, SetStatus
@@ -25,18 +25,18 @@ _PROGRESS: Final = "updateProgress"
 _TYPE: Final = attrgetter("type")
 
 
-def stands_breached(status: StoredStatus) -> bool:
+def is_marked_breached(status: StoredStatus) -> bool:
     """Whether it says that its clique or scaling group is breached."""
     return is_true(condition_of(status.conditions, MIN_AVAILABLE_BREACHED))
 
 
-def update_started(progress: FrozenMap) -> datetime | None:
+def update_start_time(progress: FrozenMap) -> datetime | None:
     """When the update began of which ``updateProgress`` tells; None where it does not say, or not so that it reads."""
     text = progress.get("updateStartedAt")
     return parse_time(text) if isinstance(text, str) else None
 
 
-def breach_in(status: CliqueStatus | GroupStatus) -> Condition | None:
+def breach_condition_of(status: CliqueStatus | GroupStatus) -> Condition | None:
     """What is known of a breach: as it is stored, or what could not be written since (GT-067)."""
     return status.overtaken or condition_of(status.conditions, MIN_AVAILABLE_BREACHED)
 

@@ -15,7 +15,7 @@ from pydantic import (
 
 from grove_core.kernel.errors import Problem
 from grove_core.kernel.frozen import EMPTY
-from grove_core.resources.template_types import Count, GoDuration, Opaque, Part, Texts, problem_of
+from grove_core.resources.template_types import Count, GoDuration, Opaque, TemplateModel, Texts, problem_of
 
 ANY_ORDER: Final = "CliqueStartupTypeAnyOrder"
 IN_ORDER: Final = "CliqueStartupTypeInOrder"
@@ -33,7 +33,7 @@ Scope = Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(SCOP
 UpdateType = Annotated[StrictStr, WithJsonSchema({"type": "string", "enum": list(UPDATE_STRATEGIES)})]
 
 
-class AutoScaling(Part):
+class AutoScaling(TemplateModel):
     """``autoScalingConfig`` of a clique, ``scaleConfig`` of a scaling group; ``metrics`` as the HPA takes them."""
 
     min_replicas: Count | None = None
@@ -46,14 +46,14 @@ def most_replicas(replicas: int, scaling: AutoScaling | None) -> int:
     return max(1, replicas, scaling.max_replicas if scaling is not None else 1)
 
 
-class SharingFilter(Part):
+class SharingFilter(TemplateModel):
     """Who takes part in a shared claim."""
 
     child_clique_names: tuple[StrictStr, ...] = ()
     child_scaling_group_names: tuple[StrictStr, ...] = ()
 
 
-class ResourceSharing(Part):
+class ResourceSharing(TemplateModel):
     """One entry of ``resourceSharing``: a claim template, and how many claims are made of it."""
 
     name: StrictStr
@@ -67,14 +67,14 @@ class ResourceSharing(Part):
         return chosen is None or clique in chosen.child_clique_names or group in chosen.child_scaling_group_names
 
 
-class ClaimTemplate(Part):
+class ClaimTemplate(TemplateModel):
     """One entry of ``resourceClaimTemplates``."""
 
     name: StrictStr
     template_spec: Opaque
 
 
-class CliqueSpec(Part):
+class CliqueSpec(TemplateModel):
     """``cliques[].spec``; counts as written, thresholds still unjudged."""
 
     role_name: StrictStr = ""
@@ -85,14 +85,14 @@ class CliqueSpec(Part):
     auto_scaling_config: AutoScaling | None = None
 
 
-class PackConstraint(Part):
+class PackConstraint(TemplateModel):
     """``pack`` of a topology constraint: domains that pods must share, and that they should."""
 
     required: StrictStr = ""
     preferred: StrictStr = ""
 
 
-class TopologyConstraint(Part):
+class TopologyConstraint(TemplateModel):
     """``topologyConstraint`` of a set, a scaling group or a clique.
 
     Attributes:
@@ -110,7 +110,7 @@ class TopologyConstraint(Part):
         return self.pack.required or self.pack_domain, self.pack.preferred
 
 
-class CliqueTemplate(Part):
+class CliqueTemplate(TemplateModel):
     """One clique of the template."""
 
     name: StrictStr
@@ -126,7 +126,7 @@ class CliqueTemplate(Part):
         return self.spec.replicas if self.spec.min_available is None else self.spec.min_available
 
 
-class _Delayed(Part):
+class _Delayed(TemplateModel):
     """Something with a ``terminationDelay``."""
 
     termination_delay: GoDuration | None = None
@@ -151,7 +151,7 @@ class GroupTemplate(_Delayed):
     topology_constraint: TopologyConstraint | None = None
 
 
-class HeadlessService(Part):
+class HeadlessService(TemplateModel):
     """``headlessServiceConfig``."""
 
     publish_not_ready_addresses: StrictBool = True
@@ -171,18 +171,18 @@ class SetTemplate(_Delayed):
     pod_clique_scaling_groups: tuple[GroupTemplate, ...] = ()
 
     @property
-    def homes(self) -> dict[str, GroupTemplate]:
+    def groups_by_clique(self) -> dict[str, GroupTemplate]:
         """The scaling group of each clique that is in one, by the clique's name."""
         return {name: group for group in self.pod_clique_scaling_groups for name in group.clique_names}
 
 
-class UpdateStrategy(Part):
+class UpdateStrategy(TemplateModel):
     """``spec.updateStrategy``."""
 
     type: UpdateType = ROLLING_RECREATE
 
 
-class SetSpec(Part):
+class SetSpec(TemplateModel):
     """``spec`` of a PodCliqueSet."""
 
     replicas: Count = 0
@@ -192,7 +192,7 @@ class SetSpec(Part):
     @property
     def standalone_cliques(self) -> tuple[CliqueTemplate, ...]:
         """The cliques that no scaling group names, in template order."""
-        homes = self.template.homes
+        homes = self.template.groups_by_clique
         return tuple(clique for clique in self.template.cliques if clique.name not in homes)
 
 

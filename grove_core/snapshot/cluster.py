@@ -10,9 +10,9 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.configuration import UNASKED, UNTOLD, Configuration, Served
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, NOT_DISCOVERED, Configuration, ServedApis
 from grove_core.resources.meta import Resource
-from grove_core.resources.owned import Owned
+from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -58,7 +58,7 @@ class Cluster:
     groups_of: Mapping[str, tuple[ScalingGroup, ...]]
     cliques_of: Mapping[str, tuple[PodClique, ...]]
     gangs_of: Mapping[str, tuple[PodGang, ...]]
-    others_of: Mapping[str, tuple[Owned, ...]]
+    others_of: Mapping[str, tuple[OwnedObject, ...]]
     pods_of: Mapping[str, list[Pod]]
     outlived: Mapping[tuple[str, str], Mapping[str, Sequence[Pod]]] = field(default_factory=dict)
     gaps: frozenset[Gap] = frozenset()
@@ -66,10 +66,10 @@ class Cluster:
     claim_templates: Mapping[tuple[str, str], FrozenMap] = field(default_factory=dict)
     domains: Mapping[tuple[str, str], ComputeDomain] = field(default_factory=dict)
     domains_of: Mapping[str, tuple[ComputeDomain, ...]] = field(default_factory=dict)
-    claims: Mapping[tuple[str, str], Owned] = field(default_factory=dict)
-    shared_of: Mapping[tuple[str, str], tuple[ComputeDomain | Owned, ...]] = field(default_factory=dict)
-    configuration: Configuration = UNTOLD
-    served: Served = UNASKED
+    claims: Mapping[tuple[str, str], OwnedObject] = field(default_factory=dict)
+    shared_of: Mapping[tuple[str, str], tuple[ComputeDomain | OwnedObject, ...]] = field(default_factory=dict)
+    configuration: Configuration = DEFAULT_CONFIGURATION
+    served: ServedApis = NOT_DISCOVERED
     leaving_of: Mapping[tuple[str, str], tuple[PodClique, ...]] = field(default_factory=dict)
     leaving_groups_of: Mapping[tuple[str, str], tuple[ScalingGroup, ...]] = field(default_factory=dict)
     orphans_of: Mapping[tuple[str, str], tuple[PodClique, ...]] = field(default_factory=dict)
@@ -93,7 +93,7 @@ class Cluster:
             groups=groups,
             cliques=cliques,
             gangs=gangs,
-            others=(*others, *(item for item in adrift if isinstance(item, Owned))),
+            others=(*others, *(item for item in adrift if isinstance(item, OwnedObject))),
             domains=(*domains, *(item for item in adrift if isinstance(item, ComputeDomain))),
             named_domains=self.domains,
             named_claims=self.claims,
@@ -128,7 +128,7 @@ class Cluster:
         found = {clique.uid: pods for clique in cliques if (pods := self.pods_of.get(clique.uid)) is not None}
         return {**self.outlived.get(named, {}), **found}
 
-    def _adrift(self, owners: Iterable[Resource], named: tuple[str, str]) -> tuple[ComputeDomain | Owned, ...]:
+    def _adrift(self, owners: Iterable[Resource], named: tuple[str, str]) -> tuple[ComputeDomain | OwnedObject, ...]:
         """What parts of the set share and neither it nor a gang of it owns: the owner of before is gone (MS-043)."""
         known = {owner.uid for owner in owners}
         shared = self.shared_of.get(named, ())
@@ -138,7 +138,7 @@ class Cluster:
         found = (domain for owner in owners for domain in self.domains_of.get(owner.uid, ()))
         return tuple(sorted(found, key=by_name))
 
-    def _others_of(self, owners: Iterable[Resource]) -> tuple[Owned, ...]:
+    def _others_of(self, owners: Iterable[Resource]) -> tuple[OwnedObject, ...]:
         return tuple(other for owner in owners for other in self.others_of.get(owner.uid, ()))
 
 

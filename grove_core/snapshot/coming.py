@@ -10,7 +10,7 @@ from grove_core.kernel.steps import FAILURES, Create, Delete, Make, Outcome
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
-from grove_core.resources.topology_use import CLIQUE_KIND
+from grove_core.resources.topology_usage import CLIQUE_KIND
 from grove_core.snapshot.snapshot import Snapshot
 
 _PERHAPS_THERE: Final = frozenset({Outcome.DONE, Outcome.UNREACHABLE})

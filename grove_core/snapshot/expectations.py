@@ -7,14 +7,14 @@ from typing import Any, Final, TypeVar
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Action, Attempt, Delete, Make, Outcome
+from grove_core.resources.after_write import K, after_write
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
 from grove_core.resources.meta import Resource
-from grove_core.resources.owned import CLAIM_KIND, Owned, owned_of
+from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject, owned_object_of
 from grove_core.resources.pod import Pod, pod_of
-from grove_core.resources.written import K, after
 from grove_core.snapshot.snapshot import Snapshot
 
-Named = TypeVar("Named", ComputeDomain, Owned)
+Named = TypeVar("Named", ComputeDomain, OwnedObject)
 _POD: Final = "Pod"
 
 
@@ -77,7 +77,7 @@ def with_own_writes(snapshot: Snapshot) -> Snapshot:
 
     pods = {ref: actions for ref, actions in done.items() if ref.kind == _POD}
     domains = _with_own(snapshot.named_domains, DOMAIN_KIND, compute_domain_of, done)
-    claims = _with_own(snapshot.named_claims, CLAIM_KIND, owned_of, done)
+    claims = _with_own(snapshot.named_claims, CLAIM_KIND, owned_object_of, done)
     return replace(
         snapshot,
         root=seen(snapshot.root),
@@ -121,9 +121,9 @@ def _written(item: K, actions: Iterable[Action]) -> K:
     version = item.guard
     for action in actions:
         if isinstance(action, Delete):
-            item = after(item, action) if action.guard.uid == item.uid else item
+            item = after_write(item, action) if action.guard.uid == item.uid else item
         elif not isinstance(action, Make):
-            item = after(item, action) if action.guard == version else item
+            item = after_write(item, action) if action.guard == version else item
     return item
 
 

@@ -1,6 +1,6 @@
 """PodGangs of a set whose names no release known here gives (WL-207)."""
 
-from grove_core.resources.keys import POD_GANG
+from grove_core.resources.api_names import POD_GANG
 from grove_core.resources.names import index_from
 from grove_core.snapshot.snapshot import Snapshot
 

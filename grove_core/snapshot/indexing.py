@@ -8,10 +8,10 @@ from typing import Final, TypeVar
 
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.domain_sharing import managed_user_of
 from grove_core.resources.labels import set_named_by
-from grove_core.resources.membership import sharer_of
 from grove_core.resources.meta import Resource
-from grove_core.resources.owned import CLAIM_KIND, Owned
+from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -31,7 +31,7 @@ def cluster_of(
     groups: Iterable[ScalingGroup] = (),
     cliques: Iterable[PodClique] = (),
     gangs: Iterable[PodGang] = (),
-    others: Iterable[Owned] = (),
+    others: Iterable[OwnedObject] = (),
     pods: Iterable[Pod] = (),
     gaps: frozenset[Gap] = frozenset(),
     complete: frozenset[Gap] = frozenset(),
@@ -68,17 +68,17 @@ def cluster_of(
     )
 
 
-def with_domains(cluster: Cluster, domains: Iterable[ComputeDomain], claims: Iterable[Owned] = ()) -> Cluster:
+def with_domains(cluster: Cluster, domains: Iterable[ComputeDomain], claims: Iterable[OwnedObject] = ()) -> Cluster:
     """The cluster with its ComputeDomains and claims, those of strangers included: they hold names.
 
     Cost: linear in their number.
     """
     named = {(domain.ref.namespace, domain.ref.name): domain for domain in domains}
     held = {(claim.ref.namespace, claim.ref.name): claim for claim in claims}
-    shared: dict[tuple[str, str], list[ComputeDomain | Owned]] = {}
-    every: tuple[ComputeDomain | Owned, ...] = (*named.values(), *held.values())
+    shared: dict[tuple[str, str], list[ComputeDomain | OwnedObject]] = {}
+    every: tuple[ComputeDomain | OwnedObject, ...] = (*named.values(), *held.values())
     for item in every:
-        user = sharer_of(item.labels)
+        user = managed_user_of(item.labels)
         if user is not None:
             shared.setdefault((item.ref.namespace, user.set_name), []).append(item)
     if not named and not held:
@@ -101,10 +101,10 @@ def snapshot_among(
         groups=(item for item in items if isinstance(item, ScalingGroup)),
         cliques=(item for item in items if isinstance(item, PodClique)),
         gangs=(item for item in items if isinstance(item, PodGang)),
-        others=(item for item in items if isinstance(item, Owned)),
+        others=(item for item in items if isinstance(item, OwnedObject)),
     )
     domains = (item for item in items if isinstance(item, ComputeDomain))
-    claims = (item for item in items if isinstance(item, Owned) and item.ref.kind == CLAIM_KIND)
+    claims = (item for item in items if isinstance(item, OwnedObject) and item.ref.kind == CLAIM_KIND)
     return with_domains(own, domains, claims).snapshot_of(root, now, attempts)
 
 

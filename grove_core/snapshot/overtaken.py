@@ -8,8 +8,8 @@ from grove_core.kernel.conditions import Condition, condition_of, is_true
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Outcome, SetStatus, Step
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.meta import read_conditions
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup

@@ -10,9 +10,9 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
-from grove_core.resources.configuration import UNASKED, UNTOLD, Configuration, Served
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, NOT_DISCOVERED, Configuration, ServedApis
 from grove_core.resources.meta import Resource
-from grove_core.resources.owned import OWNED_KINDS, Owned
+from grove_core.resources.owned_object import OWNED_KINDS, OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -55,7 +55,7 @@ class Snapshot:
     groups: tuple[ScalingGroup, ...] = ()
     cliques: tuple[PodClique, ...] = ()
     gangs: tuple[PodGang, ...] = ()
-    others: tuple[Owned, ...] = ()
+    others: tuple[OwnedObject, ...] = ()
     pods_of: Mapping[str, Sequence[Pod]]
     now: datetime
     attempts: tuple[Attempt, ...] = ()
@@ -64,10 +64,10 @@ class Snapshot:
     complete: frozenset[str] = frozenset()
     domains: tuple[ComputeDomain, ...] = ()
     named_domains: Mapping[tuple[str, str], ComputeDomain] = field(default_factory=dict)
-    named_claims: Mapping[tuple[str, str], Owned] = field(default_factory=dict)
+    named_claims: Mapping[tuple[str, str], OwnedObject] = field(default_factory=dict)
     orphans: tuple[PodClique, ...] = ()
-    configuration: Configuration = UNTOLD
-    served: Served = UNASKED
+    configuration: Configuration = DEFAULT_CONFIGURATION
+    served: ServedApis = NOT_DISCOVERED
     strangers: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
     topologies: Mapping[str, ClusterTopology] = field(default_factory=dict)
 

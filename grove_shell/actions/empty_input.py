@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from grove_core.plan.forecast import Forecast
-from grove_core.resources.topology_use import SET_KIND
+from grove_core.resources.topology_usage import SET_KIND
 from grove_shell.reading.loaded import Loaded
 from grove_shell.views.formatting import plural
 

@@ -12,7 +12,7 @@ from grove_core.kernel.times import format_time
 from grove_core.plan.plan import Plan
 from grove_core.recognition import Recognition
 from grove_core.reconcile import reconcile
-from grove_core.resources.cluster_topology import likest
+from grove_core.resources.cluster_topology import most_similar
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.command_input import read_input_or_report
 from grove_shell.actions.input_findings import with_input_findings
@@ -89,7 +89,7 @@ def _hint(name: str, known: Sequence[str]) -> str:
     """What was probably meant by a name that is not there (CL-009)."""
     if "/" in name:
         return "; the namespace goes in -n"
-    meant = likest(name, known[:_MOST_COMPARED])
+    meant = most_similar(name, known[:_MOST_COMPARED])
     return f"; did you mean {meant}?" if meant else ""
 
 

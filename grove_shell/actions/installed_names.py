@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from grove_core.resources.definition_names import Names, names_in
+from grove_core.resources.crd_names import CrdNames, crd_names_in
 from grove_shell.actions.live import completed
 from grove_shell.actions.source import Live
 from grove_shell.client.api import Api
@@ -15,7 +15,7 @@ from grove_shell.reading.fabric import DEFINITION_KIND
 _DEFINITIONS: Final = ApiKind(DEFINITION_KIND, "apiextensions.k8s.io/v1", "customresourcedefinitions", clustered=True)
 
 
-def installed_names(live: Live) -> list[Names]:
+def installed_names(live: Live) -> list[CrdNames]:
     """Return the names of all definitions of a server.
 
     Where the server does not list definitions to this user, only the resources that it serves are looked at.
@@ -26,10 +26,10 @@ def installed_names(live: Live) -> list[Names]:
     return completed(_installed_names(live))
 
 
-async def _installed_names(live: Live) -> list[Names]:
+async def _installed_names(live: Live) -> list[CrdNames]:
     async with Api(await connect(live.kubeconfig, live.context)) as api:
         try:
             items, _version = await whole_list(api, _DEFINITIONS)
         except NotListed:
             return await served_definitions(api)
-    return [names for item in items if (names := names_in(item)) is not None]
+    return [names for item in items if (names := crd_names_in(item)) is not None]

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Final, TypeVar
 
-from grove_core.resources.keys import CORE
-from grove_core.resources.ownership import controller_in
+from grove_core.resources.api_names import CORE
+from grove_core.resources.owner_reference import controller_in
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.actions.source import Live, NoCluster

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from grove_core.areas.mnnvl.preflight import objection_to_start
-from grove_core.resources.definition_names import Names, clashes
+from grove_core.resources.crd_names import CrdNames, name_clashes
 from grove_shell.actions.command_input import read_input
 from grove_shell.actions.source import NoCluster, Source
 from grove_shell.exits import DONE, ERROR
@@ -14,7 +14,7 @@ from grove_shell.views.problems_page import NOTHING_DECIDED, problems_page
 
 def preflight(source: Source) -> int:
     """Judge and print; returns the exit code (CL-031)."""
-    installed: list[Names] = []
+    installed: list[CrdNames] = []
     try:
         if source.live is not None:
             from grove_shell.actions.installed_names import installed_names  # noqa: PLC0415 - needs the client
@@ -42,9 +42,9 @@ def preflight(source: Source) -> int:
     return ERROR
 
 
-def _page_of_taken_names(found: Iterable[Names]) -> Page:
+def _page_of_taken_names(found: Iterable[CrdNames]) -> Page:
     """One line for each name of a definition of ours that another one has or asks for (CL-032)."""
     page = Page()
-    for clash in clashes(found, own_names()):
+    for clash in name_clashes(found, own_names()):
         page.add(("name taken: ", "bold red"), clash.sentence, ("  CL-032", "dim"))
     return page

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator
 
-from grove_core.resources.cluster_topology import likest
+from grove_core.resources.cluster_topology import most_similar
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.cluster import Cluster
 
@@ -25,11 +25,11 @@ def missing_sets(cluster: Cluster, names: Collection[str], namespace: str | None
     """What was asked for and is not there, and what was probably meant (CL-009); empty where nothing is missing."""
     there = [*selected_sets(cluster, (), namespace)]
     if namespace is not None and not there and not names:
-        meant = likest(namespace, {root.ref.namespace for root in cluster.sets})
+        meant = most_similar(namespace, {root.ref.namespace for root in cluster.sets})
         return f"a PodCliqueSet in namespace {namespace}" + (f"; did you mean {meant}?" if meant else "")
     known = {name: _full(root) for root in there for name in (root.ref.name, _full(root))}
     lacking = sorted(name for name in names if name not in known)
-    guesses = (known.get(likest(name, known)) or known.get(name.rpartition("/")[2]) for name in lacking)
+    guesses = (known.get(most_similar(name, known)) or known.get(name.rpartition("/")[2]) for name in lacking)
     meant = ", ".join(dict.fromkeys(filter(None, guesses)))
     return ", ".join(f"PodCliqueSet {name}" for name in lacking) + (f"; did you mean {meant}?" if meant else "")
 

@@ -12,17 +12,17 @@ from grove_core.impact_topology import impact_of
 from grove_core.kernel.admission import AdmissionVerdict
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
+from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import (
     DEFAULT_TOPOLOGY,
     TOPOLOGY_KIND,
     ClusterTopology,
     cluster_topology_of,
-    nearest,
+    did_you_mean,
 )
 from grove_core.resources.configuration import Configuration, TopologyAware
-from grove_core.resources.keys import GROVE
 from grove_core.resources.names import listed
-from grove_core.resources.topology_use import User
+from grove_core.resources.topology_usage import TopologyUser
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.actions.command_input import input_time, read_configuration
 from grove_shell.actions.source import NoCluster, Source
@@ -121,7 +121,7 @@ def impact_of_topology(source: Source, name: str, changed: str | None, output: s
     one = next((one for one in survey if one.name == name), None)
     if one is None or (changed is None and name not in found.cluster.topologies):
         known = found.cluster.topologies
-        meant = nearest(name, known)
+        meant = did_you_mean(name, known)
         print_error(f"not in the input: topology {name}; known: {listed(known) or 'none'}{meant}")
         return USAGE
     old = found.cluster.topologies.get(name)
@@ -160,7 +160,7 @@ def _as_configured(loaded: Loaded) -> Cluster:
 
 def _around(one: Surveyed, cluster: Cluster, *, by_placed: bool = False) -> Around:
     """What admission would see; nothing of users where not all are known, nor, ``by_placed``, all their pods."""
-    users = tuple(User(user.namespace, user.name, user.bound or 0) for user in one.users)
+    users = tuple(TopologyUser(user.namespace, user.name, user.bound or 0) for user in one.users)
     known = not (one.unknown if by_placed else not one.knows_users)
     counted = not by_placed or all(user.bound is not None for user in one.users)
     return Around(topologies=cluster.topologies, users={one.name: users} if known and counted else None)

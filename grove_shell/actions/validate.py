@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
-from grove_core.admit import admit, neighbours_in
+from grove_core.admit import admit, used_names_in
 from grove_core.admit_topology import admit_topology, around_in
 from grove_core.areas.gang_termination.field.advice import cautions_to
 from grove_core.areas.gang_termination.ruling import RuleSet
@@ -17,11 +17,11 @@ from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
-from grove_core.resources.keys import GROVE
 from grove_core.resources.podclique import PodClique, podclique_of
 from grove_core.resources.template import read_spec
-from grove_core.resources.topology_use import SET_KIND
+from grove_core.resources.topology_usage import SET_KIND
 from grove_shell.actions.command_input import read_configuration
 from grove_shell.actions.rule_set_choice import choose_rule_set, cluster_to_recognise
 from grove_shell.exits import DONE, ERROR
@@ -91,7 +91,7 @@ def validate(
     held = [item.value for item in before.sets]
     replaced = {_name(item.value) for item in given.sets}
     present = (item.value for item in given.sets), (raw for raw in held if _name(raw) not in replaced)
-    neighbours = neighbours_in(chain(*present, given.headings, before.headings))
+    neighbours = used_names_in(chain(*present, given.headings, before.headings))
     classes = given.classes | before.classes or None
     stored = cluster_to_recognise((*held, *(item.value for item in given.sets)), (*before.cliques, *given.cliques))
     judges, _, _ = choose_rule_set(rules, told.rules, stored)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from grove_core.resources.configuration import UNASKED, MnnvlMode
+from grove_core.resources.configuration import NOT_DISCOVERED, MnnvlMode
 from grove_shell.actions.configuration import configuration
 from grove_shell.actions.lasting import lasting
 from grove_shell.client.api import Api
@@ -38,7 +38,7 @@ def serve(options: WebhookOptions) -> int:
 
 async def _run(options: WebhookOptions, settings: WebhookSettings) -> int:
     connection = await connect(options.kubeconfig, options.context)
-    served = UNASKED
+    served = NOT_DISCOVERED
     if settings.decisive.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         async with Api(connection) as api:
             served = await discover(api)

@@ -6,7 +6,7 @@ from typing import Any
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Outcome
-from grove_core.resources.membership import sharer_in
+from grove_core.resources.domain_sharing import managed_user_in
 from grove_shell.apply.outcomes import attempt_of, attempt_of_creation, exists_already
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.kinds import kind_of, path_of
@@ -54,7 +54,7 @@ async def ensure(
     raw = answer.json()
     take_in(raw)
     found = freeze(raw)
-    holder, user = sharer_in(found) if isinstance(found, FrozenMap) else None, sharer_in(manifest)
+    holder, user = managed_user_in(found) if isinstance(found, FrozenMap) else None, managed_user_in(manifest)
     if holder is None or holder != user:
         whom = holder or "somebody else (no label says whom)"
         return Outcome.REFUSED, f"{refusal}; it serves {whom}, and would have to serve {user}"

@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Outcome
-from grove_core.resources.keys import GROVE
-from grove_core.resources.ownership import Controller, controller_in
+from grove_core.resources.api_names import GROVE
+from grove_core.resources.owner_reference import ControllerReference, controller_in
 from grove_shell.apply.outcomes import Undecided, attempt_of, undecided_because
 from grove_shell.apply.patch import patched
 from grove_shell.client.api import Api
@@ -95,6 +95,6 @@ def label_missing(kind: str, raw: Mapping[str, Any]) -> dict[str, str]:
     return {label: text}
 
 
-def is_of_grove(owner: Controller) -> bool:
+def is_of_grove(owner: ControllerReference) -> bool:
     """Return whether a controller is an object of Grove's API groups."""
     return owner.api_version == GROVE

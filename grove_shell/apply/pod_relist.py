@@ -13,8 +13,8 @@ from typing import Any, Final, TypeAlias
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Outcome, Step
-from grove_core.resources.keys import CORE
-from grove_core.resources.ownership import clique_of_new, controller_in
+from grove_core.resources.api_names import CORE
+from grove_core.resources.owner_reference import clique_of_new_pod, controller_in
 from grove_shell import own_faults
 from grove_shell.apply.label_repair import is_of_grove
 from grove_shell.apply.outcomes import Undecided
@@ -69,7 +69,7 @@ class PodRelist:
         """Return an executor that creates a pod only once all pods of its PodClique are in the cache."""
 
         async def tried(step: Step) -> Attempt:
-            clique, namespace = clique_of_new(step), step.target.namespace
+            clique, namespace = clique_of_new_pod(step), step.target.namespace
             if clique and (words := await self._unknown(namespace, clique)):
                 return Attempt(step, Outcome.UNREACHABLE, words)
             answer = await attempt(step)

@@ -13,12 +13,12 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.configuration import Configuration, Served
-from grove_core.resources.owned import Owned
-from grove_core.resources.ownership import Controller
+from grove_core.resources.configuration import Configuration, ServedApis
+from grove_core.resources.owned_object import OwnedObject
+from grove_core.resources.owner_reference import ControllerReference
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.topology_use import SET_KIND, User
+from grove_core.resources.topology_usage import SET_KIND, TopologyUser
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.cache.event_filter import EventFilter, incarnation_of
 from grove_shell.cache.root_keys import RootKey, is_topology_key, key_of_topology, root_key_in
@@ -51,7 +51,7 @@ class CacheView:
     def __init__(self, topologies: TopologyCache) -> None:
         """Start empty."""
         self.configuration = Configuration()
-        self.served = Served()
+        self.served = ServedApis()
         self.topologies = topologies
         self._set_caches: dict[RootKey, SetCache] = {}
         self._places: defaultdict[str, dict[Address, CacheEntry]] = defaultdict(dict)
@@ -61,7 +61,7 @@ class CacheView:
         self._vanished_pods: defaultdict[str, int] = defaultdict(int)
         self._templates: dict[tuple[str, str], FrozenMap] = {}  # of all owners: any set may name them
         self._domains: dict[tuple[str, str], ComputeDomain] = {}  # of all owners: a name may be taken
-        self._claims: dict[tuple[str, str], Owned] = {}
+        self._claims: dict[tuple[str, str], OwnedObject] = {}
 
     def has_tombstone(self, uid: object) -> bool:
         """Return whether an object of this uid was deleted, by the events so far."""
@@ -146,7 +146,7 @@ class CacheView:
         set_cache = self._set_caches.get(root_key)
         return [] if set_cache is None else set_cache.refs(kind)
 
-    def root_key_in(self, kind: str, raw: Mapping[str, Any], owner: Controller) -> RootKey | None:
+    def root_key_in(self, kind: str, raw: Mapping[str, Any], owner: ControllerReference) -> RootKey | None:
         """Return the key of the set that an object belongs to, cached or not; None for no set."""
         if kind == TEMPLATE_KIND:  # of no set; any set may name it
             return (str(raw["metadata"].get("namespace") or "default"), "")
@@ -210,7 +210,8 @@ class CacheView:
             name=name,
             topology=self.topologies.by_name.get(name),
             users=tuple(
-                User(*root_key, self._set_caches[root_key].bound) for root_key in sorted(self.topologies.users(name))
+                TopologyUser(*root_key, self._set_caches[root_key].bound)
+                for root_key in sorted(self.topologies.users(name))
             ),
             told=self.configuration.topology,
             now=now,

@@ -14,14 +14,14 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
 from grove_core.resources.meta import Resource
-from grove_core.resources.owned import CLAIM_KIND, OWNED_KINDS, Owned, owned_of
-from grove_core.resources.ownership import controller_in
+from grove_core.resources.owned_object import CLAIM_KIND, OWNED_KINDS, OwnedObject, owned_object_of
+from grove_core.resources.owner_reference import controller_in
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.podgang import podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
-from grove_core.resources.topology_use import SET_KIND
+from grove_core.resources.topology_usage import SET_KIND
 from grove_shell.cache.cache_view import TEMPLATE_KIND, CacheEntry, CacheView
 from grove_shell.cache.event_filter import Incarnation, incarnation_of
 from grove_shell.cache.owner_index import OwnerIndex
@@ -40,7 +40,7 @@ _PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any], dict[str, str]], O
         "PodGang": podgang_of,
         "Pod": pod_of,
         DOMAIN_KIND: compute_domain_of,
-        **dict.fromkeys((*OWNED_KINDS, TEMPLATE_KIND), owned_of),
+        **dict.fromkeys((*OWNED_KINDS, TEMPLATE_KIND), owned_object_of),
     }
 )
 
@@ -199,9 +199,9 @@ class ClusterCache(CacheView):
             set_cache.items[address] = item
             if isinstance(item, ComputeDomain):
                 self._domains[address[1:]] = item
-            if isinstance(item, Owned) and address[0] == CLAIM_KIND:
+            if isinstance(item, OwnedObject) and address[0] == CLAIM_KIND:
                 self._claims[address[1:]] = item
-            if isinstance(item, Owned) and address[0] == TEMPLATE_KIND:
+            if isinstance(item, OwnedObject) and address[0] == TEMPLATE_KIND:
                 self._templates[address[1:]] = item.spec
             if isinstance(item, ScalingGroup | PodClique) and self._root_of_owner.get(item.uid) != root_key:
                 self._root_of_owner[item.uid] = root_key

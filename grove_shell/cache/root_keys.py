@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.labels import set_named_by
 from grove_core.resources.names import set_of_domain
-from grove_core.resources.ownership import Controller
+from grove_core.resources.owner_reference import ControllerReference
 from grove_core.resources.podclique import GROUP_KIND
 
 RootKey: TypeAlias = tuple[str, str]
@@ -33,7 +33,7 @@ def shown_key(root_key: RootKey) -> dict[str, str]:
 
 
 def root_key_in(
-    kind: str, raw: Mapping[str, Any], owner: Controller, root_of_owner: Mapping[str, RootKey]
+    kind: str, raw: Mapping[str, Any], owner: ControllerReference, root_of_owner: Mapping[str, RootKey]
 ) -> RootKey | None:
     """Return the key of the set that an object belongs to: by its controller, else by its labels (OP-075).
 

@@ -12,7 +12,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.topology_use import bound_of
+from grove_core.resources.topology_usage import bound_pods_of
 from grove_core.snapshot.indexing import snapshot_among
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -51,7 +51,7 @@ class SetCache:
     def bound(self) -> int:
         """The number of pods that are bound to nodes."""
         cliques = (item for item in self.items.values() if isinstance(item, PodClique))
-        return sum(bound_of(clique, self.pods.get(clique.uid, {}).values()) for clique in cliques)
+        return sum(bound_pods_of(clique, self.pods.get(clique.uid, {}).values()) for clique in cliques)
 
     @property
     def leaving(self) -> Iterator[ScalingGroup | PodClique]:

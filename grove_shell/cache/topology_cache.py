@@ -10,12 +10,12 @@ from grove_core.resources.cluster_topology import (
     TOPOLOGY_KINDS,
     ClusterTopology,
     cluster_topology_of,
-    preferred_of,
-    shadowed_among,
+    effective_topologies,
+    shadowed_bindings,
     topology_ref,
 )
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.topology_use import use_of
+from grove_core.resources.topology_usage import topology_use_of
 from grove_shell.cache.event_filter import EventFilter, Incarnation, incarnation_of
 from grove_shell.cache.root_keys import RootKey, key_of_topology
 from grove_shell.cache.topology_users import TopologyUsers
@@ -56,7 +56,7 @@ class TopologyCache:
 
     def shadowed(self, name: str) -> ClusterTopology | None:
         """Return the ClusterTopologyBinding of a name that a ClusterTopology has too; None without one."""
-        return shadowed_among(self._found.values()).get(name)
+        return shadowed_bindings(self._found.values()).get(name)
 
     def find(self, ref: Ref) -> ClusterTopology | None:
         """Return a topology by its address; None without one."""
@@ -123,7 +123,10 @@ class TopologyCache:
 
     def note(self, root_key: RootKey, root: PodCliqueSet | None) -> None:
         """Take in a new, changed or deleted set, and requeue the topologies that it starts or stops to use."""
-        now, before = use_of(root.spec.template).topology if root is not None else "", self._users.used_by(root_key)
+        now, before = (
+            topology_use_of(root.spec.template).topology if root is not None else "",
+            self._users.used_by(root_key),
+        )
         if now == before:
             return
         self._users.note(root_key, now)
@@ -143,7 +146,7 @@ class TopologyCache:
 
     def _tell(self, name: str) -> None:
         """Requeue whatever a changed topology concerns."""
-        self.by_name = preferred_of(self._found.values())
+        self.by_name = effective_topologies(self._found.values())
         self._announce(name)
 
     def _announce(self, name: str) -> None:

@@ -7,7 +7,7 @@ from grove_shell.cli.options import config_option, format_option
 
 def _namespace(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
     """What no server would take as the name of a namespace is told here, not when it is applied."""
-    from grove_core.resources.syntax import is_dns_label
+    from grove_core.resources.name_syntax import is_dns_label
 
     if value is not None and not is_dns_label(value):
         raise click.BadParameter(f"{value!r} is no name of a namespace: lower case letters, digits and '-', at most 63")

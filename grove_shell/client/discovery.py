@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, Final
 
+from grove_core.resources.api_names import CLAIM_VERSIONS, NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND, shape_of
-from grove_core.resources.configuration import DomainShape, Served
-from grove_core.resources.keys import CLAIM_VERSIONS, NVIDIA
+from grove_core.resources.configuration import DomainShape, ServedApis
 from grove_shell.client.api import Api
 from grove_shell.client.response import NOT_FOUND, Response
 
@@ -16,7 +16,7 @@ _LOOKS: Final = 40
 _BETWEEN: Final = 0.25  # s
 
 
-async def discover(api: Api, *, looks: int = _LOOKS) -> Served:
+async def discover(api: Api, *, looks: int = _LOOKS) -> ServedApis:
     """Return the served versions of ResourceClaim and the schema of ComputeDomain (OP-063).
 
     Args:
@@ -31,17 +31,17 @@ async def discover(api: Api, *, looks: int = _LOOKS) -> Served:
     newest = next((version for version in CLAIM_VERSIONS if version in versions), "")
     group = await api.request("GET", f"/apis/{_GROUP}")
     if group.status == NOT_FOUND:
-        return Served(without_domains=True, claims=newest)
+        return ServedApis(without_domains=True, claims=newest)
     if not group.good:
-        return Served(claims=newest)
+        return ServedApis(claims=newest)
     version = (_document(group).get("preferredVersion") or {}).get("groupVersion") or NVIDIA
     resources = await api.request("GET", f"/apis/{version}")
     kinds = _document(resources).get("resources") if resources.good else None
     if not isinstance(kinds, list):  # what says nothing of kinds does not say that one is not there (OP-065)
-        return Served(claims=newest)
+        return ServedApis(claims=newest)
     if not any(one.get("kind") == DOMAIN_KIND for one in kinds):
-        return Served(without_domains=True, claims=newest)
-    return Served(domains=await _shape(api, version, looks), claims=newest)
+        return ServedApis(without_domains=True, claims=newest)
+    return ServedApis(domains=await _shape(api, version, looks), claims=newest)
 
 
 async def _shape(api: Api, version: str, looks: int) -> DomainShape | None:

@@ -6,11 +6,21 @@ from types import MappingProxyType
 from typing import Final
 
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_formats import domain_format_of
+from grove_core.resources.api_names import (
+    AUTOSCALING,
+    CLAIMS,
+    CORE,
+    GROVE,
+    MANAGED_BY,
+    NVIDIA,
+    OPERATOR,
+    RBAC,
+    SCHEDULER,
+)
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.configuration import Configuration, Served
-from grove_core.resources.dialects import dialect_of
-from grove_core.resources.keys import AUTOSCALING, CLAIMS, CORE, GROVE, MANAGED_BY, NVIDIA, OPERATOR, RBAC, SCHEDULER
+from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.resources.podclique import GROUP_KIND
 
 _MADE_BY_GROVE: Final = f"{MANAGED_BY}={OPERATOR}"
@@ -78,10 +88,10 @@ KINDS: Final[Mapping[str, ApiKind]] = MappingProxyType(
 )
 
 
-def kinds_as_served(configuration: Configuration, served: Served) -> Mapping[str, ApiKind]:
+def kinds_as_served(configuration: Configuration, served: ServedApis) -> Mapping[str, ApiKind]:
     """Return the kinds, with ComputeDomain and ResourceClaim in the versions that are served (decisions D2, D14)."""
     found = dict(KINDS)
-    found[DOMAIN_KIND] = replace(KINDS[DOMAIN_KIND], api_version=dialect_of(configuration, served).api_version)
+    found[DOMAIN_KIND] = replace(KINDS[DOMAIN_KIND], api_version=domain_format_of(configuration, served).api_version)
     for kind in ("ResourceClaim", "ResourceClaimTemplate"):
         found[kind] = replace(KINDS[kind], api_version=served.claims or KINDS[kind].api_version)
     return MappingProxyType(found)

@@ -17,7 +17,7 @@ from grove_core.kernel.steps import (
     rests_on_the_told,
 )
 from grove_core.plan.telling import without_the_end
-from grove_core.resources.reliance import relies_on
+from grove_core.resources.missing_domains import uses_missing_domain
 from grove_shell.in_memory.protocol import Executor
 
 Tries: TypeAlias = Generator[Sequence[Step], Sequence[Attempt], None]
@@ -42,7 +42,7 @@ def tries(steps: Iterable[Step]) -> Tries:
             if untold:
                 ready = [step for step in ready if not rests_on_the_told(step)]  # noqa: PLW2901 - as above
             if missing:
-                ready = [step for step in ready if not relies_on(step, missing)]  # noqa: PLW2901 - as above
+                ready = [step for step in ready if not uses_missing_domain(step, missing)]  # noqa: PLW2901 - as above
             answers = (yield ready) if ready else ()
             missing |= {step.target for step in ready if isinstance(step.action, Ensure)}
             missing -= {answer.step.target for answer in answers if answer.outcome is Outcome.DONE}

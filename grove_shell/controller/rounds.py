@@ -12,8 +12,8 @@ from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.plan.forecast import Forecast, forecast_of, round_of
 from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import SET_FINALIZER
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
-from grove_core.resources.keys import SET_FINALIZER
 from grove_core.resources.podcliqueset import Edit
 from grove_core.resources.template import SetSpec
 from grove_core.snapshot.cluster import Cluster

@@ -7,11 +7,11 @@ from typing import Any, Final
 from grove_core.areas.domain_cliques.moment import DomainMoment, moment_of
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import DOMAIN
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.compute_domain_clique import ComputeDomainClique
 from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import DOMAIN
 from grove_shell.cache.tombstones import Tombstones
 from grove_shell.client.versions import number_of
 from grove_shell.fabric_daemon.kinds import CLIQUES, DOMAINS, KINDS, PODS, register_of

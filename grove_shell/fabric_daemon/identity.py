@@ -12,10 +12,10 @@ from grove_core.areas.domain_cliques.protocols import Protocol, Setup, problems_
 from grove_core.areas.domain_cliques.situation import Daemon
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import CORE, DOMAIN
 from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
-from grove_core.resources.keys import CORE, DOMAIN
+from grove_core.resources.name_syntax import is_dns_subdomain, is_label_value
 from grove_core.resources.names import domain_clique_name
-from grove_core.resources.syntax import is_dns_subdomain, is_label_value
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connect_check import advice_on
 from grove_shell.client.connection import NoAccess

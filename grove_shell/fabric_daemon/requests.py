@@ -27,8 +27,8 @@ from grove_core.areas.domain_cliques.verdicts import (
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import DOMAIN
 from grove_core.resources.daemon_pod import daemon_pod_of
-from grove_core.resources.keys import DOMAIN
 from grove_shell.client.api import APPLY, JSON, MERGE, Api, Unreachable
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.response import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY, Response

@@ -23,12 +23,12 @@ from grove_core.kernel.steps import (
     Stage,
     Step,
 )
+from grove_core.resources.after_write import Write, after_write
+from grove_core.resources.api_formats import refs_in_all_versions
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.dialects import names_of
-from grove_core.resources.membership import sharer_in, sharer_of
-from grove_core.resources.owned import Owned
+from grove_core.resources.domain_sharing import managed_user_in, managed_user_of
+from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod
-from grove_core.resources.written import Write, after
 from grove_core.snapshot.narrow import may_be_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.creation import created_object
@@ -105,7 +105,9 @@ class InMemoryCluster(GarbageCollection):
         found = self._item(step.target)
         if found is None:
             return self._create(step, action)
-        if not isinstance(found, Owned | ComputeDomain) or sharer_of(found.labels) != sharer_in(action.manifest):
+        if not isinstance(found, OwnedObject | ComputeDomain) or managed_user_of(found.labels) != managed_user_in(
+            action.manifest
+        ):
             return Attempt(step, Outcome.REFUSED, f"{step.target.short} already exists and serves somebody else")
         if found.deleting:
             return Attempt(step, Outcome.CONFLICT, "the one before is being deleted")
@@ -134,7 +136,7 @@ class InMemoryCluster(GarbageCollection):
 
     def _item(self, ref: Ref) -> StoredObject | None:
         """What has this name, in whatever version of its API group it was written (SM-095)."""
-        return next((self.items[one] for one in names_of(ref) if one in self.items), None)
+        return next((self.items[one] for one in refs_in_all_versions(ref) if one in self.items), None)
 
     def new_uid(self, ref: Ref) -> str:
         """For an object that is put there now: no two have the same, in whatever namespaces (SM-093)."""
@@ -149,7 +151,7 @@ class InMemoryCluster(GarbageCollection):
         if isinstance(action, Delete):
             self.delete_pod(pod)
             return
-        written = after(pod, action)
+        written = after_write(pod, action)
         if written != pod:
             self.put_pod(written)
 
@@ -157,6 +159,6 @@ class InMemoryCluster(GarbageCollection):
         if isinstance(action, Delete):
             self._delete(item, foreground=action.foreground)
         elif isinstance(action, SetStatus):
-            self._keep(after(item, action))
+            self._keep(after_write(item, action))
         else:
-            self._settle(after(item, action))
+            self._settle(after_write(item, action))

@@ -9,13 +9,13 @@ from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.times import format_time, whole_seconds
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, cluster_topology_of
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
-from grove_core.resources.owned import Owned, owned_of
+from grove_core.resources.owned_object import OwnedObject, owned_object_of
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
 
-CreatedObject: TypeAlias = ScalingGroup | PodClique | PodGang | Pod | Owned | ComputeDomain | ClusterTopology
+CreatedObject: TypeAlias = ScalingGroup | PodClique | PodGang | Pod | OwnedObject | ComputeDomain | ClusterTopology
 
 _PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any]], CreatedObject]]] = MappingProxyType(
     {
@@ -42,7 +42,7 @@ def created_object(manifest: FrozenMap, uid: str, at: datetime | None) -> Create
     project = _PROJECTIONS.get(raw["kind"])
     if project is not None:
         return project(raw)
-    return owned_of(raw)
+    return owned_object_of(raw)
 
 
 def _admitted(raw: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,10 +7,10 @@ from datetime import datetime
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
+from grove_core.resources.after_write import with_deletion_accepted, without_finalizer
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.pod import ENDED, Pod
+from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.written import leaving, without
 from grove_shell.in_memory.object_store import ObjectStore
 from grove_shell.in_memory.refusals import FOREGROUND
 from grove_shell.in_memory.stored import StoredObject, bumped
@@ -118,7 +118,7 @@ class GarbageCollection(ObjectStore):
 
     def delete_pod(self, pod: Pod) -> None:
         """A pod that runs may linger; any other is gone."""
-        if not self.lingering or not pod.node or pod.phase in ENDED:
+        if not self.lingering or not pod.node or pod.phase in FINISHED_PHASES:
             self.end_pod(pod.ref)
         elif not pod.deleting:
             self.put_pod(replace(pod, deleting=True))
@@ -132,7 +132,7 @@ class GarbageCollection(ObjectStore):
         """Accept a deletion; the last one of several says whether parts are waited for."""
         doomed = self._marked(item)
         if not foreground:
-            self._settle(without(doomed, FOREGROUND))
+            self._settle(without_finalizer(doomed, FOREGROUND))
         elif FOREGROUND not in item.finalizers:
             self.put(replace(doomed, finalizers=(*doomed.finalizers, FOREGROUND)))
             self._let_go(item.ref)
@@ -141,7 +141,7 @@ class GarbageCollection(ObjectStore):
         """The object, being deleted."""
         if isinstance(item, ComputeDomain) and self.clock is not None and not item.deleting:
             return replace(item, deleting=True, deleted_at=self.clock().replace(microsecond=0))
-        return leaving(item)
+        return with_deletion_accepted(item)
 
     def _let_go_of_owner(self, uid: str) -> None:
         if uid in self._refs:
@@ -156,7 +156,7 @@ class GarbageCollection(ObjectStore):
         self._delete_owned(item.uid, foreground=True)
         self._ending.discard(item.uid)
         if not self._owned.get(item.uid) and not self.pods.get(item.uid):
-            self._settle(without(self.items[ref], FOREGROUND))
+            self._settle(without_finalizer(self.items[ref], FOREGROUND))
 
     def _delete_owned(self, uid: str, *, foreground: bool) -> None:
         for ref in sorted(self._owned.get(uid, ()), key=lambda ref: ref.sort_key):

@@ -6,8 +6,8 @@ from datetime import datetime
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
-from grove_core.resources.cluster_topology import ClusterTopology, preferred_of
-from grove_core.resources.configuration import Configuration, Served
+from grove_core.resources.cluster_topology import ClusterTopology, effective_topologies
+from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.resources.labels import set_named_by
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -35,7 +35,7 @@ class ObjectStore:
         self.strangers: dict[tuple[str, str, str], str] = {}
         self.not_collected: frozenset[str] = frozenset()
         self.complete: frozenset[str] | None = None
-        self.configuration, self.served = Configuration(), Served()
+        self.configuration, self.served = Configuration(), ServedApis()
 
     def roots(self) -> list[Ref]:
         """Every PodCliqueSet, sorted."""
@@ -45,7 +45,7 @@ class ObjectStore:
 
     def topologies(self) -> dict[str, ClusterTopology]:
         """Those that count, by name."""
-        return preferred_of(item for item in self.items.values() if isinstance(item, ClusterTopology))
+        return effective_topologies(item for item in self.items.values() if isinstance(item, ClusterTopology))
 
     def leftovers(self) -> list[ScalingGroup | PodClique]:
         """Parts that are being deleted and of whose set there is none any more (WL-233); sorted."""

@@ -2,8 +2,8 @@
 
 from typing import TypeAlias
 
+from grove_core.resources.after_write import Known
 from grove_core.resources.names import index_from
-from grove_core.resources.written import Known
 
 StoredObject: TypeAlias = Known
 

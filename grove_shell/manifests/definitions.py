@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from grove_core.resources.definition_names import Names, names_in
-from grove_core.resources.keys import GROVE, MIN_AVAILABLE_BREACHED, SCHEDULER
+from grove_core.resources.api_names import GROVE, MIN_AVAILABLE_BREACHED, SCHEDULER
+from grove_core.resources.crd_names import CrdNames, crd_names_in
 from grove_shell.manifests.custom import definition, object_schema
 from grove_shell.manifests.specs import clique_spec, gang_spec, group_spec, set_spec
 from grove_shell.manifests.statuses import clique_status, gang_status, group_status, set_status
@@ -149,10 +149,10 @@ def definitions() -> Iterator[Json]:
 
 
 @cache
-def own_names() -> tuple[Names, ...]:
+def own_names() -> tuple[CrdNames, ...]:
     """Return the names that these definitions ask for; no schema of a PodSpec is made for it."""
     heads = (definition(kind.api_version, kind.kind, {}, short=kind.short) for kind in KINDS)
-    return tuple(names for head in (*heads, topology_definition()) if (names := names_in(head)) is not None)
+    return tuple(names for head in (*heads, topology_definition()) if (names := crd_names_in(head)) is not None)
 
 
 @cache

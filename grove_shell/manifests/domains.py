@@ -7,10 +7,10 @@ rests on that.
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND, NODE_NAME, CliqueInfo
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND, DAEMON_NODE_NAME
 from grove_core.resources.daemon_entry import NOT_READY, READY, DaemonEntry
-from grove_core.resources.keys import NVIDIA
 from grove_shell.manifests.custom import definition, object_schema
 from grove_shell.manifests.structural import Json, fields, many, text
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
+from grove_core.resources.api_names import GROVE, SCHEDULER
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
-from grove_core.resources.keys import GROVE, SCHEDULER
 
 _VERSIONS: Final[Mapping[str, str]] = {
     "PodCliqueSet": GROVE,

@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from grove_core.resources.api_names import GROVE, MNNVL_ENABLED, SCHEDULER
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
-from grove_core.resources.keys import GROVE, MNNVL_ENABLED, SCHEDULER
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.registered import (
     API_VERSION,

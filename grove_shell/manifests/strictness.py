@@ -15,8 +15,8 @@ from grove_core.kernel.admission import AdmissionVerdict, Deny, Objection
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import parse_time
+from grove_core.resources.api_names import GROVE
 from grove_core.resources.fields import shown
-from grove_core.resources.keys import GROVE
 from grove_core.resources.newer_release import NEWEST_KNOWN, is_newer_field
 from grove_shell.manifests.definitions import schema_for
 from grove_shell.manifests.structural import Json

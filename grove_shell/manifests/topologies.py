@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import MOST_LEVELS, RANKED, TOPOLOGY_KIND
-from grove_core.resources.keys import GROVE
 from grove_shell.manifests.custom import definition, object_schema
 from grove_shell.manifests.structural import Json, fields, many, text
 

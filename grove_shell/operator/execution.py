@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step
-from grove_core.resources.keys import GROVE, SET
-from grove_core.resources.ownership import controller_in
+from grove_core.resources.api_names import GROVE, SET
+from grove_core.resources.owner_reference import controller_in
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.apply.label_repair import label_missing
 from grove_shell.apply.pod_relist import Execute, PodRelist

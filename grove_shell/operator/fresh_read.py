@@ -10,7 +10,7 @@ from typing import Final
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Outcome, Step, is_end
 from grove_core.plan.plan import Plan
-from grove_core.resources.ownership import clique_of_new
+from grove_core.resources.owner_reference import clique_of_new_pod
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell import own_faults
 from grove_shell.cache.cache_view import Observation
@@ -55,7 +55,7 @@ class FreshRead:
         self._plan = plan
         self._pods = pods
         self._known: dict[str, AbstractSet[str]] = {}
-        self._made = {step.target.name for step in steps if clique_of_new(step)}
+        self._made = {step.target.name for step in steps if clique_of_new_pod(step)}
         self._release: set[Ref] = set()
         self._ended: AbstractSet[Ref] = frozenset()
         self._spared_because = _RECOVERED
@@ -63,7 +63,7 @@ class FreshRead:
 
     def against(self, step: Step) -> str | None:
         """Why a step is not to be done any more; None where it is."""
-        if clique := clique_of_new(step):
+        if clique := clique_of_new_pod(step):
             return self._stranger_of(clique)
         if not is_end(step):
             return None

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.reconcile import reconcile
-from grove_core.resources.configuration import UNASKED, Served
+from grove_core.resources.configuration import NOT_DISCOVERED, ServedApis
 from grove_core.version import IMAGE, VERSION
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
@@ -59,7 +59,7 @@ class Process:
 
     connection: Connection
     settings: OperatorSettings
-    served: Served = UNASKED
+    served: ServedApis = NOT_DISCOVERED
     namespace: str = ""
     own_namespace: str = "default"
     watching: bool = False

@@ -13,7 +13,7 @@ from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
-from grove_core.reconcile import let_go
+from grove_core.reconcile import drop_finalizers
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell import own_faults
 from grove_shell.apply.pod_relist import Execute
@@ -253,7 +253,7 @@ class ReconcileLoop:
         if self.acting is None:
             return
         stand = {one.step.target for one in turn.refused if one.outcome is Outcome.REFUSED}
-        steps = [step for step in let_go(self.cache.leftovers(root_key)) if step.target not in stand]
+        steps = [step for step in drop_finalizers(self.cache.leftovers(root_key)) if step.target not in stand]
         turn.look_for_refused(again=again)
         if not steps:
             turn.went_well()

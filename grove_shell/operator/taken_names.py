@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
-from grove_core.resources.definition_names import Clash, Names, clashes, served_names
+from grove_core.resources.crd_names import CrdNames, NameClash, name_clashes, served_names
 from grove_core.resources.fields import Fields
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.manifests.definitions import own_names
@@ -36,16 +36,16 @@ async def log_taken_names(api: Api, say: Callable[..., None], *, pause: float = 
         return
 
 
-async def taken_names(api: Api) -> tuple[Clash, ...]:
+async def taken_names(api: Api) -> tuple[NameClash, ...]:
     """Return the names of our definitions that other definitions of the server have.
 
     Raises:
         Unreachable: The server does not answer.
     """
-    return clashes(await served_definitions(api), own_names())
+    return name_clashes(await served_definitions(api), own_names())
 
 
-async def served_definitions(api: Api) -> list[Names]:
+async def served_definitions(api: Api) -> list[CrdNames]:
     """Return the names of all resources that the server serves in the groups of our definitions.
 
     Raises:

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Make, Outcome, SetStatus, Stage, Step
-from grove_core.resources.ownership import clique_of_new
+from grove_core.resources.owner_reference import clique_of_new_pod
 from grove_core.snapshot.snapshot import Snapshot
 
 _LONGEST_SILENCE: Final = 5.0
@@ -64,7 +64,7 @@ class WriteThrottle:
         tried, failed = set[Ref | str](), dict[Ref | str, None]()
         for answer in answers:
             if isinstance(answer.step.action, Make):
-                target, clique = answer.step.target, clique_of_new(answer.step)
+                target, clique = answer.step.target, clique_of_new_pod(answer.step)
                 whom: tuple[Ref | str, ...] = (target, clique) if clique else (target,)
                 tried.update(whom)
                 failed.update(dict.fromkeys(whom if answer.outcome is not Outcome.DONE else ()))
@@ -73,7 +73,7 @@ class WriteThrottle:
 
 def _turn_of(places: Mapping[Ref | str, int], step: Step) -> tuple[Stage, int, int]:
     """Who failed the longest ago is the first of those who failed, for creations stop at the next one that does."""
-    return step.stage, places.get(clique_of_new(step), 0), places.get(step.target, 0)
+    return step.stage, places.get(clique_of_new_pod(step), 0), places.get(step.target, 0)
 
 
 def _pause(statuses: int, seen: Snapshot, *, writes: bool) -> float:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from grove_core.kernel.errors import Problem
 from grove_core.kernel.times import format_time
-from grove_core.resources.configuration import DomainShape, Served
+from grove_core.resources.configuration import DomainShape, ServedApis
 from grove_core.resources.fields import Fields
 from grove_core.snapshot.cluster import Gap
 from grove_shell.reading.collected import Collected
@@ -56,10 +56,10 @@ class Captures:
     def __init__(self) -> None:
         """None yet."""
         self.taken_at: datetime | None = None
-        self._offers: set[Served] = set()
+        self._offers: set[ServedApis] = set()
 
     @property
-    def offered(self) -> Served | None:
+    def offered(self) -> ServedApis | None:
         """What their servers offer; None where none says so, or two disagree."""
         return next(iter(self._offers)) if len(self._offers) == 1 else None
 
@@ -78,16 +78,16 @@ class Captures:
         return replace(live, complete=live.complete | found.complete, unseen=unseen), problems
 
 
-def _offers_as_json(served: Served) -> dict[str, Any]:
+def _offers_as_json(served: ServedApis) -> dict[str, Any]:
     """What the server offers (IN-061); a field that is not there was not asked for."""
     domains = _NO_DOMAINS if served.without_domains else served.domains and served.domains.value
     found = {"computeDomains": domains, "resourceClaims": served.claims}
     return {key: value for key, value in found.items() if value}
 
 
-def _served_in(part: Fields) -> Served:
+def _served_in(part: Fields) -> ServedApis:
     text = part.text("computeDomains")
     shapes = {shape.value: shape for shape in DomainShape}
     if text and text != _NO_DOMAINS and text not in shapes:
         part.note("computeDomains", f"one of {', '.join((*shapes, _NO_DOMAINS))}", text)
-    return Served(domains=shapes.get(text), without_domains=text == _NO_DOMAINS, claims=part.text("resourceClaims"))
+    return ServedApis(domains=shapes.get(text), without_domains=text == _NO_DOMAINS, claims=part.text("resourceClaims"))

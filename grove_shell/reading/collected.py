@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from grove_core.resources.configuration import Served
+from grove_core.resources.configuration import ServedApis
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 
 
@@ -23,7 +23,7 @@ class Collected:
     origin: str
     items: tuple[dict[str, Any], ...] = ()
     complete: frozenset[Gap] = frozenset()
-    served: Served | None = None
+    served: ServedApis | None = None
     unseen: Mapping[Gap, str] = field(default_factory=dict)
 
     @property

@@ -33,7 +33,7 @@ def inferred_gaps(
         if clique.owner_kind == GROUP_KIND and clique.ref.namespace not in with_groups:
             gaps.add((GROUP_KIND, clique.ref.namespace))
     with_gangs = {gang.ref.namespace for gang in gangs}
-    gaps |= {("PodGang", pod.namespace) for pod in pods if pod.held and pod.namespace not in with_gangs}
+    gaps |= {("PodGang", pod.namespace) for pod in pods if pod.has_grove_gate and pod.namespace not in with_gangs}
     uids = {clique.uid for clique in cliques}
     with_pods = {pod.namespace for pod in pods if pod.owner_uid in uids}
     podless = Counter(c.ref.namespace for c in cliques if c.ref.namespace not in with_pods and _reports_pods(c))

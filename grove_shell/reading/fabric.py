@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.resources.api_names import CLAIM_VERSIONS, NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, shape_of
-from grove_core.resources.configuration import DomainShape, Served
+from grove_core.resources.configuration import DomainShape, ServedApis
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import CLAIM_VERSIONS, NVIDIA
 from grove_shell.reading.items import meta_text
 
 _GROUP: Final = NVIDIA.partition("/")[0]
@@ -39,9 +39,9 @@ class Fabric:
         self.claims = known[0] if known else ""
 
     @property
-    def served(self) -> Served:
+    def served(self) -> ServedApis:
         """As far as objects of the input give it away."""
-        return Served(domains=next(iter(self.shapes.values()), None), claims=self.claims)
+        return ServedApis(domains=next(iter(self.shapes.values()), None), claims=self.claims)
 
 
 def template_in(raw: Mapping[str, Any]) -> tuple[tuple[str, str], FrozenMap | None]:

@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple, TypeVar
 from grove_core.kernel.errors import Problem
 from grove_core.kernel.refs import Ref
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.definition_names import Names
+from grove_core.resources.crd_names import CrdNames
 from grove_core.resources.meta import Resource
-from grove_core.resources.owned import CLAIM_KIND, Owned
+from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
@@ -78,10 +78,10 @@ class Found:
         self.cliques: dict[Key, PodClique] = {}
         self.gangs: dict[Key, PodGang] = {}
         self.pods: dict[Key, Pod] = {}
-        self.others: dict[Address, Owned] = {}
-        self.claims: dict[Key, Owned] = {}
+        self.others: dict[Address, OwnedObject] = {}
+        self.claims: dict[Key, OwnedObject] = {}
         self.running: dict[Key, Mapping[str, Any]] = {}
-        self.definitions: list[Names] = []
+        self.definitions: list[CrdNames] = []
         self.kinds: Final[Mapping[str, Shelf]] = {
             "PodCliqueSet": Shelf(podcliqueset_of, self.sets),
             GROUP_KIND: Shelf(scaling_group_of, self.groups),

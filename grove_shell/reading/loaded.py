@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from grove_core.resources.definition_names import Names
+from grove_core.resources.crd_names import CrdNames
 from grove_core.snapshot.cluster import Cluster, Gap
 from grove_shell.reading.faults import Fault
 
@@ -48,4 +48,4 @@ class Loaded:
     newer: tuple[str, ...] = ()
     refusals: tuple[str, ...] = ()
     nodes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    definitions: tuple[Names, ...] = ()
+    definitions: tuple[CrdNames, ...] = ()

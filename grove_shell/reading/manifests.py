@@ -80,11 +80,11 @@ def neighbours_among(
     manifests: Collection[Mapping[str, Any]], running: Mapping[tuple[str, str], Mapping[str, Any]]
 ) -> "Neighbours":
     """The names that sets of an input use: manifests, and those of a cluster that none of them replaces (WL-117)."""
-    from grove_core.admit import neighbours_in  # noqa: PLC0415 - see above
+    from grove_core.admit import used_names_in  # noqa: PLC0415 - see above
 
     replaced = {(meta_text(raw, "namespace"), meta_text(raw, "name")) for raw in manifests}
     kept = (raw for (namespace, name), raw in running.items() if not {(namespace, name), ("", name)} & replaced)
-    return neighbours_in((*manifests, *kept))
+    return used_names_in((*manifests, *kept))
 
 
 def admitted(

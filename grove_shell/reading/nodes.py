@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from grove_core.kernel.errors import MalformedObject
+from grove_core.resources.api_names import CORE
 from grove_core.resources.cluster_topology import cluster_topology_of, level_problems
-from grove_core.resources.keys import CORE
 from grove_core.resources.node import Node, node_of
-from grove_core.resources.tenant import Tenant, tenant_of
+from grove_core.resources.pod_on_node import PodOnNode, pod_on_node_of
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.items import Item, Problem, fault_in
 from grove_shell.reading.sources import label_of
@@ -29,7 +29,7 @@ class Grounds:
     def __init__(self, count: Callable[[Item], None] | None = None) -> None:
         """Nothing yet; ``count`` is called for every item too."""
         self.nodes: dict[str, Node] = {}
-        self.tenants: list[Tenant] = []
+        self.tenants: list[PodOnNode] = []
         self.with_pods = False
         self.faults: list[Fault] = []
         self._count = count
@@ -49,7 +49,7 @@ class Grounds:
 
     def _take_pod(self, item: Item) -> None:
         try:
-            tenant = tenant_of(item.value)
+            tenant = pod_on_node_of(item.value)
         except MalformedObject as fault:
             self.faults += [_fault(item, one.path, one.expected, one.got) for one in fault.problems]
             return

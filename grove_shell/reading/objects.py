@@ -12,14 +12,14 @@ from os import PathLike, fspath
 from typing import Any, BinaryIO, Final
 
 from grove_core.kernel.errors import MalformedObject
+from grove_core.resources.api_names import CORE
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_of
-from grove_core.resources.configuration import UNTOLD, Configuration
-from grove_core.resources.definition_names import names_in
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
+from grove_core.resources.crd_names import crd_names_in
 from grove_core.resources.fields import shown
-from grove_core.resources.keys import CORE
 from grove_core.resources.newer_release import is_newer_kind, newer_fields_in
-from grove_core.resources.owned import CLAIM_KIND, OWNED_KINDS, owned_of
+from grove_core.resources.owned_object import CLAIM_KIND, OWNED_KINDS, owned_object_of
 from grove_core.resources.pod import pod_of
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster
 from grove_core.snapshot.indexing import cluster_of, with_domains
@@ -63,7 +63,7 @@ def load(
     stdin: BinaryIO | None = None,
     progress: Callable[[Item], None] | None = None,
     live: Collected | None = None,
-    configuration: Configuration = UNTOLD,
+    configuration: Configuration = DEFAULT_CONFIGURATION,
     *,
     by_topologies: bool = True,
     namespace: str | None = None,
@@ -185,7 +185,7 @@ class _Loading:
         shape = shape_in_definition(kind, item.value)
         if shape is not None:
             self.found.put(item, kind, self.found.fabric.shapes, ("", DEFINITION), shape)
-        if kind == DEFINITION_KIND and (names := names_in(item.value)) is not None:
+        if kind == DEFINITION_KIND and (names := crd_names_in(item.value)) is not None:
             self.found.definitions.append(names)
         if not meta_text(item.value, "uid"):
             from grove_shell.manifests.likeness import slip_in  # noqa: PLC0415 - dumps of clusters have none of these
@@ -226,7 +226,7 @@ class _Loading:
         if kind == CLAIM_KIND:
             self.found.fabric.notice_claim(item.value)
         try:
-            owned = owned_of(item.value, self.shared)
+            owned = owned_object_of(item.value, self.shared)
         except MalformedObject:
             self.ignored[kind] += 1
             return

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.meta import Resource
-from grove_core.resources.ownership import Controller, controller_in
+from grove_core.resources.owner_reference import ControllerReference, controller_in
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
@@ -102,7 +102,7 @@ class Owners:
         address = (gang.ref.kind, gang.ref.namespace, gang.ref.name)
         return gang.deleting or item is None or not self._is_strange(item, address, controller_of(gang))
 
-    def _is_strange(self, item: Item, address: Address, controller: Controller) -> bool:
+    def _is_strange(self, item: Item, address: Address, controller: ControllerReference) -> bool:
         owner = self._found.owners.get(controller.uid)
         if owner is not None and owner.namespace == address[1]:
             return False

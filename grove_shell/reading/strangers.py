@@ -4,7 +4,7 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple, TypeAlias
 
 from grove_core.resources.meta import Resource
-from grove_core.resources.ownership import Controller
+from grove_core.resources.owner_reference import ControllerReference
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.indexing import OWNERS_OF_CLIQUES
 from grove_shell.reading.sources import Item, label_of
@@ -12,9 +12,9 @@ from grove_shell.reading.sources import Item, label_of
 Address: TypeAlias = tuple[str, str, str]  # kind, namespace, name
 
 
-def controller_of(resource: Resource) -> Controller:
+def controller_of(resource: Resource) -> ControllerReference:
     """Of an object that was read."""
-    return Controller(resource.owner_uid, resource.owner_kind, resource.owner_name)
+    return ControllerReference(resource.owner_uid, resource.owner_kind, resource.owner_name)
 
 
 class Stranger(NamedTuple):
@@ -29,7 +29,7 @@ class Stranger(NamedTuple):
     sentence: str
 
     @classmethod
-    def of(cls, label: str, controller: Controller) -> "Stranger":
+    def of(cls, label: str, controller: ControllerReference) -> "Stranger":
         """Of an object, by kind, namespace and name."""
         if not controller.uid:
             return cls(
@@ -51,7 +51,7 @@ class Strangers:
         self.captures = {origin} - {""}
         self._found: dict[Address, Stranger] = {}
 
-    def takes(self, item: Item, address: Address, controller: Controller, complete: AbstractSet[Gap]) -> bool:
+    def takes(self, item: Item, address: Address, controller: ControllerReference, complete: AbstractSet[Gap]) -> bool:
         """Whether an object is a stranger: the cluster that shows it has no owner of it; then it is kept (IN-048).
 
         Args:

@@ -4,16 +4,16 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import (
     TOPOLOGY_KINDS,
     ClusterTopology,
     cluster_topology_of,
-    preferred_of,
-    shadowed_among,
+    effective_topologies,
+    shadowed_bindings,
 )
-from grove_core.resources.keys import GROVE
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.topology_use import bound_among
+from grove_core.resources.topology_usage import bound_pods_by_set
 from grove_shell.reading.items import Item, meta_text
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def around(topologies: Mapping[str, ClusterTopology] | None, cliques: Iterable[P
     """What manifests are judged by; None for kinds that are not in the input."""
     from grove_core.areas.topology.admit import Around  # noqa: PLC0415 - dumps of clusters have no manifests (P11)
 
-    return Around(topologies, None if cliques is None else bound_among(cliques))
+    return Around(topologies, None if cliques is None else bound_pods_by_set(cliques))
 
 
 class _Place(NamedTuple):
@@ -81,9 +81,9 @@ class Topologies:
     @property
     def by_name(self) -> Mapping[str, ClusterTopology]:
         """The topologies that count."""
-        return preferred_of(topology for topology, _ in self._found.values())
+        return effective_topologies(topology for topology, _ in self._found.values())
 
     @property
     def shadowed(self) -> Mapping[str, ClusterTopology]:
         """The bindings that do not count."""
-        return shadowed_among(topology for topology, _ in self._found.values())
+        return shadowed_bindings(topology for topology, _ in self._found.values())

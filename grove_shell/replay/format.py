@@ -25,7 +25,7 @@ from grove_core.document.writing import document_as_json, finding_as_json
 from grove_core.plan.forecast import forecast_of
 from grove_core.plan.plan import Plan
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.owned import Owned
+from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
@@ -35,7 +35,7 @@ LISTS: Final[Mapping[str, type]] = {
     "groups": ScalingGroup,
     "cliques": PodClique,
     "gangs": PodGang,
-    "others": Owned,
+    "others": OwnedObject,
     "domains": ComputeDomain,
 }
 """Fields of a snapshot that are lists of objects."""

@@ -9,7 +9,7 @@ from grove_core.areas.gang_termination.rulesets import rule_sets
 from grove_core.document.reading import attempts_from_json
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.owned import Owned
+from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -22,7 +22,7 @@ from grove_shell.replay.facts import from_json, moment_of
 from grove_shell.replay.format import APART, FORMAT, HEAD, LISTS, begins_a_log, dumped, unchained
 
 _KINDS: Final[Mapping[str, type]] = {
-    kind.__name__: kind for kind in (PodCliqueSet, ScalingGroup, PodClique, PodGang, Owned, ComputeDomain, Pod)
+    kind.__name__: kind for kind in (PodCliqueSet, ScalingGroup, PodClique, PodGang, OwnedObject, ComputeDomain, Pod)
 }
 _TROUBLES: Final = (KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)
 _HEADED: Final = "a decision log: its head comes first"

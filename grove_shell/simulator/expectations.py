@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from grove_core.kernel.conditions import Truth, condition_of, is_true
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TOPOLOGY_FINALIZER, TOPOLOGY_IN_SYNC
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology
-from grove_core.resources.domain_condition import failure_in
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED, TOPOLOGY_FINALIZER, TOPOLOGY_IN_SYNC
+from grove_core.resources.domains_ready_condition import creation_failure_in
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -120,7 +120,7 @@ class Judge:
                 yield what, getattr(expected, what), number
         for name, replicas in expected.failed_domains.items():
             root = self.cluster.named("PodCliqueSet", name)
-            told = failure_in(root.status.conditions).replicas if isinstance(root, PodCliqueSet) else ()
+            told = creation_failure_in(root.status.conditions).replicas if isinstance(root, PodCliqueSet) else ()
             yield f"failed domains of {name}", list(replicas), list(told)
         yield from self._of_topologies(expected, live)
         for clique, image in expected.images.items():

@@ -14,7 +14,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.reconcile import reconcile
 from grove_core.reconcile_topology import reconcile_topology
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
-from grove_core.resources.configuration import Configuration, Served
+from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.snapshot.cluster import Cluster as Dump
 from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.in_memory.cluster import InMemoryCluster
@@ -279,7 +279,7 @@ def _world_of(spec: Spec, dump: Dump | None) -> InMemoryCluster:
     world.complete = EVERY_KIND | {TOPOLOGY_KIND}
     told = spec.operator
     world.configuration = Configuration(mnnvl=told.mnnvl.as_told, topology=told.topology_aware_scheduling.as_told)
-    world.served = Served(without_domains=spec.driver.installed > 0)
+    world.served = ServedApis(without_domains=spec.driver.installed > 0)
     return world
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import click
 
-from grove_core.resources.keys import CORE, POD_GANG
+from grove_core.resources.api_names import CORE, POD_GANG
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connection import Connection
 from grove_shell.client.kinds import ApiKind

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from grove_core.resources.keys import CLIQUE
+from grove_core.resources.api_names import CLIQUE
 from grove_core.resources.labels import first_of
 
 _READY: Final = ("Ready", "True")

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from grove_core.resources.api_names import DOMAINS_READY, MIN_AVAILABLE_BREACHED, TOPOLOGY_IN_SYNC
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
-from grove_core.resources.keys import DOMAINS_READY, MIN_AVAILABLE_BREACHED, TOPOLOGY_IN_SYNC
 from grove_shell.simulator.recording.history import Actor, Happening, What
 from grove_shell.views.formatting import joined_names, plural
 

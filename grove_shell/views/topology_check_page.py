@@ -8,7 +8,7 @@ from grove_core.areas.topology.fit import Fitting, GangFit, Promise, SetFit
 from grove_core.areas.topology.verdicts import Fits
 from grove_core.check_topology import Check, TopologyFit
 from grove_core.kernel.reasons import Reason
-from grove_core.resources.demand import PODS, amount_text
+from grove_core.resources.pod_demand import PODS, amount_text
 from grove_shell.page import Page, Span
 from grove_shell.reading.nodes import Grounds
 from grove_shell.views.formatting import joined_names, plural, rule_citation

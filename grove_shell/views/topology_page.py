@@ -8,8 +8,8 @@ from grove_core.areas.topology.survey import Listed, State, Surveyed
 from grove_core.impact_topology import Fate, SetImpact
 from grove_core.kernel.admission import AdmissionVerdict, Caution, Deny, Objection
 from grove_core.kernel.decisions import Decision
+from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import ClusterTopology, Levels
-from grove_core.resources.keys import TOPOLOGY_FINALIZER
 from grove_shell.page import Page, Span
 from grove_shell.views.formatting import joined_names, plural, rule_citation
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology, cluster_topology_of, topology_ref
-from grove_core.resources.syntax import is_dns_subdomain
+from grove_core.resources.name_syntax import is_dns_subdomain
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.response import NOT_FOUND

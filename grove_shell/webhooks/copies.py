@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.configuration import Configuration, MnnvlMode, Served
-from grove_core.resources.owned import CLAIM_KIND
+from grove_core.resources.configuration import Configuration, MnnvlMode, ServedApis
+from grove_core.resources.owned_object import CLAIM_KIND
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, ApiKind, kinds_as_served
 from grove_shell.client.reflector import Store
@@ -48,7 +48,7 @@ class Copies:
     kinds: Mapping[str, ApiKind] = field(default_factory=lambda: KINDS)
 
 
-def copies_for(api: Api, configuration: Configuration, served: Served, *, everywhere: bool) -> Copies:
+def copies_for(api: Api, configuration: Configuration, served: ServedApis, *, everywhere: bool) -> Copies:
     """Empty copies of what this configuration makes necessary.
 
     Args:

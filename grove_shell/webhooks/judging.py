@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from grove_core.admit import admit, neighbours_in
+from grove_core.admit import admit, used_names_in
 from grove_core.admit_topology import admit_topology, admit_topology_deletion, topology_used_in
 from grove_core.areas.topology.admit import UNSEEN, Around
 from grove_core.areas.workload.defaults import patch_between, with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny
-from grove_core.resources.configuration import UNTOLD, Configuration
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_shell.webhooks.copies import Placing
 from grove_shell.webhooks.names import Names
 from grove_shell.webhooks.review import CREATE, DELETE, UPDATE, Json, Request, allowed, refused, warning_of
@@ -24,13 +24,15 @@ def defaulted(request: Request) -> Json:
     return allowed(request, patch=list(patch_between(request.new, with_defaults(request.new))))
 
 
-def judged(request: Request, names: Names, configuration: Configuration = UNTOLD, around: Around = UNSEEN) -> Json:
+def judged(
+    request: Request, names: Names, configuration: Configuration = DEFAULT_CONFIGURATION, around: Around = UNSEEN
+) -> Json:
     """The verdict of admission (WH-001)."""
     if request.operation not in {CREATE, UPDATE} or _is_let_go(request):
         return allowed(request)
     meta = _meta(request.new)
     near = names.near(str(meta.get("namespace") or "default"), str(meta.get("name") or ""))
-    neighbours = None if near is None else neighbours_in(near)
+    neighbours = None if near is None else used_names_in(near)
     verdict = admit(request.new, request.old, neighbours, configuration, around=around).verdict
     unknown = [f"names of other PodCliqueSets were not compared: {names.trouble} (WL-117)"] if near is None else []
     return _answered(request, verdict, unknown)

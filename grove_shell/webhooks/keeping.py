@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
-from grove_core.resources.keys import CORE, MANAGED_BY
+from grove_core.resources.api_names import CORE, MANAGED_BY
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.response import CONFLICT
 from grove_shell.client.response_check import is_shown_by, says_gone

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TextIO
 
-from grove_core.resources.configuration import UNASKED, Served
+from grove_core.resources.configuration import NOT_DISCOVERED, ServedApis
 from grove_core.version import VERSION
 from grove_shell.client.api import Api
 from grove_shell.client.connection import Connection
@@ -42,7 +42,7 @@ class Process:
     namespace: str
     watched: str = ""
     url_host: str = ""
-    served: Served = UNASKED
+    served: ServedApis = NOT_DISCOVERED
     out: TextIO | None = None
     stop: asyncio.Event = field(default_factory=asyncio.Event)
 

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from grove_core.kernel.admission import Remark
 from grove_core.kernel.errors import Problem
+from grove_core.resources.api_names import GROVE
 from grove_core.resources.fields import shown
-from grove_core.resources.keys import GROVE
 from grove_shell.reading.items import MAX_DEPTH
 
 Json = dict[str, Any]

@@ -9,7 +9,7 @@ from typing import Any, Final
 from aiohttp import web
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
-from grove_core.resources.configuration import UNTOLD, Configuration
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_shell import own_faults
 from grove_shell.client.registered import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
 from grove_shell.operator.serving import Server
@@ -48,7 +48,7 @@ class Reviews(Server):
         port: int,
         tls: ssl.SSLContext,
         copies: Copies,
-        configuration: Configuration = UNTOLD,
+        configuration: Configuration = DEFAULT_CONFIGURATION,
         telemetry: Telemetry,
         say: Callable[..., None],
     ) -> None:

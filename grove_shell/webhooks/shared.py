@@ -9,12 +9,12 @@ from grove_core.areas.mnnvl_scopes.entry import Surroundings
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.steps import Outcome
 from grove_core.kernel.wants import Ensured
+from grove_core.resources.api_names import GROVE
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
-from grove_core.resources.configuration import Configuration, Served
+from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import GROVE
 from grove_core.resources.meta import Resource, read_identity
-from grove_core.resources.owned import CLAIM_KIND, Owned, owned_of
+from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject, owned_object_of
 from grove_shell.apply.ensure import ensure
 from grove_shell.apply.single_flight import SingleFlight
 from grove_shell.cache.root_keys import RootKey
@@ -28,13 +28,13 @@ WRITER: Final = "grove-webhooks"
 class SharedObjects:
     """A copy of what concerns PodCliques that share, kept by reflectors; mutable, and of one event loop."""
 
-    def __init__(self, configuration: Configuration, served: Served) -> None:
+    def __init__(self, configuration: Configuration, served: ServedApis) -> None:
         """Nothing is known yet."""
         self.configuration = configuration
         self.served = served
         self._sets: dict[RootKey, Resource] = {}
         self._domains: dict[RootKey, ComputeDomain] = {}
-        self._claims: dict[RootKey, Owned] = {}
+        self._claims: dict[RootKey, OwnedObject] = {}
 
     def around(self, raw: Mapping[str, Any]) -> Surroundings:
         """What the admission of a PodClique looks at (MS-093). No copy is made."""
@@ -60,9 +60,9 @@ class SharedObjects:
             self._sets[home] = Resource(**read_identity(Fields(raw, "", []), GROVE, kind, None))
             return
         try:
-            item: ComputeDomain | Owned = compute_domain_of(raw) if kind == DOMAIN_KIND else owned_of(raw)
+            item: ComputeDomain | OwnedObject = compute_domain_of(raw) if kind == DOMAIN_KIND else owned_object_of(raw)
         except MalformedObject:
-            item = owned_of({"apiVersion": raw["apiVersion"], "kind": kind, "metadata": _named(raw)})
+            item = owned_object_of({"apiVersion": raw["apiVersion"], "kind": kind, "metadata": _named(raw)})
         self._shelf(kind)[home] = item
 
     def drop(self, kind: str, raw: Mapping[str, Any]) -> None:

@@ -11,12 +11,19 @@ from grove_core.resources.cluster_topology import (
     TOPOLOGY_KINDS,
     ClusterTopology,
     cluster_topology_of,
-    obscured_by,
-    preferred_of,
+    effective_topologies,
     topology_ref,
+    unreadable_names,
 )
 from grove_core.resources.podclique import GROUP_KIND, podclique_of
-from grove_core.resources.topology_use import CLIQUE_KIND, SET_KIND, User, bound_among, bound_of, set_of_clique
+from grove_core.resources.topology_usage import (
+    CLIQUE_KIND,
+    SET_KIND,
+    TopologyUser,
+    bound_pods_by_set,
+    bound_pods_of,
+    set_of_clique,
+)
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.cache.topology_users import TopologyUsers
 from grove_shell.webhooks.shared import home_of
@@ -84,8 +91,8 @@ class Existing:
             self._unread.add(ref)
 
     def _count(self) -> None:
-        self.by_name = preferred_of(self._found.values())
-        self.obscured = obscured_by(self._unread, self._found.values())
+        self.by_name = effective_topologies(self._found.values())
+        self.obscured = unreadable_names(self._unread, self._found.values())
 
 
 class Uses:
@@ -169,9 +176,9 @@ class BoundPods:
         except MalformedObject:
             self.unread.add(home)
             return
-        if clique.owner_kind == GROUP_KIND and bound_of(clique) and not set_of_clique(clique):
+        if clique.owner_kind == GROUP_KIND and bound_pods_of(clique) and not set_of_clique(clique):
             self.unread.add(home)
-        for owner, count in bound_among([clique]).items():
+        for owner, count in bound_pods_by_set([clique]).items():
             self._of_cliques[home] = owner, count
             self.of_sets[owner] = self.of_sets.get(owner, 0) + count
 
@@ -219,6 +226,6 @@ class Topologies:
             return Around()
         homes = sorted(self.uses.users.of(name))
         return Around(
-            users={name: tuple(User(*home, self.bound.of_sets.get(home, 0)) for home in homes)},
+            users={name: tuple(TopologyUser(*home, self.bound.of_sets.get(home, 0)) for home in homes)},
             partial=(_CLIQUES if self.bound.unread else _NONE) | (_SETS if self.uses.unread else _NONE),
         )

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from grove_core.resources.keys import DOMAIN, DOMAIN_CLIQUE, NVIDIA
+from grove_core.resources.api_names import DOMAIN, DOMAIN_CLIQUE, NVIDIA
 from tests.cluster.api import Api, Json, wait_until
 from tests.cluster.nvidia.definitions import CLIQUES, DOMAINS
 from tests.cluster.plane import ControlPlane

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_core.resources.keys import MANAGED_BY
+from grove_core.resources.api_names import MANAGED_BY
 from tests.cluster.api import MERGE, Json, wait_until
 from tests.cluster.operators import Operator, grove
 from tests.cluster.plane import ControlPlane

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grove_core.resources.keys import MANAGED_BY, OPERATOR
+from grove_core.resources.api_names import MANAGED_BY, OPERATOR
 from tests.cluster.api import wait_until
 from tests.cluster.operators import Operator
 from tests.cluster.scenes import Scene, clique

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from grove_core.resources.keys import CLIQUE_FINALIZER, MANAGED_BY, OPERATOR, SET, SET_REPLICA
+from grove_core.resources.api_names import CLIQUE_FINALIZER, MANAGED_BY, OPERATOR, SET, SET_REPLICA
 from tests.cluster.api import ApiError, Json, wait_until
 from tests.cluster.operators import Operator, Starting
 from tests.cluster.scenes import API_VERSION, Scene, clique, light

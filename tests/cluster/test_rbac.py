@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from grove_core.resources.keys import SET_FINALIZER
+from grove_core.resources.api_names import SET_FINALIZER
 from grove_shell.actions.manifests import objects_of
 from grove_shell.client.access import operator
 from grove_shell.manifests.installation import Installation

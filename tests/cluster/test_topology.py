@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import pytest
 
+from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.configuration import TopologyAware
-from grove_core.resources.keys import TOPOLOGY_FINALIZER
 from grove_shell.manifests.installation import OPERATOR, Installation
 from tests.cluster.api import MERGE, Json, wait_until
 from tests.cluster.conftest import denied

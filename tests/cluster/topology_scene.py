@@ -3,7 +3,7 @@
 import http.client
 from typing import Any, Final
 
-from grove_core.resources.keys import TOPOLOGY_FINALIZER
+from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from tests.cluster.api import MERGE, Api, Json, wait_until
 from tests.cluster.operators import Operator
 from tests.cluster.programs import HOST

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from grove_core.areas.domain_cliques.protocols import Setup
 from grove_core.areas.domain_cliques.situation import Daemon
-from grove_core.resources.keys import NVIDIA
+from grove_core.resources.api_names import NVIDIA
 from grove_shell.fabric_daemon.fabric import stand_in
 from grove_shell.fabric_daemon.process import DaemonProcess
 from grove_shell.fabric_daemon.telling import Telling

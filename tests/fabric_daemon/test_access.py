@@ -10,7 +10,7 @@ from grove_core.areas.domain_cliques.judge import decide
 from grove_core.areas.domain_cliques.situation import Situation
 from grove_core.areas.domain_cliques.verdicts import REQUESTS, Deed
 from grove_core.kernel.decisions import Decision
-from grove_core.resources.keys import DOMAIN
+from grove_core.resources.api_names import DOMAIN
 from grove_shell.actions.manifests import objects_of
 from grove_shell.client.access import DAEMON, DOMAIN_CONTROLLER, Access
 from grove_shell.client.api import Api

@@ -18,7 +18,7 @@ from grove_core.areas.domain_cliques.protocols import Setup
 from grove_core.areas.domain_cliques.situation import Memory, Situation
 from grove_core.areas.domain_cliques.verdicts import Answer, Read, Reply, Wait
 from grove_core.kernel.refs import Ref
-from grove_core.resources.keys import NVIDIA
+from grove_core.resources.api_names import NVIDIA
 from grove_shell.client.api import Api
 from grove_shell.client.connection import NoAccess
 from grove_shell.client.rate_limiter import RateLimiter

@@ -11,7 +11,7 @@ from aiohttp import web
 
 from grove_core.areas.domain_cliques.verdicts import Answer, ListPods, Read, Reply
 from grove_core.kernel.refs import Ref
-from grove_core.resources.keys import NVIDIA
+from grove_core.resources.api_names import NVIDIA
 from grove_shell.client.connection import NoAccess
 from grove_shell.client.response import Response
 from grove_shell.fabric_daemon.following import Following

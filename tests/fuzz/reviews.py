@@ -16,7 +16,7 @@ import aiohttp
 import trustme
 
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
-from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode, Served
+from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode, ServedApis
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.client.registered import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
@@ -36,7 +36,7 @@ from tests.webhooks.reviews import patched, review, set_of
 
 Json = dict[str, Any]
 _EVERYTHING: Final = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS), topology=ON.topology)
-_SERVED: Final = Served(claims="resource.k8s.io/v1")
+_SERVED: Final = ServedApis(claims="resource.k8s.io/v1")
 _SET: Final = "PodCliqueSet"
 _KINDS: Final = {
     VALIDATION: _SET,

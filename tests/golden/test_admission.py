@@ -16,7 +16,7 @@ from grove_core.areas.topology.admit import Around
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.topology_use import User
+from grove_core.resources.topology_usage import TopologyUser
 from grove_shell.settings.operator import settings_of
 from tests.property.admission_tables import same_words, words_of
 
@@ -36,11 +36,11 @@ def around(folder: Path, scheduled: dict[str, int]) -> Around:
     items = yaml.safe_load((folder / "given.yaml").read_text(encoding="utf-8"))["items"]
     sets = [item for item in items if item["kind"] == "PodCliqueSet"]
     found = around_in((item for item in items if item["kind"] == TOPOLOGY_KIND), sets, ())
-    users: dict[str, list[User]] = {}
+    users: dict[str, list[TopologyUser]] = {}
     for one in sets:
         topology = one["spec"]["template"].get("clusterTopologyName", "grove-topology")
         namespace, name = one["metadata"]["namespace"], one["metadata"]["name"]
-        users.setdefault(topology, []).append(User(namespace, name, scheduled.get(f"{namespace}/{name}", 0)))
+        users.setdefault(topology, []).append(TopologyUser(namespace, name, scheduled.get(f"{namespace}/{name}", 0)))
     bound = {(key.partition("/")[0], key.partition("/")[2]): count for key, count in scheduled.items()}
     return Around(found.topologies or {}, bound, {name: tuple(of) for name, of in users.items()})
 

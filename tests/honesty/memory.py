@@ -117,7 +117,7 @@ class _Player:
 
 def can_be_placed(pod: Pod) -> bool:
     """Whether a scheduler would."""
-    return not pod.node and not pod.held and not pod.deleting
+    return not pod.node and not pod.has_grove_gate and not pod.deleting
 
 
 def can_run(pod: Pod) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.refs import Ref
-from grove_core.resources.keys import (
+from grove_core.resources.api_names import (
     AUTOSCALING,
     CLIQUE_FINALIZER,
     CORE,

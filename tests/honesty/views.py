@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.owned import Owned
+from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -37,8 +37,9 @@ def view_of(item: Object, named: Named) -> Json:
         return {
             "owner": named(item.owner_uid),
             "deleting": item.deleting,
-            "held": item.held,
-            "gated": item.gated and item.held,  # the scheduler's word on a pod that was opened comes later (SM-082)
+            "held": item.has_grove_gate,
+            "gated": item.gated
+            and item.has_grove_gate,  # the scheduler's word on a pod that was opened comes later (SM-082)
             "placed": bool(item.node),
             "scheduled": item.scheduled,
             "ready": item.ready,
@@ -88,7 +89,7 @@ def _own(item: StoredObject) -> Json:
             }
         case ComputeDomain() | ClusterTopology():
             raise AssertionError("no slot is of that kind")
-        case Owned():
+        case OwnedObject():
             spec = thaw(item.spec)
             shown = {key: spec[key] for key in _SHOWN.get(item.ref.kind, ()) if spec.get(key)}
             return {"managed": item.managed, "spec": shown}

@@ -17,10 +17,10 @@ from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Create, Step
 from grove_core.kernel.times import parse_time
 from grove_core.plan.plan import Plan
-from grove_core.reconcile import let_go, reconcile
+from grove_core.reconcile import drop_finalizers, reconcile
 from grove_core.reconcile_topology import reconcile_topology
+from grove_core.resources.api_names import GROUP_FINALIZER, MANAGED_BY, SET_FINALIZER
 from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAware
-from grove_core.resources.keys import GROUP_FINALIZER, MANAGED_BY, SET_FINALIZER
 from grove_core.resources.scaling_group import scaling_group_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.command_input import read_configuration
@@ -112,7 +112,7 @@ def ends() -> Iterator[tuple[ClusterCache, Step]]:
         "metadata": {**meta, **gone, "ownerReferences": [owner]},
         "spec": {"replicas": 1, "minAvailable": 1, "cliqueNames": ["a"]},
     }
-    for step in let_go([scaling_group_of(part)]):
+    for step in drop_finalizers([scaling_group_of(part)]):
         yield cached([part]), step
 
 

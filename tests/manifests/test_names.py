@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.resources.definition_names import Clash, Name, Role, clashes, names_in
+from grove_core.resources.crd_names import CrdName, NameClash, NameRole, crd_names_in, name_clashes
 from grove_shell.manifests.definitions import definitions, own_names
 from grove_shell.manifests.domains import domain_definitions
 
@@ -43,42 +43,42 @@ def accepted(definition: Json) -> Json:
     return {**definition, "status": {"acceptedNames": whole}}
 
 
-def found(*objects: Json) -> tuple[Clash, ...]:
-    return clashes([names for one in objects if (names := names_in(one)) is not None], own_names())
+def found(*objects: Json) -> tuple[NameClash, ...]:
+    return name_clashes([names for one in objects if (names := crd_names_in(one)) is not None], own_names())
 
 
 @pytest.mark.parametrize("released", RELEASED, ids=lambda released: released[2])
 def test_mf010_no_name_is_that_of_another_definition(released: tuple[str, str, str, tuple[str, ...]]) -> None:
-    own = [names for one in (*definitions(), *domain_definitions()) if (names := names_in(one)) is not None]
-    theirs = names_in(defined(*released))
+    own = [names for one in (*definitions(), *domain_definitions()) if (names := crd_names_in(one)) is not None]
+    theirs = crd_names_in(defined(*released))
     assert theirs is not None
     assert len(own) == 7
-    assert clashes([theirs], own) == ()
+    assert name_clashes([theirs], own) == ()
     same = [names for names in own if names.definition == theirs.definition]
     assert all(names.asked == theirs.asked for names in same)
 
 
 def test_mf010_the_short_name_of_topologies_is_that_of_nothing_else() -> None:
-    short = {name.text for names in own_names() for name in names.asked if name.role is Role.SHORT}
+    short = {name.text for names in own_names() for name in names.asked if name.role is NameRole.SHORT}
     assert short & {*ELSEWHERE.split()} == {"pg"}, "which is that of the existing API (MF-007)"
 
 
 def test_mf010_names_are_those_of_the_printed_definitions() -> None:
-    assert list(own_names()) == [names_in(one) for one in definitions()]
+    assert list(own_names()) == [crd_names_in(one) for one in definitions()]
 
 
 @pytest.mark.parametrize(
     ("other", "name"),
     [
-        (("Other", "others", ("pcs",)), Name("pcs", Role.SHORT)),
-        (("Other", "pcs", ()), Name("pcs", Role.SHORT)),
-        (("Other", "others", ("podcliques",)), Name("podcliques", Role.PLURAL)),
-        (("Podclique", "others", ()), Name("podclique", Role.SINGULAR)),
-        (("PodCliqueList", "others", ()), Name("PodCliqueList", Role.LIST_KIND)),
+        (("Other", "others", ("pcs",)), CrdName("pcs", NameRole.SHORT)),
+        (("Other", "pcs", ()), CrdName("pcs", NameRole.SHORT)),
+        (("Other", "others", ("podcliques",)), CrdName("podcliques", NameRole.PLURAL)),
+        (("Podclique", "others", ()), CrdName("podclique", NameRole.SINGULAR)),
+        (("PodCliqueList", "others", ()), CrdName("PodCliqueList", NameRole.LIST_KIND)),
     ],
 )
 @pytest.mark.req("CL-032")
-def test_mf010_every_kind_of_name_is_compared(other: tuple[str, str, tuple[str, ...]], name: Name) -> None:
+def test_mf010_every_kind_of_name_is_compared(other: tuple[str, str, tuple[str, ...]], name: CrdName) -> None:
     """As a server compares them: plurals, singulars and short names with each other, kinds with list kinds."""
     (clash,) = found(accepted(defined("grove.io", *other)))
     assert (clash.name, clash.holder, clash.is_held) == (name, f"{other[1]}.grove.io", True)
@@ -89,10 +89,10 @@ def test_mf010_every_kind_of_name_is_compared(other: tuple[str, str, tuple[str, 
 def test_mf010_the_holder_is_the_one_that_the_server_gave_the_name() -> None:
     theirs, ours = defined("grove.io", "Other", "others", ("pcs",)), next(iter(definitions()))
     assert found(theirs, accepted(ours)) == (
-        Clash("others.grove.io", Name("pcs", Role.SHORT), "podcliquesets.grove.io", is_held=True),
+        NameClash("others.grove.io", CrdName("pcs", NameRole.SHORT), "podcliquesets.grove.io", is_held=True),
     )
     assert found(accepted(theirs), ours) == (
-        Clash("podcliquesets.grove.io", Name("pcs", Role.SHORT), "others.grove.io", is_held=True),
+        NameClash("podcliquesets.grove.io", CrdName("pcs", NameRole.SHORT), "others.grove.io", is_held=True),
     )
     (open_still,) = found(theirs, ours)
     assert not open_still.is_held
@@ -101,7 +101,7 @@ def test_mf010_the_holder_is_the_one_that_the_server_gave_the_name() -> None:
 
 @pytest.mark.parametrize("damaged", [{}, {"spec": []}, {"spec": {"group": "grove.io", "names": {"kind": 3}}}])
 def test_mf010_what_is_no_definition_has_no_names(damaged: Json) -> None:
-    assert names_in(damaged) is None
+    assert crd_names_in(damaged) is None
 
 
 def test_mf010_two_definitions_of_others_are_not_looked_at() -> None:

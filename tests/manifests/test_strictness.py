@@ -8,7 +8,7 @@ from hypothesis import given
 
 from grove_core.admit import admit
 from grove_core.kernel.admission import Admit, Deny, Objection
-from grove_core.resources.keys import GROVE
+from grove_core.resources.api_names import GROVE
 from grove_shell.manifests.definitions import schema_for
 from grove_shell.manifests.rules import RULES
 from grove_shell.manifests.strictness import flaws_in, strictly

@@ -7,9 +7,9 @@ entries as they are then. ``same`` says whether the version stayed.
 from dataclasses import dataclass
 from typing import Any, Final
 
+from grove_core.resources.api_names import DOMAIN, NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND
-from grove_core.resources.keys import DOMAIN, NVIDIA
 
 Json = dict[str, Any]
 NAME: Final = "object"

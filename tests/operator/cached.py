@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from grove_core.resources.keys import GROVE
+from grove_core.resources.api_names import GROVE
 from tests.property.workload.sets import clique_raw, set_raw
 
 Json = dict[str, Any]

@@ -4,8 +4,8 @@ from copy import deepcopy
 from random import Random
 from typing import Any, Final
 
+from grove_core.resources.api_names import MANAGED_BY, OPERATOR, SET
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
-from grove_core.resources.keys import MANAGED_BY, OPERATOR, SET
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.client.kinds import KINDS
 from tests.operator.cached import NAMESPACE, Json, a_set

@@ -8,8 +8,8 @@ import pytest
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Create, Ensure, Outcome, Stage, Step
+from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.keys import NVIDIA
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from grove_core.kernel.frozen import thaw
-from grove_core.resources.keys import CLAIMS
+from grove_core.resources.api_names import CLAIMS
 from grove_shell.cache.cache_view import TEMPLATE_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.refs import Ref
-from grove_core.resources.keys import CORE, GROVE
+from grove_core.resources.api_names import CORE, GROVE
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot

@@ -15,9 +15,9 @@ from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.kernel.steps import Attempt, Create, Outcome, causes_of
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import SET_FINALIZER
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, Mnnvl
-from grove_core.resources.keys import SET_FINALIZER
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.controller.look import Look
 from grove_shell.operator.events import Events, Told, told_of

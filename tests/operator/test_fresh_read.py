@@ -14,7 +14,7 @@ from aiohttp import web
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Stage, Step
 from grove_core.plan.plan import Plan
-from grove_core.resources.keys import GROVE
+from grove_core.resources.api_names import GROVE
 from grove_shell.apply.preconditions import ConfirmedExecutor
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cache_view import Observation

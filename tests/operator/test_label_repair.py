@@ -11,7 +11,7 @@ from aiohttp import web
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Action, Apply, Attempt, Create, Delete, Outcome, Stage, Step
-from grove_core.resources.keys import CORE, MANAGED_BY
+from grove_core.resources.api_names import CORE, MANAGED_BY
 from grove_shell.apply import label_repair
 from grove_shell.apply.outcomes import Undecided
 from grove_shell.apply.step_executor import StepExecutor

@@ -7,8 +7,8 @@ import pytest
 from aiohttp import web
 
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, topology_ref
-from grove_core.resources.keys import GROVE
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache import tombstones
 from grove_shell.cache.cluster_cache import ClusterCache

@@ -15,7 +15,7 @@ from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Delete
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import GROUP_REPLICA, MANAGED_BY, SET
+from grove_core.resources.api_names import GROUP_REPLICA, MANAGED_BY, SET
 from grove_shell.actions.apply import ApplyOptions, apply
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache

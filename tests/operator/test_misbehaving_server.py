@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import topology_ref
-from grove_core.resources.ownership import controller_in
+from grove_core.resources.owner_reference import controller_in
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.kinds import KINDS
 from tests.operator.cached import Json

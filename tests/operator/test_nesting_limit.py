@@ -14,8 +14,8 @@ from grove_core.kernel.frozen import MOST_LEVELS
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Withheld
 from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import CLAIMS, SET
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
-from grove_core.resources.keys import CLAIMS, SET
 from grove_shell.cache.cache_view import TEMPLATE_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cli.main import run

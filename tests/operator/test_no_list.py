@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.kernel.refs import Ref
-from grove_core.resources.configuration import Served
-from grove_core.resources.keys import GROVE
+from grove_core.resources.api_names import GROVE
+from grove_core.resources.configuration import ServedApis
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cli.main import run
 from grove_shell.client.api import Api
@@ -169,7 +169,7 @@ def test_op065_what_was_never_listed_is_not_known_to_be_nothing() -> None:
 
 @pytest.mark.parametrize("text", NO_LISTS)
 def test_op065_what_names_no_kinds_does_not_say_that_one_is_missing(text: str) -> None:
-    assert ask(Saying(text), discover) == Served()
+    assert ask(Saying(text), discover) == ServedApis()
 
 
 def test_op065_who_greets_says_what_came() -> None:

@@ -9,8 +9,8 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.resources.keys import SET
-from grove_core.resources.ownership import controller_in
+from grove_core.resources.api_names import SET
+from grove_core.resources.owner_reference import controller_in
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import root_key_in
 from grove_shell.client import reflector

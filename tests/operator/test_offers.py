@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from grove_core.resources.configuration import DomainShape, Served
+from grove_core.resources.configuration import DomainShape, ServedApis
 from grove_shell.client.discovery import discover
 from tests.operator.answering import asked
 
@@ -38,7 +38,7 @@ class Publishing:
         }
         return web.json_response(told[request.path])
 
-    async def serve(self, looks: int) -> Served:
+    async def serve(self, looks: int) -> ServedApis:
         async with asked(self.answer) as api:
             return await discover(api, looks=looks)
 
@@ -49,7 +49,7 @@ KNOWN = (200, {"x": SCHEMA})
 @pytest.mark.parametrize("late", [(404, {}), (200, {}), (200, {"y": {"type": "object"}})])
 def test_op063_a_schema_that_is_published_late_is_waited_for(late: tuple[int, Json]) -> None:
     server = Publishing(late, late, KNOWN)
-    assert asyncio.run(server.serve(4)) == Served(domains=DomainShape.NVIDIA, claims="resource.k8s.io/v1")
+    assert asyncio.run(server.serve(4)) == ServedApis(domains=DomainShape.NVIDIA, claims="resource.k8s.io/v1")
     assert server.asked == 3
 
 

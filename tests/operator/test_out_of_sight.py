@@ -11,7 +11,7 @@ from aiohttp import web
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
-from grove_core.resources.keys import CORE, GROVE, MANAGED_BY, OPERATOR, SET, SET_REPLICA
+from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY, OPERATOR, SET, SET_REPLICA
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api, Unreachable

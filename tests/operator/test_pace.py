@@ -7,7 +7,7 @@ import pytest
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Outcome
-from grove_core.resources.keys import CORE
+from grove_core.resources.api_names import CORE
 from grove_shell.operator.write_throttle import WriteThrottle
 from tests.operator.missing_labels import HOME, birth, known
 

@@ -9,7 +9,7 @@ import pytest
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Stage, Step
-from grove_core.resources.keys import CORE, GROVE, MANAGED_BY
+from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY
 from grove_shell.apply import label_repair
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.controller.deciding import decided

@@ -14,7 +14,7 @@ from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Attempt, Create, Outcome, Step
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import CLIQUE_FINALIZER, SET_FINALIZER
+from grove_core.resources.api_names import CLIQUE_FINALIZER, SET_FINALIZER
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey

@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 
 from grove_core.kernel.refs import Ref
-from grove_core.resources.keys import CORE, GROVE, MANAGED_BY, OPERATOR
+from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY, OPERATOR
 from grove_shell.apply import label_repair, pod_relist
 from grove_shell.cache.cluster_cache import ClusterCache
 from tests.fabric_daemon.one_domain import until

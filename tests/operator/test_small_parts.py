@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step, causes_of
 from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import DOMAINS_READY
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, Mnnvl
-from grove_core.resources.domain_condition import REASON, Failure
-from grove_core.resources.keys import DOMAINS_READY
+from grove_core.resources.domains_ready_condition import REASON, CreationFailure
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.controller.act_at_once import act_at_once
 from grove_shell.settings.operator import OperatorSettings, settings_of
@@ -116,7 +116,7 @@ def test_op029_domains_that_replicas_wait_for_are_all_tried(refused: int) -> Non
 
     answers.clear()
     refused = 0
-    failure = Failure(tuple(range(100)), "quota")
+    failure = CreationFailure(tuple(range(100)), "quota")
     failed = Condition(DOMAINS_READY, Truth.FALSE, REASON, failure.message, start.now)
     there = at_rest(replace(start, configuration=Configuration()))
     root = replace(there.root, status=replace(there.root.status, conditions=(failed,)))

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from grove_core.kernel.refs import Ref
-from grove_core.resources.keys import GROVE
+from grove_core.resources.api_names import GROVE
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client import reflector
 from grove_shell.client.kinds import KINDS

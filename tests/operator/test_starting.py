@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.resources.keys import CLIQUE
+from grove_core.resources.api_names import CLIQUE
 from grove_core.version import IMAGE
 from grove_shell.cli.main import run
 from grove_shell.starting.waiting import Waiting

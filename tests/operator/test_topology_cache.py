@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from grove_core.areas.topology.moment import TopologyMoment
 from grove_core.kernel.refs import Ref
 from grove_core.plan.plan import Plan
+from grove_core.resources.api_names import GROVE, TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND, Level
 from grove_core.resources.configuration import Configuration, TopologyAware
-from grove_core.resources.keys import GROVE, TOPOLOGY_FINALIZER
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey, key_of_topology
 from grove_shell.controller.deciding import decided

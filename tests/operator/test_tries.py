@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from aiohttp import web
 
-from grove_core.resources.keys import CLIQUE_FINALIZER, SET_FINALIZER
+from grove_core.resources.api_names import CLIQUE_FINALIZER, SET_FINALIZER
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.controller.deciding import decided

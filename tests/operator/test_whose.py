@@ -5,7 +5,7 @@ from typing import Any, Final
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.resources.keys import CORE, GROVE, MANAGED_BY, OPERATOR, SET, SET_REPLICA
+from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY, OPERATOR, SET, SET_REPLICA
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
 from tests.operator.cached import NAMESPACE, Json, a_set

@@ -19,7 +19,13 @@ from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
 from grove_core.kernel.times import whole_seconds
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import CLIQUE_FINALIZER, GROUP_FINALIZER, GROVE, MIN_AVAILABLE_BREACHED, SET_FINALIZER
+from grove_core.resources.api_names import (
+    CLIQUE_FINALIZER,
+    GROUP_FINALIZER,
+    GROVE,
+    MIN_AVAILABLE_BREACHED,
+    SET_FINALIZER,
+)
 from grove_core.resources.meta import Identity, Resource
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import CliqueStatus, PodClique

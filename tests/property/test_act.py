@@ -13,7 +13,7 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Apply, Attempt, Create, Ensure, Outcome, SetStatus, Stage, Step, causes_of
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
-from grove_core.resources.membership import joined_claim
+from grove_core.resources.domain_sharing import shared_claim_entry
 from grove_shell.controller.act import act
 from grove_shell.controller.act_at_once import act_at_once
 from tests.property.strategies.worlds import World, worlds
@@ -75,7 +75,7 @@ def shared_claim(step: Step) -> str:
     assert isinstance(spec, FrozenMap)
     pod_spec = spec["podSpec"]
     assert isinstance(pod_spec, FrozenMap)
-    claim = joined_claim(pod_spec)
+    claim = shared_claim_entry(pod_spec)
     return str(claim["resourceClaimName"]) if claim is not None else ""
 
 

@@ -10,7 +10,7 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, DropFinalizer, Outcome, Stage, Step
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import CLIQUE_FINALIZER
+from grove_core.resources.api_names import CLIQUE_FINALIZER
 from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.snapshot.expectations import refused_so_far, unseen, with_own_writes
 from grove_core.snapshot.snapshot import Snapshot

@@ -16,9 +16,9 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Delete, SetStatus
 from grove_core.kernel.wants import Withheld
 from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import MNNVL_ENABLED
 from grove_core.resources.compute_domain import compute_domain_of
 from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
-from grove_core.resources.keys import MNNVL_ENABLED
 from grove_core.resources.podgang import PodGang, PodGroup
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl_scopes.worlds import GPUS

@@ -12,7 +12,7 @@ from grove_core.reconcile import reconcile
 ORDERS: Final = (
     "from grove_core import reconcile",
     "import grove_core.reconcile; from grove_core import reconcile",
-    "from grove_core.reconcile import let_go; import grove_core; reconcile = grove_core.reconcile",
+    "from grove_core.reconcile import drop_finalizers; import grove_core; reconcile = grove_core.reconcile",
     "import grove_core.reconcile as reconcile",
     "from grove_core import *",
 )
@@ -28,7 +28,7 @@ def test_reconcile_is_the_function_whoever_was_first(order: str) -> None:
 
 
 def test_a_word_of_the_core_does_not_load_all_of_it() -> None:
-    loaded = run("import grove_core.resources.keys, sys; print(*sorted(sys.modules))").split()
+    loaded = run("import grove_core.resources.api_names, sys; print(*sorted(sys.modules))").split()
     assert "pydantic" not in loaded
     assert "grove_core.reconcile" not in loaded
     assert run("import grove_core; print(grove_core.VERSION, *dir(grove_core))")

@@ -17,10 +17,10 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Delete, DropFinalizer, Step
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import TOPOLOGY_IN_SYNC
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.configuration import UNTOLD, Configuration
-from grove_core.resources.keys import TOPOLOGY_IN_SYNC
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.indexing import cluster_of, with_domains
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
@@ -39,7 +39,7 @@ from tests.property.workload.sets import Json, applied, clique_raw, set_raw
 INFERRED: Final = frozenset({"Pod", "PodClique", GROUP_KIND})  # of these a file speaks where it leaves them out
 KINDS: Final = sorted(EVERY_KIND | {TOPOLOGY_KIND})
 CONFIGURATIONS: Final = {
-    "plain": UNTOLD,
+    "plain": DEFAULT_CONFIGURATION,
     "a domain for each replica": BY_REPLICA,
     "domains by annotation": BY_ANNOTATION,
     "topologies": BY_TOPOLOGY,
@@ -245,14 +245,14 @@ def test_wl028_claims_stay_while_the_pods_that_use_them_are_not_known() -> None:
     templates: list[Json] = [{"name": name, "templateSpec": {"spec": {"devices": {}}}} for name in ("x", "y")]
     sharing = [{"name": "x", "scope": "AllReplicas"}, {"name": "y", "scope": "PerReplica"}]
     raw = set_raw(clique_raw("a", 2, resourceSharing=sharing), resourceClaimTemplates=templates)
-    full = looked_at(living(raw, UNTOLD))
+    full = looked_at(living(raw, DEFAULT_CONFIGURATION))
     for gap in (Gap({"Pod"}, 0, speaks=True), Gap({"Pod"}, 1, speaks=True)):
         assert not reconcile(gap.seen(full)).steps
 
 
 def test_wl028_gangs_stay_as_they_are_while_scaling_groups_are_not_known() -> None:
     """Neither is one of a replica beyond the template's deleted, nor one of pods that run emptied."""
-    life = living(GROUPED, UNTOLD)
+    life = living(GROUPED, DEFAULT_CONFIGURATION)
     life.scale("llm-0-pool", 3)
     life.settle()
     full = looked_at(life)
@@ -262,7 +262,7 @@ def test_wl028_gangs_stay_as_they_are_while_scaling_groups_are_not_known() -> No
 
 
 def test_wl028_the_one_more_of_an_update_stays_while_pods_are_not_known() -> None:
-    life = living(GROUPED, UNTOLD)
+    life = living(GROUPED, DEFAULT_CONFIGURATION)
     life.new_image("v2")
     looks = []
     for _ in range(40):
@@ -328,7 +328,7 @@ def test_wl010_a_gang_that_may_exist_is_not_said_to_be_missing() -> None:
 
 @pytest.mark.parametrize("kind", sorted(INFERRED))
 def test_wl232_a_set_is_not_let_go_of_while_parts_of_it_are_not_known(kind: str) -> None:
-    life = living(GROUPED, UNTOLD)
+    life = living(GROUPED, DEFAULT_CONFIGURATION)
     life.world.delete(life.ref)
     nothing = replace(looked_at(life), groups=(), cliques=(), pods_of={})
     assert [type(step.action) for step in reconcile(nothing).steps] == [DropFinalizer]

@@ -25,7 +25,7 @@ from grove_core.kernel.times import format_time
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.plan import Plan
 from grove_core.plan.recurrence import Lap, image_of, laps_repeated
-from grove_core.resources.keys import GROVE
+from grove_core.resources.api_names import GROVE
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.rounds import run_to_rest
 from grove_shell.in_memory.cluster import InMemoryCluster

@@ -15,8 +15,8 @@ from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.steps import Delete, Toll
 from grove_core.plan.toll import Tolls
 from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.gpus import gpus_of
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import pod_of
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.snapshot import Snapshot

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
-from grove_core.admit import neighbours_in
+from grove_core.admit import used_names_in
 from grove_core.admit_podclique import admit_podclique
 from grove_core.areas.mnnvl_scopes.entry import Surroundings
 from grove_core.kernel.admission import Amend
-from grove_core.resources.configuration import UNASKED, Configuration, Mnnvl, MnnvlMode
-from grove_core.resources.keys import MNNVL_ENABLED, SET, SET_REPLICA
+from grove_core.resources.api_names import MNNVL_ENABLED, SET, SET_REPLICA
+from grove_core.resources.configuration import NOT_DISCOVERED, Configuration, Mnnvl, MnnvlMode
 from grove_core.resources.podcliqueset import podcliqueset_of
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -17,7 +17,7 @@ from tests.property.workload.sets import clique_raw, set_raw
 @pytest.mark.req("WL-117")
 @pytest.mark.parametrize("kind", [["Service"], {"Service": 1}, None, 7])
 def test_wl117_a_kind_that_is_no_text_names_nothing(kind: Any) -> None:
-    assert neighbours_in([{"kind": kind, "metadata": {"name": "x"}}]) == neighbours_in([])
+    assert used_names_in([{"kind": kind, "metadata": {"name": "x"}}]) == used_names_in([])
 
 
 @pytest.mark.req("MS-004")
@@ -35,7 +35,7 @@ def test_ms004_a_clique_without_a_spec_joins_all_the_same(spec: Any) -> None:
         "spec": spec,
     }
     told = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
-    around = Surroundings(configuration=told, served=UNASKED, owner=owner, domains={}, claims={})
+    around = Surroundings(configuration=told, served=NOT_DISCOVERED, owner=owner, domains={}, claims={})
     verdict = admit_podclique(raw, around).verdict
     assert isinstance(verdict, Amend)
     assert verdict.patch

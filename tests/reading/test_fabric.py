@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grove_core.resources.configuration import DomainShape, MnnvlMode, Served
+from grove_core.resources.configuration import DomainShape, MnnvlMode, ServedApis
 from grove_shell.actions.command_input import read_configuration
 from grove_shell.reading import capture
 from grove_shell.reading.collected import Collected
@@ -60,7 +60,7 @@ def test_in060_the_definition_shows_the_shape(tmp_path: Path, channel: tuple[str
 
 
 def test_in060_claims_show_their_version(tmp_path: Path) -> None:
-    assert loaded(tmp_path).cluster.served == Served()
+    assert loaded(tmp_path).cluster.served == ServedApis()
     assert loaded(tmp_path, claim("v1beta1", "a")).cluster.served.claims == "resource.k8s.io/v1beta1"
     both = (claim("v1beta1", "a"), claim("v1", "b"), claim("v1beta2", "c"))
     assert loaded(tmp_path, *both).cluster.served.claims == "resource.k8s.io/v1"
@@ -69,20 +69,20 @@ def test_in060_claims_show_their_version(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "served",
     [
-        Served(domains=DomainShape.NVIDIA, claims="resource.k8s.io/v1"),
-        Served(domains=DomainShape.DESIGN, claims="resource.k8s.io/v1beta1"),
-        Served(without_domains=True, claims="resource.k8s.io/v1"),
-        Served(),
+        ServedApis(domains=DomainShape.NVIDIA, claims="resource.k8s.io/v1"),
+        ServedApis(domains=DomainShape.DESIGN, claims="resource.k8s.io/v1beta1"),
+        ServedApis(without_domains=True, claims="resource.k8s.io/v1"),
+        ServedApis(),
     ],
 )
-def test_in061_a_capture_says_what_was_offered(tmp_path: Path, served: Served) -> None:
+def test_in061_a_capture_says_what_was_offered(tmp_path: Path, served: ServedApis) -> None:
     taken = capture.as_item(Collected(origin="here", served=served), datetime(2026, 11, 20, tzinfo=UTC))
     read = loaded(tmp_path, taken)
     assert (read.cluster.served, read.faults) == (served, ())
 
 
 def test_in061_a_capture_with_an_unknown_shape_is_a_fault(tmp_path: Path) -> None:
-    taken = capture.as_item(Collected(origin="here", served=Served()), datetime(2026, 11, 20, tzinfo=UTC))
+    taken = capture.as_item(Collected(origin="here", served=ServedApis()), datetime(2026, 11, 20, tzinfo=UTC))
     (fault,) = loaded(tmp_path, {**taken, "offers": {"computeDomains": "round"}}).faults
     assert fault.path == "offers.computeDomains"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grove_core.resources.keys import GATE
+from grove_core.resources.api_names import GATE
 from grove_shell.cli.main import run
 from grove_shell.reading.objects import load
 from tests.reading.breaking import EXAMPLE, NOW, Json, loaded, named, pods_of, write

@@ -9,9 +9,9 @@ from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.kernel.steps import Apply, Create, Delete, Outcome, SetStatus, Stage, Step
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.configuration import UNTOLD
-from grove_core.resources.domain_condition import Failure, failure_in
-from grove_core.resources.keys import DOMAIN_TEMPLATE, DOMAINS_READY, SET
+from grove_core.resources.api_names import DOMAIN_TEMPLATE, DOMAINS_READY, SET
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION
+from grove_core.resources.domains_ready_condition import CreationFailure, creation_failure_in
 from grove_core.resources.names import domain_claim_template_name, domain_name, index_from
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -63,7 +63,7 @@ def forgets_an_index(snapshot: Snapshot) -> Plan:
         for found in raw["conditions"]:
             if found["type"] == DOMAINS_READY:
                 indices = found["message"].partition("[")[2].partition("]")[0].split(", ")
-                found["message"] = Failure(tuple(map(int, indices[1:])), "refused").message
+                found["message"] = CreationFailure(tuple(map(int, indices[1:])), "refused").message
         fields = freeze(raw)
         assert isinstance(fields, FrozenMap)
         return replace(step, action=replace(action, fields=fields))
@@ -102,7 +102,7 @@ def deletes_what_is_a_strangers(snapshot: Snapshot) -> Plan:
 
 def tries_only_once(snapshot: Snapshot) -> Plan:
     """What failed is left at that: an operator that has forgotten the refusal does not try again."""
-    failed = failure_in(snapshot.root.status.conditions).replicas
+    failed = creation_failure_in(snapshot.root.status.conditions).replicas
     return changed(
         reconcile(snapshot),
         lambda step: (
@@ -148,7 +148,7 @@ def makes_domains_while_off(snapshot: Snapshot) -> Plan:
 
 def does_not_wait(snapshot: Snapshot) -> Plan:
     """Cliques are made beside their domain, and so without it."""
-    plan, off = reconcile(snapshot), reconcile(replace(snapshot, configuration=UNTOLD))
+    plan, off = reconcile(snapshot), reconcile(replace(snapshot, configuration=DEFAULT_CONFIGURATION))
     held = {one.target for one in plan.withheld}
     early = [step for step in off.steps if step.target in held and step.target.kind in _PARTS]
     return with_steps(

@@ -12,7 +12,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Action, Apply, Create, Delete, SetStatus, Stage, Step
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import GATE, POD_INDEX
+from grove_core.resources.api_names import GATE, POD_INDEX
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.operator.simulated_operator import Decide
 
@@ -38,7 +38,7 @@ def step_of(stage: Stage, target: Ref, action: Action, plan: Plan) -> Step:
 
 def opens_gates_at_once(snapshot: Snapshot) -> Plan:
     plan = reconcile(snapshot)
-    held = [pod for _, pod in snapshot.pods() if pod.held and not pod.deleting]
+    held = [pod for _, pod in snapshot.pods() if pod.has_grove_gate and not pod.deleting]
     return with_steps(plan, *(step_of(Stage.WORKLOAD, pod.ref, Apply(gate(GATE), pod.guard), plan) for pod in held))
 
 

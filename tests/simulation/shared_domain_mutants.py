@@ -17,11 +17,11 @@ from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.steps import Create, Delete, Ensure, Stage
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import SHARED_CLAIM
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.keys import SHARED_CLAIM
 from grove_core.resources.names import index_from
-from grove_core.resources.owned import Owned
+from grove_core.resources.owned_object import OwnedObject
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.cluster.admission import Admission
 from grove_shell.simulator.scenario.events import Event
@@ -91,7 +91,7 @@ def operator_joins_what_leaves(snapshot: Snapshot) -> Plan:
 def deletes_what_is_shared(snapshot: Snapshot) -> Plan:
     """What is of a replica that goes is deleted at once, and not left to its gang."""
     plan = reconcile(snapshot)
-    every: tuple[ComputeDomain | Owned, ...] = (*snapshot.named_domains.values(), *snapshot.named_claims.values())
+    every: tuple[ComputeDomain | OwnedObject, ...] = (*snapshot.named_domains.values(), *snapshot.named_claims.values())
     surplus = [
         one
         for one in every

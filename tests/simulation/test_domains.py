@@ -7,8 +7,8 @@ import pytest
 
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
+from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.keys import NVIDIA
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.recording.history import Actor, What
 from grove_shell.simulator.scenario.fault_events import ForeignDomain

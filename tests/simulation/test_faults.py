@@ -8,7 +8,7 @@ from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.field.rulesets import NEWEST
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.kernel.steps import Outcome, is_of_end
-from grove_core.resources.keys import SET_REPLICA
+from grove_core.resources.api_names import SET_REPLICA
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_shell.simulator.recording.history import Actor, What

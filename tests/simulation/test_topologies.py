@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Apply, Outcome, Stage, Step
+from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import ClusterTopology, topology_ref
-from grove_core.resources.keys import TOPOLOGY_FINALIZER
 from grove_core.resources.placement import Pack
 from grove_core.resources.podgang import PodGang
 from grove_shell.simulator.cluster.simulated_cluster import is_live

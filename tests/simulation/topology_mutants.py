@@ -14,10 +14,10 @@ from grove_core.kernel.steps import Apply, Create, Delete, SetStatus, Stage, Ste
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.reconcile_topology import reconcile_topology
+from grove_core.resources.api_names import TOPOLOGY_FINALIZER, TOPOLOGY_IN_SYNC
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, cluster_topology_of
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.keys import TOPOLOGY_FINALIZER, TOPOLOGY_IN_SYNC
-from grove_core.resources.topology_use import use_of
+from grove_core.resources.topology_usage import topology_use_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.cluster.admission import Admission
 from grove_shell.simulator.operator.simulated_operator import Decide, Keep
@@ -40,7 +40,7 @@ Json = Mapping[str, Any]
 
 def falls_back(snapshot: Snapshot) -> Plan:
     """A topology that is gone is replaced by the default one."""
-    name, default = use_of(snapshot.root.spec.template).topology, snapshot.topologies.get(DEFAULT_TOPOLOGY)
+    name, default = topology_use_of(snapshot.root.spec.template).topology, snapshot.topologies.get(DEFAULT_TOPOLOGY)
     if not name or name in snapshot.topologies or default is None:
         return reconcile(snapshot)
     return reconcile(replace(snapshot, topologies={**snapshot.topologies, name: default}))
@@ -88,7 +88,7 @@ def packs_while_off(snapshot: Snapshot) -> Plan:
 
 def begins_anew(snapshot: Snapshot) -> Plan:
     """A gang whose topology is gone is deleted, to be made again when there is one."""
-    plan, name = reconcile(snapshot), use_of(snapshot.root.spec.template).topology
+    plan, name = reconcile(snapshot), topology_use_of(snapshot.root.spec.template).topology
     if not name or name in snapshot.topologies or not snapshot.configuration.topology.enabled:
         return plan
     gangs = (gang for gang in snapshot.gangs if not gang.deleting)

@@ -17,7 +17,7 @@ from grove_core.kernel.times import format_time
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import TERMINATION_IN_PROGRESS
+from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from grove_core.resources.statuses import with_status
 from grove_core.snapshot.snapshot import Snapshot
 from tests.vectors.cases import HERE, Json, assert_ended, cases, snapshot_of, status_of

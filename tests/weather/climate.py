@@ -7,7 +7,7 @@ from typing import Final
 
 from aiohttp import web
 
-from grove_core.resources.keys import TERMINATION_IN_PROGRESS
+from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from tests.weather.store import Json
 
 _DELAYS: Final = (0.05, 1.0, 8.0, 40.0)  # seconds; the last is longer than an answer is waited for

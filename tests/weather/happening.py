@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from random import Random
 from typing import Final, TypeAlias
 
-from grove_core.resources.keys import GROUP, MANAGED_BY
+from grove_core.resources.api_names import GROUP, MANAGED_BY
 from tests.weather.kubelet import is_ready
 from tests.weather.life import NAMESPACE, Life
 from tests.weather.store import Address, Json

@@ -8,7 +8,7 @@ from contextlib import suppress
 from random import Random
 from typing import Final
 
-from grove_core.resources.keys import GROUP, GROUP_REPLICA
+from grove_core.resources.api_names import GROUP, GROUP_REPLICA
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.client.connection import Connection
 from grove_shell.operator.process import Process

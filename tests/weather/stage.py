@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from tests.weather.happening import clique, set_of
 from tests.weather.life import NAMESPACE, Life, has_enough
 from tests.weather.store import Address, Json

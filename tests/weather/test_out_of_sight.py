@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from grove_core.resources.keys import MANAGED_BY
+from grove_core.resources.api_names import MANAGED_BY
 from tests.weather.life import NAMESPACE, Life
 from tests.weather.stage import lived
 from tests.weather.store import Address, Json

@@ -6,7 +6,7 @@ Only what an operator had to see counts: while it ran, in fair weather. What may
 from dataclasses import dataclass
 from typing import Final
 
-from grove_core.resources.keys import GROUP, GROUP_REPLICA
+from grove_core.resources.api_names import GROUP, GROUP_REPLICA
 from tests.weather.climate import Climate
 from tests.weather.store import Json
 from tests.weather.virtual_time import seconds

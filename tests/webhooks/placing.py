@@ -11,11 +11,11 @@ from typing import Any, Final, TypeVar
 import aiohttp
 import trustme
 
-from grove_core.admit import admit, neighbours_in
+from grove_core.admit import admit, used_names_in
 from grove_core.admit_topology import around_in
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND
-from grove_core.resources.configuration import UNASKED, Configuration
+from grove_core.resources.configuration import NOT_DISCOVERED, Configuration
 from grove_core.resources.podclique import podclique_of
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
@@ -91,7 +91,7 @@ async def calling(told: Configuration, *, everywhere: bool) -> AsyncIterator[Cal
     authority.configure_trust(tls)
     said: list[Json] = []
     async with server.connection() as connection, Api(connection, tries=1) as api:
-        copies = copies_for(api, told, UNASKED, everywhere=everywhere)
+        copies = copies_for(api, told, NOT_DISCOVERED, everywhere=everywhere)
         reviews = Reviews(
             host="127.0.0.1",
             port=0,
@@ -150,4 +150,4 @@ def numbers(response: Json) -> set[str]:
 
 def offline(new: Json, old: Json | None = None, *cliques: Json) -> AdmissionVerdict:
     around = around_in(THERE, [], [podclique_of(one) for one in cliques])
-    return admit(new, old, neighbours_in([]), ON, around=around).verdict
+    return admit(new, old, used_names_in([]), ON, around=around).verdict

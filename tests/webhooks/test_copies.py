@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from grove_core.admit_topology import around_in
 from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND, TOPOLOGY_KINDS
-from grove_core.resources.configuration import UNASKED
+from grove_core.resources.configuration import NOT_DISCOVERED
 from grove_core.resources.podclique import podclique_of
 from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.webhooks.copies import copies_for
@@ -50,7 +50,7 @@ def object_of(kind: str, name: str, how: Any) -> Json:
 @pytest.mark.req("TP-004")
 def test_tp090_the_copies_say_what_the_objects_themselves_would(changes: list[Any]) -> None:
     """One event after another, in whatever order: the same as if all there is were read at once."""
-    cache = copies_for(object(), ON, UNASKED, everywhere=True)  # type: ignore[arg-type]  # nobody is asked
+    cache = copies_for(object(), ON, NOT_DISCOVERED, everywhere=True)  # type: ignore[arg-type]  # nobody is asked
     there: dict[str, dict[str, Json]] = {kind: {} for kind in cache.cache}
     for kind, shelf in cache.cache.items():
         shelf.replace(kind, (), "1")

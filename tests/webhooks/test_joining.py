@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 import trustme
 
-from grove_core.resources.configuration import Configuration, DomainShape, Mnnvl, MnnvlMode, Served
+from grove_core.resources.configuration import Configuration, DomainShape, Mnnvl, MnnvlMode, ServedApis
 from grove_shell.client.api import Api
 from grove_shell.client.registered import JOINING, PATHS, STAMPING
 from grove_shell.webhooks.certificates import Pair
@@ -29,7 +29,7 @@ T = TypeVar("T")
 SCOPED: Final = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
 DOMAINS: Final = "/apis/resource.nvidia.com/v1alpha1/namespaces/ml/computedomains"
 CLAIMS: Final = "/apis/resource.k8s.io/v1/namespaces/ml/resourceclaims"
-SERVED: Final = Served(claims="resource.k8s.io/v1")
+SERVED: Final = ServedApis(claims="resource.k8s.io/v1")
 ROOT: Final = {"metadata": {"name": "llm", "namespace": "ml", "uid": "root", "resourceVersion": "1"}}
 
 

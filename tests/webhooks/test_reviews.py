@@ -15,7 +15,7 @@ import trustme
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.admit import admit, neighbours_in
+from grove_core.admit import admit, used_names_in
 from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import Deny
 from grove_shell.client.kinds import POD_CLIQUE_SET
@@ -169,7 +169,7 @@ def test_wh001_whatever_is_asked_is_answered_by_the_core(new: Json) -> None:
     request, problems = request_of(json.dumps(review(new, namespace="default")).encode())
     assert request is not None, problems
     response = judged(request, names())["response"]
-    verdict = admit(request.new, None, neighbours_in([])).verdict
+    verdict = admit(request.new, None, used_names_in([])).verdict
     assert response["allowed"] == (not isinstance(verdict, Deny))
     assert patched(request.new, patch_of(defaulted(request)["response"])) == with_defaults(request.new)
 
@@ -205,7 +205,7 @@ def test_wh005_who_is_near_is_enough_to_judge_by(known: list[str], clique: str) 
     new["spec"]["template"]["cliques"][0]["name"] = clique
     near = names(*sets).near("ml", known[0])
     assert near is not None
-    assert admit(new, None, neighbours_in(near)) == admit(new, None, neighbours_in(sets))
+    assert admit(new, None, used_names_in(near)) == admit(new, None, used_names_in(sets))
 
 
 def test_wh006_what_is_not_known_is_said() -> None:

@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, TOPOLOGY_KINDS
-from grove_core.resources.configuration import UNTOLD
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.registered import LEAVING, TOPOLOGIES
@@ -268,7 +268,7 @@ def test_tp064_with_the_feature_off_nothing_is_known_and_no_name_taken() -> None
             assert await caller.ask(webhook, topology_review(ODD)) == YES, "it may still be registered"
         assert not caller.server.asked
 
-    played(play, UNTOLD)
+    played(play, DEFAULT_CONFIGURATION)
 
 
 def test_tp094_for_one_namespace_no_topology_is_judged_and_sets_are() -> None:

@@ -14,7 +14,7 @@ from grove_core.areas.domain_cliques.verdicts import REQUESTS, Deed, Label, Rest
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.times import format_time
-from grove_core.resources.keys import DOMAIN_CLIQUE
+from grove_core.resources.api_names import DOMAIN_CLIQUE
 
 
 def decide(situation: Situation) -> Decision[Deed]:

@@ -6,10 +6,10 @@ from datetime import datetime
 from grove_core.areas.domain_cliques.protocols import Setup
 from grove_core.areas.domain_cliques.verdicts import Peers, Register
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import CORE, NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND
 from grove_core.resources.daemon_pod import DaemonPod
-from grove_core.resources.keys import CORE, NVIDIA
 from grove_core.resources.names import domain_clique_name
 
 

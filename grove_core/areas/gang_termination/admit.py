@@ -7,10 +7,10 @@ from grove_core.areas.gang_termination.rules import Refuse
 from grove_core.kernel.admission import Objection
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
-from grove_core.resources.found import Found
+from grove_core.resources.manifest_paths import CLIQUES, GROUPS, TEMPLATE
 from grove_core.resources.names import listed
-from grove_core.resources.places import CLIQUES, GROUPS, TEMPLATE
 from grove_core.resources.template import CliqueTemplate, GroupTemplate, SetSpec
+from grove_core.resources.violation import Violation
 
 
 def objections_to(subject: Ref, new: SetSpec, old: SetSpec | None) -> Iterator[Objection]:
@@ -19,15 +19,15 @@ def objections_to(subject: Ref, new: SetSpec, old: SetSpec | None) -> Iterator[O
         yield found.objection(subject)
 
 
-def _to_spec(spec: SetSpec) -> Iterator[Found]:
+def _to_spec(spec: SetSpec) -> Iterator[Violation]:
     template, zero = spec.template, timedelta()
     if spec.replicas < 0:
-        yield Found("spec.replicas", spec.replicas, Refuse.COUNT_OUT_OF_RANGE, {"least": 0})
+        yield Violation("spec.replicas", spec.replicas, Refuse.COUNT_OUT_OF_RANGE, {"least": 0})
     delay = template.termination_delay
     if delay is not None and delay <= zero:
-        yield Found(f"{TEMPLATE}.terminationDelay", delay, Refuse.DELAY_NOT_POSITIVE, {})
+        yield Violation(f"{TEMPLATE}.terminationDelay", delay, Refuse.DELAY_NOT_POSITIVE, {})
     if not template.cliques:
-        yield Found(CLIQUES, [], Refuse.NO_CLIQUES, {})
+        yield Violation(CLIQUES, [], Refuse.NO_CLIQUES, {})
     names: set[str] = set()
     for index, clique in enumerate(template.cliques):
         yield from _to_clique(clique, f"{CLIQUES}[{index}]", names)
@@ -38,62 +38,64 @@ def _to_spec(spec: SetSpec) -> Iterator[Found]:
     for index, group in enumerate(template.pod_clique_scaling_groups):
         path = f"{GROUPS}[{index}]"
         if group.name in group_names:
-            yield Found(f"{path}.name", group.name, Refuse.NAME_REPEATED, {})
+            yield Violation(f"{path}.name", group.name, Refuse.NAME_REPEATED, {})
         group_names.add(group.name)
         yield from _to_group(group, path, delay)
         yield from _to_membership(group, path, names, known, homes)
 
 
-def _to_clique(clique: CliqueTemplate, path: str, names: set[str]) -> Iterator[Found]:
+def _to_clique(clique: CliqueTemplate, path: str, names: set[str]) -> Iterator[Violation]:
     if clique.name in names:
-        yield Found(f"{path}.name", clique.name, Refuse.NAME_REPEATED, {})
+        yield Violation(f"{path}.name", clique.name, Refuse.NAME_REPEATED, {})
     replicas = clique.spec.replicas
     if replicas < 1:
-        yield Found(f"{path}.spec.replicas", replicas, Refuse.COUNT_OUT_OF_RANGE, {"least": 1})
+        yield Violation(f"{path}.spec.replicas", replicas, Refuse.COUNT_OUT_OF_RANGE, {"least": 1})
     needed = clique.spec.min_available
     if needed is not None and not 1 <= needed <= replicas:
-        yield Found(f"{path}.spec.minAvailable", needed, Refuse.CLIQUE_THRESHOLD_OUT_OF_RANGE, {"replicas": replicas})
+        yield Violation(
+            f"{path}.spec.minAvailable", needed, Refuse.CLIQUE_THRESHOLD_OUT_OF_RANGE, {"replicas": replicas}
+        )
 
 
-def _to_group(group: GroupTemplate, path: str, delay: timedelta | None) -> Iterator[Found]:
+def _to_group(group: GroupTemplate, path: str, delay: timedelta | None) -> Iterator[Violation]:
     if group.replicas < 1:
-        yield Found(f"{path}.replicas", group.replicas, Refuse.COUNT_OUT_OF_RANGE, {"least": 1})
+        yield Violation(f"{path}.replicas", group.replicas, Refuse.COUNT_OUT_OF_RANGE, {"least": 1})
     if not 1 <= group.min_available <= group.replicas:
         facts: dict[str, Fact] = {"replicas": group.replicas}
-        yield Found(f"{path}.minAvailable", group.min_available, Refuse.GROUP_THRESHOLD_OUT_OF_RANGE, facts)
+        yield Violation(f"{path}.minAvailable", group.min_available, Refuse.GROUP_THRESHOLD_OUT_OF_RANGE, facts)
     own = group.termination_delay
     if own is not None and delay is None:
-        yield Found(f"{path}.terminationDelay", own, Refuse.OVERRIDE_WITHOUT_DELAY, {})
+        yield Violation(f"{path}.terminationDelay", own, Refuse.OVERRIDE_WITHOUT_DELAY, {})
     if own is not None and own <= timedelta():
-        yield Found(f"{path}.terminationDelay", own, Refuse.OVERRIDE_NOT_POSITIVE, {})
+        yield Violation(f"{path}.terminationDelay", own, Refuse.OVERRIDE_NOT_POSITIVE, {})
 
 
 def _to_membership(
     group: GroupTemplate, path: str, names: set[str], known: str, homes: dict[str, str]
-) -> Iterator[Found]:
+) -> Iterator[Violation]:
     for position, name in enumerate(group.clique_names):
         place = f"{path}.cliqueNames[{position}]"
         if name not in names:
-            yield Found(place, name, Refuse.CLIQUE_UNKNOWN, {"known": known})
+            yield Violation(place, name, Refuse.CLIQUE_UNKNOWN, {"known": known})
         elif name in homes:
-            yield Found(place, name, Refuse.CLIQUE_IN_TWO_GROUPS, {"group": homes[name]})
+            yield Violation(place, name, Refuse.CLIQUE_IN_TWO_GROUPS, {"group": homes[name]})
         homes.setdefault(name, group.name)
 
 
-def _to_change(old: SetSpec, new: SetSpec) -> Iterator[Found]:
+def _to_change(old: SetSpec, new: SetSpec) -> Iterator[Violation]:
     before = {clique.name: clique for clique in old.template.cliques}
     after = {clique.name for clique in new.template.cliques}
     if before.keys() != after:
-        yield Found(CLIQUES, _names(after), Refuse.IMMUTABLE, {"before": _names(before)})
+        yield Violation(CLIQUES, _names(after), Refuse.IMMUTABLE, {"before": _names(before)})
     for index, clique in enumerate(new.template.cliques):
         was = before.get(clique.name)
         if was is not None and was.min_available != clique.min_available:
             path = f"{CLIQUES}[{index}].spec.minAvailable"
-            yield Found(path, clique.min_available, Refuse.IMMUTABLE, {"before": was.min_available})
+            yield Violation(path, clique.min_available, Refuse.IMMUTABLE, {"before": was.min_available})
     groups = {group.name: group for group in old.template.pod_clique_scaling_groups}
     kept = {group.name for group in new.template.pod_clique_scaling_groups}
     if groups.keys() != kept:
-        yield Found(GROUPS, _names(kept), Refuse.IMMUTABLE, {"before": _names(groups)})
+        yield Violation(GROUPS, _names(kept), Refuse.IMMUTABLE, {"before": _names(groups)})
     for index, group in enumerate(new.template.pod_clique_scaling_groups):
         held = groups.get(group.name)
         if held is None:
@@ -101,10 +103,10 @@ def _to_change(old: SetSpec, new: SetSpec) -> Iterator[Found]:
         path = f"{GROUPS}[{index}]"
         if held.min_available != group.min_available:
             facts: dict[str, Fact] = {"before": held.min_available}
-            yield Found(f"{path}.minAvailable", group.min_available, Refuse.IMMUTABLE, facts)
+            yield Violation(f"{path}.minAvailable", group.min_available, Refuse.IMMUTABLE, facts)
         if held.clique_names != group.clique_names:
             facts = {"before": ", ".join(held.clique_names)}
-            yield Found(f"{path}.cliqueNames", ", ".join(group.clique_names), Refuse.IMMUTABLE, facts)
+            yield Violation(f"{path}.cliqueNames", ", ".join(group.clique_names), Refuse.IMMUTABLE, facts)
 
 
 def _names(names: Iterable[str]) -> str:

@@ -13,7 +13,7 @@ from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Step, Termination, terminated_by
 from grove_core.kernel.wants import Absent
-from grove_core.resources.keys import GROVE
+from grove_core.resources.api_names import GROVE
 from grove_core.resources.meta import Resource
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup

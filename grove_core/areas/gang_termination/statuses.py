@@ -7,7 +7,7 @@ from grove_core.kernel.conditions import REMOVED, Condition, condition_of, is_tr
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Status
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet

@@ -8,15 +8,21 @@ from grove_core.areas.mnnvl.rules import Refuse, Warn
 from grove_core.kernel.admission import Caution, Objection
 from grove_core.kernel.frozen import FrozenMap, list_of, part_of
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import DOMAIN_TEMPLATE, MNNVL_CLAIM, MNNVL_ENABLED
 from grove_core.resources.configuration import Configuration, MnnvlMode
+from grove_core.resources.domain_sharing import CHOICES, MNNVL_ANNOTATIONS
 from grove_core.resources.fields import shown
-from grove_core.resources.found import Found, new_in
 from grove_core.resources.gpus import CONTAINER_LISTS, GPU, containers_in, gpus_of
-from grove_core.resources.keys import DOMAIN_TEMPLATE, MNNVL_CLAIM, MNNVL_ENABLED
 from grove_core.resources.manifest import Manifest
-from grove_core.resources.membership import CHOICES, KEYS
-from grove_core.resources.places import CLIQUES, METADATA, places_of, set_place, template_places
+from grove_core.resources.manifest_paths import (
+    CLIQUES,
+    METADATA,
+    annotated_elements,
+    annotated_set,
+    annotated_template_elements,
+)
 from grove_core.resources.template import CliqueTemplate
+from grove_core.resources.violation import Violation, new_violations
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 _WHOLE_NODE: Final = 4  # GPUs of the smallest node that is part of a multi-node NVLink system
@@ -25,12 +31,12 @@ _MIG: Final = "nvidia.com/mig-"
 
 def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[Objection]:
     """Every objection to what a set says of MNNVL, in any mode; what stood there before is not held against it."""
-    for found in new_in(_faults(new), _faults(old) if old is not None else ()):
+    for found in new_violations(_faults(new), _faults(old) if old is not None else ()):
         yield found.objection(subject)
     if old is not None and old.annotations.get(MNNVL_ENABLED) != new.annotations.get(MNNVL_ENABLED):
         before, now = (one.annotations.get(MNNVL_ENABLED) for one in (old, new))
         facts = {"before": shown(before) if before is not None else "absent"}
-        yield Found(set_place(new).at(MNNVL_ENABLED), now, Refuse.MNNVL_IMMUTABLE, facts).objection(subject)
+        yield Violation(annotated_set(new).at(MNNVL_ENABLED), now, Refuse.MNNVL_IMMUTABLE, facts).objection(subject)
 
 
 def warnings_to(subject: Ref, new: Manifest, configuration: Configuration) -> Iterator[Caution]:
@@ -40,37 +46,37 @@ def warnings_to(subject: Ref, new: Manifest, configuration: Configuration) -> It
         yield from (one.caution(subject) for one in warnings)
 
 
-def _faults(manifest: Manifest) -> Iterator[Found]:
+def _faults(manifest: Manifest) -> Iterator[Violation]:
     """MN-070, MN-072, MN-073."""
     choice = manifest.annotations.get(MNNVL_ENABLED)
     if choice is not None and choice not in CHOICES:
-        yield Found(set_place(manifest).at(MNNVL_ENABLED), choice, Refuse.MNNVL_VALUE_INVALID, {})
-    for place in template_places(manifest):
+        yield Violation(annotated_set(manifest).at(MNNVL_ENABLED), choice, Refuse.MNNVL_VALUE_INVALID, {})
+    for place in annotated_template_elements(manifest):
         if DOMAIN_TEMPLATE in place.annotations:
             got, facts = place.annotations[DOMAIN_TEMPLATE], {"key": DOMAIN_TEMPLATE}
-            yield Found(place.at(DOMAIN_TEMPLATE), got, Refuse.ANNOTATION_RESERVED, facts)
+            yield Violation(place.at(DOMAIN_TEMPLATE), got, Refuse.ANNOTATION_RESERVED, facts)
     for index, clique in enumerate(manifest.spec.template.cliques):
         for position, claim in enumerate(list_of(clique.spec.pod_spec, "resourceClaims")):
             if isinstance(claim, FrozenMap) and claim.get("name") == MNNVL_CLAIM:
                 path = f"{CLIQUES}[{index}].spec.podSpec.resourceClaims[{position}].name"
-                yield Found(path, MNNVL_CLAIM, Refuse.CLAIM_NAME_RESERVED, {"name": MNNVL_CLAIM})
+                yield Violation(path, MNNVL_CLAIM, Refuse.CLAIM_NAME_RESERVED, {"name": MNNVL_CLAIM})
 
 
-def _ignored(manifest: Manifest, configuration: Configuration) -> Iterator[Found]:
+def _ignored(manifest: Manifest, configuration: Configuration) -> Iterator[Violation]:
     """MN-074: annotations that this operator does not look at."""
     told = configuration.mnnvl
     if told.in_mode(MnnvlMode.ANNOTATIONS):
         return
     why = "the operator makes one ComputeDomain for each replica (mnnvl.mode: operator)"
-    for place in places_of(manifest):
-        for key, value in ((key, place.annotations.get(key)) for key in KEYS):
+    for place in annotated_elements(manifest):
+        for key, value in ((key, place.annotations.get(key)) for key in MNNVL_ANNOTATIONS):
             is_read = told.enabled and place.level == METADATA and key == MNNVL_ENABLED
             if value is not None and not is_read and not (value == "false" and not told.enabled):
                 facts = {"why": why if told.enabled else "MNNVL is off in the operator's configuration"}
-                yield Found(place.at(key), value, Warn.ANNOTATION_IGNORED, facts)
+                yield Violation(place.at(key), value, Warn.ANNOTATION_IGNORED, facts)
 
 
-def _in_vain(manifest: Manifest, configuration: Configuration) -> Iterator[Found]:
+def _in_vain(manifest: Manifest, configuration: Configuration) -> Iterator[Violation]:
     """MN-075, MN-077: who wants a ComputeDomain and asks for no GPUs that count."""
     if not configuration.mnnvl.in_mode(MnnvlMode.OPERATOR) or opts_out(manifest.annotations):
         return
@@ -78,15 +84,15 @@ def _in_vain(manifest: Manifest, configuration: Configuration) -> Iterator[Found
     if asking(manifest.spec.template):
         return
     if MNNVL_ENABLED in manifest.annotations:
-        path = set_place(manifest).at(MNNVL_ENABLED)
-        yield Found(path, manifest.annotations[MNNVL_ENABLED], Warn.NO_GPUS, {"resource": GPU})
+        path = annotated_set(manifest).at(MNNVL_ENABLED)
+        yield Violation(path, manifest.annotations[MNNVL_ENABLED], Warn.NO_GPUS, {"resource": GPU})
     for index, clique in enumerate(cliques):
         for key in CONTAINER_LISTS:
             for place, container in enumerate(containers_in(clique.spec.pod_spec, key)):
                 how = _other_gpus(container)
                 if how:
                     path = f"{CLIQUES}[{index}].spec.podSpec.{key}[{place}].resources"
-                    yield Found(path, how, Warn.OTHER_GPUS, {"how": how, "resource": GPU})
+                    yield Violation(path, how, Warn.OTHER_GPUS, {"how": how, "resource": GPU})
 
 
 def _other_gpus(container: FrozenMap) -> str:
@@ -97,7 +103,7 @@ def _other_gpus(container: FrozenMap) -> str:
     return slices[0] if slices else "a claim" if resources.get("claims") else ""
 
 
-def _on_one_node(manifest: Manifest, configuration: Configuration) -> Iterator[Found]:
+def _on_one_node(manifest: Manifest, configuration: Configuration) -> Iterator[Violation]:
     """MN-076: pods that need less than a node, and that nothing keeps off the node of another pod of their domain."""
     wanted = wants_domains(manifest.annotations, manifest.spec.template)
     if not configuration.mnnvl.in_mode(MnnvlMode.OPERATOR) or not wanted:
@@ -108,12 +114,12 @@ def _on_one_node(manifest: Manifest, configuration: Configuration) -> Iterator[F
         gpus = gpus_of(clique.spec.pod_spec)
         if gpus < _WHOLE_NODE and not _keeps_apart(clique):
             path = f"{CLIQUES}[{index}].spec.podSpec.affinity"
-            yield Found(path, f"{gpus} GPUs for each pod", Warn.SHARED_NODE, {"topology": HOSTNAME})
+            yield Violation(path, f"{gpus} GPUs for each pod", Warn.SHARED_NODE, {"topology": HOSTNAME})
 
 
 def _pods_of_a_replica(manifest: Manifest) -> int:
     template = manifest.spec.template
-    times = {name: group.replicas for name, group in template.homes.items()}
+    times = {name: group.replicas for name, group in template.groups_by_clique.items()}
     return sum(clique.spec.replicas * times.get(clique.name, 1) for clique in template.cliques)
 
 

@@ -12,12 +12,12 @@ from grove_core.areas.mnnvl.rules import Warn
 from grove_core.kernel.admission import Caution
 from grove_core.kernel.refs import Ref
 from grove_core.resources.configuration import Configuration, MnnvlMode
-from grove_core.resources.found import Found
+from grove_core.resources.domain_sharing import member_of
 from grove_core.resources.manifest import Manifest
-from grove_core.resources.membership import member_of
+from grove_core.resources.manifest_paths import CLIQUES, GROUPS, TEMPLATE
 from grove_core.resources.names import listed
-from grove_core.resources.places import CLIQUES, GROUPS, TEMPLATE
 from grove_core.resources.template import ALL_REPLICAS, ResourceSharing
+from grove_core.resources.violation import Violation
 
 _ENOUGH: Final = 2  # of a kind show what a thousand would
 
@@ -66,7 +66,7 @@ def warnings_to(subject: Ref, new: Manifest, configuration: Configuration) -> It
         both = [(pod, share) for pod in pods if (share := shared.share(pod)) is not None]
         if _is_one_to_many((pod.claim, share) for pod, share in both):
             cliques = listed(dict.fromkeys(pod.clique for pod, _ in both))
-            found = Found(shared.path, shared.entry.name, Warn.CLAIMS_IN_COMPANY, {"cliques": cliques})
+            found = Violation(shared.path, shared.entry.name, Warn.CLAIMS_IN_COMPANY, {"cliques": cliques})
             yield found.caution(subject)
 
 
@@ -82,7 +82,7 @@ def _is_one_to_many(pairs: Iterable[tuple[Hashable, Hashable]]) -> bool:
 def _pods(manifest: Manifest, configuration: Configuration) -> Iterator[_Pod]:
     """Those that get a claim to a ComputeDomain."""
     told, template = configuration.mnnvl, manifest.spec.template
-    homes = template.homes
+    homes = template.groups_by_clique
     each_its_own = told.in_mode(MnnvlMode.OPERATOR) and wants_domains(manifest.annotations, template)
     if not each_its_own and not told.in_mode(MnnvlMode.ANNOTATIONS):
         return

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from grove_core.resources.api_names import MNNVL_ENABLED
 from grove_core.resources.gpus import asks_for_gpus
-from grove_core.resources.keys import MNNVL_ENABLED
 from grove_core.resources.template import SetTemplate
 
 

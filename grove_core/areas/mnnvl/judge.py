@@ -11,12 +11,12 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create
 from grove_core.kernel.times import format_time
+from grove_core.resources.api_formats import domain_format_of
+from grove_core.resources.api_names import DOMAIN_TEMPLATE, MNNVL_ENABLED
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import Mnnvl, MnnvlMode
-from grove_core.resources.dialects import dialect_of
-from grove_core.resources.domain_condition import Failure, failure_in
+from grove_core.resources.domains_ready_condition import CreationFailure, creation_failure_in
 from grove_core.resources.gpus import GPU
-from grove_core.resources.keys import DOMAIN_TEMPLATE, MNNVL_ENABLED
 from grove_core.resources.names import domain_claim_template_name, domain_name, listed
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -59,7 +59,7 @@ def fabric_of(snapshot: Snapshot, judgement: FabricJudgement) -> Fabric:
 def address_of(snapshot: Snapshot, replica: int) -> Ref:
     """Where the domain of a replica stands."""
     root = snapshot.root.ref
-    api_version = dialect_of(snapshot.configuration, snapshot.served).api_version
+    api_version = domain_format_of(snapshot.configuration, snapshot.served).api_version
     return Ref(api_version, DOMAIN_KIND, root.namespace, domain_name(root.name, replica))
 
 
@@ -115,7 +115,7 @@ class _Scene:
         self.kin: dict[int, Kin] = {}
         self._snapshot = snapshot
         self._root = snapshot.root
-        self._before = failure_in(snapshot.root.status.conditions)
+        self._before = creation_failure_in(snapshot.root.status.conditions)
         refused = refusals(snapshot, Create)
         self._refused = {name: error for (kind, name), error in refused.items() if kind == DOMAIN_KIND}
         parts: tuple[ScalingGroup | PodClique, ...] = (*snapshot.groups, *snapshot.cliques, *made_parts(snapshot))
@@ -150,7 +150,7 @@ class _Scene:
             return self._without(place)
         return self._missing(place) if found is None else self._taken(place, found)
 
-    def failure(self, replicas: Iterable[ReplicaFabric]) -> Failure:
+    def failure(self, replicas: Iterable[ReplicaFabric]) -> CreationFailure:
         """What the set's condition has to say (MN-012); what failed and is tried again stays until it is there."""
         failed = [
             one
@@ -158,11 +158,11 @@ class _Scene:
             if one.fate is Fate.FAILED or (one.fate in _TRIED_AGAIN and one.index in self._before.replicas)
         ]
         if not failed:
-            return Failure()
+            return CreationFailure()
         stored = self._before.error if failed[0].index in self._before.replicas[:1] else ""
         errors = (failed[0].error, stored, *(one.error for one in failed), self._before.error)
         error = next((words for words in errors if words), "")
-        return Failure(tuple(one.index for one in failed), error)
+        return CreationFailure(tuple(one.index for one in failed), error)
 
     def _missing(self, place: _Place) -> ReplicaFabric:
         """Of a domain that should be there, where nobody holds its name."""

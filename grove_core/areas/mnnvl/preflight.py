@@ -5,15 +5,15 @@ from typing import Final
 from grove_core.areas.mnnvl.rules import Preflight
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.configuration import Configuration, Served
-from grove_core.resources.keys import NVIDIA
+from grove_core.resources.configuration import Configuration, ServedApis
 
 _DEFINITION: Final = f"computedomains.{NVIDIA.partition('/')[0]}"
 _WHOM: Final = Ref("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", _DEFINITION)
 
 
-def objection_to_start(configuration: Configuration, served: Served) -> Reason | None:
+def objection_to_start(configuration: Configuration, served: ServedApis) -> Reason | None:
     """Why not; None where nothing speaks against it, or nobody asked the server."""
     if configuration.mnnvl.enabled and served.without_domains:
         return Preflight.NO_NVIDIA.because(_WHOM, kind=DOMAIN_KIND)

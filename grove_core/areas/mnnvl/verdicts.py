@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
-from grove_core.resources.domain_condition import Failure
+from grove_core.resources.domains_ready_condition import CreationFailure
 
 QUESTION: Final = "computeDomain"
 """What findings on ComputeDomains answer, in either mode."""
@@ -86,7 +86,7 @@ class FabricJudgement(NamedTuple):
     criterion: Reason
     is_wanted: bool
     replicas: tuple[ReplicaFabric, ...] = ()
-    failure: Failure | None = Failure()
+    failure: CreationFailure | None = CreationFailure()
 
 
 class Fabric(NamedTuple):

@@ -12,15 +12,15 @@ from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Absent, Desired, Present, Status, Want, Withheld
-from grove_core.resources.blank import Blank
+from grove_core.resources.api_formats import domain_format_of
+from grove_core.resources.api_names import DOMAINS_READY, SET
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
-from grove_core.resources.dialects import dialect_of
-from grove_core.resources.domain_condition import REASON, Failure
-from grove_core.resources.keys import DOMAINS_READY, SET
+from grove_core.resources.domain_sharing import is_managed
+from grove_core.resources.domains_ready_condition import REASON, CreationFailure
 from grove_core.resources.labels import labels_of, labels_of_replica
-from grove_core.resources.membership import is_managed
 from grove_core.resources.names import domain_claim_template_name, listed, replica_of_domain
+from grove_core.resources.new_object import NewObject
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.statuses import status_change
 from grove_core.snapshot.snapshot import Snapshot
@@ -73,14 +73,14 @@ def _wish_for(snapshot: Snapshot, one: ReplicaFabric) -> Present | Withheld | No
 def _domain_for(snapshot: Snapshot, one: ReplicaFabric, because: Reason) -> Present:
     """The domain of a replica (MN-005); one that failed is not waited for any more (OP-029)."""
     root, ref = snapshot.root, address_of(snapshot, one.index)
-    blank = Blank(
+    blank = NewObject(
         api_version=ref.api_version,
         kind=ref.kind,
         name=ref.name,
         owner=root,
         labels=labels_of(root.ref.name, ref.name, "pcs-computedomain") | labels_of_replica(one.index),
     )
-    spec = dialect_of(snapshot.configuration, snapshot.served).spec_for(
+    spec = domain_format_of(snapshot.configuration, snapshot.served).spec_for(
         domain_claim_template_name(root.ref.name, one.index)
     )
     return Present(ref, blank.filled({"spec": spec}), (because,), is_foundation=one.fate is not Fate.FAILED)
@@ -118,7 +118,7 @@ def _users(snapshot: Snapshot, replicas: AbstractSet[int]) -> Mapping[int, int]:
     return found
 
 
-def _condition(snapshot: Snapshot, failure: Failure) -> Iterator[Status]:
+def _condition(snapshot: Snapshot, failure: CreationFailure) -> Iterator[Status]:
     """The set's condition: there while something fails, and only then (MN-012, MN-013).
 
     It is written before anything is made without a domain: a restarted operator learns from it what to try again.

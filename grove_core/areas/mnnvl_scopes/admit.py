@@ -10,21 +10,35 @@ from grove_core.kernel.admission import Objection
 from grove_core.kernel.frozen import FrozenMap, list_of
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import MNNVL_DEVICE_CLASS, MNNVL_ENABLED, MNNVL_SCOPE, SHARED_CLAIM
 from grove_core.resources.configuration import Configuration, MnnvlMode
+from grove_core.resources.domain_sharing import (
+    CHOICES,
+    CLAIM_SUFFIX,
+    DOMAIN_SUFFIX,
+    MNNVL_ANNOTATIONS,
+    SCOPES,
+    SharingScope,
+)
 from grove_core.resources.fields import shown
-from grove_core.resources.found import Found, new_in
-from grove_core.resources.keys import MNNVL_DEVICE_CLASS, MNNVL_ENABLED, MNNVL_SCOPE, SHARED_CLAIM
 from grove_core.resources.manifest import Manifest
-from grove_core.resources.membership import CHOICES, CLAIM_SUFFIX, DOMAIN_SUFFIX, KEYS, SCOPES, Scope
+from grove_core.resources.manifest_paths import (
+    CLIQUES,
+    GROUPS,
+    METADATA,
+    TEMPLATE,
+    AnnotatedElement,
+    annotated_elements,
+)
+from grove_core.resources.name_syntax import LONGEST_LABEL, is_dns_subdomain
 from grove_core.resources.names import index_from
-from grove_core.resources.places import CLIQUES, GROUPS, METADATA, TEMPLATE, Place, places_of
-from grove_core.resources.syntax import LONGEST_LABEL, is_dns_subdomain
+from grove_core.resources.violation import Violation, new_violations
 
-_ALLOWED: Final[Mapping[str, tuple[Scope, ...]]] = MappingProxyType(
+_ALLOWED: Final[Mapping[str, tuple[SharingScope, ...]]] = MappingProxyType(
     {
-        METADATA: (Scope.REPLICA,),
-        CLIQUES: (Scope.REPLICA, Scope.CLIQUE),
-        GROUPS: (Scope.REPLICA, Scope.GROUP_REPLICA),
+        METADATA: (SharingScope.REPLICA,),
+        CLIQUES: (SharingScope.REPLICA, SharingScope.CLIQUE),
+        GROUPS: (SharingScope.REPLICA, SharingScope.GROUP_REPLICA),
     }
 )
 _PLACES: Final[Mapping[str, str]] = MappingProxyType(
@@ -38,13 +52,13 @@ def objections_to(
     """Every objection of this mode; what stood there before is not held against a set."""
     if not configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return
-    faults = new_in(_faults(new), _faults(old) if old is not None else ())
+    faults = new_violations(_faults(new), _faults(old) if old is not None else ())
     for found in (*faults, *(_changes(new, old) if old is not None else ())):
         yield found.objection(subject)
 
 
-def _faults(manifest: Manifest) -> Iterator[Found]:
-    for place in places_of(manifest):
+def _faults(manifest: Manifest) -> Iterator[Violation]:
+    for place in annotated_elements(manifest):
         yield from _values(place)
     yield from _claim_names(manifest)
     yield from _sharing_names(manifest)
@@ -53,26 +67,26 @@ def _faults(manifest: Manifest) -> Iterator[Found]:
         yield from _doubles(manifest)
 
 
-def _values(place: Place) -> Iterator[Found]:
+def _values(place: AnnotatedElement) -> Iterator[Violation]:
     """MS-070 to MS-073."""
     told = place.annotations
     choice, scope = told.get(MNNVL_ENABLED), told.get(MNNVL_SCOPE)
     if choice is not None and choice not in CHOICES and place.level != METADATA:  # of the set in any mode: MN-070
-        yield Found(place.at(MNNVL_ENABLED), choice, Refuse.SCOPED_VALUE_INVALID, {})
+        yield Violation(place.at(MNNVL_ENABLED), choice, Refuse.SCOPED_VALUE_INVALID, {})
     allowed = [one.value for one in _ALLOWED[place.level]]
     if scope is not None and scope not in SCOPES:
-        yield Found(place.at(MNNVL_SCOPE), scope, Refuse.MNNVL_SCOPE_UNKNOWN, {"known": ", ".join(SCOPES)})
+        yield Violation(place.at(MNNVL_SCOPE), scope, Refuse.MNNVL_SCOPE_UNKNOWN, {"known": ", ".join(SCOPES)})
     elif scope is not None and scope not in allowed:
         facts = {"allowed": ", ".join(allowed), "place": _PLACES[place.level]}
-        yield Found(place.at(MNNVL_SCOPE), scope, Refuse.MNNVL_SCOPE_MISPLACED, facts)
+        yield Violation(place.at(MNNVL_SCOPE), scope, Refuse.MNNVL_SCOPE_MISPLACED, facts)
     device_class = told.get(MNNVL_DEVICE_CLASS)
     if device_class == "":
-        yield Found(place.at(MNNVL_DEVICE_CLASS), "", Refuse.DEVICE_CLASS_EMPTY, {})
+        yield Violation(place.at(MNNVL_DEVICE_CLASS), "", Refuse.DEVICE_CLASS_EMPTY, {})
     elif device_class is not None and not is_dns_subdomain(str(device_class)):
-        yield Found(place.at(MNNVL_DEVICE_CLASS), device_class, Refuse.DEVICE_CLASS_INVALID, {})
+        yield Violation(place.at(MNNVL_DEVICE_CLASS), device_class, Refuse.DEVICE_CLASS_INVALID, {})
 
 
-def _claim_names(manifest: Manifest) -> Iterator[Found]:
+def _claim_names(manifest: Manifest) -> Iterator[Violation]:
     """MS-074."""
     joined = {index for crowd in crowds_of(manifest) for index in crowd.cliques}
     for index in sorted(joined):
@@ -80,10 +94,10 @@ def _claim_names(manifest: Manifest) -> Iterator[Found]:
         for place, claim in enumerate(list_of(pod_spec, "resourceClaims")):
             if isinstance(claim, FrozenMap) and claim.get("name") == SHARED_CLAIM:
                 path = f"{CLIQUES}[{index}].spec.podSpec.resourceClaims[{place}].name"
-                yield Found(path, SHARED_CLAIM, Refuse.SHARED_CLAIM_RESERVED, {"name": SHARED_CLAIM})
+                yield Violation(path, SHARED_CLAIM, Refuse.SHARED_CLAIM_RESERVED, {"name": SHARED_CLAIM})
 
 
-def _sharing_names(manifest: Manifest) -> Iterator[Found]:
+def _sharing_names(manifest: Manifest) -> Iterator[Violation]:
     """MS-078."""
     if not any(True for _ in crowds_of(manifest)):
         return
@@ -97,27 +111,27 @@ def _sharing_names(manifest: Manifest) -> Iterator[Found]:
         for place, entry in enumerate(entries):
             if f"-{entry.name}".endswith(CLAIM_SUFFIX):
                 facts = {"name": CLAIM_SUFFIX.removeprefix("-")}
-                yield Found(f"{path}.resourceSharing[{place}].name", entry.name, Refuse.CLAIM_NAME_RESERVED, facts)
+                yield Violation(f"{path}.resourceSharing[{place}].name", entry.name, Refuse.CLAIM_NAME_RESERVED, facts)
 
 
-def _lengths(manifest: Manifest) -> Iterator[Found]:
+def _lengths(manifest: Manifest) -> Iterator[Violation]:
     """MS-076: by the largest index that there is."""
     for crowd in crowds_of(manifest):
         made = crowd.highest + CLAIM_SUFFIX
         excess = len(made) - LONGEST_LABEL
         if excess > 0:
             facts: dict[str, Fact] = {"excess": excess, "made": made, "most": LONGEST_LABEL}
-            yield Found(f"{crowd.path}.name", crowd.name or manifest.name, Refuse.SHARED_NAME_TOO_LONG, facts)
+            yield Violation(f"{crowd.path}.name", crowd.name or manifest.name, Refuse.SHARED_NAME_TOO_LONG, facts)
 
 
-def _doubles(manifest: Manifest) -> Iterator[Found]:
+def _doubles(manifest: Manifest) -> Iterator[Violation]:
     """MS-077 within a set: a PodClique that is called like a replica of a group; by names that end in an index."""
     crowds = tuple(crowds_of(manifest))
-    groups = {crowd.name: crowd for crowd in crowds if crowd.scope is Scope.GROUP_REPLICA}
+    groups = {crowd.name: crowd for crowd in crowds if crowd.scope is SharingScope.GROUP_REPLICA}
     inside = _names_inside(groups)
     for crowd in crowds:
         head, _, tail = crowd.name.rpartition("-")
-        if crowd.scope is not Scope.CLIQUE or index_from(tail) is None:
+        if crowd.scope is not SharingScope.CLIQUE or index_from(tail) is None:
             continue
         called = inside.get((crowd.group, head), ()) if crowd.group else ((0, head),)
         for index, name in called:
@@ -126,7 +140,7 @@ def _doubles(manifest: Manifest) -> Iterator[Found]:
                     "made": f"{manifest.name}-0-{name}-{tail}{DOMAIN_SUFFIX}",
                     "other": f"replica {tail} of group {name}",
                 }
-                yield Found(f"{crowd.path}.name", crowd.name, Refuse.SHARED_NAME_TWICE, facts)
+                yield Violation(f"{crowd.path}.name", crowd.name, Refuse.SHARED_NAME_TWICE, facts)
 
 
 def _names_inside(groups: Iterable[str]) -> Mapping[tuple[str, str], list[tuple[int, str]]]:
@@ -141,13 +155,13 @@ def _names_inside(groups: Iterable[str]) -> Mapping[tuple[str, str], list[tuple[
     return found
 
 
-def _changes(new: Manifest, old: Manifest) -> Iterator[Found]:
+def _changes(new: Manifest, old: Manifest) -> Iterator[Violation]:
     """MS-075."""
-    before = {(place.level, place.name): place.annotations for place in places_of(old)}
-    for place in places_of(new):
+    before = {(place.level, place.name): place.annotations for place in annotated_elements(old)}
+    for place in annotated_elements(new):
         told = before.get((place.level, place.name))
-        for key in KEYS if told is not None else ():
+        for key in MNNVL_ANNOTATIONS if told is not None else ():
             is_told_elsewhere = place.level == METADATA and key == MNNVL_ENABLED  # MN-071
             if told is not None and told.get(key) != place.annotations.get(key) and not is_told_elsewhere:
                 facts = {"before": shown(told[key]) if key in told else "absent"}
-                yield Found(place.at(key), place.annotations.get(key), Refuse.SCOPES_IMMUTABLE, facts)
+                yield Violation(place.at(key), place.annotations.get(key), Refuse.SCOPES_IMMUTABLE, facts)

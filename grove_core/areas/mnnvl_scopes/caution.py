@@ -8,13 +8,13 @@ from grove_core.areas.mnnvl_scopes.rules import Warn
 from grove_core.kernel.admission import Caution
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import MNNVL_ENABLED
 from grove_core.resources.configuration import Configuration, MnnvlMode
-from grove_core.resources.found import Found
 from grove_core.resources.gpus import GPU, asks_for_gpus
-from grove_core.resources.keys import MNNVL_ENABLED
 from grove_core.resources.manifest import Manifest
-from grove_core.resources.places import CLIQUES, GROUPS, Place, places_of
+from grove_core.resources.manifest_paths import CLIQUES, GROUPS, AnnotatedElement, annotated_elements
 from grove_core.resources.template import CliqueTemplate
+from grove_core.resources.violation import Violation
 
 MOST_RESERVED: Final = 256
 """How many pods an API server lets reserve one ResourceClaim."""
@@ -48,37 +48,40 @@ def warnings_to(
         yield from (found.caution(subject) for found in warnings)
 
 
-def _out_of_reach(manifest: Manifest) -> Iterator[Found]:
+def _out_of_reach(manifest: Manifest) -> Iterator[Violation]:
     """MS-080."""
     if manifest.annotations.get(MNNVL_ENABLED) != "true":
         return
-    homes = manifest.spec.template.homes
+    homes = manifest.spec.template.groups_by_clique
     for index, clique in enumerate(manifest.spec.template.cliques):
         group = homes.get(clique.name)
         if group is None or not asks_for_gpus(clique.spec.pod_spec):
             continue
         if MNNVL_ENABLED not in group.annotations and MNNVL_ENABLED not in clique.annotations:
             facts = {"annotation": MNNVL_ENABLED, "group": group.name}
-            yield Found(f"{CLIQUES}[{index}]", clique.name, Warn.OUT_OF_REACH, facts)
+            yield Violation(f"{CLIQUES}[{index}]", clique.name, Warn.OUT_OF_REACH, facts)
 
 
-def _in_vain(manifest: Manifest) -> Iterator[Found]:
+def _in_vain(manifest: Manifest) -> Iterator[Violation]:
     """MS-081: who says "true" for itself, and of whose cliques none asks for GPUs."""
     template = manifest.spec.template
     by_name = {clique.name: clique for clique in template.cliques}
     members = {group.name: group.clique_names for group in template.pod_clique_scaling_groups}
-    for place in places_of(manifest):
+    for place in annotated_elements(manifest):
         if place.annotations.get(MNNVL_ENABLED) != "true":
             continue
         of_whom = _concerned(place, manifest, by_name, members)
         if not any(asks_for_gpus(clique.spec.pod_spec) for clique in of_whom):
             whom = {CLIQUES: "the clique", GROUPS: "no clique of the group"}.get(place.level, "no standalone clique")
             facts = {"whom": f"{whom} never" if place.level == CLIQUES else whom, "resource": GPU}
-            yield Found(place.at(MNNVL_ENABLED), "true", Warn.NO_GPUS_IN_SCOPE, facts)
+            yield Violation(place.at(MNNVL_ENABLED), "true", Warn.NO_GPUS_IN_SCOPE, facts)
 
 
 def _concerned(
-    place: Place, manifest: Manifest, by_name: Mapping[str, CliqueTemplate], members: Mapping[str, tuple[str, ...]]
+    place: AnnotatedElement,
+    manifest: Manifest,
+    by_name: Mapping[str, CliqueTemplate],
+    members: Mapping[str, tuple[str, ...]],
 ) -> list[CliqueTemplate]:
     """The cliques that an annotation is for."""
     if place.level == CLIQUES:
@@ -88,29 +91,29 @@ def _concerned(
     return list(manifest.spec.standalone_cliques)
 
 
-def _crowded(manifest: Manifest, crowds: tuple[Crowd, ...]) -> Iterator[Found]:
+def _crowded(manifest: Manifest, crowds: tuple[Crowd, ...]) -> Iterator[Violation]:
     """MS-082."""
-    places = {place.path: place for place in places_of(manifest)}
+    places = {place.path: place for place in annotated_elements(manifest)}
     for crowd in crowds:
         if crowd.pods > MOST_RESERVED:
             facts: dict[str, Fact] = {"pods": crowd.pods, "most": MOST_RESERVED}
-            yield Found(_enabled_at(places, crowd), "true", Warn.TOO_MANY_SHARE, facts)
+            yield Violation(_enabled_at(places, crowd), "true", Warn.TOO_MANY_SHARE, facts)
 
 
-def _classes(crowds: tuple[Crowd, ...], classes: Collection[str] | None) -> Iterator[Found]:
+def _classes(crowds: tuple[Crowd, ...], classes: Collection[str] | None) -> Iterator[Violation]:
     """MS-083 to MS-085."""
     for crowd in crowds:
         (first, _), *others = crowd.classes.items()
         for got, path in others:
-            yield Found(path, got, Warn.CLASSES_DIFFER, {"other": first})
+            yield Violation(path, got, Warn.CLASSES_DIFFER, {"other": first})
         for got, path in crowd.classes.items():
             if got in NODE_LOCAL and crowd.pods > 1:
-                yield Found(path, got, Warn.NODE_LOCAL, {"pods": crowd.pods})
+                yield Violation(path, got, Warn.NODE_LOCAL, {"pods": crowd.pods})
             if classes is not None and got not in classes:
-                yield Found(path, got, Warn.CLASS_UNKNOWN, {})
+                yield Violation(path, got, Warn.CLASS_UNKNOWN, {})
 
 
-def _enabled_at(places: Mapping[str, Place], crowd: Crowd) -> str:
+def _enabled_at(places: Mapping[str, AnnotatedElement], crowd: Crowd) -> str:
     """Where those who share opt in, or would."""
     own = places[crowd.path]
     speaking = (own, *(places[f"{CLIQUES}[{index}]"] for index in crowd.cliques))

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from grove_core.resources.keys import MNNVL_DEVICE_CLASS
+from grove_core.resources.api_names import MNNVL_DEVICE_CLASS
+from grove_core.resources.domain_sharing import SharingScope, member_of
 from grove_core.resources.manifest import Manifest
-from grove_core.resources.membership import Scope, member_of
-from grove_core.resources.places import CLIQUES, GROUPS, METADATA
+from grove_core.resources.manifest_paths import CLIQUES, GROUPS, METADATA
 from grove_core.resources.template import CliqueTemplate, GroupTemplate, most_replicas
 
 
@@ -24,7 +24,7 @@ class Crowd(NamedTuple):
         classes: device class -> path of the annotation that names it first, or would; as many as are named.
     """
 
-    scope: Scope
+    scope: SharingScope
     path: str
     name: str
     group: str
@@ -43,7 +43,7 @@ def crowds_of(manifest: Manifest) -> Iterator[Crowd]:
         for index, group in enumerate(template.pod_clique_scaling_groups)
         for name in group.clique_names
     }
-    found: dict[tuple[Scope, str], Crowd] = {}
+    found: dict[tuple[SharingScope, str], Crowd] = {}
     for index, clique in enumerate(template.cliques):
         place, group = homes.get(clique.name, (-1, None))
         most = most_replicas(group.replicas, group.scale_config) if group is not None else 1
@@ -51,11 +51,11 @@ def crowds_of(manifest: Manifest) -> Iterator[Crowd]:
         if member is None:
             continue
         path, name = METADATA, ""
-        if member.scope is Scope.CLIQUE:
+        if member.scope is SharingScope.CLIQUE:
             path, name = f"{CLIQUES}[{index}]", clique.name
-        elif member.scope is Scope.GROUP_REPLICA and group is not None:
+        elif member.scope is SharingScope.GROUP_REPLICA and group is not None:
             path, name = f"{GROUPS}[{place}]", group.name
-        is_repeated = group is not None and member.scope is Scope.REPLICA
+        is_repeated = group is not None and member.scope is SharingScope.REPLICA
         pods = clique.spec.replicas * (group.replicas if group is not None and is_repeated else 1)
         key = (member.scope, path)
         before = found.get(key)
@@ -69,7 +69,7 @@ def crowds_of(manifest: Manifest) -> Iterator[Crowd]:
             cliques=(*(before.cliques if before else ()), index),
             pods=(before.pods if before else 0) + pods,
             most=most,
-            highest=member.stem,
+            highest=member.base_name,
             classes={**told, member.device_class: told.get(member.device_class, said_at)},
         )
     yield from found.values()

@@ -15,26 +15,26 @@ from grove_core.kernel.frozen import FrozenMap, list_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Ensured
+from grove_core.resources.api_names import DOMAIN_TEMPLATE, MNNVL_DEVICE_CLASS, MNNVL_ENABLED, MNNVL_SCOPE, SHARED_CLAIM
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
-from grove_core.resources.configuration import Configuration, MnnvlMode, Served
-from grove_core.resources.fields import shown
-from grove_core.resources.injection import with_gpu_claim
-from grove_core.resources.keys import DOMAIN_TEMPLATE, MNNVL_DEVICE_CLASS, MNNVL_ENABLED, MNNVL_SCOPE, SHARED_CLAIM
-from grove_core.resources.membership import (
+from grove_core.resources.configuration import Configuration, MnnvlMode, ServedApis
+from grove_core.resources.domain_sharing import (
     SCOPES,
-    Labelled,
-    Membership,
-    Seat,
+    CliquePosition,
+    DomainMembership,
+    LabelledClique,
+    managed_user_of,
     membership_of,
+    position_of_clique,
     scope_of,
-    seat_of,
-    sharer_of,
 )
+from grove_core.resources.fields import shown
 from grove_core.resources.meta import Resource
-from grove_core.resources.owned import CLAIM_KIND, Owned
-from grove_core.resources.syntax import is_dns_subdomain
+from grove_core.resources.name_syntax import is_dns_subdomain
+from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
+from grove_core.resources.pod_spec_edits import with_gpu_claim
 
-Shared: TypeAlias = ComputeDomain | Owned
+Shared: TypeAlias = ComputeDomain | OwnedObject
 SHARED_KINDS = (DOMAIN_KIND, CLAIM_KIND)
 
 
@@ -49,10 +49,10 @@ class Surroundings:
     """
 
     configuration: Configuration
-    served: Served
+    served: ServedApis
     owner: Resource | None
     domains: Mapping[tuple[str, str], ComputeDomain]
-    claims: Mapping[tuple[str, str], Owned]
+    claims: Mapping[tuple[str, str], OwnedObject]
     refused: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
@@ -100,7 +100,7 @@ class Clashes(NamedTuple):
 Entry: TypeAlias = Joins | Passes | Waits | Clashes
 
 
-def judge_entry(clique: Labelled, around: Surroundings, ensured: AbstractSet[Ref] = frozenset()) -> Entry:
+def judge_entry(clique: LabelledClique, around: Surroundings, ensured: AbstractSet[Ref] = frozenset()) -> Entry:
     """What the admission of a new PodClique decides. The same again for what it leads to: idempotent (MS-033).
 
     Args:
@@ -111,7 +111,7 @@ def judge_entry(clique: Labelled, around: Surroundings, ensured: AbstractSet[Ref
     if not around.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return Passes(Why.SCOPES_OFF.because(clique.ref))
     member = member_in(clique)
-    if not isinstance(member, Membership):
+    if not isinstance(member, DomainMembership):
         return member
     entry = FrozenMap({"name": SHARED_CLAIM, "resourceClaimName": member.claim})
     for place, claim in enumerate(list_of(clique.pod_spec, "resourceClaims")):
@@ -133,18 +133,18 @@ def judge_entry(clique: Labelled, around: Surroundings, ensured: AbstractSet[Ref
     return Joins(with_gpu_claim(clique.pod_spec, entry), tuple(ensures), opted_in(clique, member))
 
 
-def opted_in(clique: Labelled, member: Membership) -> Reason:
+def opted_in(clique: LabelledClique, member: DomainMembership) -> Reason:
     """Why a PodClique shares something."""
     facts = {"scope": member.scope.value, "domain": member.domain, "user": str(member.user)}
     return Why.OPTED_IN.because(clique.ref, **facts)
 
 
-def member_in(clique: Labelled, seat: Seat | None = None) -> Membership | Passes:
+def member_in(clique: LabelledClique, position: CliquePosition | None = None) -> DomainMembership | Passes:
     """What a PodClique shares by its annotations; or why nothing (MS-002, MS-003, MS-007).
 
     Args:
         clique: stored, or to be made.
-        seat: where it stands; by its labels where this is not told.
+        position: where it stands; by its labels where this is not told.
     """
     if DOMAIN_TEMPLATE in clique.annotations:
         return Passes(Why.IN_THE_DOMAIN_OF_ITS_REPLICA.because(clique.ref, annotation=DOMAIN_TEMPLATE))
@@ -161,28 +161,28 @@ def member_in(clique: Labelled, seat: Seat | None = None) -> Membership | Passes
         return _odd(clique, MNNVL_DEVICE_CLASS, "names no device class")
     if device_class is not None and not is_dns_subdomain(str(device_class)):
         return _odd(clique, MNNVL_DEVICE_CLASS, "is no name that a DeviceClass can have")
-    seat = seat or seat_of(clique)
-    if seat is None:
+    position = position or position_of_clique(clique)
+    if position is None:
         return _odd(clique, MNNVL_ENABLED, "says so of a PodClique whose labels name no replica of a set")
-    return membership_of(seat, clique.annotations) or _odd(clique, MNNVL_SCOPE, "is of no scaling group")
+    return membership_of(position, clique.annotations) or _odd(clique, MNNVL_SCOPE, "is of no scaling group")
 
 
-def serves(found: Shared, member: Membership) -> bool:
+def serves(found: Shared, member: DomainMembership) -> bool:
     """Whether an object is the domain or the claim of a membership: its labels say what and for whom (MS-036).
 
     Claims of ``resourceSharing`` have the labels of a user, too.
     """
-    return sharer_of(found.labels) == member.user
+    return managed_user_of(found.labels) == member.user
 
 
 def holder_of(found: Shared) -> str:
     """Whom an object serves, in words."""
-    user = sharer_of(found.labels)
+    user = managed_user_of(found.labels)
     return str(user) if user is not None else "somebody else: no label says whom"
 
 
 def _obstacle(
-    clique: Ref, ref: Ref, found: Shared | None, member: Membership, refused: Mapping[tuple[str, str], str]
+    clique: Ref, ref: Ref, found: Shared | None, member: DomainMembership, refused: Mapping[tuple[str, str], str]
 ) -> Reason | None:
     """Why a domain or claim cannot be had now; None where it can."""
     here = {"kind": ref.kind, "name": ref.name}
@@ -196,7 +196,7 @@ def _obstacle(
     return None
 
 
-def _odd(clique: Labelled, annotation: str, trouble: str) -> Passes:
+def _odd(clique: LabelledClique, annotation: str, trouble: str) -> Passes:
     got = shown(clique.annotations[annotation]) if annotation in clique.annotations else "nothing"
     because = Why.ODD_ANNOTATION.because(clique.ref, annotation=annotation, trouble=trouble, got=got)
     return Passes(because, (annotation, trouble))

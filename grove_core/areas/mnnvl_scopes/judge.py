@@ -10,25 +10,25 @@ from grove_core.areas.mnnvl_scopes.rules import Why
 from grove_core.areas.mnnvl_scopes.verdicts import Lot, ScopeJudgement, SharedFate
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import BASE_GANG, POD_GANG
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
-from grove_core.resources.keys import BASE_GANG, POD_GANG
-from grove_core.resources.membership import (
-    Membership,
-    Scope,
-    Seat,
-    User,
+from grove_core.resources.domain_sharing import (
+    CliquePosition,
+    DomainMembership,
+    DomainUser,
+    SharingScope,
+    base_name_of,
     effective_annotations,
     is_managed,
-    joined_claim,
+    managed_user_of,
     membership_of,
-    seat_for,
-    sharer_of,
-    stem_of,
+    position_in_template,
+    shared_claim_entry,
 )
 from grove_core.resources.meta import Resource
 from grove_core.resources.names import index_from, listed, replica_name, scaled_gang_name, scaling_group_name
-from grove_core.resources.owned import CLAIM_KIND, Owned
+from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.coming import coming_cliques
@@ -46,14 +46,14 @@ def judge_scopes(snapshot: Snapshot) -> ScopeJudgement:
     root = snapshot.root
     if root.deleting or not root.uid:
         return ScopeJudgement(annotations=annotations_for(snapshot))
-    claims = ((clique, joined_claim(clique.pod_spec)) for clique in snapshot.cliques if not clique.deleting)
+    claims = ((clique, shared_claim_entry(clique.pod_spec)) for clique in snapshot.cliques if not clique.deleting)
     sharing = [(clique, claim) for clique, claim in claims if claim is not None]
-    places = {place.seat.name: place for place in _places(snapshot)} if sharing else {}
+    places = {place.position.name: place for place in _places(snapshot)} if sharing else {}
     uses = tuple(_uses(root.ref.name, sharing, places))
     gangs = {gang.ref.name: gang for gang in snapshot.gangs if gang.uid and not gang.deleting}
     fates = [_fate(snapshot, kind, use, gangs.get(use.gang, root)) for use in uses for kind in SHARED_KINDS]
-    seats = {name: place.seat for name, place in places.items()}
-    return ScopeJudgement((*fates, *_left_behind(snapshot)), annotations_for(snapshot), seats)
+    positions = {name: place.position for name, place in places.items()}
+    return ScopeJudgement((*fates, *_left_behind(snapshot)), annotations_for(snapshot), positions)
 
 
 def annotations_for(snapshot: Snapshot) -> dict[str, FrozenMap]:
@@ -61,7 +61,7 @@ def annotations_for(snapshot: Snapshot) -> dict[str, FrozenMap]:
     if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return {}
     root, template = snapshot.root, snapshot.root.spec.template
-    homes = template.homes
+    homes = template.groups_by_clique
     return {
         clique.name: effective_annotations(root.annotations, clique, homes.get(clique.name))
         for clique in template.cliques
@@ -75,7 +75,7 @@ class _Use(NamedTuple):
         gang: which should own both.
     """
 
-    member: Membership
+    member: DomainMembership
     gang: str
 
 
@@ -94,19 +94,19 @@ def _uses(
         mine = _use_of(clique, place)
         if mine is None or (mine.member.user.set_name, mine.member.claim) != (set_name, claim["resourceClaimName"]):
             continue
-        (by_labels if place is None else by_place).setdefault(mine.member.stem, mine)
+        (by_labels if place is None else by_place).setdefault(mine.member.base_name, mine)
     return {**by_labels, **by_place}.values()
 
 
 def _use_of(clique: PodClique, place: "_Place | None") -> _Use | None:
     """What a PodClique shares: by what it is called, which nobody edits; by its labels where no part is called so."""
-    member = member_in(clique, place.seat if place is not None else None)
-    if not isinstance(member, Membership):
+    member = member_in(clique, place.position if place is not None else None)
+    if not isinstance(member, DomainMembership):
         return None
     if place is not None:
-        return _Use(member, place.base_gang if member.scope is Scope.REPLICA else place.gang)
+        return _Use(member, place.base_gang if member.scope is SharingScope.REPLICA else place.gang)
     gang = str(clique.labels.get(POD_GANG, ""))
-    return _Use(member, str(clique.labels.get(BASE_GANG, gang)) if member.scope is Scope.REPLICA else gang)
+    return _Use(member, str(clique.labels.get(BASE_GANG, gang)) if member.scope is SharingScope.REPLICA else gang)
 
 
 def _fate(snapshot: Snapshot, kind: str, use: _Use, owner: Resource) -> SharedFate:
@@ -139,7 +139,7 @@ def _fate(snapshot: Snapshot, kind: str, use: _Use, owner: Resource) -> SharedFa
     return is_so(Lot.HANDED_OVER, Why.HANDED_OVER, found.ref, owner=before)
 
 
-def _named(snapshot: Snapshot, ref: Ref) -> ComputeDomain | Owned | None:
+def _named(snapshot: Snapshot, ref: Ref) -> ComputeDomain | OwnedObject | None:
     named = snapshot.named_domains if ref.kind == DOMAIN_KIND else snapshot.named_claims
     return named.get((ref.namespace, ref.name))
 
@@ -150,7 +150,7 @@ def _left_behind(snapshot: Snapshot) -> Iterator[SharedFate]:
     What a gang owned goes with the gang.
     """
     root = snapshot.root
-    items: Iterable[ComputeDomain | Owned] = (
+    items: Iterable[ComputeDomain | OwnedObject] = (
         *snapshot.domains,
         *(other for other in snapshot.others if other.ref.kind == CLAIM_KIND),
     )
@@ -159,7 +159,7 @@ def _left_behind(snapshot: Snapshot) -> Iterator[SharedFate]:
         (item, user, replica)
         for item in items
         if item.owner_uid == root.uid and not item.deleting
-        for user in (sharer_of(item.labels),)
+        for user in (managed_user_of(item.labels),)
         if user is not None
         for replica in (index_from(user.replica),)
         if replica is not None and not _is_wanted(root, live, user, replica)
@@ -168,7 +168,7 @@ def _left_behind(snapshot: Snapshot) -> Iterator[SharedFate]:
     outliving = outliving_pods(snapshot, {replica for _, _, replica in surplus})
     unseen = users_not_collected(snapshot)
     for item, user, replica in surplus:
-        lot, stem = Lot.KEPT, stem_of(item.ref.kind, item.ref.name)
+        lot, stem = Lot.KEPT, base_name_of(item.ref.kind, item.ref.name)
         if stem in holders:
             because = Why.STILL_SHARED.because(item.ref, user=str(user), cliques=holders[stem])
         elif outliving[replica]:
@@ -184,17 +184,17 @@ def _holders(snapshot: Snapshot) -> Counter[str]:
     """Stem -> how many PodCliques hold the claim; those that go, or were made just now, included."""
     found: Counter[str] = Counter()
     for clique in (*snapshot.cliques, *snapshot.orphans):
-        claim = joined_claim(clique.pod_spec)
+        claim = shared_claim_entry(clique.pod_spec)
         if claim is not None:
-            found[stem_of(CLAIM_KIND, str(claim["resourceClaimName"]))] += 1
+            found[base_name_of(CLAIM_KIND, str(claim["resourceClaimName"]))] += 1
     for clique in coming_cliques(snapshot):  # whoever admits them writes the claim
         member = member_in(clique)
-        if isinstance(member, Membership):
-            found[member.stem] += 1
+        if isinstance(member, DomainMembership):
+            found[member.base_name] += 1
     return found
 
 
-def _is_wanted(root: PodCliqueSet, live: Mapping[str, int], user: User, replica: int) -> bool:
+def _is_wanted(root: PodCliqueSet, live: Mapping[str, int], user: DomainUser, replica: int) -> bool:
     """Whether a set consists of this user, by index and name; what it is called is nobody's reason to delete it."""
     group_replica = index_from(user.group_replica)
     if user.set_name != root.ref.name:
@@ -219,10 +219,10 @@ def shared_domain(snapshot: Snapshot, name: str) -> Ref | None:
     return next((maker.address_of(DOMAIN_KIND, member) for member in expected), None)
 
 
-def _expected(snapshot: Snapshot) -> Iterator[Membership]:
+def _expected(snapshot: Snapshot) -> Iterator[DomainMembership]:
     """What PodCliques of the set share, by its template; linear in what it consists of."""
     told = annotations_for(snapshot)
-    members = (membership_of(place.seat, told[place.seat.clique]) for place in _places(snapshot))
+    members = (membership_of(place.position, told[place.position.clique]) for place in _places(snapshot))
     return (member for member in members if member is not None)
 
 
@@ -233,7 +233,7 @@ class _Place(NamedTuple):
         gang, base_gang: that its pods are of, and that its replica has.
     """
 
-    seat: Seat
+    position: CliquePosition
     gang: str
     base_gang: str
 
@@ -241,17 +241,17 @@ class _Place(NamedTuple):
 def _places(snapshot: Snapshot) -> Iterator[_Place]:
     """Every PodClique that the set consists of; linear in their number, and none where they are too many (WL-024)."""
     root, template = snapshot.root, snapshot.root.spec.template
-    homes = template.homes
+    homes = template.groups_by_clique
     live = {group.ref.name: group.replicas for group in snapshot.groups}
     for replica in range(0 if is_too_large(snapshot) else root.spec.replicas):
         base = replica_name(root.ref.name, replica)
         for clique in template.cliques:
             group = homes.get(clique.name)
             if group is None:
-                yield _Place(seat_for(root.ref.name, replica, clique.name), base, base)
+                yield _Place(position_in_template(root.ref.name, replica, clique.name), base, base)
                 continue
             full = scaling_group_name(root.ref.name, replica, group.name)
             for index in range(live.get(full, group.replicas)):
                 beyond = index - group.min_available
                 gang = base if beyond < 0 else scaled_gang_name(full, beyond)
-                yield _Place(seat_for(root.ref.name, replica, clique.name, group.name, index), gang, base)
+                yield _Place(position_in_template(root.ref.name, replica, clique.name, group.name, index), gang, base)

@@ -5,12 +5,12 @@ from grove_core.kernel.frozen import frozen
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Ensured
-from grove_core.resources.blank import Blank
+from grove_core.resources.api_formats import claim_format_of, domain_format_of
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.configuration import Configuration, Served
-from grove_core.resources.dialects import claim_dialect_of, dialect_of
-from grove_core.resources.membership import Membership
+from grove_core.resources.configuration import Configuration, ServedApis
+from grove_core.resources.domain_sharing import DomainMembership
 from grove_core.resources.meta import Resource
+from grove_core.resources.new_object import NewObject
 
 _REQUEST = "mnnvl"
 _SELECTOR = 'device.attributes["compute-domain.nvidia.com"].name == "{}"'
@@ -19,19 +19,19 @@ _SELECTOR = 'device.attributes["compute-domain.nvidia.com"].name == "{}"'
 class Maker:
     """Makes what PodCliques of one namespace share, as a cluster reads it."""
 
-    def __init__(self, configuration: Configuration, served: Served, namespace: str) -> None:
+    def __init__(self, configuration: Configuration, served: ServedApis, namespace: str) -> None:
         """For a namespace."""
-        self._dialect = dialect_of(configuration, served)
-        self._claims = claim_dialect_of(served)
+        self._dialect = domain_format_of(configuration, served)
+        self._claims = claim_format_of(served)
         self._namespace = namespace
 
-    def address_of(self, kind: str, member: Membership) -> Ref:
+    def address_of(self, kind: str, member: DomainMembership) -> Ref:
         """Where the domain or the claim of a membership stands."""
         if kind == DOMAIN_KIND:
             return Ref(self._dialect.api_version, kind, self._namespace, member.domain)
         return Ref(self._claims.api_version, kind, self._namespace, member.claim)
 
-    def ensured(self, kind: str, member: Membership, owner: Resource, because: Reason | None = None) -> Ensured:
+    def ensured(self, kind: str, member: DomainMembership, owner: Resource, because: Reason | None = None) -> Ensured:
         """The wish for the domain or the claim.
 
         Args:
@@ -42,7 +42,7 @@ class Maker:
         """
         user = str(member.user)
         if kind == DOMAIN_KIND:
-            spec = self._dialect.spec_for(f"{member.stem}-mnnvl-rct")
+            spec = self._dialect.spec_for(f"{member.base_name}-mnnvl-rct")
             why = because or Why.DOMAIN_SHARED.because(owner.ref, user=user)
         else:
             request = {
@@ -52,7 +52,7 @@ class Maker:
             spec = self._claims.spec_for(_REQUEST, frozen(request))
             why = because or Why.CLAIM_SHARED.because(owner.ref, user=user, domain=member.domain)
         ref = self.address_of(kind, member)
-        blank = Blank(
+        blank = NewObject(
             api_version=ref.api_version,
             kind=kind,
             name=ref.name,

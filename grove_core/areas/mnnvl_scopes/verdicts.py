@@ -8,9 +8,9 @@ from typing import NamedTuple
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.membership import Membership, Seat
+from grove_core.resources.domain_sharing import CliquePosition, DomainMembership
 from grove_core.resources.meta import Resource
-from grove_core.resources.owned import Owned
+from grove_core.resources.owned_object import OwnedObject
 
 
 @unique
@@ -48,8 +48,8 @@ class SharedFate(NamedTuple):
     """
 
     kind: str
-    member: Membership | None
-    found: ComputeDomain | Owned | None
+    member: DomainMembership | None
+    found: ComputeDomain | OwnedObject | None
     owner: Resource
     lot: Lot
     because: Reason
@@ -61,9 +61,9 @@ class ScopeJudgement(NamedTuple):
     Attributes:
         fates: domains and claims that are in use, and those that nobody uses any more.
         annotations: name of a clique in the template -> what its new PodCliques say of MNNVL (MS-010, MS-011).
-        seats: name of a PodClique -> where it stands by the template; none where nobody holds a claim.
+        positions: name of a PodClique -> where it stands by the template; none where nobody holds a claim.
     """
 
     fates: tuple[SharedFate, ...] = ()
     annotations: Mapping[str, FrozenMap] = MappingProxyType({})
-    seats: Mapping[str, Seat] = MappingProxyType({})
+    positions: Mapping[str, CliquePosition] = MappingProxyType({})

@@ -22,11 +22,11 @@ from grove_core.kernel.frozen import FrozenMap, part_of
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Ensure
 from grove_core.kernel.wants import Absent, Applied, Desired, Ensured, Present, Want, Withheld
+from grove_core.resources.api_names import MNNVL_ADOPTED, SET_REPLICA
 from grove_core.resources.configuration import MnnvlMode
-from grove_core.resources.keys import MNNVL_ADOPTED, SET_REPLICA
-from grove_core.resources.membership import Labelled, Seat, joined_claim, scope_of
+from grove_core.resources.domain_sharing import CliquePosition, LabelledClique, scope_of, shared_claim_entry
 from grove_core.resources.names import index_from, listed
-from grove_core.resources.ownership import reference_to
+from grove_core.resources.owner_reference import owner_reference_to
 from grove_core.snapshot.coming import refusals
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -45,7 +45,7 @@ def _wishes(snapshot: Snapshot, judgement: ScopeJudgement) -> Iterator[Want | Wi
             maker = Maker(snapshot.configuration, snapshot.served, snapshot.root.ref.namespace)
             yield maker.ensured(fate.kind, fate.member, fate.owner, fate.because)
         elif found is not None and fate.lot is Lot.HANDED_OVER:
-            owners = (reference_to(fate.owner, blocks=is_waited_for_by(fate.owner)),)
+            owners = (owner_reference_to(fate.owner, blocks=is_waited_for_by(fate.owner)),)
             fields = FrozenMap({"metadata": FrozenMap({"ownerReferences": owners})})
             yield Applied(found.ref, found.guard, fields, (fate.because,))
         elif found is not None and fate.lot is Lot.SURPLUS:
@@ -135,7 +135,7 @@ def findings_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement, desired: D
         yield Finding(snapshot.root.ref, QUESTION, "Wanted" if sharing else "NotWanted", (because,))
     if is_on or judgement.fates:
         stored = (clique for clique in snapshot.cliques if not clique.deleting)
-        yield from (_of_clique(clique, judgement.seats.get(clique.ref.name)) for clique in stored)
+        yield from (_of_clique(clique, judgement.positions.get(clique.ref.name)) for clique in stored)
     again = {fate.because.subject for fate in judgement.fates if fate.lot is Lot.MADE_AGAIN}
     for want in desired.wants if is_on else ():
         if isinstance(want, Ensured) and want.target not in again:
@@ -144,12 +144,12 @@ def findings_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement, desired: D
             yield _of_clique(_newcomer(want))
 
 
-def _of_clique(clique: Labelled, seat: Seat | None = None) -> Finding:
+def _of_clique(clique: LabelledClique, position: CliquePosition | None = None) -> Finding:
     """What a PodClique shares, by what it holds; by its labels where its place is not told (MS-046)."""
-    member = member_in(clique, seat)
+    member = member_in(clique, position)
     if isinstance(member, Passes):
         return Finding(clique.ref, QUESTION, "JoinsNothing", (member.because,))
-    if joined_claim(clique.pod_spec) is None:
+    if shared_claim_entry(clique.pod_spec) is None:
         return Finding(clique.ref, QUESTION, "LetInWithout", (Why.LET_IN_WITHOUT.because(clique.ref),))
     return Finding(clique.ref, QUESTION, "Joins", (opted_in(clique, member),))
 

@@ -7,22 +7,22 @@ from grove_core.areas.topology.rules import Refuse, Warn
 from grove_core.kernel.admission import Caution, Objection
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
-from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopology, Levels, nearest
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopology, Levels, did_you_mean
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.fields import shown
-from grove_core.resources.found import Found, new_in
 from grove_core.resources.manifest import Manifest
+from grove_core.resources.manifest_paths import CLIQUES, TEMPLATE
 from grove_core.resources.names import listed
-from grove_core.resources.places import CLIQUES, TEMPLATE
-from grove_core.resources.topology_use import (
+from grove_core.resources.topology_usage import (
     CLIQUE_KIND,
-    Constrained,
-    Use,
-    User,
-    constrained_in,
-    is_in_vain,
-    use_of,
+    ConstrainedLevel,
+    TopologyUse,
+    TopologyUser,
+    constrained_levels,
+    is_ineffective,
+    topology_use_of,
 )
+from grove_core.resources.violation import Violation, new_violations
 
 NAME: Final = f"{TEMPLATE}.clusterTopologyName"
 _HOW: Final = ("required", "preferred")  # the domains of a constraint, in their order
@@ -42,7 +42,7 @@ class Around(NamedTuple):
 
     topologies: Mapping[str, ClusterTopology] | None = None
     scheduled: Mapping[tuple[str, str], int] | None = None
-    users: Mapping[str, tuple[User, ...]] | None = None
+    users: Mapping[str, tuple[TopologyUser, ...]] | None = None
     obscured: frozenset[str] = frozenset()
     partial: frozenset[str] = frozenset()
 
@@ -55,7 +55,7 @@ def objections_to(
 ) -> Iterator[Objection]:
     """Every objection to what a set says of its topology."""
     case = _Case(new, old, configuration, around)
-    own = new_in(_faults(case), _faults(_Case(old, None, configuration, around)) if old is not None else ())
+    own = new_violations(_faults(case), _faults(_Case(old, None, configuration, around)) if old is not None else ())
     for found in (*own, *_reference(case), *_domains(case), *_changes(case)):
         yield found.objection(subject)
 
@@ -82,10 +82,10 @@ class _Case:
         self.manifest = manifest
         self.around = around
         self.told = configuration.topology
-        self.use = use_of(manifest.spec.template)
-        self.constrained = tuple(constrained_in(manifest.spec.template))
+        self.use = topology_use_of(manifest.spec.template)
+        self.constrained = tuple(constrained_levels(manifest.spec.template))
         self.old = old
-        self.before: Use | None = use_of(old.spec.template) if old is not None else None
+        self.before: TopologyUse | None = topology_use_of(old.spec.template) if old is not None else None
         self.is_new = self.before is None or self.before.named != self.use.named
         self.known = None if self.use.topology in around.obscured else around.topologies
         self.topology = (self.known or {}).get(self.use.topology)
@@ -108,39 +108,41 @@ class _Case:
         return (self.told.levels or None) if self.use.topology == DEFAULT_TOPOLOGY else None
 
 
-def _faults(case: _Case) -> Iterator[Found]:
+def _faults(case: _Case) -> Iterator[Violation]:
     """TP-063, TP-067, TP-068, TP-070: what the manifest alone says wrong."""
     use, written = case.use, case.manifest.spec.template.cluster_topology_name
     if written and not use.constraints:
-        yield Found(NAME, written, Refuse.NAMED_WITHOUT_CONSTRAINT, {})
+        yield Violation(NAME, written, Refuse.NAMED_WITHOUT_CONSTRAINT, {})
     for one in case.constrained:
         constraint = one.constraint
         if not any(constraint.domains):
-            yield Found(one.path, "none", Refuse.CONSTRAINT_EMPTY, {})
+            yield Violation(one.path, "none", Refuse.CONSTRAINT_EMPTY, {})
         if constraint.pack_domain and constraint.pack.required:
             facts = {"required": constraint.pack.required}
-            yield Found(f"{one.path}.packDomain", constraint.pack_domain, Refuse.REQUIRED_TWICE, facts)
+            yield Violation(f"{one.path}.packDomain", constraint.pack_domain, Refuse.REQUIRED_TWICE, facts)
         if constraint.topology_name not in {"", use.named}:
-            yield Found(f"{one.path}.topologyName", constraint.topology_name, Refuse.NAMES_DIFFER, {"named": use.named})
+            yield Violation(
+                f"{one.path}.topologyName", constraint.topology_name, Refuse.NAMES_DIFFER, {"named": use.named}
+            )
 
 
-def _reference(case: _Case) -> Iterator[Found]:
+def _reference(case: _Case) -> Iterator[Violation]:
     """TP-060, TP-061, TP-064: judged where it is new, or a set that outlived its topology could never be changed."""
     name, known = case.use.topology, case.known
     if not case.is_new or not name:
         return
     if not case.told.enabled:
         if case.use.named:
-            yield Found(case.place, name, Refuse.NAMED_WHILE_OFF, {})
+            yield Violation(case.place, name, Refuse.NAMED_WHILE_OFF, {})
     elif known is not None and case.topology is None and case.use.named:
         if name != DEFAULT_TOPOLOGY or not case.told.levels:
-            facts = {"known": listed(known), "meant": nearest(name, known)}
-            yield Found(case.place, name, Refuse.TOPOLOGY_UNKNOWN, facts)
+            facts = {"known": listed(known), "meant": did_you_mean(name, known)}
+            yield Violation(case.place, name, Refuse.TOPOLOGY_UNKNOWN, facts)
     elif case.topology is not None and case.topology.deleting:
-        yield Found(case.place, name, Refuse.TOPOLOGY_LEAVING, {})
+        yield Violation(case.place, name, Refuse.TOPOLOGY_LEAVING, {})
 
 
-def _domains(case: _Case) -> Iterator[Found]:
+def _domains(case: _Case) -> Iterator[Violation]:
     """TP-065, TP-066: domains that the topology does not have, or has in another order."""
     levels = case.levels
     moved = case.is_new or (case.old is not None and _of(case.old) != _of(case.manifest))
@@ -151,14 +153,14 @@ def _domains(case: _Case) -> Iterator[Found]:
         for which, domain in enumerate(one.constraint.domains):
             path = _path_of(one, which)
             if domain and domain not in order:
-                facts = {"topology": case.use.topology, "known": ", ".join(order), "meant": nearest(domain, order)}
-                yield Found(path, domain, Refuse.DOMAIN_UNKNOWN, facts)
+                facts = {"topology": case.use.topology, "known": ", ".join(order), "meant": did_you_mean(domain, order)}
+                yield Violation(path, domain, Refuse.DOMAIN_UNKNOWN, facts)
             over = broader_than(one, which, order)
             if over:
-                yield Found(path, domain, Refuse.BROADER_THAN_PARENT, over)
+                yield Violation(path, domain, Refuse.BROADER_THAN_PARENT, over)
 
 
-def broader_than(one: Constrained, which: int, order: Sequence[str]) -> dict[str, Fact]:
+def broader_than(one: ConstrainedLevel, which: int, order: Sequence[str]) -> dict[str, Fact]:
     """What to say of a domain that is broader than that above it (TP-066); empty where it is not.
 
     Args:
@@ -173,47 +175,47 @@ def broader_than(one: Constrained, which: int, order: Sequence[str]) -> dict[str
     return {"domain": over[1], "above": over[0], "order": ", ".join(order)}
 
 
-def _changes(case: _Case) -> Iterator[Found]:
+def _changes(case: _Case) -> Iterator[Violation]:
     """TP-062, TP-069: what may not change, or not any more."""
     if case.old is None or case.before is None:
         return
     manifest, before = case.manifest, case.before
     if case.is_new and case.scheduled:
         facts: dict[str, Fact] = {"before": before.named or "absent", "scheduled": case.scheduled}
-        yield Found(case.place if case.use.named else NAME, case.use.named, Refuse.TOPOLOGY_LOCKED, facts)
+        yield Violation(case.place if case.use.named else NAME, case.use.named, Refuse.TOPOLOGY_LOCKED, facts)
     was, now = _of(case.old), _of(manifest)
-    places = {one.owner: one.path for one in (*constrained_in(case.old.spec.template), *case.constrained)}
+    places = {one.owner: one.path for one in (*constrained_levels(case.old.spec.template), *case.constrained)}
     for owner, path in places.items():
         if was.get(owner) != now.get(owner) and _is_kept(owner, case.old) and _is_kept(owner, manifest):
             facts = {"before": shown(_words(was.get(owner)))}
-            yield Found(path, _words(now.get(owner)), Refuse.CONSTRAINT_IMMUTABLE, facts)
+            yield Violation(path, _words(now.get(owner)), Refuse.CONSTRAINT_IMMUTABLE, facts)
 
 
-def _doubts(case: _Case) -> Iterator[Found]:
+def _doubts(case: _Case) -> Iterator[Violation]:
     """TP-072 to TP-075."""
     if not case.constrained:
         return
     if not case.told.enabled:
         for one in case.constrained:
-            yield Found(one.path, _words(one.constraint.domains), Warn.NO_EFFECT_WHILE_OFF, {})
+            yield Violation(one.path, _words(one.constraint.domains), Warn.NO_EFFECT_WHILE_OFF, {})
         return
-    if is_in_vain(case.manifest.spec.template):  # said once, for all cliques have one scheduler (WL-129)
+    if is_ineffective(case.manifest.spec.template):  # said once, for all cliques have one scheduler (WL-129)
         name = case.manifest.pods[0].scheduler_name
-        yield Found(f"{CLIQUES}[0].spec.podSpec.schedulerName", name or None, Warn.SCHEDULER_IGNORES_GANGS, {})
+        yield Violation(f"{CLIQUES}[0].spec.podSpec.schedulerName", name or None, Warn.SCHEDULER_IGNORES_GANGS, {})
     unknown = case.levels is None and case.known is None
     if case.is_new and (unknown or (case.before is not None and case.scheduled is None)):
         what = "the topologies of the cluster" if unknown else "how many pods are bound to nodes by the one before"
-        yield Found(case.place, case.use.topology, Warn.NOT_CHECKED, {"what": what})
+        yield Violation(case.place, case.use.topology, Warn.NOT_CHECKED, {"what": what})
     order = [level.domain for level in case.levels or ()]
     for one in case.constrained:
         required, preferred = one.constraint.domains
         if {required, preferred} <= set(order) and order.index(preferred) <= order.index(required):
-            yield Found(_path_of(one, 1), preferred, Warn.PREFERS_BROADER, {"required": required})
+            yield Violation(_path_of(one, 1), preferred, Warn.PREFERS_BROADER, {"required": required})
 
 
 def _of(manifest: Manifest) -> dict[tuple[str, str], tuple[str, str]]:
     """What of a set has a constraint -> its domains; in either spelling they are the same."""
-    return {one.owner: one.constraint.domains for one in constrained_in(manifest.spec.template)}
+    return {one.owner: one.constraint.domains for one in constrained_levels(manifest.spec.template)}
 
 
 def _is_kept(owner: tuple[str, str], manifest: Manifest) -> bool:
@@ -223,7 +225,7 @@ def _is_kept(owner: tuple[str, str], manifest: Manifest) -> bool:
     return owner[0] == TEMPLATE or owner[1] in names
 
 
-def _path_of(one: Constrained, which: int) -> str:
+def _path_of(one: ConstrainedLevel, which: int) -> str:
     if which == 0 and one.constraint.pack_domain and not one.constraint.pack.required:
         return f"{one.path}.packDomain"
     return f"{one.path}.pack.{_HOW[which]}"

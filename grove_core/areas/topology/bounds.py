@@ -12,9 +12,9 @@ from grove_core.areas.topology.ground import WHOLE, Domain, Ground
 from grove_core.areas.topology.rules import Fit
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.refs import Ref
-from grove_core.resources.demand import amount_text
 from grove_core.resources.names import listed, pods_text
-from grove_core.resources.node import obstacle_on
+from grove_core.resources.node import unschedulable_reason
+from grove_core.resources.pod_demand import amount_text
 
 
 class _Limit(NamedTuple):
@@ -117,7 +117,7 @@ class Bounds:
         """Why nodes take none of these pods: what turns them away, and how many; then how many are too small."""
         ground = self.ground
         obstacles = (
-            obstacle_on(ground.nodes[node], ground.demands[demand])
+            unschedulable_reason(ground.nodes[node], ground.demands[demand])
             for node in domain.nodes
             if not ground.room[demand][node]
         )

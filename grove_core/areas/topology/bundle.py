@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from grove_core.areas.topology.ground import WHOLE, Ground
-from grove_core.resources.demand import Demand
 from grove_core.resources.placement import NO_PACK, Pack, Placement
+from grove_core.resources.pod_demand import PodDemand
 
 
 class CliqueAsk(NamedTuple):
@@ -24,7 +24,7 @@ class CliqueAsk(NamedTuple):
     group: str
     pods: int
     minimum: int
-    demand: Demand
+    demand: PodDemand
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def constrained_in(gang: GangAsk) -> Iterator[Constrained]:
     if placement.gang != NO_PACK:
         yield Constrained(_GANG, gang.name, sum(one.pods for one in gang.cliques), placement.gang)
     cliques = {one.name: one for one in gang.cliques}
-    for part in placement.together:
+    for part in placement.packed_groups:
         members = [cliques[name] for name in part.cliques]
         owner: Owner = ("group", members[0].group)
         yield Constrained(owner, part.name, sum(one.pods for one in members), part.pack)
@@ -135,7 +135,7 @@ def constrained_in(gang: GangAsk) -> Iterator[Constrained]:
 
 
 def bundle_of_gang(
-    gang: GangAsk, ground: Ground, demands: Mapping[Demand, int], *, preferring: Owner | None, minimum: bool
+    gang: GangAsk, ground: Ground, demands: Mapping[PodDemand, int], *, preferring: Owner | None, minimum: bool
 ) -> Bundle:
     """A gang as its constraints nest it.
 
@@ -156,12 +156,12 @@ def bundle_of_gang(
         single[clique.name] = bundle_of(levels.get(("clique", clique.name), WHOLE), clique.name, [load], (), ground)
     parts = [
         bundle_of(levels["group", one.name], one.name, (), [single.pop(name) for name in one.cliques], ground)
-        for one in gang.placement.together
+        for one in gang.placement.packed_groups
     ]
     return bundle_of(levels.get(("", gang.name), WHOLE), gang.name, (), (*parts, *single.values()), ground)
 
 
-def demands_of(gangs: Sequence[GangAsk]) -> dict[Demand, int]:
+def demands_of(gangs: Sequence[GangAsk]) -> dict[PodDemand, int]:
     """Every demand once, with its index."""
     found = dict.fromkeys(clique.demand for gang in gangs for clique in gang.cliques)
     return {demand: index for index, demand in enumerate(found)}

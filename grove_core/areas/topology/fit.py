@@ -22,10 +22,10 @@ from grove_core.areas.topology.verdicts import Fits
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import Levels
-from grove_core.resources.demand import scarcest_first
 from grove_core.resources.names import all_pods, listed
 from grove_core.resources.node import Node
 from grove_core.resources.placement import NO_PACK
+from grove_core.resources.pod_demand import scarcest_first
 
 
 class Fitting(NamedTuple):
@@ -105,7 +105,7 @@ def _wishes(gang: GangAsk) -> tuple[object, ...]:
     """What tells apart gangs of one shape: what they prefer, and what they need to start."""
     packs = dict(gang.placement.cliques)
     cliques = tuple((one.template, one.minimum, packs.get(one.name, NO_PACK).preferred) for one in gang.cliques)
-    return cliques, gang.placement.gang.preferred, tuple(one.pack for one in gang.placement.together)
+    return cliques, gang.placement.gang.preferred, tuple(one.pack for one in gang.placement.packed_groups)
 
 
 class _Search:

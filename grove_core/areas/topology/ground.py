@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from grove_core.resources.cluster_topology import Levels
-from grove_core.resources.demand import Amounts, Demand
-from grove_core.resources.node import Node, obstacle_on
-from grove_core.resources.tenant import Tenant
+from grove_core.resources.node import Node, unschedulable_reason
+from grove_core.resources.pod_demand import Amounts, PodDemand
+from grove_core.resources.pod_on_node import PodOnNode
 
 WHOLE: Final = -1
 """The level of the cluster as a whole, above every level of a topology."""
@@ -45,7 +45,7 @@ class Ground:
         room: demand -> node -> how many of its pods an otherwise free node takes.
     """
 
-    def __init__(self, nodes: Iterable[Node], levels: Levels, demands: Sequence[Demand]) -> None:
+    def __init__(self, nodes: Iterable[Node], levels: Levels, demands: Sequence[PodDemand]) -> None:
         """Cost: nodes times demands."""
         self.nodes = tuple(sorted(nodes, key=lambda node: node.name))
         self.levels = levels
@@ -89,12 +89,12 @@ class Ground:
         return self._inside[key]
 
 
-def _suits(nodes: Sequence[Node], demands: Sequence[Demand]) -> list[list[bool]]:
+def _suits(nodes: Sequence[Node], demands: Sequence[PodDemand]) -> list[list[bool]]:
     """Demand -> node -> whether it takes such pods at all; the same for all that differ in amounts alone."""
     found: dict[tuple[object, ...], list[bool]] = {}
     for one in demands:
         if one[1:] not in found:
-            found[one[1:]] = [not obstacle_on(node, one) for node in nodes]
+            found[one[1:]] = [not unschedulable_reason(node, one) for node in nodes]
     return [found[one[1:]] for one in demands]
 
 
@@ -128,7 +128,7 @@ def _path(node: Node, keys: Sequence[str]) -> tuple[str, ...]:
     return path if all(path) else ()
 
 
-def left_of(nodes: Iterable[Node], tenants: Iterable[Tenant], of: tuple[str, str]) -> list[Node]:
+def left_of(nodes: Iterable[Node], tenants: Iterable[PodOnNode], of: tuple[str, str]) -> list[Node]:
     """Nodes with what is left of them (TP-103).
 
     Args:

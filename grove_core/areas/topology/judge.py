@@ -6,9 +6,9 @@ from grove_core.areas.topology.rules import Why
 from grove_core.areas.topology.verdicts import Placing, Standing, TopologyJudgement
 from grove_core.kernel.conditions import LONGEST_MESSAGE
 from grove_core.kernel.reasons import Reason
-from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, Levels, nearest
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, Levels, did_you_mean
 from grove_core.resources.names import listed
-from grove_core.resources.topology_use import bound_of, constrained_in, use_of
+from grove_core.resources.topology_usage import bound_pods_of, constrained_levels, topology_use_of
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -19,7 +19,7 @@ def judge_topology(snapshot: Snapshot) -> TopologyJudgement:
         snapshot: of the set, own writes counted as seen.
     """
     root = snapshot.root.ref
-    use = use_of(snapshot.root.spec.template)
+    use = topology_use_of(snapshot.root.spec.template)
     name = use.topology
     if not name:
         return TopologyJudgement(Standing.NONE, (Why.NO_TOPOLOGY.because(root),))
@@ -31,7 +31,7 @@ def judge_topology(snapshot: Snapshot) -> TopologyJudgement:
         unknown = Why.TOPOLOGY_NOT_COLLECTED.because(root, topology=name)
         return TopologyJudgement(Standing.UNKNOWN, (unknown, which), name)
     if levels is None:
-        facts = {"known": listed(snapshot.topologies), "meant": nearest(name, snapshot.topologies)}
+        facts = {"known": listed(snapshot.topologies), "meant": did_you_mean(name, snapshot.topologies)}
         missing = Why.TOPOLOGY_MISSING.because(root, topology=name, **facts)
         return TopologyJudgement(Standing.MISSING, (missing, which), name)
     lacking = tuple(lacking_in(snapshot, name, levels))
@@ -55,7 +55,7 @@ def placing_of(snapshot: Snapshot, judgement: TopologyJudgement) -> Placing:
 
 def is_placed(snapshot: Snapshot) -> bool:
     """Whether a pod of the set is bound to a node, by its cliques' statuses or by the pods themselves."""
-    return any(bound_of(clique, snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques)
+    return any(bound_pods_of(clique, snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques)
 
 
 def trouble_in(judgement: TopologyJudgement, misplaced: Sequence[str]) -> tuple[str, str] | None:
@@ -77,10 +77,10 @@ def trouble_in(judgement: TopologyJudgement, misplaced: Sequence[str]) -> tuple[
 def lacking_in(snapshot: Snapshot, name: str, levels: Levels) -> Iterator[Reason]:
     """Each domain that a constraint asks for and the topology does not have."""
     known: Mapping[str, str] = dict(levels)
-    for level in constrained_in(snapshot.root.spec.template):
+    for level in constrained_levels(snapshot.root.spec.template):
         for domain in filter(None, level.constraint.domains):
             if domain not in known:
-                meant = nearest(domain, known)
+                meant = did_you_mean(domain, known)
                 yield Why.DOMAIN_MISSING.because(
                     snapshot.root.ref,
                     topology=name,

@@ -10,8 +10,8 @@ from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Applied, Desired, Present, Withheld
+from grove_core.resources.api_names import GROVE, MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, Levels, topology_ref
-from grove_core.resources.keys import GROVE, MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER
 
 QUESTION = "topologyUse"
 

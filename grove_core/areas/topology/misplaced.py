@@ -8,9 +8,9 @@ from grove_core.areas.topology.rules import Why
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.resources.keys import GROVE
+from grove_core.resources.api_names import GROVE
 from grove_core.resources.names import listed
-from grove_core.resources.pod import ENDED, Pod
+from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podgang import PodGang
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -49,7 +49,7 @@ def has_unknown_node(snapshot: Snapshot, nodes: NodeLabels) -> bool:
 
 
 def _runs(pod: Pod) -> bool:
-    return not pod.deleting and pod.phase not in ENDED
+    return not pod.deleting and pod.phase not in FINISHED_PHASES
 
 
 def _broken_in(gang: PodGang, placed: Mapping[str, list[Pod]], nodes: NodeLabels) -> Iterator[Reason]:
@@ -68,7 +68,7 @@ def _scopes_of(gang: PodGang) -> Iterator[tuple[str, tuple[str, ...]]]:
     placement = gang.placement
     scopes: Iterable[tuple[str, tuple[str, ...]]] = (
         (placement.gang.required, tuple(group.name for group in gang.groups)),
-        *((one.pack.required, one.cliques) for one in placement.together),
+        *((one.pack.required, one.cliques) for one in placement.packed_groups),
         *((pack.required, (name,)) for name, pack in placement.cliques),
     )
     return (scope for scope in scopes if scope[0] and scope[1])

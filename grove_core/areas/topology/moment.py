@@ -8,7 +8,14 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, ClusterTopology, topology_ref
 from grove_core.resources.configuration import TopologyAware
-from grove_core.resources.topology_use import CLIQUE_KIND, SET_KIND, User, bound_among, placed_among, users_among
+from grove_core.resources.topology_usage import (
+    CLIQUE_KIND,
+    SET_KIND,
+    TopologyUser,
+    bound_pods_by_set,
+    users_by_topology,
+    users_with_bound_pods,
+)
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster
 
 USE_IS_SEEN_BY: Final = frozenset({SET_KIND, CLIQUE_KIND})
@@ -32,7 +39,7 @@ class TopologyMoment:
 
     name: str
     topology: ClusterTopology | None
-    users: tuple[User, ...]
+    users: tuple[TopologyUser, ...]
     told: TopologyAware
     now: datetime
     unknown: tuple[str, ...] = ()
@@ -69,9 +76,9 @@ class TopologyMoment:
         return SET_KIND not in self.unknown
 
     @property
-    def placed(self) -> tuple[User, ...]:
+    def placed(self) -> tuple[TopologyUser, ...]:
         """The users of whom a pod is bound to a node."""
-        return placed_among(self.users)
+        return users_with_bound_pods(self.users)
 
 
 def unknown_of_use(cluster: Cluster) -> tuple[str, ...]:
@@ -97,8 +104,8 @@ def moments_of(cluster: Cluster, now: datetime, attempts: tuple[Attempt, ...] = 
         attempts: what was tried lately, for whichever topology.
     """
     cliques = (clique for owned in cluster.cliques_of.values() for clique in owned)
-    bound = bound_among(cliques, cluster.pods_of)
-    users = users_among(((one.ref.namespace, one.ref.name, one.spec.template) for one in cluster.sets), bound)
+    bound = bound_pods_by_set(cliques, cluster.pods_of)
+    users = users_by_topology(((one.ref.namespace, one.ref.name, one.spec.template) for one in cluster.sets), bound)
     told, complete = cluster.configuration.topology, {kind for kind, _ in cluster.complete}
     names = set(cluster.topologies)
     if told.enabled and TOPOLOGY_KIND in complete:

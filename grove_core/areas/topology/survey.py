@@ -11,11 +11,11 @@ from grove_core.areas.topology.moment import TopologyMoment, moments_of
 from grove_core.areas.topology.rules import Refuse, Why
 from grove_core.areas.topology.verdicts import Hold
 from grove_core.kernel.reasons import Reason
-from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, Levels, nearest, topology_ref
-from grove_core.resources.keys import TOPOLOGY_FINALIZER
+from grove_core.resources.api_names import TOPOLOGY_FINALIZER
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, Levels, did_you_mean, topology_ref
 from grove_core.resources.names import listed
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.topology_use import SET_KIND, User, bound_of, use_of
+from grove_core.resources.topology_usage import SET_KIND, TopologyUser, bound_pods_of, topology_use_of
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster
 
 
@@ -87,7 +87,7 @@ def survey_of(cluster: Cluster, now: datetime) -> tuple[Surveyed, ...]:
     """Every topology of a cluster, those that are missing included; sorted by name."""
     users: dict[str, list[Listed]] = {}
     for root in cluster.sets:
-        use = use_of(root.spec.template)
+        use = topology_use_of(root.spec.template)
         if use.topology:
             users.setdefault(use.topology, []).append(_listed(cluster, root, by_default=not use.named))
     moments = {moment.name: moment for moment in moments_of(cluster, now)}
@@ -101,7 +101,7 @@ def survey_of(cluster: Cluster, now: datetime) -> tuple[Surveyed, ...]:
 
 def topologyless_of(cluster: Cluster) -> int:
     """How many sets use no topology."""
-    return sum(not use_of(root.spec.template).topology for root in cluster.sets)
+    return sum(not topology_use_of(root.spec.template).topology for root in cluster.sets)
 
 
 def _listed(cluster: Cluster, root: PodCliqueSet, *, by_default: bool) -> Listed:
@@ -109,7 +109,7 @@ def _listed(cluster: Cluster, root: PodCliqueSet, *, by_default: bool) -> Listed
     groups = cluster.groups_of.get(root.uid, ())
     cliques = [clique for owner in (root, *groups) for clique in cluster.cliques_of.get(owner.uid, ())]
     known = {("PodClique", namespace), ("PodClique", EVERYWHERE)} & cluster.complete
-    counts = (bound_of(clique, cluster.pods_of.get(clique.uid, ())) for clique in cliques)
+    counts = (bound_pods_of(clique, cluster.pods_of.get(clique.uid, ())) for clique in cliques)
     bound = sum(counts) if known or not root.uid else None
     return Listed(namespace, name, by_default, bound)
 
@@ -117,7 +117,7 @@ def _listed(cluster: Cluster, root: PodCliqueSet, *, by_default: bool) -> Listed
 def _surveyed(moment: TopologyMoment, found: ClusterTopology, users: tuple[Listed, ...]) -> Surveyed:
     desired, findings = wants_of_topologies(moment)
     counts = [user.bound for user in users]
-    placed = tuple(User(user.namespace, user.name) for user in users if user.bound)
+    placed = tuple(TopologyUser(user.namespace, user.name) for user in users if user.bound)
     held = tuple(reason for one in desired.held_back for reason in one.because)
     unguarded = _unguarded(moment, found)
     in_use = Refuse.LEVELS_IN_USE.because(found.ref, users=listed(user.text for user in placed))
@@ -158,7 +158,7 @@ def _unguarded(moment: TopologyMoment, found: ClusterTopology) -> Reason | None:
 def _missing(name: str, users: tuple[Listed, ...], cluster: Cluster) -> Surveyed:
     """A topology that is used and not there, as far as topologies are known."""
     known = cluster.topologies
-    facts = {"topology": name, "known": listed(known), "meant": nearest(name, known)}
+    facts = {"topology": name, "known": listed(known), "meant": did_you_mean(name, known)}
     is_known = TOPOLOGY_KIND in {kind for kind, _ in cluster.complete}
     gone = Why.TOPOLOGY_MISSING.because(topology_ref(name), **facts)
     unknown = Why.TOPOLOGY_NOT_COLLECTED.because(topology_ref(name), topology=name)

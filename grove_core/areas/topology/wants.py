@@ -10,7 +10,7 @@ from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.wants import Desired, Status
-from grove_core.resources.keys import TOPOLOGY_IN_SYNC
+from grove_core.resources.api_names import TOPOLOGY_IN_SYNC
 from grove_core.resources.statuses import status_change
 from grove_core.snapshot.snapshot import Snapshot
 

@@ -9,10 +9,10 @@ from grove_core.areas.workload.manifests import Sketch, wanted
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.wants import Present
-from grove_core.resources.blank import Blank, Body
-from grove_core.resources.keys import CORE, MANAGED_BY, OPERATOR, RBAC, SET, SET_REPLICA
+from grove_core.resources.api_names import CORE, MANAGED_BY, OPERATOR, RBAC, SET, SET_REPLICA
 from grove_core.resources.labels import labels_of, labels_of_replica
 from grove_core.resources.names import replica_name, role_name, token_secret_name
+from grove_core.resources.new_object import Body, NewObject
 from grove_core.resources.podcliqueset import PodCliqueSet
 
 _RBAC_GROUP: Final = RBAC.partition("/")[0]
@@ -54,12 +54,12 @@ def _token(root: PodCliqueSet) -> Present:
     return _wanted(root, of_account, {"type": "kubernetes.io/service-account-token"})
 
 
-def _blank(root: PodCliqueSet, api_version: str, kind: str, name: str, component: str) -> Blank:
+def _blank(root: PodCliqueSet, api_version: str, kind: str, name: str, component: str) -> NewObject:
     labels = labels_of(root.ref.name, name, component)
-    return Blank(api_version=api_version, kind=kind, name=name, owner=root, labels=labels)
+    return NewObject(api_version=api_version, kind=kind, name=name, owner=root, labels=labels)
 
 
-def _wanted(root: PodCliqueSet, blank: Blank, body: Body, *, is_foundation: bool = False) -> Present:
+def _wanted(root: PodCliqueSet, blank: NewObject, body: Body, *, is_foundation: bool = False) -> Present:
     """The account and the role come first: a binding to no role is refused, a token of no account deleted (WL-077)."""
     return wanted(blank, body, (Why.POD_ACCESS.because(root.ref),), is_foundation=is_foundation)
 
@@ -68,7 +68,7 @@ def service_for(root: PodCliqueSet, replica: int) -> Present:
     """The headless service of one replica of the set: hostnames of its pods resolve through it (WL-012)."""
     set_name, name = root.ref.name, replica_name(root.ref.name, replica)
     labels = {**labels_of(set_name, name, "pcs-headless-service"), **labels_of_replica(replica)}
-    blank = Blank(api_version=CORE, kind="Service", name=name, owner=root, labels=labels)
+    blank = NewObject(api_version=CORE, kind="Service", name=name, owner=root, labels=labels)
     because = (Why.SERVICE_OF_REPLICA.because(root.ref, replica=replica),)
     return wanted(blank, {"spec": service_spec(root, replica)}, because, is_foundation=True)
 

@@ -14,8 +14,8 @@ from grove_core.areas.workload.startup import startup_faults, startup_warnings
 from grove_core.kernel.admission import Caution, Objection
 from grove_core.kernel.refs import Ref
 from grove_core.resources.fields import shown
-from grove_core.resources.found import Found
 from grove_core.resources.manifest import Manifest
+from grove_core.resources.violation import Violation
 
 
 def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[Objection]:
@@ -60,11 +60,11 @@ def warnings_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[C
         yield from (fault.caution(subject) for fault in found)
 
 
-def _newly_derived(new: Manifest, old: Manifest | None) -> Iterator[Found]:
+def _newly_derived(new: Manifest, old: Manifest | None) -> Iterator[Violation]:
     """Names that make trouble, unless they made as much before: they cannot be changed, others must be (WL-116)."""
     known = {(fault.rule, fault.got): _excess(fault) for fault in derived_faults(old)} if old is not None else {}
     return (fault for fault in derived_faults(new) if _excess(fault) > known.get((fault.rule, fault.got), -1))
 
 
-def _excess(fault: Found) -> int:
+def _excess(fault: Violation) -> int:
     return int(fault.facts.get("excess", 0))

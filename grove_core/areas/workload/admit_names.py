@@ -11,8 +11,9 @@ from typing import Final, NamedTuple
 from grove_core.areas.workload.rules import Refuse
 from grove_core.kernel.reasons import Fact
 from grove_core.resources.fields import shown
-from grove_core.resources.found import Found
 from grove_core.resources.manifest import Manifest
+from grove_core.resources.manifest_paths import CLIQUES, GROUPS, TEMPLATE
+from grove_core.resources.name_syntax import LONGEST_LABEL, is_dns_label, is_dns_subdomain
 from grove_core.resources.names import (
     claim_name,
     member_clique_name,
@@ -22,9 +23,8 @@ from grove_core.resources.names import (
     scaling_group_name,
     standalone_clique_name,
 )
-from grove_core.resources.places import CLIQUES, GROUPS, TEMPLATE
-from grove_core.resources.syntax import LONGEST_LABEL, is_dns_label, is_dns_subdomain
 from grove_core.resources.template import PER_REPLICA, CliqueTemplate, GroupTemplate, ResourceSharing, most_replicas
+from grove_core.resources.violation import Violation
 
 MOST_TOGETHER: Final = 45
 """What the existing operator leaves for the names of set, group and clique."""
@@ -41,27 +41,27 @@ class _Owner(NamedTuple):
     path: str
 
 
-def length_faults(manifest: Manifest) -> Iterator[Found]:
+def length_faults(manifest: Manifest) -> Iterator[Violation]:
     """WL-110 and WL-111, the field's own rule; nothing where the set's name alone is too long (WL-112)."""
     name, spec = manifest.name, manifest.spec
     if not name or _role_excess(name) > 0:
         return
-    homes = spec.template.homes
+    homes = spec.template.groups_by_clique
     for index, clique in enumerate(spec.template.cliques):
         excess = len(name) + len(clique.name) - MOST_TOGETHER
         if clique.name not in homes and excess > 0:
             facts: dict[str, Fact] = {"excess": excess, "most": MOST_TOGETHER}
-            yield Found(f"{CLIQUES}[{index}].name", clique.name, Refuse.STANDALONE_NAMES_TOO_LONG, facts)
+            yield Violation(f"{CLIQUES}[{index}].name", clique.name, Refuse.STANDALONE_NAMES_TOO_LONG, facts)
     for index, group in enumerate(spec.template.pod_clique_scaling_groups):
         for position, member in enumerate(group.clique_names):
             excess = len(name) + len(group.name) + len(member) - MOST_TOGETHER
             if excess > 0:
                 facts = {"excess": excess, "most": MOST_TOGETHER, "group": _quoted(group.name)}
                 path = f"{GROUPS}[{index}].cliqueNames[{position}]"
-                yield Found(path, member, Refuse.MEMBER_NAMES_TOO_LONG, facts)
+                yield Violation(path, member, Refuse.MEMBER_NAMES_TOO_LONG, facts)
 
 
-def derived_faults(manifest: Manifest) -> Iterator[Found]:
+def derived_faults(manifest: Manifest) -> Iterator[Violation]:
     """WL-106, WL-109 and WL-112 to WL-115: what the field's rule leaves open."""
     yield from _hosts(manifest)
     if not manifest.name:
@@ -72,7 +72,7 @@ def derived_faults(manifest: Manifest) -> Iterator[Found]:
     last = max(manifest.spec.replicas, 1) - 1
     template = manifest.spec.template
     yield from _claims(_Owner(manifest.name, last, template.resource_sharing, TEMPLATE))
-    homes = template.homes
+    homes = template.groups_by_clique
     for index, clique in enumerate(template.cliques):
         yield from _of_clique(manifest, last, clique, f"{CLIQUES}[{index}]", homes.get(clique.name))
     for index, group in enumerate(template.pod_clique_scaling_groups):
@@ -89,9 +89,9 @@ def _role_excess(set_name: str) -> int:
     return len(role_label(set_name)) - LONGEST_LABEL
 
 
-def _hosts(manifest: Manifest) -> Iterator[Found]:
+def _hosts(manifest: Manifest) -> Iterator[Violation]:
     if is_dns_subdomain(manifest.name) and ("." in manifest.name or manifest.name[0].isdigit()):
-        yield Found("metadata.name", manifest.name, Refuse.SET_NAME_UNFIT_FOR_SERVICES, {})
+        yield Violation("metadata.name", manifest.name, Refuse.SET_NAME_UNFIT_FOR_SERVICES, {})
     template = manifest.spec.template
     named = (
         *((f"{CLIQUES}[{index}].name", clique.name) for index, clique in enumerate(template.cliques)),
@@ -99,12 +99,12 @@ def _hosts(manifest: Manifest) -> Iterator[Found]:
     )
     for path, name in named:
         if "." in name and is_dns_subdomain(name):
-            yield Found(path, name, Refuse.PART_NAME_UNFIT_FOR_HOSTS, {})
+            yield Violation(path, name, Refuse.PART_NAME_UNFIT_FOR_HOSTS, {})
 
 
 def _of_clique(
     manifest: Manifest, last: int, clique: CliqueTemplate, path: str, home: GroupTemplate | None
-) -> Iterator[Found]:
+) -> Iterator[Violation]:
     """The pods of a clique and the claims they share, by their longest names."""
     together = len(manifest.name) + len(clique.name) + (len(home.name) if home is not None else 0)
     if together > MOST_TOGETHER:
@@ -122,7 +122,7 @@ def _of_clique(
         yield from _claims(_Owner(name, last_pod, clique.resource_sharing, path))
 
 
-def _of_group(manifest: Manifest, last: int, group: GroupTemplate, path: str) -> Iterator[Found]:
+def _of_group(manifest: Manifest, last: int, group: GroupTemplate, path: str) -> Iterator[Violation]:
     """The objects of a scaling group by their longest names: itself, its gangs and its claims."""
     name = scaling_group_name(manifest.name, last, group.name)
     most = most_replicas(group.replicas, group.scale_config)
@@ -139,23 +139,23 @@ def _of_group(manifest: Manifest, last: int, group: GroupTemplate, path: str) ->
         yield from _claims(_Owner(name, most - 1, group.resource_sharing, path))
 
 
-def _claims(owner: _Owner) -> Iterator[Found]:
+def _claims(owner: _Owner) -> Iterator[Violation]:
     for index, entry in enumerate(owner.entries):
         path = f"{owner.path}.resourceSharing[{index}].name"
         name = claim_name(owner.name, owner.last if entry.scope == PER_REPLICA else None, entry.name)
         if len(name) > LONGEST_LABEL:
             yield _too_long(path, entry.name, "ResourceClaim", name)
         elif entry.name and not is_dns_label(entry.name):
-            yield Found(path, entry.name, Refuse.CLAIM_NAME_INVALID, {"name": _quoted(name)})
+            yield Violation(path, entry.name, Refuse.CLAIM_NAME_INVALID, {"name": _quoted(name)})
 
 
-def _collisions(manifest: Manifest, homes: dict[str, GroupTemplate]) -> Iterator[Found]:
+def _collisions(manifest: Manifest, homes: dict[str, GroupTemplate]) -> Iterator[Violation]:
     """Two objects of one kind and name within a set."""
     template = manifest.spec.template
     scaling = {clique.name for clique in template.cliques if clique.spec.auto_scaling_config is not None} - homes.keys()
     for index, group in enumerate(template.pod_clique_scaling_groups):
         if group.scale_config is not None and group.name in scaling:
-            yield Found(f"{GROUPS}[{index}].name", group.name, Refuse.AUTOSCALERS_COLLIDE, {})
+            yield Violation(f"{GROUPS}[{index}].name", group.name, Refuse.AUTOSCALERS_COLLIDE, {})
     for index, clique in enumerate(template.cliques):
         # Longer names are refused anyhow, and only short ones are cheap to take apart at every place.
         if clique.name in homes or len(clique.name) > MOST_TOGETHER:
@@ -168,17 +168,17 @@ def _collisions(manifest: Manifest, homes: dict[str, GroupTemplate]) -> Iterator
                 continue
             if replica < most_replicas(home.replicas, home.scale_config):
                 facts: dict[str, Fact] = {"replica": replica, "group": home.name, "clique": member}
-                yield Found(f"{CLIQUES}[{index}].name", clique.name, Refuse.CLIQUES_COLLIDE, facts)
+                yield Violation(f"{CLIQUES}[{index}].name", clique.name, Refuse.CLIQUES_COLLIDE, facts)
 
 
-def _too_long(path: str, got: str, derived: str, name: str) -> Found:
+def _too_long(path: str, got: str, derived: str, name: str) -> Violation:
     facts: dict[str, Fact] = {
         "excess": len(name) - LONGEST_LABEL,
         "derived": derived,
         "name": _quoted(name),
         "most": LONGEST_LABEL,
     }
-    return Found(path, got, Refuse.DERIVED_NAME_TOO_LONG, facts)
+    return Violation(path, got, Refuse.DERIVED_NAME_TOO_LONG, facts)
 
 
 def _quoted(name: str) -> str:

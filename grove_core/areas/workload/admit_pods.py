@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from grove_core.areas.workload.rules import Refuse, Warn
-from grove_core.resources.found import Found
 from grove_core.resources.manifest import Manifest
-from grove_core.resources.places import CLIQUES
+from grove_core.resources.manifest_paths import CLIQUES
+from grove_core.resources.name_syntax import is_variable_name
 from grove_core.resources.pod_template import Container
-from grove_core.resources.syntax import is_variable_name
+from grove_core.resources.violation import Violation
 
 
-def pod_faults(manifest: Manifest) -> Iterator[Found]:
+def pod_faults(manifest: Manifest) -> Iterator[Violation]:
     """WL-129, WL-132 and WL-133.
 
     Which scheduler an empty name stands for is the operator's configuration, so only written names are compared.
@@ -20,32 +20,32 @@ def pod_faults(manifest: Manifest) -> Iterator[Found]:
         path = _path(index)
         if first is not None and pod.scheduler_name not in {"", first[0]}:
             facts = {"other": first[0], "clique": first[1]}
-            yield Found(f"{path}.schedulerName", pod.scheduler_name, Refuse.SCHEDULERS_DIFFER, facts)
+            yield Violation(f"{path}.schedulerName", pod.scheduler_name, Refuse.SCHEDULERS_DIFFER, facts)
         for container in pod.containers:
             yield from _variables(container, f"{path}.{container.path}")
 
 
-def placement_faults(manifest: Manifest) -> Iterator[Found]:
+def placement_faults(manifest: Manifest) -> Iterator[Violation]:
     """WL-130 and WL-131, for new sets only."""
     for index, pod in enumerate(manifest.pods):
         if pod.spread_constraints:
             spread = manifest.spec.template.cliques[index].spec.pod_spec["topologySpreadConstraints"]
-            yield Found(f"{_path(index)}.topologySpreadConstraints", spread, Refuse.SPREAD_CONSTRAINTS, {})
+            yield Violation(f"{_path(index)}.topologySpreadConstraints", spread, Refuse.SPREAD_CONSTRAINTS, {})
         if pod.node_name:
-            yield Found(f"{_path(index)}.nodeName", pod.node_name, Refuse.NODE_NAME, {})
+            yield Violation(f"{_path(index)}.nodeName", pod.node_name, Refuse.NODE_NAME, {})
 
 
-def pod_warnings(manifest: Manifest) -> Iterator[Found]:
+def pod_warnings(manifest: Manifest) -> Iterator[Violation]:
     """WL-180, WL-181 and WL-185."""
     first = _first_scheduler(manifest)
     for index, pod in enumerate(manifest.pods):
         if not any(container.path.startswith("containers[") for container in pod.containers):
-            yield Found(f"{_path(index)}.containers", None, Warn.CONTAINERS_MISSING, {})
+            yield Violation(f"{_path(index)}.containers", None, Warn.CONTAINERS_MISSING, {})
         if pod.restart_policy not in {"", "Always"}:
-            yield Found(f"{_path(index)}.restartPolicy", pod.restart_policy, Warn.RESTART_POLICY_NOT_ALWAYS, {})
+            yield Violation(f"{_path(index)}.restartPolicy", pod.restart_policy, Warn.RESTART_POLICY_NOT_ALWAYS, {})
         if first is not None and not pod.scheduler_name:
             facts = {"other": first[0], "clique": first[1]}
-            yield Found(f"{_path(index)}.schedulerName", None, Warn.SCHEDULER_LEFT_OUT, facts)
+            yield Violation(f"{_path(index)}.schedulerName", None, Warn.SCHEDULER_LEFT_OUT, facts)
 
 
 def _first_scheduler(manifest: Manifest) -> tuple[str, str] | None:
@@ -54,14 +54,14 @@ def _first_scheduler(manifest: Manifest) -> tuple[str, str] | None:
     return next(((pod.scheduler_name, clique.name) for pod, clique in pairs if pod.scheduler_name), None)
 
 
-def _variables(container: Container, path: str) -> Iterator[Found]:
+def _variables(container: Container, path: str) -> Iterator[Violation]:
     seen: set[str] = set()
     for index, name in enumerate(container.env):
         place = f"{path}.env[{index}].name"
         if not is_variable_name(name):
-            yield Found(place, name or None, Refuse.VARIABLE_NAME_INVALID, {})
+            yield Violation(place, name or None, Refuse.VARIABLE_NAME_INVALID, {})
         elif name in seen:
-            yield Found(place, name, Refuse.VARIABLE_REPEATED, {})
+            yield Violation(place, name, Refuse.VARIABLE_REPEATED, {})
         seen.add(name)
 
 

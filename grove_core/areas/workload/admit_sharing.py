@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from grove_core.areas.workload.rules import Refuse
-from grove_core.resources.found import Found
 from grove_core.resources.manifest import Manifest
+from grove_core.resources.manifest_paths import CLIQUES, GROUPS, TEMPLATE
 from grove_core.resources.names import listed
-from grove_core.resources.places import CLIQUES, GROUPS, TEMPLATE
 from grove_core.resources.template import SCOPES, ResourceSharing, SharingFilter
+from grove_core.resources.violation import Violation
 
 
 class _Sharers(NamedTuple):
@@ -21,18 +21,18 @@ class _Sharers(NamedTuple):
     groups: frozenset[str] | None
 
 
-def sharing_faults(manifest: Manifest) -> Iterator[Found]:
+def sharing_faults(manifest: Manifest) -> Iterator[Violation]:
     """WL-140 to WL-149."""
     inline: set[str] = set()
     for index, template in enumerate(manifest.spec.template.resource_claim_templates):
         path = f"{TEMPLATE}.resourceClaimTemplates[{index}]"
         if not template.name:
-            yield Found(f"{path}.name", template.name, Refuse.CLAIM_TEMPLATE_NAMELESS, {})
+            yield Violation(f"{path}.name", template.name, Refuse.CLAIM_TEMPLATE_NAMELESS, {})
         elif template.name in inline:
-            yield Found(f"{path}.name", template.name, Refuse.CLAIM_TEMPLATE_REPEATED, {})
+            yield Violation(f"{path}.name", template.name, Refuse.CLAIM_TEMPLATE_REPEATED, {})
         inline.add(template.name)
         if not manifest.device_requests[index]:
-            yield Found(f"{path}.templateSpec.spec.devices.requests", (), Refuse.CLAIM_TEMPLATE_EMPTY, {})
+            yield Violation(f"{path}.templateSpec.spec.devices.requests", (), Refuse.CLAIM_TEMPLATE_EMPTY, {})
     for sharers in _sharers_in(manifest):
         yield from _entries(sharers, inline)
 
@@ -54,38 +54,38 @@ def _sharers_in(manifest: Manifest) -> Iterator[_Sharers]:
         )
 
 
-def _entries(sharers: _Sharers, inline: set[str]) -> Iterator[Found]:
+def _entries(sharers: _Sharers, inline: set[str]) -> Iterator[Violation]:
     seen: set[str] = set()
     for index, entry in enumerate(sharers.entries):
         path = f"{sharers.path}[{index}]"
         if not entry.name:
-            yield Found(f"{path}.name", entry.name, Refuse.SHARING_NAMELESS, {})
+            yield Violation(f"{path}.name", entry.name, Refuse.SHARING_NAMELESS, {})
         elif entry.name in seen:
-            yield Found(f"{path}.name", entry.name, Refuse.SHARING_REPEATED, {})
+            yield Violation(f"{path}.name", entry.name, Refuse.SHARING_REPEATED, {})
         seen.add(entry.name)
         if entry.namespace and entry.name in inline:
-            yield Found(f"{path}.namespace", entry.namespace, Refuse.SHARING_NAMESPACE, {"name": entry.name})
+            yield Violation(f"{path}.namespace", entry.namespace, Refuse.SHARING_NAMESPACE, {"name": entry.name})
         if entry.scope not in SCOPES:
-            yield Found(f"{path}.scope", entry.scope, Refuse.SCOPE_UNKNOWN, {"allowed": ", ".join(SCOPES)})
+            yield Violation(f"{path}.scope", entry.scope, Refuse.SCOPE_UNKNOWN, {"allowed": ", ".join(SCOPES)})
         if entry.filter is not None:
             yield from _filter(entry.filter, f"{path}.filter", sharers)
 
 
-def _filter(chosen: SharingFilter, path: str, sharers: _Sharers) -> Iterator[Found]:
+def _filter(chosen: SharingFilter, path: str, sharers: _Sharers) -> Iterator[Violation]:
     if sharers.cliques is None:
-        yield Found(path, chosen.model_dump(exclude_unset=True), Refuse.FILTER_OUT_OF_PLACE, {})
+        yield Violation(path, chosen.model_dump(exclude_unset=True), Refuse.FILTER_OUT_OF_PLACE, {})
         return
     cliques, groups = chosen.child_clique_names, chosen.child_scaling_group_names
     if groups and sharers.groups is None:
-        yield Found(f"{path}.childScalingGroupNames", groups, Refuse.FILTER_OUT_OF_PLACE, {})
+        yield Violation(f"{path}.childScalingGroupNames", groups, Refuse.FILTER_OUT_OF_PLACE, {})
     elif not (cliques or groups):
-        yield Found(path, chosen.model_dump(exclude_unset=True), Refuse.FILTER_EMPTY, {})
+        yield Violation(path, chosen.model_dump(exclude_unset=True), Refuse.FILTER_EMPTY, {})
     yield from _unknown(cliques, sharers.cliques, f"{path}.childCliqueNames")
     yield from _unknown(groups, sharers.groups, f"{path}.childScalingGroupNames")
 
 
-def _unknown(names: tuple[str, ...], known: frozenset[str] | None, path: str) -> Iterator[Found]:
+def _unknown(names: tuple[str, ...], known: frozenset[str] | None, path: str) -> Iterator[Violation]:
     strange = [index for index, name in enumerate(names) if known is not None and name not in known]
     facts = {"known": listed(known or ())} if strange else {}
     for index in strange:
-        yield Found(f"{path}[{index}]", names[index], Refuse.FILTER_NAME_UNKNOWN, facts)
+        yield Violation(f"{path}[{index}]", names[index], Refuse.FILTER_NAME_UNKNOWN, facts)

@@ -30,7 +30,7 @@ class CliquePart:
     Attributes:
         replica: of the set.
         group, group_replica: the scaling group's full name and its replica; empty and -1 for a standalone clique.
-        home: the scaling group in the template.
+        group_template: the scaling group in the template.
         gang: the PodGang its pods belong to.
         base_gang: the one it waits for; empty for cliques of a base gang.
         replicas: pods, as many as the object says.
@@ -44,7 +44,7 @@ class CliquePart:
     replica: int
     group: str = ""
     group_replica: int = -1
-    home: GroupTemplate | None = None
+    group_template: GroupTemplate | None = None
     gang: str
     base_gang: str = ""
     replicas: int
@@ -193,7 +193,7 @@ def _group(
                     replica=index,
                     group=name,
                     group_replica=own_index,
-                    home=template,
+                    group_template=template,
                     gang=gang,
                     base_gang="" if in_base else base,
                     replicas=pods.get(clique, cliques[short].spec.replicas),

@@ -11,13 +11,13 @@ from grove_core.areas.workload.scene import Scene
 from grove_core.kernel.frozen import FrozenMap, Json, list_of, part_of
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Present, Withheld
-from grove_core.resources.blank import Blank
-from grove_core.resources.injection import in_containers
-from grove_core.resources.keys import CLAIMS, CLIQUE, COMPONENT, GROUP, GROUP_REPLICA, POD_INDEX, SET_REPLICA
+from grove_core.resources.api_names import CLAIMS, CLIQUE, COMPONENT, GROUP, GROUP_REPLICA, POD_INDEX, SET_REPLICA
 from grove_core.resources.labels import labels_of_replica, labels_of_set
 from grove_core.resources.meta import Resource
 from grove_core.resources.names import claim_name
-from grove_core.resources.owned import CLAIM_KIND
+from grove_core.resources.new_object import NewObject
+from grove_core.resources.owned_object import CLAIM_KIND
+from grove_core.resources.pod_spec_edits import in_containers
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
@@ -69,7 +69,7 @@ def with_claims(pod_spec: FrozenMap, root: PodCliqueSet, part: CliquePart, pod_i
 
 
 def _claims_of_pod(root: PodCliqueSet, part: CliquePart, pod_index: int) -> Iterator[str]:
-    short, group = part.template.name, part.home
+    short, group = part.template.name, part.group_template
     levels: list[tuple[str, int, tuple[ResourceSharing, ...]]] = [
         (root.ref.name, part.replica, root.spec.template.resource_sharing),
         (part.group, part.group_replica, group.resource_sharing if group else ()),
@@ -133,7 +133,7 @@ def _claim_for(
     template: FrozenMap,
     labels: Mapping[str, str],
 ) -> Present:
-    blank = Blank(
+    blank = NewObject(
         api_version=CLAIMS,
         kind=CLAIM_KIND,
         name=name,

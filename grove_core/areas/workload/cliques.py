@@ -11,14 +11,21 @@ from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scalers import bounds_of
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
 from grove_core.kernel.wants import Present
-from grove_core.resources.blank import Blank
-from grove_core.resources.injection import with_gpu_claim
-from grove_core.resources.keys import CLIQUE_FINALIZER, DOMAIN_TEMPLATE, GROUP_FINALIZER, GROVE, PREFIX, TEMPLATE_HASH
+from grove_core.resources.api_names import (
+    CLIQUE_FINALIZER,
+    DOMAIN_TEMPLATE,
+    GROUP_FINALIZER,
+    GROVE,
+    PREFIX,
+    TEMPLATE_HASH,
+)
+from grove_core.resources.domain_sharing import MNNVL_ANNOTATIONS as MNNVL_KEYS
+from grove_core.resources.domain_sharing import shared_claim_entry
 from grove_core.resources.labels import labels_of, labels_of_replica
-from grove_core.resources.membership import KEYS as MNNVL_KEYS
-from grove_core.resources.membership import joined_claim
-from grove_core.resources.overlay import changed_texts, differing, replacing
+from grove_core.resources.merge_patch import changed_fields, changed_texts, replacement_patch
+from grove_core.resources.new_object import NewObject
 from grove_core.resources.pod import Pod
+from grove_core.resources.pod_spec_edits import with_gpu_claim
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
@@ -68,7 +75,7 @@ def podclique_for(
         body["startsAfter"] = [name for name, _ in parents]
     if spec.auto_scaling_config is not None:
         body["autoScalingConfig"] = bounds_of(spec.auto_scaling_config, spec.replicas)
-    blank = Blank(
+    blank = NewObject(
         api_version=GROVE,
         kind="PodClique",
         name=part.name,
@@ -109,7 +116,7 @@ def changes_of_podclique(clique: PodClique, part: CliquePart, revision: Revision
 
 def _anew(bounds: FrozenMap, stored: FrozenMap) -> FrozenMap:
     """What of the bounds differs, and what the template has no more of as null: no server fills in any (WL-025)."""
-    return FrozenMap({**differing(bounds, stored), **{key: None for key in stored if key not in bounds}})
+    return FrozenMap({**changed_fields(bounds, stored), **{key: None for key in stored if key not in bounds}})
 
 
 def change_of_scaling_group(group: ScalingGroup, part: GroupPart) -> FrozenMap:
@@ -121,9 +128,12 @@ def change_of_scaling_group(group: ScalingGroup, part: GroupPart) -> FrozenMap:
 def template_fields(root: PodCliqueSet, clique: PodClique, part: CliquePart, revision: Revision) -> FrozenMap:
     """The fields that make a stored PodClique one of the present template; null takes a field away (WL-213)."""
     labels = FrozenMap(labels_of_clique(root.ref.name, part, revision.hash_of(part)))
-    wanted_spec, claim = wanted_pod_spec(part, root.spec.template.priority_class_name), joined_claim(clique.pod_spec)
+    wanted_spec, claim = (
+        wanted_pod_spec(part, root.spec.template.priority_class_name),
+        shared_claim_entry(clique.pod_spec),
+    )
     wanted_spec = wanted_spec if claim is None else with_gpu_claim(wanted_spec, claim)  # MS-034
-    pod_spec = replacing(wanted_spec, clique.pod_spec)
+    pod_spec = replacement_patch(wanted_spec, clique.pod_spec)
     annotations = FrozenMap({key: text for key, text in wanted_annotations(part).items() if key not in MNNVL_KEYS})
     metadata = {
         "labels": _replacing_texts(labels, clique.labels),
@@ -136,7 +146,7 @@ def template_fields(root: PodCliqueSet, clique: PodClique, part: CliquePart, rev
 def _replacing_texts(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
     """As the template has them; what other areas of Grove have written beside it stays."""
     kept = {key: text for key, text in stored.items() if key.startswith(PREFIX) and key not in wanted}
-    return replacing(FrozenMap({**kept, **wanted}), stored)
+    return replacement_patch(FrozenMap({**kept, **wanted}), stored)
 
 
 def _of_group(part: GroupPart) -> FrozenMap:
@@ -162,7 +172,7 @@ def scaling_group_for(root: PodCliqueSet, part: GroupPart, joined: str = "") -> 
         "minAvailable": template.min_available,
         "cliqueNames": list(template.clique_names),
     }
-    blank = Blank(
+    blank = NewObject(
         api_version=GROVE,
         kind=GROUP_KIND,
         name=part.name,

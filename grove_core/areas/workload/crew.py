@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Final, NamedTuple
 
-from grove_core.resources.pod import ENDED, Pod
+from grove_core.resources.pod import FINISHED_PHASES, Pod
 
 _PHASES: Final = ("Pending", "Unknown", "Running")
 
@@ -27,17 +27,17 @@ class Place(NamedTuple):
 
 def has_ended(pod: Pod) -> bool:
     """Whether the pod has run to its end, well or badly; it will never be ready again."""
-    return pod.phase in ENDED
+    return pod.phase in FINISHED_PHASES
 
 
 def living(pods: Iterable[Pod]) -> list[Pod]:
     """The pods that count for their clique: not on their way out, not ended."""
-    return [pod for pod in pods if not pod.deleting and pod.phase not in ENDED]
+    return [pod for pod in pods if not pod.deleting and pod.phase not in FINISHED_PHASES]
 
 
 def is_full(pods: Sequence[Pod], wanted: int) -> bool:
     """Whether there is exactly one sound pod for each wanted one, so that nothing has to be done; the usual case."""
-    return len(pods) == wanted and not any(pod.deleting or pod.phase in ENDED for pod in pods)
+    return len(pods) == wanted and not any(pod.deleting or pod.phase in FINISHED_PHASES for pod in pods)
 
 
 def free_places(pods: Iterable[Pod], replicas: int, surge: int) -> Iterator[Place]:
@@ -45,7 +45,7 @@ def free_places(pods: Iterable[Pod], replicas: int, surge: int) -> Iterator[Plac
     taken: set[int] = set()
     alive, going = 0, defaultdict[int, list[str]](list)
     for pod in pods:
-        if pod.deleting or pod.phase in ENDED:
+        if pod.deleting or pod.phase in FINISHED_PHASES:
             going[pod.index].append(pod.uid)
         else:
             taken.add(pod.index)

@@ -5,9 +5,9 @@ from typing import Any
 
 from grove_core.areas.workload.blueprint import CliquePart
 from grove_core.kernel.frozen import FrozenMap, Json, frozen, list_of
-from grove_core.resources.injection import in_containers
-from grove_core.resources.keys import GROUP, GROUP_REPLICA, POD_INDEX
+from grove_core.resources.api_names import GROUP, GROUP_REPLICA, POD_INDEX
 from grove_core.resources.names import replica_name
+from grove_core.resources.pod_spec_edits import in_containers
 
 Variable = dict[str, Any]
 

@@ -20,9 +20,9 @@ from grove_core.kernel.frozen import FrozenMap, part_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Absent, Applied, Desired, Present, Want, Withheld
-from grove_core.resources.keys import GROVE
-from grove_core.resources.overlay import differing
-from grove_core.resources.owned import Owned
+from grove_core.resources.api_names import GROVE
+from grove_core.resources.merge_patch import changed_fields
+from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import GROUP_KIND
 
 _FOLLOWING: Final = frozenset({"Service", "HorizontalPodAutoscaler"})  # the template may change what they say
@@ -82,15 +82,15 @@ def wants_of_expansion(scene: Scene, replicas: Sequence[ReplicaPart], midst: Mid
                 else:
                     because = Why.NAME_IS_ANOTHERS.because(want.target, holder=holder)
                     held.append(Withheld(want.target, (because, *want.because)))
-            elif item.kind in _FOLLOWING and isinstance(found, Owned) and not _says(found, item):
+            elif item.kind in _FOLLOWING and isinstance(found, OwnedObject) and not _says(found, item):
                 wants.extend(_following(found, item.make()))
     expected = {*taken, *((item.target.kind, item.target.name) for item in held)}
     return Expansion(Desired.of([*wants, *held, *no_longer_part(scene, expected)]), tuple(walk.misplaced))
 
 
-def _says(found: Owned, item: Sketch) -> bool:
+def _says(found: OwnedObject, item: Sketch) -> bool:
     """Whether an object says what it should, by its spec alone; most do, and need no manifest to be held against."""
-    return item.spec is not None and not differing(item.spec(), found.spec)
+    return item.spec is not None and not changed_fields(item.spec(), found.spec)
 
 
 def _names_in(replicas: Iterable[ReplicaPart], ending: Ending) -> AbstractSet[str]:
@@ -112,10 +112,10 @@ def _waiting_in(replicas: Iterable[ReplicaPart], fabric: Fabric) -> Mapping[tupl
     }
 
 
-def _following(found: Owned, wanted: Present) -> Iterator[Applied]:
+def _following(found: OwnedObject, wanted: Present) -> Iterator[Applied]:
     """What an object should say otherwise; fields that a server filled in are no difference (WL-025)."""
     spec = part_of(wanted.manifest, "spec")
-    fields = FrozenMap({**differing(spec, found.spec), **given_up(spec, found.spec)})
+    fields = FrozenMap({**changed_fields(spec, found.spec), **given_up(spec, found.spec)})
     if fields and found.managed and not found.deleting:
         because = (Why.FOLLOWS_TEMPLATE.because(found.ref), *wanted.because)
         yield Applied(found.ref, found.guard, FrozenMap({"spec": fields}), because)

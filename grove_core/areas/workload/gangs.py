@@ -9,11 +9,11 @@ from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Applied, Present
-from grove_core.resources.blank import Blank
-from grove_core.resources.keys import COMPONENT, PREFIX, SCHEDULER, SCHEDULER_NAME, TOPOLOGY_NAME
+from grove_core.resources.api_names import COMPONENT, PREFIX, SCHEDULER, SCHEDULER_NAME, TOPOLOGY_NAME
 from grove_core.resources.labels import labels_of_set
-from grove_core.resources.overlay import changed_texts, replacing
-from grove_core.resources.placement import NOWHERE, Placement
+from grove_core.resources.merge_patch import changed_texts, replacement_patch
+from grove_core.resources.new_object import NewObject
+from grove_core.resources.placement import NO_PLACEMENT, Placement
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang, PodGroup
 
@@ -28,7 +28,7 @@ class Move(NamedTuple):
 
 
 def podgang_for(
-    root: PodCliqueSet, part: GangPart, pods: Mapping[str, Sequence[str]], placement: Placement = NOWHERE
+    root: PodCliqueSet, part: GangPart, pods: Mapping[str, Sequence[str]], placement: Placement = NO_PLACEMENT
 ) -> Present:
     """A PodGang (WL-016, WL-017, TP-020 to TP-024).
 
@@ -39,10 +39,10 @@ def podgang_for(
         placement: where the scheduler is to put it.
     """
     template = root.spec.template
-    spec: dict[str, Any] = {"podgroups": _pod_groups(root, part, pods, placement), **placement.of_gang}
+    spec: dict[str, Any] = {"podgroups": _pod_groups(root, part, pods, placement), **placement.spec_fields}
     if template.priority_class_name:
         spec["priorityClassName"] = template.priority_class_name
-    blank = Blank(
+    blank = NewObject(
         api_version=SCHEDULER,
         kind="PodGang",
         name=part.name,
@@ -76,7 +76,7 @@ def change_of_podgang(
     spec: dict[str, Json] = {}
     if move is not None:
         because.append(move.because)
-        spec |= dict(replacing(FrozenMap(placement.of_gang), FrozenMap(gang.placement.of_gang)))
+        spec |= dict(replacement_patch(FrozenMap(placement.spec_fields), FrozenMap(gang.placement.spec_fields)))
     if gang.groups != wanted_groups:
         because.append(Why.GANG_FOLLOWS_PODS.because(gang.ref, pods=sum(len(group.pods) for group in wanted_groups)))
     if move is not None or gang.groups != wanted_groups:

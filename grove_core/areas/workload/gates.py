@@ -11,7 +11,7 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Applied, Desired, Withheld
-from grove_core.resources.keys import GATE, GROVE
+from grove_core.resources.api_names import GATE, GROVE
 from grove_core.resources.names import replica_name
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -52,7 +52,7 @@ def judge_gates(snapshot: Snapshot) -> tuple[GateJudgement, ...]:
 
 
 def _gated(snapshot: Snapshot) -> Iterator[tuple[PodClique, Pod]]:
-    return ((clique, pod) for clique, pod in snapshot.pods() if pod.held and not pod.deleting and pod.uid)
+    return ((clique, pod) for clique, pod in snapshot.pods() if pod.has_grove_gate and not pod.deleting and pod.uid)
 
 
 class GangState:

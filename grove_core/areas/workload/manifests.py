@@ -7,9 +7,9 @@ from grove_core.areas.workload.blueprint import CliquePart
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Present
-from grove_core.resources.blank import Blank, Body
-from grove_core.resources.keys import BASE_GANG, GROUP, GROUP_REPLICA, POD_GANG, TEMPLATE_HASH
+from grove_core.resources.api_names import BASE_GANG, GROUP, GROUP_REPLICA, POD_GANG, TEMPLATE_HASH
 from grove_core.resources.labels import labels_of, labels_of_replica
+from grove_core.resources.new_object import Body, NewObject
 
 _OF_PLACE: Final = frozenset((*GROUP, *GROUP_REPLICA, BASE_GANG))  # scaling groups and gates go by them
 
@@ -27,7 +27,7 @@ class Sketch(NamedTuple):
     spec: Callable[[], FrozenMap] | None = None
 
 
-def wanted(blank: Blank, body: Body, because: Iterable[Reason], *, is_foundation: bool = False) -> Present:
+def wanted(blank: NewObject, body: Body, because: Iterable[Reason], *, is_foundation: bool = False) -> Present:
     """The wish for an object: the blank filled with what is its kind's own."""
     return Present(blank.ref, blank.filled(body), tuple(because), is_foundation=is_foundation)
 

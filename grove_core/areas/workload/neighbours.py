@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.domain_sharing import SharingScope, effective_annotations, scope_of
 from grove_core.resources.manifest import Manifest
-from grove_core.resources.membership import Scope, effective_annotations, scope_of
 from grove_core.resources.names import index_from
 from grove_core.resources.template import PER_REPLICA, CliqueTemplate, GroupTemplate, ResourceSharing, most_replicas
 
@@ -111,7 +111,7 @@ def _patterns_of(manifest: Manifest) -> Iterator[Pattern]:
 def _shared_domains(manifest: Manifest, replica: tuple[Word, ...]) -> Iterator[Pattern]:
     """The ComputeDomains that a set's cliques would share by annotation (MS-077)."""
     template = manifest.spec.template
-    homes = template.homes
+    homes = template.groups_by_clique
     found = set[tuple[Word, ...]]()
     for clique in template.cliques:
         group = homes.get(clique.name)
@@ -119,9 +119,9 @@ def _shared_domains(manifest: Manifest, replica: tuple[Word, ...]) -> Iterator[P
         of_group: tuple[Word, ...] = ()
         if group is not None:
             of_group = (*group.name.split("-"), most_replicas(group.replicas, group.scale_config))
-        if scope is Scope.REPLICA:
+        if scope is SharingScope.REPLICA:
             found.add(replica)
-        elif scope is Scope.CLIQUE:
+        elif scope is SharingScope.CLIQUE:
             found.add((*replica, *of_group, *clique.name.split("-")))
         elif scope is not None and of_group:
             found.add((*replica, *of_group))

@@ -21,7 +21,7 @@ class Ordering:
             self._before = {name: (names[place],) for place, name in enumerate(names[1:])}
         elif template.clique_startup_type == EXPLICIT:
             self._before = {clique.name: clique.spec.starts_after for clique in template.cliques}
-        self._homes = template.homes
+        self._homes = template.groups_by_clique
 
     def parents_of(self, part: CliquePart) -> tuple[tuple[str, int], ...]:
         """The cliques whose pods must be ready first: full name, and how many pods of it.

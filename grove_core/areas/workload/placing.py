@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from grove_core.areas.topology.verdicts import Placing
 from grove_core.areas.workload.blueprint import CliquePart, GangPart
-from grove_core.resources.placement import NO_PACK, NOWHERE, Pack, Placement, Together
+from grove_core.resources.placement import NO_PACK, NO_PLACEMENT, Pack, PackedGroup, Placement
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.template import TopologyConstraint
 
@@ -18,7 +18,7 @@ def placement_of(root: PodCliqueSet, part: GangPart, placing: Placing) -> Placem
         placing: with a key for each domain that the set asks for.
     """
     if not placing.topology:
-        return NOWHERE
+        return NO_PLACEMENT
     template, keys = root.spec.template, placing.keys
     own = (_of_home(part.cliques[0]) if part.group else None) or template.topology_constraint
     packs = ((clique.name, _pack(clique.template.topology_constraint, keys)) for clique in part.cliques)
@@ -30,18 +30,18 @@ def placement_of(root: PodCliqueSet, part: GangPart, placing: Placing) -> Placem
     )
 
 
-def _together(part: GangPart, keys: Mapping[str, str]) -> Iterator[Together]:
+def _together(part: GangPart, keys: Mapping[str, str]) -> Iterator[PackedGroup]:
     """The replicas of scaling groups that are part of a base gang, as far as their group has a constraint (TP-022)."""
     members: dict[tuple[str, int], list[CliquePart]] = {}
     for clique in part.cliques:
         if _of_home(clique) is not None:
             members.setdefault((clique.group, clique.group_replica), []).append(clique)
     for (group, replica), cliques in members.items():
-        yield Together(f"{group}-{replica}", tuple(one.name for one in cliques), _pack(_of_home(cliques[0]), keys))
+        yield PackedGroup(f"{group}-{replica}", tuple(one.name for one in cliques), _pack(_of_home(cliques[0]), keys))
 
 
 def _of_home(clique: CliquePart) -> TopologyConstraint | None:
-    return clique.home.topology_constraint if clique.home is not None else None
+    return clique.group_template.topology_constraint if clique.group_template is not None else None
 
 
 def _pack(constraint: TopologyConstraint | None, keys: Mapping[str, str]) -> Pack:

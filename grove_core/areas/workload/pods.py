@@ -13,9 +13,7 @@ from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.template_hash import short_hash
 from grove_core.kernel.frozen import FrozenMap, freeze, list_of
 from grove_core.kernel.wants import Present
-from grove_core.resources.blank import Blank
-from grove_core.resources.injection import with_gpu_claim
-from grove_core.resources.keys import (
+from grove_core.resources.api_names import (
     CLIQUE,
     CORE,
     DOMAIN_TEMPLATE,
@@ -25,7 +23,9 @@ from grove_core.resources.keys import (
     POD_INDEX,
 )
 from grove_core.resources.names import pod_hostname, pod_name, replica_name, token_secret_name
+from grove_core.resources.new_object import NewObject
 from grove_core.resources.pod import Pod
+from grove_core.resources.pod_spec_edits import with_gpu_claim
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 
@@ -105,7 +105,7 @@ def pod_for(
         ordering: of the set.
         image: of the container that waits for its parents, where it has some (WL-072).
     """
-    blank = Blank(
+    blank = NewObject(
         api_version=CORE,
         kind="Pod",
         name=birth.name,

@@ -13,8 +13,7 @@ from grove_core.areas.workload.environment import with_group_variables
 from grove_core.areas.workload.template_hash import generation_of, hash_of, is_ours, template_hash
 from grove_core.areas.workload.typed import typed
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json
-from grove_core.resources.injection import in_containers
-from grove_core.resources.keys import (
+from grove_core.resources.api_names import (
     COMPONENT,
     DOMAIN_TEMPLATE,
     MANAGED_BY,
@@ -25,8 +24,9 @@ from grove_core.resources.keys import (
     SHARED_CLAIM,
     TOPOLOGY_NAME,
 )
-from grove_core.resources.membership import joined_claim
+from grove_core.resources.domain_sharing import shared_claim_entry
 from grove_core.resources.pod import Pod
+from grove_core.resources.pod_spec_edits import in_containers
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.template import CliqueTemplate
@@ -127,7 +127,7 @@ def _hash_of_all(pods: Iterable[Pod]) -> str:
 
 def _put_into(clique: PodClique) -> AbstractSet[str]:
     """The names of the claims that operators of Grove put into its pod spec."""
-    return {MNNVL_CLAIM} if joined_claim(clique.pod_spec) is None else {MNNVL_CLAIM, SHARED_CLAIM}
+    return {MNNVL_CLAIM} if shared_claim_entry(clique.pod_spec) is None else {MNNVL_CLAIM, SHARED_CLAIM}
 
 
 def _users_own(texts: FrozenMap) -> FrozenMap:

@@ -18,7 +18,7 @@ from grove_core.kernel.wants import Absent, Withheld
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import breach_in, update_started
+from grove_core.resources.statuses import breach_condition_of, update_start_time
 
 _Stuck: TypeAlias = AbstractSet[tuple[Ref, str]]
 
@@ -51,7 +51,7 @@ class GroupReplica:
 def replicas_of(part: GroupPart, group: ScalingGroup, scene: Scene) -> Iterator[GroupReplica]:
     """The replicas that the group wants, in order; linear in their cliques."""
     delay = scene.root.shape.groups.get(part.template.name)
-    began = update_started(group.status.progress) if group.status.updating else None
+    began = update_start_time(group.status.progress) if group.status.updating else None
     parts: dict[int, list[CliquePart]] = {}
     for member in part.cliques:
         parts.setdefault(member.group_replica, []).append(member)
@@ -85,7 +85,7 @@ def _left_by_an_end(
     """
     youngest = max(filter(None, (clique.created_at for clique in cliques)), default=began)
     for clique in cliques:
-        breach, made = breach_in(clique.status), clique.created_at
+        breach, made = breach_condition_of(clique.status), clique.created_at
         if ready[clique.uid] >= clique.needed or breach is None or not is_true(breach):
             continue
         if made and min(began - breach.last_transition_time, youngest - made) >= delay:

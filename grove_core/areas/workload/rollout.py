@@ -19,7 +19,7 @@ from grove_core.resources.names import member_clique_name
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import stands_breached
+from grove_core.resources.statuses import is_marked_breached
 from grove_core.resources.template import ON_DELETE
 from grove_core.snapshot.coming import stuck_in
 
@@ -184,7 +184,7 @@ def _state_of(scene: Scene, part: ReplicaPart) -> ReplicaState:
         pods = pods_of.get(clique.uid, ())
         placed += sum(pod.scheduled for pod in pods)
         outdated = outdated or not scene.revision.is_current(clique, clique_part)
-        breached = breached or stands_breached(clique.status)
+        breached = breached or is_marked_breached(clique.status)
         rolling = rolling or clique.status.updating or not clique.template_hash  # who has lost it is judged next time
         if not clique_part.group:
             available = available and scene.ready[clique.uid] >= clique.needed
@@ -199,7 +199,7 @@ def _state_of(scene: Scene, part: ReplicaPart) -> ReplicaState:
         outdated = outdated or any(replica.outdated for replica in found)
         rolling = rolling or group.status.updating
         available = available and serving >= group.needed
-        breached = breached or stands_breached(group.status)
+        breached = breached or is_marked_breached(group.status)
     return ReplicaState(part, outdated, available, placed, breached, rolling, groups)
 
 

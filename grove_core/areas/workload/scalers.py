@@ -6,9 +6,9 @@ from grove_core.areas.workload.manifests import wanted
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.wants import Present
-from grove_core.resources.blank import Blank
-from grove_core.resources.keys import AUTOSCALING, GROVE
+from grove_core.resources.api_names import AUTOSCALING, GROVE
 from grove_core.resources.labels import labels_of
+from grove_core.resources.new_object import NewObject
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.template import AutoScaling
 
@@ -28,7 +28,7 @@ def autoscaler_for(root: PodCliqueSet, kind: str, name: str, scaling: AutoScalin
     """
     bounds = bounds_of(scaling, replicas)
     spec = {"scaleTargetRef": {"apiVersion": GROVE, "kind": kind, "name": name}, **bounds}
-    blank = Blank(
+    blank = NewObject(
         api_version=AUTOSCALING,
         kind="HorizontalPodAutoscaler",
         name=name,

@@ -2,7 +2,7 @@
 
 from grove_core.areas.workload.blueprint import CliquePart
 from grove_core.areas.workload.revision import Revision
-from grove_core.resources.keys import POD_GANG
+from grove_core.resources.api_names import POD_GANG
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.foreign_gangs import foreign_gangs_in
 from grove_core.snapshot.snapshot import Snapshot

@@ -6,16 +6,16 @@ Rule for this file: every function is linear in the cliques and the names they w
 from collections.abc import Iterator, Mapping, Sequence
 
 from grove_core.areas.workload.rules import Refuse, Warn
-from grove_core.resources.found import Found
+from grove_core.resources.manifest_paths import CLIQUES
 from grove_core.resources.names import listed
-from grove_core.resources.places import CLIQUES
 from grove_core.resources.template import ANY_ORDER, EXPLICIT, IN_ORDER, CliqueTemplate, SetSpec
+from grove_core.resources.violation import Violation
 
 Waits = Mapping[str, Sequence[str]]
 """Whom each clique waits for; every name is a key."""
 
 
-def startup_faults(spec: SetSpec) -> Iterator[Found]:
+def startup_faults(spec: SetSpec) -> Iterator[Violation]:
     """WL-121 to WL-125; nothing where the order is not written out."""
     cliques = spec.template.cliques
     if spec.template.clique_startup_type != EXPLICIT:
@@ -27,12 +27,12 @@ def startup_faults(spec: SetSpec) -> Iterator[Found]:
     yield from _cycle_faults(cliques, names)
 
 
-def startup_warnings(spec: SetSpec) -> Iterator[Found]:
+def startup_warnings(spec: SetSpec) -> Iterator[Violation]:
     """WL-182."""
     for index, clique in enumerate(spec.template.cliques):
         if clique.spec.starts_after and spec.template.clique_startup_type in {ANY_ORDER, IN_ORDER}:
             path = f"{CLIQUES}[{index}].spec.startsAfter"
-            yield Found(path, clique.spec.starts_after, Warn.STARTS_AFTER_UNUSED, {})
+            yield Violation(path, clique.spec.starts_after, Warn.STARTS_AFTER_UNUSED, {})
 
 
 def cycles_in(waits: Waits) -> list[list[str]]:
@@ -56,22 +56,22 @@ def cycles_in(waits: Waits) -> list[list[str]]:
     return found
 
 
-def _names_faults(clique: CliqueTemplate, path: str, names: set[str], known: str) -> Iterator[Found]:
+def _names_faults(clique: CliqueTemplate, path: str, names: set[str], known: str) -> Iterator[Violation]:
     seen: set[str] = set()
     for index, name in enumerate(clique.spec.starts_after):
         place = f"{path}[{index}]"
         if not name:
-            yield Found(place, name, Refuse.STARTS_AFTER_NOTHING, {})
+            yield Violation(place, name, Refuse.STARTS_AFTER_NOTHING, {})
         elif name in seen:
-            yield Found(place, name, Refuse.STARTS_AFTER_TWICE, {})
+            yield Violation(place, name, Refuse.STARTS_AFTER_TWICE, {})
         elif name == clique.name:
-            yield Found(place, name, Refuse.STARTS_AFTER_ITSELF, {})
+            yield Violation(place, name, Refuse.STARTS_AFTER_ITSELF, {})
         elif name not in names:
-            yield Found(place, name, Refuse.STARTS_AFTER_UNKNOWN, {"known": known})
+            yield Violation(place, name, Refuse.STARTS_AFTER_UNKNOWN, {"known": known})
         seen.add(name)
 
 
-def _cycle_faults(cliques: Sequence[CliqueTemplate], names: set[str]) -> Iterator[Found]:
+def _cycle_faults(cliques: Sequence[CliqueTemplate], names: set[str]) -> Iterator[Violation]:
     places = {clique.name: index for index, clique in reversed(list(enumerate(cliques)))}
     waits = {
         name: [other for other in cliques[index].spec.starts_after if other in names and other != name]
@@ -83,7 +83,7 @@ def _cycle_faults(cliques: Sequence[CliqueTemplate], names: set[str]) -> Iterato
         index = places[whole[0]]
         position = cliques[index].spec.starts_after.index(whole[1])
         path = f"{CLIQUES}[{index}].spec.startsAfter[{position}]"
-        yield Found(path, whole[1], Refuse.STARTUP_CYCLE, {"cycle": " -> ".join(whole)})
+        yield Violation(path, whole[1], Refuse.STARTUP_CYCLE, {"cycle": " -> ".join(whole)})
 
 
 def _knots(waits: Waits) -> dict[str, int]:

@@ -16,7 +16,7 @@ from grove_core.kernel.conditions import Condition, Truth, condition_of, is_true
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.times import format_time, whole_seconds
 from grove_core.kernel.wants import Status
-from grove_core.resources.keys import (
+from grove_core.resources.api_names import (
     CLIQUE,
     GANG_INITIALIZED,
     GANG_READY,

@@ -12,9 +12,9 @@ from grove_core.areas.workload.crew import doubles, excess, has_ended, living
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.scene import Scene
 from grove_core.kernel.wants import Absent, Withheld
-from grove_core.resources.keys import MANAGED_BY
-from grove_core.resources.membership import is_shared
-from grove_core.resources.owned import CLAIM_KIND
+from grove_core.resources.api_names import MANAGED_BY
+from grove_core.resources.domain_sharing import is_shared
+from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 

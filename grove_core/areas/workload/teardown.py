@@ -10,7 +10,7 @@ from grove_core.areas.workload.rules import Why
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Delete, Outcome
 from grove_core.kernel.wants import Absent, Desired, Released, Withheld
-from grove_core.resources.keys import CLIQUE_FINALIZER, GROUP_FINALIZER, SET_FINALIZER
+from grove_core.resources.api_names import CLIQUE_FINALIZER, GROUP_FINALIZER, SET_FINALIZER
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.coming import creations

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json
-from grove_core.resources.overlay import AMOUNTS, quantity_of
+from grove_core.resources.merge_patch import AMOUNTS, quantity_of
 
 _QUANTITY_IN: Final = MappingProxyType({"emptyDir": "sizeLimit", "resourceFieldRef": "divisor"})
 # Numbers and flags that are no pointers and may be left out in the types of k8s.io/api/core/v1: a client written in Go

@@ -37,7 +37,7 @@ from grove_core.areas.workload.surplus import too_many
 from grove_core.kernel.frozen import EMPTY
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Absent, Applied, Withheld
-from grove_core.resources.keys import SCHEDULER
+from grove_core.resources.api_names import SCHEDULER
 from grove_core.resources.names import replica_name
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-from grove_core.resources.keys import NVIDIA
+from grove_core.resources.api_names import NVIDIA
 from grove_shell.client.access import DAEMON, DOMAIN_CONTROLLER
 from grove_shell.client.api import APPLY, Api
 from grove_shell.client.connection import NoAccess

@@ -9,11 +9,11 @@ from grove_core.areas.domain_cliques.moment import DomainMoment
 from grove_core.areas.domain_cliques.situation import Daemon
 from grove_core.areas.domain_cliques.verdicts import Register
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import CORE
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.compute_domain_clique import ComputeDomainClique
 from grove_core.resources.daemon_entry import READY
 from grove_core.resources.daemon_pod import DaemonPod
-from grove_core.resources.keys import CORE
 from grove_shell.converge.points import Point
 from grove_shell.domain_controller.shelf import DomainShelf
 from grove_shell.fabric_daemon.kinds import register_of

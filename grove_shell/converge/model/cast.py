@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from grove_core.areas.domain_cliques.protocols import Setup
 from grove_core.areas.domain_cliques.situation import Daemon
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.keys import NVIDIA
 from grove_shell.converge.model.seams import DOMAIN
 from grove_shell.converge.points import Point
 

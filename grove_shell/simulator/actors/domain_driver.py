@@ -8,7 +8,7 @@ from typing import Final
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DropFinalizer, Stage, Step
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.configuration import UNASKED
+from grove_core.resources.configuration import NOT_DISCOVERED
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.cluster.simulated_cluster import Cluster
 from grove_shell.simulator.scenario.scenario import DriverSpec
@@ -37,7 +37,7 @@ class Driver:
                 self.cluster.agenda.after(self.spec.release, partial(self._release, item.ref, item.uid))
 
     def _install(self) -> None:
-        self.cluster.world.served = UNASKED
+        self.cluster.world.served = NOT_DISCOVERED
 
     def _release(self, ref: Ref, uid: str) -> None:
         item = self.cluster.world.items.get(ref)

@@ -54,7 +54,7 @@ def block_of(
         company: name of a PodClique -> nodes of its pods that are placed.
     """
     packs = dict(placement.cliques)
-    together = {name for one in placement.together for name in one.cliques}
+    together = {name for one in placement.packed_groups for name in one.cliques}
     names = dict.fromkeys((*waiting, *company))
 
     def block(pack: Pack, names: Iterable[str], parts: Iterable[Block] = ()) -> Block:
@@ -71,13 +71,13 @@ def block_of(
         ordered = sorted((part for part in closer if part.size), key=lambda part: -part.size)
         return Block(pack, tuple(bare), tuple(ordered), tuple(near))
 
-    parts = [block(one.pack, one.cliques) for one in placement.together]
+    parts = [block(one.pack, one.cliques) for one in placement.packed_groups]
     return block(placement.gang, (name for name in names if name not in together), parts)
 
 
 def required_in(placement: Placement) -> set[str]:
     """The labels that pods of a gang must share."""
-    packs = (placement.gang, *(pack for _, pack in placement.cliques), *(one.pack for one in placement.together))
+    packs = (placement.gang, *(pack for _, pack in placement.cliques), *(one.pack for one in placement.packed_groups))
     return {pack.required for pack in packs if pack.required}
 
 

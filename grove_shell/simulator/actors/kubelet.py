@@ -6,7 +6,7 @@ from typing import Final
 
 from grove_core.areas.workload.pods import WAITER, WAITS_FOR
 from grove_core.kernel.frozen import FrozenMap, list_of
-from grove_core.resources.pod import ENDED, Pod
+from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.cluster.nodes import Node
 from grove_shell.simulator.cluster.simulated_cluster import Cluster, is_live
@@ -64,7 +64,7 @@ class Kubelet:
         pace = self._of(pod)[1]
         if pod.deleting:
             self._begin(pod.uid, "stop", pace.stop)
-        elif pod.phase in ENDED or pod.ready:
+        elif pod.phase in FINISHED_PHASES or pod.ready:
             return
         elif pod.phase == _RUNNING:
             if pod.trouble != _CRASHED:

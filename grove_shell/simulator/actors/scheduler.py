@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.resources.keys import SCHEDULER
-from grove_core.resources.placement import NO_PACK, NOWHERE
+from grove_core.resources.api_names import SCHEDULER
+from grove_core.resources.placement import NO_PACK, NO_PLACEMENT
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
@@ -65,7 +65,7 @@ class Scheduler:
 
     def _hear_of_pod(self, change: Change) -> bool:
         before, pod = change.before, change.after
-        if not isinstance(pod, Pod) or pod.node or not is_live(pod) or pod.gated or pod.held:
+        if not isinstance(pod, Pod) or pod.node or not is_live(pod) or pod.gated or pod.has_grove_gate:
             gone = self.pending.pop(change.object.uid, None)
             freed = isinstance(before, Pod) and bool(before.node) and (not isinstance(pod, Pod) or not is_live(pod))
             return freed or (gone is not None and not isinstance(pod, Pod))
@@ -127,7 +127,7 @@ class Scheduler:
     def _found(self, gang: PodGang, pods: Iterable[Pod], cliques: Mapping[str, PodClique]) -> Found | None:
         """Nodes for these pods of a gang, as near to each other as it says and to those that are placed."""
         block = Block(NO_PACK, tuple(pods))
-        if gang.placement._replace(topology="") != NOWHERE:
+        if gang.placement._replace(topology="") != NO_PLACEMENT:
             waiting: defaultdict[str, list[Pod]] = defaultdict(list)
             for pod in block.pods:
                 waiting[cliques[pod.owner_uid].ref.name].append(pod)

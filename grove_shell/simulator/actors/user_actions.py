@@ -11,7 +11,7 @@ from grove_core.areas.workload.edit import applied_over
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.owned import CLAIM_KIND, Owned
+from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import Edit, PodCliqueSet, podcliqueset_of
@@ -113,7 +113,7 @@ class Users:
     def autoscale(self, deed: Autoscale) -> None:
         """An autoscaler writes what it wants, within its bounds, to what it scales."""
         scaler = self.cluster.named("HorizontalPodAutoscaler", deed.name)
-        spec = scaler.spec if isinstance(scaler, Owned) else None
+        spec = scaler.spec if isinstance(scaler, OwnedObject) else None
         if spec is None:
             raise NoEffect(f"there is no autoscaler {deed.name}")
         target, least, most = spec["scaleTargetRef"], spec.get("minReplicas", 1), spec["maxReplicas"]

@@ -7,7 +7,7 @@ from grove_core.kernel.admission import Deny
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.owned import Owned
+from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.checks.check import Check, Manifest, Truth
@@ -59,7 +59,7 @@ class Admitted(Check):
             item = change.after
             if change.before is not None or item is None:
                 continue
-            if isinstance(item, ComputeDomain | Owned) and item.ref.kind in KINDS:
+            if isinstance(item, ComputeDomain | OwnedObject) and item.ref.kind in KINDS:
                 texts = (
                     item.ref.name,
                     *(str(text) for key, text in item.labels.items() if key.startswith("grove.io/")),

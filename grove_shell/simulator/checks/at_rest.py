@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import GROVE
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
-from grove_core.resources.keys import GROVE
 from grove_core.resources.names import (
     member_clique_name,
     replica_name,
@@ -14,7 +14,7 @@ from grove_core.resources.names import (
     scaling_group_name,
     standalone_clique_name,
 )
-from grove_core.resources.owned import Owned
+from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -84,7 +84,7 @@ class Whole(Check):
         is_on = self.truth.cluster.world.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
         return is_on and any(
             ref.namespace == root.ref.namespace
-            and isinstance(item, ComputeDomain | Owned)
+            and isinstance(item, ComputeDomain | OwnedObject)
             and (isinstance(item, ComputeDomain) or ref.name.endswith("-mnnvl-claim"))
             and not is_shared(item)
             for ref, item in self.truth.cluster.world.items.items()
@@ -106,7 +106,7 @@ class Whole(Check):
             says = f"{clique.ref.name} has {len(live)} live pods and should have {clique.replicas}"
             self.truth.fail("O1", says, clique.ref.short)
         for pod in live:
-            if pod.held and self._may_be_placed(clique, pod):
+            if pod.has_grove_gate and self._may_be_placed(clique, pod):
                 self.truth.fail("O1", f"the gate of {pod.name} stays, and nothing holds it", pod.ref.short)
 
     def _are_new(self, clique: PodClique, root: PodCliqueSet) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, MnnvlMode
-from grove_core.resources.owned import Owned
+from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
@@ -35,7 +35,7 @@ def is_wanted(root: PodCliqueSet, configuration: Configuration) -> bool:
     )
 
 
-def is_shared(item: ComputeDomain | Owned) -> bool:
+def is_shared(item: ComputeDomain | OwnedObject) -> bool:
     """Whether a domain or claim was made for those who share it by annotation."""
     return item.labels.get("grove.io/mnnvl-managed") == "true"
 

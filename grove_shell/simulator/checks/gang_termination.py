@@ -7,7 +7,7 @@ from grove_core.areas.gang_termination.rules import Why
 from grove_core.kernel.conditions import Truth as Holds
 from grove_core.kernel.conditions import condition_of
 from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup

@@ -7,7 +7,7 @@ from typing import Final
 from grove_core.kernel.frozen import FrozenMap, canonical, thaw
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome
 from grove_core.plan.plan import Plan
-from grove_core.resources.keys import GATE
+from grove_core.resources.api_names import GATE
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
@@ -131,7 +131,7 @@ class Gates(Check):
         for step in plan.steps:
             if step.target.kind == "Pod" and isinstance(step.action, Create):
                 made = pod_of(thaw(step.action.manifest), {})
-                if made.held:
+                if made.has_grove_gate:
                     continue
                 waits = any(
                     base is None or any(placed[group.name] < group.min_replicas for group in base.groups)

@@ -11,7 +11,7 @@ from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.labels import set_named_by
 from grove_core.resources.names import index_from, scaled_gang_name
-from grove_core.resources.owned import Owned
+from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
@@ -179,7 +179,7 @@ class Sharing(Check):
             ):
                 self._stands(clique, share)
         for item in tuple(cluster.world.items.values()):
-            if isinstance(item, ComputeDomain | Owned) and item.ref.kind in KINDS and is_shared(item):
+            if isinstance(item, ComputeDomain | OwnedObject) and item.ref.kind in KINDS and is_shared(item):
                 self._is_needed(item)
 
     def _stands(self, clique: PodClique, share: Share) -> None:

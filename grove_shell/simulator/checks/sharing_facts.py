@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.owned import Owned
+from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_shell.simulator.checks.check import Truth
 
@@ -20,7 +20,7 @@ KINDS: Final = frozenset({"ComputeDomain", "ResourceClaim"})
 LONGEST: Final = 63
 NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 
-Shared = ComputeDomain | Owned
+Shared = ComputeDomain | OwnedObject
 
 
 class Share(NamedTuple):
@@ -83,7 +83,7 @@ def user_in(item: Shared) -> tuple[str, str, str, str, str]:
 def named(truth: Truth, kind: str, namespace: str, name: str) -> Shared | None:
     """The domain or claim of a name."""
     found = truth.cluster.named(kind, f"{namespace}/{name}")
-    return found if isinstance(found, ComputeDomain | Owned) else None
+    return found if isinstance(found, ComputeDomain | OwnedObject) else None
 
 
 def stem_of(ref: Ref) -> str:

@@ -5,7 +5,7 @@ from typing import Final
 
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.placement import NO_PACK, NOWHERE, Pack, Placement, Together
+from grove_core.resources.placement import NO_PACK, NO_PLACEMENT, Pack, PackedGroup, Placement
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.template import TopologyConstraint
@@ -46,7 +46,7 @@ def told_of(root: PodCliqueSet, gang: PodGang, topology: str, keys: Mapping[str,
         keys: domain -> key.
     """
     if not topology:
-        return NOWHERE
+        return NO_PLACEMENT
     template, name = root.spec.template, root.ref.name
 
     def pack(constraint: TopologyConstraint | None) -> Pack:
@@ -73,7 +73,7 @@ def told_of(root: PodCliqueSet, gang: PodGang, topology: str, keys: Mapping[str,
         topology,
         whole,
         tuple(sorted(cliques)),
-        tuple(sorted(Together(place, tuple(names), near) for place, (names, near) in together.items())),
+        tuple(sorted(PackedGroup(place, tuple(names), near) for place, (names, near) in together.items())),
     )
 
 
@@ -83,7 +83,7 @@ def required_of(gang: PodGang) -> Iterator[tuple[str, frozenset[str] | None]]:
     if told.gang.required:
         yield told.gang.required, None
     yield from ((near.required, frozenset({name})) for name, near in told.cliques if near.required)
-    yield from ((one.pack.required, frozenset(one.cliques)) for one in told.together if one.pack.required)
+    yield from ((one.pack.required, frozenset(one.cliques)) for one in told.packed_groups if one.pack.required)
 
 
 def foreign(finalizers: Iterable[str]) -> tuple[str, ...]:

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from grove_core.kernel.admission import Deny
+from grove_core.resources.api_names import SET
 from grove_core.resources.cluster_topology import ClusterTopology
-from grove_core.resources.keys import SET
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_shell.simulator.checks.check import Check, Manifest, Truth

@@ -16,12 +16,12 @@ from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, Create, Ensure, Outcome, Stage, Step
-from grove_core.resources.applied import with_fields
+from grove_core.resources.after_apply import with_applied_fields
+from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, MnnvlMode
-from grove_core.resources.keys import GROVE
-from grove_core.resources.owned import CLAIM_KIND, Owned
+from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_shell.in_memory.cluster import InMemoryCluster
 from grove_shell.simulator.cluster.topologies import raw_of
 
@@ -116,7 +116,7 @@ class Webhooks:
         if isinstance(step.action, Create):
             new = thaw(step.action.manifest)
         elif isinstance(step.action, Apply) and isinstance(found, ClusterTopology):
-            changed = with_fields(found, step.action.fields)
+            changed = with_applied_fields(found, step.action.fields)
             assert isinstance(changed, ClusterTopology)  # noqa: S101 - the kind stays
             new = raw_of(changed)
         else:
@@ -134,7 +134,7 @@ class Webhooks:
             claims={
                 (r.namespace, r.name): one
                 for r, one in items.items()
-                if isinstance(one, Owned) and r.kind == CLAIM_KIND
+                if isinstance(one, OwnedObject) and r.kind == CLAIM_KIND
             },
         )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.resources.pod import ENDED, Pod
+from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_shell.simulator.scenario.quantities import amount_of
 from grove_shell.simulator.scenario.user_events import NodePool
 
@@ -127,7 +127,7 @@ def count_pods(nodes: Iterable[Node], pods: Iterable[tuple[Pod, Asks]]) -> None:
     for node in by_name.values():
         node.used.clear()
     for pod, asks in pods:
-        if pod.node in by_name and pod.phase not in ENDED:
+        if pod.node in by_name and pod.phase not in FINISHED_PHASES:
             by_name[pod.node].take(asks.amounts)
 
 

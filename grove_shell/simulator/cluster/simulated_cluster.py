@@ -8,10 +8,10 @@ from grove_core.areas.topology.admit import Around
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, Make, Outcome, Step
+from grove_core.resources.api_names import MNNVL_CLAIM, SHARED_CLAIM
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.keys import MNNVL_CLAIM, SHARED_CLAIM
-from grove_core.resources.owned import CLAIM_KIND
-from grove_core.resources.pod import ENDED, Pod
+from grove_core.resources.owned_object import CLAIM_KIND
+from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_shell.in_memory.cluster import InMemoryCluster
@@ -158,7 +158,7 @@ class Cluster:
         owner = self.clique(clique)
         pods = self.world.pods.get(owner.uid, []) if owner is not None else []
         having = [pod for pod in pods if pod.index == index]
-        return min(having, key=lambda pod: (pod.deleting, pod.phase in ENDED, pod.uid), default=None)
+        return min(having, key=lambda pod: (pod.deleting, pod.phase in FINISHED_PHASES, pod.uid), default=None)
 
     def pods(self) -> Iterator[Pod]:
         """Every pod there is."""
@@ -194,4 +194,4 @@ def claims_channel(cluster: Cluster, pod: Pod) -> bool:
 
 def is_live(pod: Pod) -> bool:
     """Whether a pod counts: not being deleted, and not ended."""
-    return not pod.deleting and pod.phase not in ENDED
+    return not pod.deleting and pod.phase not in FINISHED_PHASES

@@ -12,7 +12,7 @@ from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopol
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.topology_use import NO_PODS, User, bound_among, users_among
+from grove_core.resources.topology_usage import NO_PODS, TopologyUser, bound_pods_by_set, users_by_topology
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.object_store import ObjectStore
 
@@ -59,8 +59,8 @@ def raw_of(topology: ClusterTopology) -> dict[str, Any]:
 
 def _use_in(
     world: ObjectStore, pods: Mapping[str, Iterable[Pod]] = NO_PODS
-) -> tuple[dict[tuple[str, str], int], dict[str, tuple[User, ...]]]:
+) -> tuple[dict[tuple[str, str], int], dict[str, tuple[TopologyUser, ...]]]:
     """How many pods of each set are bound, and who uses which topology."""
-    bound = bound_among((item for item in world.items.values() if isinstance(item, PodClique)), pods)
+    bound = bound_pods_by_set((item for item in world.items.values() if isinstance(item, PodClique)), pods)
     sets = (item for item in world.items.values() if isinstance(item, PodCliqueSet))
-    return bound, users_among(((one.ref.namespace, one.ref.name, one.spec.template) for one in sets), bound)
+    return bound, users_by_topology(((one.ref.namespace, one.ref.name, one.spec.template) for one in sets), bound)

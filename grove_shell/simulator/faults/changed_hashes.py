@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.resources.keys import TEMPLATE_HASH
+from grove_core.resources.api_names import TEMPLATE_HASH
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup

@@ -5,8 +5,8 @@ from itertools import count
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_formats import domain_format_of
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
-from grove_core.resources.dialects import dialect_of
 from grove_shell.simulator.cluster.simulated_cluster import Cluster
 from grove_shell.simulator.operator.simulated_operator import Operator
 from grove_shell.simulator.recording.history import Actor, History, NoEffect, What
@@ -49,7 +49,7 @@ class FabricFaults:
             wanting = [root.ref for root in self.cluster.sets() if name.startswith(f"{root.ref.name}-")]
             namespace = max(wanting, key=lambda ref: len(ref.name)).namespace if wanting else "default"
         world = self.cluster.world
-        ref = Ref(dialect_of(world.configuration, world.served).api_version, DOMAIN_KIND, namespace, name)
+        ref = Ref(domain_format_of(world.configuration, world.served).api_version, DOMAIN_KIND, namespace, name)
         if ref in self.cluster.world.items:
             raise NoEffect(f"there is a ComputeDomain {name} already")
         kind, _, owner = (fault.owner or "").partition("/")

@@ -7,9 +7,9 @@ from typing import Final
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DropFinalizer, Stage, Step
-from grove_core.resources.applied import with_fields
+from grove_core.resources.after_apply import with_applied_fields
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.owned import Owned
+from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
@@ -206,8 +206,8 @@ class Mischief:
         item = self.cluster.named(fault.kind, fault.name)
         if item is None:
             raise NoEffect(f"there is no {fault.kind} {fault.name}")
-        assert isinstance(item, PodClique | PodGang | ComputeDomain | Owned)  # noqa: S101 - the kinds of the event
-        changed = with_fields(item, FrozenMap({"metadata": FrozenMap({"labels": FrozenMap(fault.labels)})}))
+        assert isinstance(item, PodClique | PodGang | ComputeDomain | OwnedObject)  # noqa: S101 - the kinds of the event
+        changed = with_applied_fields(item, FrozenMap({"metadata": FrozenMap({"labels": FrozenMap(fault.labels)})}))
         if changed == item:
             raise NoEffect(f"the labels of {item.ref.short} say so already")
         said = ", ".join(f"{key} {'goes' if text is None else f'is {text}'}" for key, text in fault.labels.items())
@@ -241,7 +241,7 @@ class Mischief:
     def _ungate(self, before: Pod) -> None:
         self.cluster.gated.discard(before.uid)
         pod = self.cluster.world.pod(before.ref)
-        if pod is not None and pod.uid == before.uid and pod.gated and not pod.held:
+        if pod is not None and pod.uid == before.uid and pod.gated and not pod.has_grove_gate:
             self.cluster.put_pod(replace(pod, gated=False))
 
     def _tell(self, what: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
 from grove_core.kernel.steps import Attempt, Outcome, Step
-from grove_core.resources.ownership import clique_of_new
+from grove_core.resources.owner_reference import clique_of_new_pod
 from grove_shell.simulator.operator.informers import Informers
 
 
@@ -23,7 +23,7 @@ class RollCall:
 
     def refusal(self, step: Step) -> Attempt | None:
         """Why a pod is not made: its PodClique has one that is not known yet; None where the step is tried."""
-        clique = clique_of_new(step)
+        clique = clique_of_new_pod(step)
         if not clique:
             return None
         if self._strangers is None:
@@ -37,7 +37,7 @@ class RollCall:
 
     def take(self, answer: Attempt) -> None:
         """What became of a step."""
-        if clique_of_new(answer.step):
+        if clique_of_new_pod(answer.step):
             if answer.outcome is Outcome.UNREACHABLE:
                 self._strangers = None
             elif answer.outcome is Outcome.DONE:

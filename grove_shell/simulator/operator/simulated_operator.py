@@ -13,10 +13,10 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Outcome, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
-from grove_core.reconcile import let_go
+from grove_core.reconcile import drop_finalizers
 from grove_core.reconcile_topology import reconcile_topology
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
-from grove_core.resources.configuration import Configuration, Served
+from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import acting
@@ -37,7 +37,7 @@ from grove_shell.simulator.virtual_time import SECOND, millis_until, moment_of
 
 Decide: TypeAlias = Callable[[Snapshot], Plan]
 Keep: TypeAlias = Callable[[TopologyMoment], Plan]
-Preflight: TypeAlias = Callable[[Configuration, Served], Reason | None]
+Preflight: TypeAlias = Callable[[Configuration, ServedApis], Reason | None]
 _Work: TypeAlias = Generator[int, None, None]
 
 _BACK_OFF: Final = 10 * SECOND
@@ -208,7 +208,7 @@ class Operator:
         """One round of every root, and then what nobody else takes care of; yields how long to wait for an answer."""
         for root in roots:
             yield from self._round(root)
-        answers = yield from self._try(let_go(self.informers.view.leftovers()), None)
+        answers = yield from self._try(drop_finalizers(self.informers.view.leftovers()), None)
         if any(answer.outcome is not Outcome.DONE for answer in answers):
             self.wake(self.cluster.agenda.now + PATIENCE)
 

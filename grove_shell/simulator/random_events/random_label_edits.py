@@ -3,8 +3,17 @@
 from random import Random
 from typing import Final
 
-from grove_core.resources.keys import BASE_GANG, CLIQUE, GROUP, GROUP_REPLICA, MNNVL_MANAGED, POD_GANG, SET, SET_REPLICA
-from grove_core.resources.owned import CLAIM_KIND
+from grove_core.resources.api_names import (
+    BASE_GANG,
+    CLIQUE,
+    GROUP,
+    GROUP_REPLICA,
+    MNNVL_MANAGED,
+    POD_GANG,
+    SET,
+    SET_REPLICA,
+)
+from grove_core.resources.owned_object import CLAIM_KIND
 from grove_shell.simulator.random_events.targets import Cast
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.fault_events import EditLabels

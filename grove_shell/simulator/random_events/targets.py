@@ -6,7 +6,7 @@ from typing import Any
 
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.membership import Membership
+from grove_core.resources.domain_sharing import DomainMembership
 from grove_core.resources.names import domain_name, member_clique_name, scaling_group_name, standalone_clique_name
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.snapshot.cluster import Cluster
@@ -91,7 +91,7 @@ def _settings_of(scenario: Scenario) -> tuple[MnnvlSettings, ...]:
     return tuple(one for one in (scenario.spec.operator.mnnvl, *told) if one is not None and one != MnnvlSettings())
 
 
-def _shared_by(scenario: Scenario) -> Iterator[Membership]:
+def _shared_by(scenario: Scenario) -> Iterator[DomainMembership]:
     """What PodCliques of the replicas there are at first share by annotation."""
     for manifest in scenario.spec.sets:
         root = podcliqueset_of(manifest)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from grove_core.kernel.conditions import condition_of, is_true
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED, POD_GANG
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, POD_GANG
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_shell.simulator.cluster.changes import Change

@@ -22,8 +22,8 @@ from grove_core.kernel.steps import (
     terminated_by,
 )
 from grove_core.plan.plan import Plan
+from grove_core.resources.api_names import DOMAINS_READY, TOPOLOGY_IN_SYNC
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.keys import DOMAINS_READY, TOPOLOGY_IN_SYNC
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup

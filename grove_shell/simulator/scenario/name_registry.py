@@ -18,7 +18,7 @@ from grove_core.resources.names import (
     scaling_group_name,
     standalone_clique_name,
 )
-from grove_core.resources.owned import CLAIM_KIND
+from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.template import SetSpec
 from grove_core.snapshot.cluster import Cluster

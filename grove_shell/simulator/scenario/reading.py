@@ -17,8 +17,8 @@ from grove_core.admit_topology import admit_topology
 from grove_core.areas.topology.admit import UNSEEN, Around
 from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny
-from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, cluster_topology_of, preferred_of
-from grove_core.resources.configuration import UNTOLD, Configuration
+from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, cluster_topology_of, effective_topologies
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.resources.fields import shown
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.manifests.strictness import strictly
@@ -239,13 +239,13 @@ class _Reading:
         """The topologies of the start; only once they are read."""
         known = [cluster_topology_of(topology) for topology in self.topologies]
         known += self.dump.topologies.values() if self.dump is not None else ()
-        return Around(preferred_of(known), {}, {})
+        return Around(effective_topologies(known), {}, {})
 
     @cached_property
     def _configuration(self) -> Configuration:
         """What admission is told; what cannot be read is reported with the whole file."""
         told = _part(_part(self.item.value, "spec"), "operator")
-        found = UNTOLD
+        found = DEFAULT_CONFIGURATION
         with suppress(ValidationError):
             found = replace(found, mnnvl=MnnvlSettings.model_validate(told.get("mnnvl", {})).as_told)
         with suppress(ValidationError):

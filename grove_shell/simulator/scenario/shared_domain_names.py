@@ -4,7 +4,12 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.resources.membership import Membership, effective_annotations, membership_of, seat_for
+from grove_core.resources.domain_sharing import (
+    DomainMembership,
+    effective_annotations,
+    membership_of,
+    position_in_template,
+)
 from grove_core.resources.names import scaling_group_name
 from grove_core.resources.podcliqueset import PodCliqueSet
 
@@ -13,7 +18,7 @@ _NOBODY: Final[Mapping[tuple[str, str], int]] = MappingProxyType({})
 
 def memberships_of(
     root: PodCliqueSet, replica: int, asked: Mapping[tuple[str, str], int] = _NOBODY, spare: int = 0
-) -> Iterator[Membership]:
+) -> Iterator[DomainMembership]:
     """Each membership of one replica; several PodCliques may have the same.
 
     Args:
@@ -23,13 +28,13 @@ def memberships_of(
         spare: how many replicas more a scaling group may have for a while.
     """
     template = root.spec.template
-    homes = template.homes
+    homes = template.groups_by_clique
     for clique in template.cliques:
         group, name = homes.get(clique.name), root.ref.name
         told = effective_annotations(root.annotations, clique, group)
-        seats = [seat_for(name, replica, clique.name)]
+        positions = [position_in_template(name, replica, clique.name)]
         if group is not None:
             full = scaling_group_name(name, replica, group.name)
             count = max(group.replicas, asked.get(("PodCliqueScalingGroup", full), 0)) + spare
-            seats = [seat_for(name, replica, clique.name, group.name, index) for index in range(count)]
-        yield from (member for seat in seats if (member := membership_of(seat, told)) is not None)
+            positions = [position_in_template(name, replica, clique.name, group.name, index) for index in range(count)]
+        yield from (member for position in positions if (member := membership_of(position, told)) is not None)

@@ -12,7 +12,7 @@ from pydantic.alias_generators import to_camel
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.owned import CLAIM_KIND
+from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.fault_events import (

@@ -29,10 +29,10 @@ from grove_core.areas.domain_cliques.verdicts import (
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import SetStatus
 from grove_core.reconcile_domain import reconcile_domain
+from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
 from grove_core.resources.compute_domain_clique import ComputeDomainClique, compute_domain_clique_of
 from grove_core.resources.daemon_pod import DaemonPod
-from grove_core.resources.keys import NVIDIA
 from grove_shell.converge.model.cast import NAME, SPACE, Cast
 from grove_shell.converge.model.costs import Costs
 from grove_shell.converge.model.mind import START_OF_TIME, moment

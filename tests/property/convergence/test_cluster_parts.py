@@ -15,7 +15,7 @@ from benchmarks.converge.calibrate import text_of
 from benchmarks.converge.fitting import Sample, Samples, fitted
 from grove_core.areas.domain_cliques.situation import Daemon
 from grove_core.areas.domain_cliques.verdicts import Peers
-from grove_core.resources.keys import NVIDIA
+from grove_core.resources.api_names import NVIDIA
 from grove_shell.converge.cluster import troupe
 from grove_shell.converge.cluster.counters import Counted, counted_in
 from grove_shell.converge.cluster.decoding import Streams

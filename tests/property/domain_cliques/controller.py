@@ -6,9 +6,9 @@ from typing import Final
 from grove_core.areas.domain_cliques.moment import DomainMoment, moment_of
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Apply, SetStatus, Step
+from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND, ComputeDomainClique
-from grove_core.resources.keys import NVIDIA
 from tests.merging.object_server import Address, Response
 from tests.property.domain_cliques.cast import NAME, SPACE, Json, address_of
 from tests.property.domain_cliques.stage import Stage

@@ -8,10 +8,10 @@ from typing import Any
 
 from grove_core.areas.domain_cliques.protocols import Protocol
 from grove_core.areas.domain_cliques.verdicts import Register, Request
+from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_of
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND, compute_domain_clique_of
 from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
-from grove_core.resources.keys import NVIDIA
 from tests.merging.object_server import Address, ObjectServer, Response
 from tests.property.domain_cliques.cast import NAME, SHAPES, SPACE, START, Commit, Json, Node, Process
 from tests.property.domain_cliques.players import Players

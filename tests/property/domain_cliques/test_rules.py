@@ -28,9 +28,9 @@ from grove_core.areas.domain_cliques.verdicts import (
     Yield,
 )
 from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.resources.api_names import DOMAIN_CLIQUE, NVIDIA
 from grove_core.resources.compute_domain import compute_domain_of
 from grove_core.resources.daemon_pod import DaemonPod
-from grove_core.resources.keys import DOMAIN_CLIQUE, NVIDIA
 from tests.property.domain_cliques.made import ME, NOW, SETUP, Json, clique, domain, entry, looking, pod
 
 

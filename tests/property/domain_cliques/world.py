@@ -35,8 +35,8 @@ from grove_core.areas.domain_cliques.verdicts import (
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.times import format_time
+from grove_core.resources.api_names import CORE, DOMAIN
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND
-from grove_core.resources.keys import CORE, DOMAIN
 from tests.merging.object_server import CONFLICT, MISSING, Address, Response
 from tests.property.domain_cliques.cast import DRIVER, GRACE, NAME, SPACE, START, Node, Process, address_of
 from tests.property.domain_cliques.controller import Controller

@@ -8,7 +8,7 @@ import pytest
 from grove_core.admit import admit
 from grove_core.areas.gang_termination.rules import Refuse
 from grove_core.kernel.admission import Deny
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED as OWN
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED as OWN
 from tests.property.gang_termination.objections import CLIQUES, DELAY, GROUPS, SOUND, changed, objections
 from tests.property.resources.manifests import (
     Json,

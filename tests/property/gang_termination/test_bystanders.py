@@ -10,7 +10,7 @@ from grove_core.areas.gang_termination.design.judge import judge_by_design
 from grove_core.areas.gang_termination.verdicts import Judgement, Terminate
 from grove_core.kernel.refs import Ref
 from grove_core.reconcile import reconcile
-from grove_core.resources.statuses import stands_breached
+from grove_core.resources.statuses import is_marked_breached
 from tests.property.strategies.worlds import World, busy_worlds, is_termination, storms, stormy, world_of
 
 WORLDS = st.one_of(storms(), busy_worlds())
@@ -59,7 +59,7 @@ class TestGT038:
             groups=tuple(group for group in world.groups if group is not lost),
         )
         with_it, without = breached(judge_by_design(world.snapshot)), breached(judge_by_design(left.snapshot))
-        standing = {group.ref for group in left.groups if stands_breached(group.status)}  # of an end that has begun
+        standing = {group.ref for group in left.groups if is_marked_breached(group.status)}  # of an end that has begun
         for index in with_it.keys() | without.keys():
             before, after = with_it.get(index, set()) - {lost.ref}, without.get(index, set())
             assert before <= after <= before | standing

@@ -15,7 +15,7 @@ from grove_core.kernel.conditions import Condition, Truth, condition_of
 from grove_core.kernel.steps import Delete, Outcome, Stage
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_shell.controller.act import act
 from grove_shell.in_memory.cluster import InMemoryCluster

@@ -12,7 +12,7 @@ from grove_core.areas.gang_termination.design.judge import judge_by_design
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step, causes_of
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import CliqueStatus
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.strategies.worlds import World, is_termination, storms, worlds

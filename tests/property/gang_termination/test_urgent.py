@@ -12,7 +12,7 @@ from grove_core.plan.telling import without_the_end
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import stands_breached, with_status
+from grove_core.resources.statuses import is_marked_breached, with_status
 from tests.property.gang_termination_field.worlds import field_storms
 from tests.property.strategies.worlds import World, storms, worlds
 
@@ -36,7 +36,7 @@ def test_pl013_what_tells_that_a_breach_begins_or_ends_or_of_the_first_availabil
             assert not step.action.is_urgent
             continue
         after = with_status(one, step.action.fields)
-        turns = stands_breached(after.status) is not stands_breached(one.status)
+        turns = is_marked_breached(after.status) is not is_marked_breached(one.status)
         is_first = step.action.fields.get("wasAvailable") is True
         assert step.action.is_urgent == (turns or is_first)
         rest = without_the_end(step) if step.action.end_of else None

@@ -15,7 +15,7 @@ from grove_core.areas.gang_termination.verdicts import Keep, Terminate
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import SetStatus
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import COMPONENT, GROUP, MANAGED_BY, SET
+from grove_core.resources.api_names import COMPONENT, GROUP, MANAGED_BY, SET
 from tests.property.gang_termination_field.worlds import field_worlds, fielded
 from tests.property.strategies.tape import Tape
 from tests.property.strategies.worlds import START, World, is_termination, storms

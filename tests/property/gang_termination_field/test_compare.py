@@ -16,7 +16,7 @@ from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Delete, Stage, Step, Termination
 from grove_core.plan.forecast import Forecast, Round
-from grove_core.resources.keys import GROVE
+from grove_core.resources.api_names import GROVE
 from tests.property.strategies.worlds import START
 
 ROOT: Final = Ref(GROVE, "PodCliqueSet", "ml", "llm")

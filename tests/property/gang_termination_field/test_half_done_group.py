@@ -17,7 +17,7 @@ from grove_core.areas.gang_termination.field.unfinished import Unfinished, Untol
 from grove_core.areas.gang_termination.statuses import Counts
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.refs import Ref
-from grove_core.resources.keys import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
+from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.podclique import CliqueStatus
 from grove_core.resources.scaling_group import ScalingGroup
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw

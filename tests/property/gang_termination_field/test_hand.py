@@ -8,7 +8,7 @@ import pytest
 from grove_core.areas.gang_termination.field.generations import F1, F2, F3, Generation
 from grove_core.areas.gang_termination.field.hand import hand_in
 from grove_core.kernel.conditions import Condition, Truth
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from tests.property.strategies.worlds import START, world_of

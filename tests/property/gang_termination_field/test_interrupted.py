@@ -31,7 +31,7 @@ from grove_core.kernel.steps import (
 from grove_core.kernel.times import format_time
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.controller.act import act

@@ -21,7 +21,7 @@ from grove_core.kernel.steps import SetStatus
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
+from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.pod import pod_of
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.podcliqueset import podcliqueset_of

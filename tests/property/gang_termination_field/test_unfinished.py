@@ -18,7 +18,7 @@ from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, SetStatus, Stage, Step, Termination
-from grove_core.resources.keys import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
+from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot

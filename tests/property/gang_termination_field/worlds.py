@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.resources.keys import TERMINATION_IN_PROGRESS
+from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup

@@ -9,10 +9,10 @@ from grove_core.areas.mnnvl.judge import address_of
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
+from grove_core.resources.api_names import DOMAIN_TEMPLATE, DOMAINS_READY, GROVE
 from grove_core.resources.compute_domain import ComputeDomain, compute_domain_of
-from grove_core.resources.configuration import UNTOLD, Configuration, Mnnvl, MnnvlMode
-from grove_core.resources.domain_condition import Failure
-from grove_core.resources.keys import DOMAIN_TEMPLATE, DOMAINS_READY, GROVE
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, Mnnvl, MnnvlMode
+from grove_core.resources.domains_ready_condition import CreationFailure
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from tests.property.mnnvl.gpus import GPUS, ON, Json
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
@@ -82,10 +82,10 @@ def scene(
         replace(clique, annotations=FrozenMap({DOMAIN_TEMPLATE: "llm-rct-0"} if kin == "joined" else {}))
         for clique in (() if kin == "none" else seen.cliques)
     )
-    failed = Condition(DOMAINS_READY, Truth.FALSE, "CreationFailed", Failure((0,), "quota").message, NOW - LATE)
+    failed = Condition(DOMAINS_READY, Truth.FALSE, "CreationFailed", CreationFailure((0,), "quota").message, NOW - LATE)
     status = replace(seen.root.status, conditions=(failed,) if before else ())
     held = FOUND[found]
-    snapshot = told(replace(seen, cliques=cliques), ON if on else UNTOLD)
+    snapshot = told(replace(seen, cliques=cliques), ON if on else DEFAULT_CONFIGURATION)
     ref = address_of(snapshot, 0)
     attempt = Attempt(Step(Stage.FOUNDATION, ref, Create(FrozenMap({})), ()), Outcome.REFUSED, "exceeded quota")
     return replace(

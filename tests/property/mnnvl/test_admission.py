@@ -7,7 +7,7 @@ import pytest
 
 from grove_core.admit import admit
 from grove_core.kernel.admission import Deny, Remark
-from grove_core.resources.configuration import UNTOLD, Configuration, Mnnvl, MnnvlMode
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, Mnnvl, MnnvlMode
 from tests.property.admission_tables import Table, is_meant, same_words, words_of
 
 Json = dict[str, Any]
@@ -48,7 +48,9 @@ def test_mn070_the_table_in_words(*, bless: bool) -> None:
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case["refused"]], ids=lambda case: case["why"])
-@pytest.mark.parametrize("configuration", [UNTOLD, OPERATOR, Configuration(Mnnvl(True, MnnvlMode.ANNOTATIONS))])
+@pytest.mark.parametrize(
+    "configuration", [DEFAULT_CONFIGURATION, OPERATOR, Configuration(Mnnvl(True, MnnvlMode.ANNOTATIONS))]
+)
 def test_mn070_values_are_refused_whatever_the_operator_is_told(case: Json, configuration: Configuration) -> None:
     objections, _ = judged(case, configuration)
     assert {one.path for one in objections} >= set(case["refused"])
@@ -63,9 +65,9 @@ def test_mn071_the_objection_says_what_stood_there() -> None:
 
 def test_mn074_where_it_is_off_an_opt_in_is_in_vain() -> None:
     enabled = "grove.io/mnnvl-enabled"
-    _, warnings = judged({"put": {"metadata.annotations": {enabled: "true"}}}, UNTOLD)
+    _, warnings = judged({"put": {"metadata.annotations": {enabled: "true"}}}, DEFAULT_CONFIGURATION)
     assert [one.reason.rule.code for one in warnings] == ["AnnotationIgnored"]
-    assert not judged({"put": {"metadata.annotations": {enabled: "false"}}}, UNTOLD)[1]
+    assert not judged({"put": {"metadata.annotations": {enabled: "false"}}}, DEFAULT_CONFIGURATION)[1]
 
 
 @pytest.mark.parametrize(

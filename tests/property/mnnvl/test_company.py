@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from grove_core.admit import admit
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Create
-from grove_core.resources.configuration import UNTOLD, Configuration, Mnnvl
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, Mnnvl
 from tests.property.mnnvl_scopes.worlds import GPUS, SCOPED, annotated_sets
 from tests.property.rarely import RARELY
 from tests.property.workload.sets import applied, clique_raw, rounds_of, set_raw
@@ -58,7 +58,7 @@ def sharings(raw: Json) -> dict[str, list[Json]]:
 
 
 @RARELY
-@given(annotated_sets(), st.sampled_from([UNTOLD, OPERATOR, SCOPED]), st.data())
+@given(annotated_sets(), st.sampled_from([DEFAULT_CONFIGURATION, OPERATOR, SCOPED]), st.data())
 def test_mn078_what_is_warned_of_is_what_the_pods_come_to(
     raw: Json, configuration: Configuration, data: st.DataObject
 ) -> None:
@@ -88,7 +88,7 @@ def test_mn078_where_the_sharing_is_written() -> None:
         "spec.template.podCliqueScalingGroups[0].resourceSharing[0]",
         "spec.template.resourceSharing[0]",
     ]
-    assert not warned(raw, UNTOLD)
+    assert not warned(raw, DEFAULT_CONFIGURATION)
     raw["metadata"]["annotations"] = {ENABLED: "false"}
     assert not warned(raw, OPERATOR)
 

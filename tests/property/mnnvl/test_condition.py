@@ -11,8 +11,8 @@ from grove_core.areas.mnnvl.judge import judge_fabric
 from grove_core.areas.mnnvl.wants import wants_of_fabric
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.wants import Status
-from grove_core.resources.domain_condition import Failure, failure_in
-from grove_core.resources.keys import DOMAINS_READY
+from grove_core.resources.api_names import DOMAINS_READY
+from grove_core.resources.domains_ready_condition import CreationFailure, creation_failure_in
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl.scenes import FOUND, scene
 from tests.property.workload.sets import NOW
@@ -20,8 +20,8 @@ from tests.property.workload.sets import NOW
 LONGEST: Final = 32_768  # of a message, by the definition of a set
 
 
-def read_back(message: str) -> Failure:
-    return failure_in((Condition(DOMAINS_READY, Truth.FALSE, "CreationFailed", message, NOW),))
+def read_back(message: str) -> CreationFailure:
+    return creation_failure_in((Condition(DOMAINS_READY, Truth.FALSE, "CreationFailed", message, NOW),))
 
 
 class TestMN019:
@@ -32,22 +32,22 @@ class TestMN019:
     @given(st.lists(st.tuples(st.integers(0, 999_999), st.integers(1, 20_000)), min_size=1, max_size=4), st.text())
     def test_mn019_runs_are_read_back(self, runs: list[tuple[int, int]], error: str) -> None:
         replicas = {index for first, count in runs for index in range(first, min(first + count, 1_000_000))}
-        failure = Failure(tuple(sorted(replicas)), error)
+        failure = CreationFailure(tuple(sorted(replicas)), error)
         assert len(failure.message) <= LONGEST
         assert read_back(failure.message) == failure
 
     @pytest.mark.parametrize("replicas", [range(0, 20_000, 2), range(0, 400_000, 7)])
     def test_mn019_what_has_no_room_is_left_out_from_the_end(self, replicas: range) -> None:
-        message = Failure(tuple(replicas), "quota exceeded").message
+        message = CreationFailure(tuple(replicas), "quota exceeded").message
         told = read_back(message)
         assert len(message) <= LONGEST
         assert told.replicas == tuple(replicas)[: len(told.replicas)]
         assert len(told.replicas) > 1_000
         assert told.error == "quota exceeded"
-        assert Failure(told.replicas, told.error).message == message
+        assert CreationFailure(told.replicas, told.error).message == message
 
     def test_mn019_few_are_told_one_by_one(self) -> None:
-        assert Failure((0, 1, 2, 3), "no").message.endswith("[0, 1, 2, 3]. Error: no")
+        assert CreationFailure((0, 1, 2, 3), "no").message.endswith("[0, 1, 2, 3]. Error: no")
 
     @pytest.mark.parametrize("listed", ["9" * 5_000, "5-", "-5", "3-1", "0-9999999999", "1000000", "01", "1--2", "²"])
     def test_mn015_what_is_no_replica_is_passed_over(self, listed: str) -> None:
@@ -76,13 +76,13 @@ def test_mn013_it_stays_until_the_domain_is_there(kin: str, found: str) -> None:
 @pytest.mark.parametrize(
     ("stored", "refused", "told"),
     [
-        (Failure((0, 1), "of 0"), {}, "of 0"),
-        (Failure((0, 1), "of 0"), {1: "of 1"}, "of 0"),
-        (Failure((0, 1), "of 0"), {0: "new of 0"}, "new of 0"),
-        (Failure((1,), "of 1"), {0: "of 0"}, "of 0"),
+        (CreationFailure((0, 1), "of 0"), {}, "of 0"),
+        (CreationFailure((0, 1), "of 0"), {1: "of 1"}, "of 0"),
+        (CreationFailure((0, 1), "of 0"), {0: "new of 0"}, "new of 0"),
+        (CreationFailure((1,), "of 1"), {0: "of 0"}, "of 0"),
     ],
 )
-def test_mn012_the_words_are_those_about_the_first(stored: Failure, refused: dict[int, str], told: str) -> None:
+def test_mn012_the_words_are_those_about_the_first(stored: CreationFailure, refused: dict[int, str], told: str) -> None:
     seen = scene("none", "nothing", refused=True, before=True, known=True, on=True)
     (attempt,) = seen.attempts
     condition = replace(seen.root.status.conditions[0], message=stored.message)

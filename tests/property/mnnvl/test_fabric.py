@@ -26,15 +26,15 @@ from grove_core.kernel.wants import Present, Status, Withheld
 from grove_core.plan.forecast import forecast_of
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import DOMAIN_TEMPLATE, DOMAINS_READY, MNNVL_CLAIM, MNNVL_ENABLED
 from grove_core.resources.configuration import (
-    UNTOLD,
+    DEFAULT_CONFIGURATION,
     Configuration,
     DomainShape,
     Mnnvl,
-    Served,
+    ServedApis,
 )
-from grove_core.resources.domain_condition import Failure, failure_in
-from grove_core.resources.keys import DOMAIN_TEMPLATE, DOMAINS_READY, MNNVL_CLAIM, MNNVL_ENABLED
+from grove_core.resources.domains_ready_condition import CreationFailure, creation_failure_in
 from grove_core.resources.statuses import with_status
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl.gpus import GPUS, ON, Json
@@ -145,7 +145,7 @@ def _check_condition(state: dict[str, Any]) -> None:
         root = with_status(root, want.fields)
     fate = expected(**state)
     fails = fate is Fate.FAILED or (fate in {Fate.AWAITED, Fate.RESTORED, Fate.LEAVING} and state["before"])
-    assert failure_in(root.status.conditions).replicas == ((0,) if fails else ())
+    assert creation_failure_in(root.status.conditions).replicas == ((0,) if fails else ())
     assert (not fails) is not any(one.type == DOMAINS_READY for one in root.status.conditions)
     if fails and state["before"]:
         (condition,) = root.status.conditions
@@ -160,19 +160,22 @@ def test_mn016_what_was_not_collected_leaves_the_condition_alone(kin: str) -> No
 
 @given(st.lists(st.integers(0, 9999), min_size=1, unique=True), st.text())
 def test_mn015_the_message_can_be_read_back(replicas: list[int], error: str) -> None:
-    failure = Failure(tuple(sorted(replicas)), error)
+    failure = CreationFailure(tuple(sorted(replicas)), error)
     stored = Condition(DOMAINS_READY, Truth.FALSE, "CreationFailed", failure.message, NOW)
-    assert failure_in((stored,)) == failure
+    assert creation_failure_in((stored,)) == failure
 
 
 def test_mn015_the_message_is_that_of_the_design_document() -> None:
     said = "ComputeDomain creation failed for replicas: [2, 5]. Error: quota exceeded"
-    assert Failure((2, 5), "quota exceeded").message == said
+    assert CreationFailure((2, 5), "quota exceeded").message == said
 
 
 @given(st.text(), st.sampled_from([Truth.TRUE, Truth.FALSE, Truth.UNKNOWN]))
 def test_mn015_words_of_others_say_nothing(message: str, status: Truth) -> None:
-    assert failure_in((Condition(DOMAINS_READY, status, "CreationFailed", f"!{message}", NOW),)) == Failure()
+    assert (
+        creation_failure_in((Condition(DOMAINS_READY, status, "CreationFailed", f"!{message}", NOW),))
+        == CreationFailure()
+    )
 
 
 def test_mn012_a_failure_is_told_before_anything_is_made_without_a_domain() -> None:
@@ -198,7 +201,7 @@ def test_mn030_a_whole_set_to_rest(raw: Json, asking: int, shape: DomainShape) -
     cliques = raw["spec"]["template"]["cliques"]
     for clique in cliques[:asking]:
         clique["spec"]["podSpec"]["containers"] = [{"name": "main", "resources": GPUS}, {"name": "side"}]
-    start = replace(told(applied(raw)), served=Served(domains=shape))
+    start = replace(told(applied(raw)), served=ServedApis(domains=shape))
     there: dict[str, Json] = {}
     for seen, plan in rounds_of(start):
         assert not problems_in(plan, seen)
@@ -238,7 +241,7 @@ def _check_pod(made: Json, *, joined: bool) -> None:
         ("yes", True, ON, "OptedOut"),
         (None, False, ON, "NoGpusAsked"),
         ("true", False, ON, "NoGpusAsked"),
-        (None, True, UNTOLD, "MnnvlOff"),
+        (None, True, DEFAULT_CONFIGURATION, "MnnvlOff"),
         (None, True, BY_ANNOTATIONS, "MnnvlOff"),
     ],
 )
@@ -265,8 +268,10 @@ def test_mn008_admission_and_judgement_read_a_choice_alike(choice: str | None, *
 
 
 @pytest.mark.parametrize("enabled", [False, True])
-@pytest.mark.parametrize("served", [Served(), Served(without_domains=True), Served(domains=DomainShape.NVIDIA)])
-def test_mn061_no_operator_where_there_are_no_domains(enabled: bool, served: Served) -> None:
+@pytest.mark.parametrize(
+    "served", [ServedApis(), ServedApis(without_domains=True), ServedApis(domains=DomainShape.NVIDIA)]
+)
+def test_mn061_no_operator_where_there_are_no_domains(enabled: bool, served: ServedApis) -> None:
     objection = objection_to_start(Configuration(Mnnvl(enabled=enabled)), served)
     assert (objection is not None) is (enabled and served.without_domains)
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from grove_core.kernel.steps import Apply, Create, Delete
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import MNNVL_ENABLED
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.configuration import UNTOLD, Configuration
-from grove_core.resources.keys import MNNVL_ENABLED
-from grove_core.resources.membership import is_managed
-from grove_core.resources.owned import CLAIM_KIND
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
+from grove_core.resources.domain_sharing import is_managed
+from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.indexing import cluster_of, with_domains
 from grove_core.snapshot.snapshot import Snapshot
@@ -92,7 +92,9 @@ def changed(life: Life, how: str, configuration: Configuration) -> None:
         for item in [item for item in life.world.items.values() if item.ref.kind == GROUP_KIND]:
             life.scale(item.ref.name, 1)
     elif how == "switch":
-        life.world.configuration = configuration if life.world.configuration is UNTOLD else UNTOLD
+        life.world.configuration = (
+            configuration if life.world.configuration is DEFAULT_CONFIGURATION else DEFAULT_CONFIGURATION
+        )
     else:
         for ref in [ref for ref in life.world.items if ref.kind == how]:
             life.world.delete(ref)
@@ -108,7 +110,7 @@ def test_mn016_nobody_does_more_for_knowing_less(data: st.DataObject, raw: Json,
     """At any moment of a life, with every kind, and every two of them, taken away in turn."""
     life = Life(raw, lingering=lingering)
     is_on = data.draw(st.booleans(), "on at first")
-    life.world.configuration = MODES[mode] if is_on else UNTOLD
+    life.world.configuration = MODES[mode] if is_on else DEFAULT_CONFIGURATION
     life.settle()
     changes = data.draw(st.lists(st.sampled_from(CHANGES), min_size=1, max_size=3), "then")
     for how in (*([] if is_on else ["switch"]), *changes):

@@ -11,7 +11,7 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
 from grove_core.kernel.wants import Absent
-from grove_core.resources.keys import GROVE, SET_REPLICA
+from grove_core.resources.api_names import GROVE, SET_REPLICA
 from grove_core.resources.pod import Pod
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot

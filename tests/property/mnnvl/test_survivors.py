@@ -13,8 +13,8 @@ from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Apply, Attempt, Create, Outcome, SetStatus, Stage, Step
 from grove_core.kernel.wants import Status, Withheld
 from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import DOMAINS_READY, MNNVL_ENABLED
 from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
-from grove_core.resources.keys import DOMAINS_READY, MNNVL_ENABLED
 from grove_core.snapshot.size import MOST
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl.gpus import GPUS, ON

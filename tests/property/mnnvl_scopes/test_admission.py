@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.admit import admit, neighbours_in
+from grove_core.admit import admit, used_names_in
 from grove_core.kernel.admission import Deny, Remark
-from grove_core.resources.configuration import UNTOLD, Configuration, Mnnvl, MnnvlMode
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, Mnnvl, MnnvlMode
 from tests.property.admission_tables import Table, is_meant, same_words, words_of
 from tests.property.mnnvl_scopes.worlds import GPUS
 from tests.property.workload.sets import clique_raw, set_raw
@@ -58,7 +58,9 @@ def test_ms070_the_table_in_words(*, bless: bool) -> None:
 OPERATOR: Final = Configuration(Mnnvl(enabled=True))
 
 
-@pytest.mark.parametrize("configuration", [UNTOLD, OPERATOR, Configuration(Mnnvl(False, MnnvlMode.ANNOTATIONS))])
+@pytest.mark.parametrize(
+    "configuration", [DEFAULT_CONFIGURATION, OPERATOR, Configuration(Mnnvl(False, MnnvlMode.ANNOTATIONS))]
+)
 def test_ms071_scopes_are_judged_in_this_mode_only(configuration: Configuration) -> None:
     """Elsewhere they mean nothing, and a set that has them must not be refused for that."""
     odd = {"spec.template.cliques[0].annotations": {SCOPE: "node", CLASS: ""}}
@@ -75,20 +77,22 @@ def test_ms084_a_class_that_is_not_there(known: frozenset[str] | None, warned: l
     assert [one.reason.rule.code for one in warnings] == warned
 
 
-@pytest.mark.parametrize(("configuration", "refused"), [(SCOPED, True), (OPERATOR, False), (UNTOLD, False)])
+@pytest.mark.parametrize(
+    ("configuration", "refused"), [(SCOPED, True), (OPERATOR, False), (DEFAULT_CONFIGURATION, False)]
+)
 def test_ms077_two_sets_must_not_share_a_domain(configuration: Configuration, refused: bool) -> None:
     """Clique 1 of the set chat, alone, and replica 1 of the set chat-0, would both have chat-0-1-cd."""
     alone = {ENABLED: "true", SCOPE: "clique"}
     ours = TABLE.with_values({"spec.template.cliques[0].name": "1", "spec.template.cliques[0].annotations": alone})
     theirs = TABLE.with_values({"metadata.name": "chat-0", "metadata.annotations": {ENABLED: "true"}})
     for new, other in ((ours, theirs), (theirs, ours)):
-        verdict = admit(new, None, neighbours_in([new, other]), configuration).verdict
+        verdict = admit(new, None, used_names_in([new, other]), configuration).verdict
         found = verdict.objections if isinstance(verdict, Deny) else ()
         told = [one.reason.sentence for one in found if dict(one.reason.facts).get("kind") == "ComputeDomain"]
         assert bool(told) is refused
         assert all("chat-0-1-cd" in words for words in told)
     apart = TABLE.with_values({"metadata.name": "chat-0", "metadata.annotations": {ENABLED: "false"}})
-    verdict = admit(ours, None, neighbours_in([ours, apart]), SCOPED).verdict
+    verdict = admit(ours, None, used_names_in([ours, apart]), SCOPED).verdict
     found = verdict.objections if isinstance(verdict, Deny) else ()
     assert not [one for one in found if dict(one.reason.facts).get("kind") == "ComputeDomain"]
 
@@ -99,7 +103,7 @@ def test_ms077_a_name_that_is_held_already() -> None:
     ours = TABLE.with_values({"spec.template.cliques[0].name": "1", "spec.template.cliques[0].annotations": alone})
     labels = {"grove.io/pcs-name": "chat-0", "grove.io/pcs-replica-index": "1"}
     held = {"kind": "ComputeDomain", "metadata": {"name": "chat-0-1-cd", "namespace": "ml", "labels": labels}}
-    verdict = admit(ours, None, neighbours_in([held]), SCOPED).verdict
+    verdict = admit(ours, None, used_names_in([held]), SCOPED).verdict
     assert isinstance(verdict, Deny)
     assert "chat-0-1-cd" in verdict.objections[0].reason.sentence
 

@@ -19,9 +19,9 @@ from grove_core.kernel.steps import Attempt, Create, Ensure
 from grove_core.plan.forecast import forecast_of
 from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.configuration import UNTOLD, Served
-from grove_core.resources.membership import joined_claim
-from grove_core.resources.owned import Owned
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, ServedApis
+from grove_core.resources.domain_sharing import shared_claim_entry
+from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
@@ -77,7 +77,7 @@ def check_that_all_is_well(raw: Json, world: InMemoryCluster, seen: Snapshot) ->
     gangs = {gang.ref.name: gang for gang in seen.gangs}
     wanted: dict[tuple[str, str], str] = {}
     for clique in seen.cliques:
-        expected, claim = expected_of(raw, clique), joined_claim(clique.pod_spec)
+        expected, claim = expected_of(raw, clique), shared_claim_entry(clique.pod_spec)
         assert (claim is None) is (expected is None), clique.ref.name
         if expected is None or claim is None:
             continue
@@ -144,7 +144,7 @@ def test_ms052_disturbed_it_comes_back(raw: Json, data: st.DataObject) -> None:
         elif what == "switch":
             settled(world, ref)
             before = {item: item.resource_version for item in world.items.values()}
-            settled(world, ref, UNTOLD)
+            settled(world, ref, DEFAULT_CONFIGURATION)
             assert {item: item.resource_version for item in world.items.values()} == before
         if data.draw(st.booleans()):
             seen = settled(world, ref)
@@ -167,12 +167,12 @@ def test_pl009_plans_that_ensure_read_back(raw: Json) -> None:
 def around(world: InMemoryCluster, seen: Snapshot) -> Surroundings:
     return Surroundings(
         configuration=SCOPED,
-        served=Served(),
+        served=ServedApis(),
         owner=seen.root,
         domains={
             (ref.namespace, ref.name): item for ref, item in world.items.items() if isinstance(item, ComputeDomain)
         },
-        claims={(ref.namespace, ref.name): item for ref, item in world.items.items() if isinstance(item, Owned)},
+        claims={(ref.namespace, ref.name): item for ref, item in world.items.items() if isinstance(item, OwnedObject)},
     )
 
 

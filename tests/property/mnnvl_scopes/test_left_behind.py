@@ -11,7 +11,7 @@ from grove_core.areas.mnnvl_scopes.verdicts import Lot
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import GROUP_REPLICA, MNNVL_SCOPE
+from grove_core.resources.api_names import GROUP_REPLICA, MNNVL_SCOPE
 from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl_scopes.worlds import ENABLED, GPUS, brought_up, half_shared

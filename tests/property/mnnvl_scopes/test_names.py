@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from grove_core.admit import admit
 from grove_core.kernel.admission import Admit
 from grove_core.reconcile import reconcile
-from grove_core.resources.membership import joined_claim, user_of
+from grove_core.resources.domain_sharing import domain_user_of, shared_claim_entry
 from tests.property.mnnvl_scopes.worlds import ENABLED, GPUS, SCOPE, SCOPED, brought_up, shared_in
 from tests.property.rarely import RARELY
 from tests.property.workload.sets import clique_raw, set_raw
@@ -58,11 +58,11 @@ def test_ms076_what_is_admitted_has_names_that_fit_and_one_user_each(raw: Json) 
     shared = shared_in(world)
     assert all(len(name) <= LONGEST for _, name in shared)
     for kind in ("ComputeDomain", "ResourceClaim"):
-        users = [user_of(item.labels) for (of_kind, _), item in shared.items() if of_kind == kind]
+        users = [domain_user_of(item.labels) for (of_kind, _), item in shared.items() if of_kind == kind]
         assert len(users) == len(set(users))
     assert seen.cliques
     for clique in seen.cliques:
-        claim = joined_claim(clique.pod_spec)
+        claim = shared_claim_entry(clique.pod_spec)
         assert claim is not None
         assert ("ResourceClaim", claim["resourceClaimName"]) in shared
     waiting = [held for held in reconcile(seen).withheld if held.because[0].rule.requirement.startswith("MS-")]

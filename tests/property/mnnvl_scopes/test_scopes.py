@@ -18,9 +18,14 @@ from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Ensure, Outcome, Stage, Step
 from grove_core.reconcile import reconcile
-from grove_core.resources.configuration import UNTOLD, Configuration, Mnnvl, Served
-from grove_core.resources.dialects import names_of
-from grove_core.resources.membership import joined_claim, seat_for, seat_of, user_of
+from grove_core.resources.api_formats import refs_in_all_versions
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, Mnnvl, ServedApis
+from grove_core.resources.domain_sharing import (
+    domain_user_of,
+    position_in_template,
+    position_of_clique,
+    shared_claim_entry,
+)
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.resources.podgang import PodGang
@@ -88,7 +93,7 @@ def test_sm095_what_another_version_names_is_the_same_object(place: int) -> None
     start = told(applied(one_set()))
     ensure = [step for step in reconcile(start).steps if isinstance(step.action, Ensure)][place]
     assert isinstance(ensure.action, Ensure)
-    for ref in names_of(ensure.target):
+    for ref in refs_in_all_versions(ensure.target):
         world = InMemoryCluster((start,))
         assert world.attempt(ensure).outcome is Outcome.DONE
         (uid,) = (one.uid for one in shared_in(world).values())
@@ -171,16 +176,16 @@ def test_ms056_what_was_not_collected_is_ensured_and_not_missed(missing: str) ->
 
 
 def test_ms005_what_does_not_read_is_let_through() -> None:
-    around_nothing = Surroundings(configuration=SCOPED, served=Served(), owner=None, domains={}, claims={})
+    around_nothing = Surroundings(configuration=SCOPED, served=ServedApis(), owner=None, domains={}, claims={})
     decision = admit_podclique({"metadata": {"name": "x", "annotations": {ENABLED: "true"}}}, around_nothing)
     assert decision.verdict == Amend()
     assert decision.because[0].rule.code == "NotRead"
     assert decision.because[0].subject.short == "PodClique/x"
 
 
-@pytest.mark.parametrize("configuration", [UNTOLD, Configuration(Mnnvl(enabled=True))])
+@pytest.mark.parametrize("configuration", [DEFAULT_CONFIGURATION, Configuration(Mnnvl(enabled=True))])
 def test_ms001_elsewhere_nothing_is_changed(configuration: Configuration) -> None:
-    around_nothing = Surroundings(configuration=configuration, served=Served(), owner=None, domains={}, claims={})
+    around_nothing = Surroundings(configuration=configuration, served=ServedApis(), owner=None, domains={}, claims={})
     said = {"annotations": {ENABLED: "true"}, "labels": {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0"}}
     raw = {"metadata": {"name": "llm-0-a", "namespace": "ml", **said}, "spec": {"podSpec": GPUS}}
     decision = admit_podclique(raw, around_nothing)
@@ -189,7 +194,7 @@ def test_ms001_elsewhere_nothing_is_changed(configuration: Configuration) -> Non
 
 
 def test_ms038_a_set_that_nobody_knows_is_waited_for() -> None:
-    around_nothing = Surroundings(configuration=SCOPED, served=Served(), owner=None, domains={}, claims={})
+    around_nothing = Surroundings(configuration=SCOPED, served=ServedApis(), owner=None, domains={}, claims={})
     said = {"annotations": {ENABLED: "true"}, "labels": {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0"}}
     raw = {"metadata": {"name": "llm-0-a", "namespace": "ml", **said}, "spec": {"podSpec": GPUS}}
     verdict = admit_podclique(raw, around_nothing).verdict
@@ -205,7 +210,7 @@ OURS: Final = {"name": "mnnvl", "resourceClaimName": "llm-0-mnnvl-claim"}
 
 def made_by_somebody(claims: list[Json]) -> Decision[AmendmentVerdict]:
     """The admission of a PodClique that shares the domain of replica 0, and has these claims of its own."""
-    around = Surroundings(configuration=SCOPED, served=Served(), owner=OWNER, domains={}, claims={})
+    around = Surroundings(configuration=SCOPED, served=ServedApis(), owner=OWNER, domains={}, claims={})
     said = {"annotations": {ENABLED: "true"}, "labels": {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0"}}
     spec = {"podSpec": {**GPUS, "resourceClaims": claims}}
     return admit_podclique({"metadata": {"name": "llm-0-a", "namespace": "ml", **said}, "spec": spec}, around)
@@ -237,7 +242,7 @@ def test_ms008_the_claim_that_grove_has_put_there_is_no_claim_of_the_user() -> N
 @pytest.mark.req("MS-086")
 @pytest.mark.parametrize("name", ["Not A Class!", "-x", "a..b", "x" * 254])
 def test_ms003_a_device_class_that_cannot_be_joins_nothing(name: str) -> None:
-    around = Surroundings(configuration=SCOPED, served=Served(), owner=OWNER, domains={}, claims={})
+    around = Surroundings(configuration=SCOPED, served=ServedApis(), owner=OWNER, domains={}, claims={})
     said = {
         "annotations": {ENABLED: "true", "grove.io/mnnvl-device-class": name},
         "labels": {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0"},
@@ -270,13 +275,13 @@ def test_ms022_labels_name_the_user_and_can_be_read_back(scope: str, present: Js
     group |= {} if scope == "clique" else where
     world, seen = brought_up(raw)
     (member,) = [clique for clique in seen.cliques if clique.group_replica_index == 1]
-    claim = joined_claim(member.pod_spec)
+    claim = shared_claim_entry(member.pod_spec)
     assert claim is not None
     found = shared_in(world)["ResourceClaim", str(claim["resourceClaimName"])]
     assert {key: found.labels.get(key) for key in present} == present
     assert not set(absent) & set(found.labels)
     assert found.labels["app.kubernetes.io/part-of"] == "llm"
-    user = user_of(found.labels)
+    user = domain_user_of(found.labels)
     assert user is not None
     assert (user.set_name, user.replica, bool(user.group), bool(user.clique)) == (
         "llm",
@@ -299,17 +304,17 @@ def test_ms020_a_seat_is_read_off_the_labels(
     set_name: str, replica: int, clique: str, group: tuple[str, int] | None, full: bool
 ) -> None:
     """Whether the label of the group has its full name, as Grove writes it, or its own, as the design prints it."""
-    wanted = seat_for(set_name, replica, clique, *(group or ()))
+    wanted = position_in_template(set_name, replica, clique, *(group or ()))
     labels = {"grove.io/pcs-name": set_name, "grove.io/pcs-replica-index": str(replica)}
     if group is not None:
         labels |= {"grove.io/pcsg-name": wanted.group if full else group[0]}
         labels |= {"grove.io/pcsg-replica-index": str(group[1])}
     (stored,) = stored_clique()
     read = replace(stored, ref=replace(stored.ref, name=wanted.name), labels=FrozenMap(labels), replica_index=replica)
-    seat = seat_of(read)
+    position = position_of_clique(read)
     if group is not None and not full and wanted.name.startswith(f"{group[0]}-{group[1]}-"):
         return  # by its name alone it might be either
-    assert seat == wanted
+    assert position == wanted
 
 
 def test_cl012_what_is_shared_can_be_asked_about() -> None:
@@ -325,7 +330,7 @@ def test_cl012_what_is_shared_can_be_asked_about() -> None:
     _, seen = brought_up(raw)
     asked = Inquiry(seen, reconcile(seen), "ComputeDomain", "llm-0-cd")
     assert {finding.verdict for finding in asked.findings()} == {"Belongs", "Joins", "Wanted"}
-    off = told(seen, UNTOLD)
+    off = told(seen, DEFAULT_CONFIGURATION)
     asked = Inquiry(off, reconcile(off), "ComputeDomain", "llm-0-cd")
     assert "LeftAlone" in {finding.verdict for finding in asked.findings()}
 

@@ -18,11 +18,11 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Delete, Ensure, Stage
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
-from grove_core.resources.applied import with_fields
+from grove_core.resources.after_apply import with_applied_fields
+from grove_core.resources.api_names import COMPONENT, GROUP_REPLICA, MNNVL_MANAGED, MNNVL_SCOPE, SET_REPLICA
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.configuration import Served
-from grove_core.resources.keys import COMPONENT, GROUP_REPLICA, MNNVL_MANAGED, MNNVL_SCOPE, SET_REPLICA
-from grove_core.resources.membership import seat_of, user_of
+from grove_core.resources.configuration import ServedApis
+from grove_core.resources.domain_sharing import domain_user_of, position_of_clique
 from grove_core.resources.podclique import PodClique
 from tests.property.mnnvl_scopes.worlds import ENABLED, GPUS, SCOPED, brought_up, half_shared, told, without
 from tests.property.workload.life import Life
@@ -90,7 +90,7 @@ def test_cl012_a_domain_that_nobody_of_the_set_shares_is_not_of_it() -> None:
 
 
 def test_ms005_a_clique_whose_labels_name_no_set_is_let_through() -> None:
-    around = Surroundings(configuration=SCOPED, served=Served(), owner=None, domains={}, claims={})
+    around = Surroundings(configuration=SCOPED, served=ServedApis(), owner=None, domains={}, claims={})
     said = {"annotations": {ENABLED: "true"}, "labels": {"grove.io/podcliqueset-replica-index": "0"}}
     raw = {"metadata": {"name": "x", "namespace": "ml", **said}, "spec": {"podSpec": GPUS}}
     decision = admit_podclique(raw, around)
@@ -119,11 +119,11 @@ def stored() -> PodClique:
     [({}, 0), ({"grove.io/pcs-name": "llm"}, -1), ({"grove.io/pcs-name": "llm", "grove.io/pcsg-name": "pool"}, 0)],
 )
 def test_ms020_labels_that_do_not_say_where(labels: Json, replica: int) -> None:
-    assert seat_of(replace(stored(), labels=FrozenMap(labels), replica_index=replica)) is None
+    assert position_of_clique(replace(stored(), labels=FrozenMap(labels), replica_index=replica)) is None
 
 
 def test_ms022_labels_that_name_nobody() -> None:
-    assert user_of(FrozenMap({"grove.io/pcs-name": "llm"})) is None
+    assert domain_user_of(FrozenMap({"grove.io/pcs-name": "llm"})) is None
 
 
 def test_pl022_what_is_ensured_comes_before_what_stands_on_it() -> None:
@@ -145,7 +145,7 @@ def test_cl011_a_configuration_that_is_none_is_refused() -> None:
 def test_wl025_a_generation_that_nobody_knows_does_not_move() -> None:
     clique = replace(stored(), generation=None)
     fields = FrozenMap({"spec": FrozenMap({"autoScalingConfig": FrozenMap({"maxReplicas": 9})})})
-    changed = with_fields(clique, fields)
+    changed = with_applied_fields(clique, fields)
     assert isinstance(changed, PodClique)
     assert changed.generation is None
     assert changed.auto_scaling["maxReplicas"] == 9

@@ -13,14 +13,14 @@ from grove_core.areas.mnnvl_scopes.rules import Why
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.steps import Delete
 from grove_core.reconcile import reconcile
-from grove_core.resources.configuration import Served
+from grove_core.resources.configuration import ServedApis
 from grove_core.resources.manifest import manifest_of
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl_scopes.worlds import CLASS, ENABLED, GPUS, SCOPE, SCOPED, brought_up, told
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
 Json = dict[str, Any]
-NOBODY = Surroundings(configuration=SCOPED, served=Served(), owner=None, domains={}, claims={})
+NOBODY = Surroundings(configuration=SCOPED, served=ServedApis(), owner=None, domains={}, claims={})
 GROUP: Json = {
     "name": "pool",
     "cliqueNames": ["b"],

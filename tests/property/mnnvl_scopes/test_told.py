@@ -8,7 +8,7 @@ import pytest
 from grove_core.areas.mnnvl_scopes.rules import Why
 from grove_core.kernel.frozen import thaw
 from grove_core.reconcile import reconcile
-from grove_core.resources.membership import joined_claim
+from grove_core.resources.domain_sharing import shared_claim_entry
 from grove_core.resources.podcliqueset import PodCliqueSet
 from tests.property.mnnvl_scopes.worlds import CLASS, ENABLED, GPUS, brought_up, settled
 from tests.property.workload.life import with_image
@@ -52,8 +52,8 @@ def test_ms034_another_template_keeps_claim_and_annotations() -> None:
     world.put(replace(root, spec=with_image(root.spec, "v2", ()), generation=(root.generation or 0) + 1))
     after = next(clique for clique in settled(world, root.ref).cliques if clique.ref.name == "llm-0-a")
     assert after.template_hash != before.template_hash
-    assert joined_claim(after.pod_spec) == joined_claim(before.pod_spec)
-    assert joined_claim(after.pod_spec) is not None
+    assert shared_claim_entry(after.pod_spec) == shared_claim_entry(before.pod_spec)
+    assert shared_claim_entry(after.pod_spec) is not None
     assert after.annotations == before.annotations
 
 

@@ -12,8 +12,8 @@ from grove_core.areas.mnnvl_scopes.verdicts import Lot
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.steps import Ensure
 from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import SET
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.keys import SET
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl_scopes.worlds import ENABLED, GPUS, SCOPE, SHARED, brought_up, half_shared, without
 from tests.property.workload.sets import clique_raw, set_raw
@@ -215,7 +215,7 @@ def test_ms053_nothing_is_judged_of_a_set_that_goes_or_is_not_stored(change: Jso
 def test_wl024_who_uses_what_is_not_counted_out_of_a_set_beyond_all_bounds() -> None:
     seen = half_shared()
     huge = replace(seen, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 10**15})))
-    assert not judge_scopes(huge).seats
+    assert not judge_scopes(huge).positions
 
 
 def test_cl012_a_domain_of_the_set_is_found_by_its_name() -> None:

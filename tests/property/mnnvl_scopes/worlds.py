@@ -12,7 +12,7 @@ from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
-from grove_core.resources.owned import Owned
+from grove_core.resources.owned_object import OwnedObject
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import act
 from grove_shell.in_memory.cluster import InMemoryCluster
@@ -53,12 +53,14 @@ def annotated_sets(draw: st.DrawFn) -> Json:
     return raw
 
 
-def shared_in(world: InMemoryCluster) -> dict[tuple[str, str], ComputeDomain | Owned]:
+def shared_in(world: InMemoryCluster) -> dict[tuple[str, str], ComputeDomain | OwnedObject]:
     """Domains and claims by kind and name; claims that templates share are not among them."""
     return {
         (ref.kind, ref.name): item
         for ref, item in world.items.items()
-        if isinstance(item, ComputeDomain | Owned) and ref.kind in SHARED and "grove.io/mnnvl-managed" in item.labels
+        if isinstance(item, ComputeDomain | OwnedObject)
+        and ref.kind in SHARED
+        and "grove.io/mnnvl-managed" in item.labels
     }
 
 

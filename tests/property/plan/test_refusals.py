@@ -13,7 +13,7 @@ from grove_core.kernel.wants import Absent, Applied, Desired, Present, Status, W
 from grove_core.plan.difference import difference, steps_for
 from grove_core.plan.plan import Plan
 from grove_core.plan.telling import without_the_end
-from grove_core.resources.keys import GROVE
+from grove_core.resources.api_names import GROVE
 from grove_core.snapshot.expectations import refused_so_far
 from tests.property.plan.test_survivors import BECAUSE, GUARD, KNOWN, Seen, manifest
 from tests.property.workload.sets import NOW

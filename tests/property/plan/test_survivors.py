@@ -36,7 +36,7 @@ from grove_core.plan.plan import Plan
 from grove_core.plan.recurrence import Recurrence, image_of
 from grove_core.plan.staleness import Change, changes_since
 from grove_core.plan.toll import Tolls
-from grove_core.resources.keys import GROVE
+from grove_core.resources.api_names import GROVE
 from grove_core.resources.meta import Resource
 from grove_core.resources.pod import Pod, pod_of
 from tests.property.ending import ENDING

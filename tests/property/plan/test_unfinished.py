@@ -16,9 +16,9 @@ from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, Set
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.plan import Plan
 from grove_core.plan.unfinished import still_wanted, unfinished_after, with_former
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.statuses import breach_in, with_status
+from grove_core.resources.statuses import breach_condition_of, with_status
 from grove_core.snapshot.expectations import refused_so_far
 from grove_core.snapshot.overtaken import with_overtaken
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
@@ -98,11 +98,11 @@ class TestOP103:
                 assert isinstance(step.action, SetStatus)
                 clique = with_status(clique, step.action.fields)
                 found, was_over = breach(truth, number), False
-            elif outcome is not None and is_true(breach_in(clique.status)):
+            elif outcome is not None and is_true(breach_condition_of(clique.status)):
                 was_over = was_over or truth is not Truth.TRUE
                 found = breach(truth, number) if was_over else found
             (seen,) = with_overtaken(replace(SEEN, cliques=(clique,), attempts=(*refused, *unfinished))).cliques
-            assert breach_in(seen.status) == found
+            assert breach_condition_of(seen.status) == found
             assert len(unfinished) <= 2
             assert all(one.outcome is not Outcome.REFUSED for one in unfinished), "it stands in no way"
         event(f"was over: {was_over}")

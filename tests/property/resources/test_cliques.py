@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.resources.keys import GROUP_REPLICA, SET_REPLICA
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED as OWN
+from grove_core.resources.api_names import GROUP_REPLICA, SET_REPLICA
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED as OWN
 from grove_core.resources.podclique import CliqueStatus, PodClique, podclique_of
 from tests.property.resources.manifests import (
     SINCE,

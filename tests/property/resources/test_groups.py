@@ -8,7 +8,7 @@ from hypothesis import example, given
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.resources.keys import SET_REPLICA
+from grove_core.resources.api_names import SET_REPLICA
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup, scaling_group_of
 from tests.property.resources.manifests import SINCE, Json, almost, any_json, condition, group, is_there, meta, outcome
 

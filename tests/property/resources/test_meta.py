@@ -9,8 +9,8 @@ from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.times import parse_time
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED as OWN
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED as OWN
 from grove_core.resources.meta import Resource, read_conditions
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.podcliqueset import podcliqueset_of

@@ -5,8 +5,8 @@ from typing import Any, Final
 import pytest
 
 from grove_core.kernel.errors import MalformedObject
-from grove_core.resources.demand import amount_text, demand_of
-from grove_core.resources.node import node_of, obstacle_on
+from grove_core.resources.node import node_of, unschedulable_reason
+from grove_core.resources.pod_demand import amount_text, pod_demand_of
 
 Json = dict[str, Any]
 
@@ -20,7 +20,7 @@ def asks(**resources: Any) -> Json:
 
 
 def amounts(spec: Json) -> dict[str, int]:
-    return dict(demand_of(spec).amounts)
+    return dict(pod_demand_of(spec).amounts)
 
 
 class TestTP104:
@@ -30,7 +30,7 @@ class TestTP104:
 
     def test_containers_are_summed_and_limits_are_requests(self) -> None:
         limited = {"resources": {"limits": {"nvidia.com/gpu": "8", "cpu": 4}, "requests": {"cpu": "500m"}}}
-        found = demand_of({"containers": [limited, asks(cpu="1.5", memory="1Ki")]})
+        found = pod_demand_of({"containers": [limited, asks(cpu="1.5", memory="1Ki")]})
         assert found.amounts == (
             ("nvidia.com/gpu", 8000),
             ("cpu", 2000),
@@ -103,7 +103,7 @@ CLAIM: Final = {"persistentVolumeClaim": {"claimName": "x"}}
     ],
 )
 def test_tp106_what_is_not_looked_at_is_named(spec: Json, unseen: tuple[str, ...]) -> None:
-    assert demand_of(spec).unseen == unseen
+    assert pod_demand_of(spec).unseen == unseen
 
 
 class TestTP103:
@@ -137,7 +137,7 @@ GONE: Final = {"taints": [{"key": "node.kubernetes.io/unreachable", "effect": "N
 
 
 def turned_away(raw: Json, spec: Json) -> str:
-    return obstacle_on(node_of(raw), demand_of(spec))
+    return unschedulable_reason(node_of(raw), pod_demand_of(spec))
 
 
 @pytest.mark.parametrize(

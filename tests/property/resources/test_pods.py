@@ -10,7 +10,7 @@ from hypothesis import example, given
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Ref
-from grove_core.resources.keys import GATE, POD_INDEX, SET
+from grove_core.resources.api_names import GATE, POD_INDEX, SET
 from grove_core.resources.pod import Pod, pod_of
 from tests.property.resources.manifests import (
     SINCE,
@@ -368,7 +368,7 @@ def test_wl083_the_index_is_read_from_its_label(label: str | None, index: int) -
 
 @pytest.mark.parametrize(("gates", "held"), [([], False), (["foreign"], False), (["foreign", GATE], True)])
 def test_wl097_only_grove_s_own_gate_is_ours(gates: list[str], *, held: bool) -> None:
-    assert read(pod(spec={"schedulingGates": [{"name": name} for name in gates]})).held is held
+    assert read(pod(spec={"schedulingGates": [{"name": name} for name in gates]})).has_grove_gate is held
 
 
 def test_the_name_of_the_namespace_may_be_left_out() -> None:

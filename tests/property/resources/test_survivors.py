@@ -8,19 +8,19 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
-from grove_core.resources.applied import with_fields
+from grove_core.resources.after_apply import with_applied_fields
+from grove_core.resources.api_formats import claim_format_of
+from grove_core.resources.api_names import CLAIM_VERSIONS, GROVE
 from grove_core.resources.compute_domain import compute_domain_of
-from grove_core.resources.configuration import Served
-from grove_core.resources.demand import demand_of
-from grove_core.resources.dialects import claim_dialect_of
+from grove_core.resources.configuration import ServedApis
+from grove_core.resources.domain_sharing import DomainUser, managed_user_in, position_of_clique
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import CLAIM_VERSIONS, GROVE
-from grove_core.resources.membership import User, seat_of, sharer_in
+from grove_core.resources.merge_patch import changed_fields
 from grove_core.resources.meta import read_conditions, read_index
-from grove_core.resources.overlay import differing
-from grove_core.resources.owned import owned_of
+from grove_core.resources.owned_object import owned_object_of
 from grove_core.resources.placement import Pack
 from grove_core.resources.pod import pod_of
+from grove_core.resources.pod_demand import pod_demand_of
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.podgang import podgang_of
 from grove_core.resources.scaling_group import scaling_group_of
@@ -39,12 +39,12 @@ def a_map(value: Json) -> FrozenMap:
 
 def test_ms036_the_nodes_that_a_domain_waits_for_follow_its_spec() -> None:
     domain = compute_domain_of({"metadata": META, "spec": {"numNodes": 2}})
-    assert with_fields(domain, a_map({"spec": {"numNodes": 5}})).num_nodes == 5
+    assert with_applied_fields(domain, a_map({"spec": {"numNodes": 5}})).num_nodes == 5
 
 
 @pytest.mark.parametrize(("operator", "unseen"), [("", False), ("Equal", False), ("Exists", False), ("Gt", True)])
 def test_tp106_tolerations_by_comparison_are_not_looked_at(operator: str, *, unseen: bool) -> None:
-    found = demand_of({"tolerations": [{"key": "a", "operator": operator}]}).unseen
+    found = pod_demand_of({"tolerations": [{"key": "a", "operator": operator}]}).unseen
     assert found == (("tolerations by comparison",) if unseen else ())
 
 
@@ -75,21 +75,21 @@ def test_gt025_what_is_wrong_with_conditions_is_said() -> None:
 def test_ms021_a_seat_in_a_group_is_found_by_its_full_name_and_by_its_short_one(group: str) -> None:
     labels = {**LABELS, "grove.io/podcliquescalinggroup": group, "grove.io/podcliquescalinggroup-replica-index": "1"}
     raw = {"metadata": {**META, "name": "llm-0-pool-1-b", "labels": labels}, "spec": {"podSpec": {}}}
-    seat = seat_of(podclique_of(raw))
-    assert seat is not None
-    assert (seat.clique, seat.group, seat.group_replica) == ("b", "llm-0-pool", 1)
+    position = position_of_clique(podclique_of(raw))
+    assert position is not None
+    assert (position.clique, position.group, position.group_replica) == ("b", "llm-0-pool", 1)
 
 
 def test_wl025_what_differs_inside_an_object_is_written() -> None:
     stored = a_map({"scaleTargetRef": {"name": "a", "kind": "x"}, "maxReplicas": 3})
     wanted = a_map({"scaleTargetRef": {"name": "b", "kind": "x"}, "maxReplicas": 3})
-    assert thaw(differing(wanted, stored)) == {"scaleTargetRef": {"name": "b"}}
+    assert thaw(changed_fields(wanted, stored)) == {"scaleTargetRef": {"name": "b"}}
 
 
 @pytest.mark.parametrize(("stored", "same"), [("1000m", True), ("2", False)])
 def test_wl025_quantities_in_a_list_are_compared_as_numbers(stored: str, *, same: bool) -> None:
     one, other = ({"requests": [{"limits": {"cpu": amount}}]} for amount in ("1", stored))
-    assert (not differing(a_map(one), a_map(other))) is same
+    assert (not changed_fields(a_map(one), a_map(other))) is same
 
 
 def test_tp024_the_constraint_of_each_clique_of_a_gang_is_read() -> None:
@@ -136,7 +136,7 @@ def test_gt052_what_was_read_of_parts_has_its_generation_and_base_gang() -> None
 
 @pytest.mark.parametrize(("version", "nested"), list(zip(CLAIM_VERSIONS, (True, True, False), strict=True)))
 def test_ms023_newer_versions_ask_for_exactly_this(version: str, *, nested: bool) -> None:
-    dialect = claim_dialect_of(Served(claims=version))
+    dialect = claim_format_of(ServedApis(claims=version))
     asked = {"deviceClassName": "c", "count": 1}
     request = {"name": "r", "exactly": asked} if nested else {"name": "r", **asked}
     assert dialect.api_version == version
@@ -145,13 +145,13 @@ def test_ms023_newer_versions_ask_for_exactly_this(version: str, *, nested: bool
 
 def test_ms036_whom_an_object_will_serve_stands_in_its_labels() -> None:
     shared = {**LABELS, "grove.io/mnnvl-managed": "true"}
-    assert sharer_in(a_map({"metadata": {"labels": shared}})) == User("llm", "0", "", "", "")
-    assert sharer_in(a_map({"metadata": {"labels": LABELS}})) is None
-    assert sharer_in(a_map({"metadata": {}})) is None
+    assert managed_user_in(a_map({"metadata": {"labels": shared}})) == DomainUser("llm", "0", "", "", "")
+    assert managed_user_in(a_map({"metadata": {"labels": LABELS}})) is None
+    assert managed_user_in(a_map({"metadata": {}})) is None
 
 
 @pytest.mark.parametrize(("raw", "paths"), [({}, ["apiVersion", "kind"]), ({"kind": 5, "apiVersion": "v1"}, ["kind"])])
 def test_in030_what_says_not_what_it_is_is_reported(raw: dict[str, Any], paths: list[str]) -> None:
     with pytest.raises(MalformedObject) as caught:
-        owned_of(raw)
+        owned_object_of(raw)
     assert [problem.path for problem in caught.value.problems if "metadata" not in problem.path] == paths

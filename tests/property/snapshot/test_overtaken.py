@@ -19,10 +19,10 @@ from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus, Stage, 
 from grove_core.plan.plan import Plan
 from grove_core.plan.rules import Why
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import breach_in, with_status
+from grove_core.resources.statuses import breach_condition_of, with_status
 from grove_core.snapshot.overtaken import with_overtaken
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.gang_termination_field.worlds import field_storms
@@ -178,7 +178,7 @@ def with_breach(clique: PodClique, condition: Condition) -> PodClique:
 
 def overtaken_by(clique: PodClique, *attempts: Attempt) -> Condition | None:
     (found,) = with_overtaken(replace(SEEN, cliques=(clique,), attempts=attempts)).cliques
-    return breach_in(found.status)
+    return breach_condition_of(found.status)
 
 
 def overtaken(clique: PodClique, *conditions: Condition) -> Condition | None:

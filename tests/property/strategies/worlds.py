@@ -14,7 +14,7 @@ from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, Step
 from grove_core.plan.plan import Plan
-from grove_core.resources.keys import (
+from grove_core.resources.api_names import (
     CLIQUE_FINALIZER,
     CLIQUE_SCHEDULED,
     GROUP_FINALIZER,

@@ -8,7 +8,7 @@ from grove_core.resources.cluster_topology import (
     ClusterTopology,
     Level,
     cluster_topology_of,
-    preferred_of,
+    effective_topologies,
 )
 from grove_core.resources.configuration import Configuration, TopologyAware
 from grove_core.snapshot.snapshot import Snapshot
@@ -31,7 +31,7 @@ def topology(name: str, *levels: tuple[str, str], kind: str = TOPOLOGY_KIND, **m
 
 def told(snapshot: Snapshot, *known: ClusterTopology, configuration: Configuration = ON) -> Snapshot:
     seen = snapshot.complete | {TOPOLOGY_KIND}
-    return replace(snapshot, configuration=configuration, topologies=preferred_of(known), complete=seen)
+    return replace(snapshot, configuration=configuration, topologies=effective_topologies(known), complete=seen)
 
 
 def constrained(**template: Any) -> Json:

@@ -3,19 +3,23 @@
 from typing import Any, Final
 
 from grove_core.areas.topology.moment import TopologyMoment
+from grove_core.resources.api_names import MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import (
     DEFAULT_TOPOLOGY,
     TOPOLOGY_KIND,
     ClusterTopology,
 )
 from grove_core.resources.configuration import TopologyAware
-from grove_core.resources.keys import MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER
-from grove_core.resources.topology_use import User
+from grove_core.resources.topology_usage import TopologyUser
 from tests.property.topology.gangs import LEVELS, topology
 from tests.property.workload.sets import NOW
 
 OTHERS: Final = ("example.com/a", "example.com/b")
-USERS: Final = {"none": (), "waiting": (User("ml", "waits"),), "placed": (User("ml", "llm", 2), User("ml", "waits"))}
+USERS: Final = {
+    "none": (),
+    "waiting": (TopologyUser("ml", "waits"),),
+    "placed": (TopologyUser("ml", "llm", 2), TopologyUser("ml", "waits")),
+}
 STALE: Final = (("zone", "z"),)
 
 

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from grove_core.areas.topology.bundle import CliqueAsk, GangAsk
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import Level, Levels
-from grove_core.resources.demand import Demand, Toleration
-from grove_core.resources.keys import GROVE
 from grove_core.resources.node import Node, Taint
-from grove_core.resources.placement import NO_PACK, Pack, Placement, Together
+from grove_core.resources.placement import NO_PACK, Pack, PackedGroup, Placement
+from grove_core.resources.pod_demand import PodDemand, Toleration
 
 LEVELS: Final[Levels] = (Level("zone", "z"), Level("rack", "r"), Level("host", "h"))
 KEYS: Final = ("z", "r", "h")
@@ -28,19 +28,19 @@ def a_node(name: str, labels: Mapping[str, str], gpus: int, cpus: int = 9, *tain
     return Node(name, {"h": name, **labels}, taints, amounts)
 
 
-def a_demand(gpus: int, cpus: int = 0, *, tolerates: bool = False, unseen: tuple[str, ...] = ()) -> Demand:
+def a_demand(gpus: int, cpus: int = 0, *, tolerates: bool = False, unseen: tuple[str, ...] = ()) -> PodDemand:
     amounts = tuple((key, count * 1000) for key, count in zip(RESOURCES, (gpus, cpus, 1), strict=True) if count)
-    return Demand(amounts, tolerations=(Toleration("", "Exists", "", ""),) if tolerates else (), unseen=unseen)
+    return PodDemand(amounts, tolerations=(Toleration("", "Exists", "", ""),) if tolerates else (), unseen=unseen)
 
 
-def a_clique(name: str, pods: int, demand: Demand, *, minimum: int | None = None, group: str = "") -> CliqueAsk:
+def a_clique(name: str, pods: int, demand: PodDemand, *, minimum: int | None = None, group: str = "") -> CliqueAsk:
     return CliqueAsk(f"llm-0-{name}", name, group, pods, pods if minimum is None else minimum, demand)
 
 
 def a_gang(*cliques: CliqueAsk, required: str = "", preferred: str = "", **packs: Pack) -> GangAsk:
     """With one constraint for the gang, others for cliques, and ``pool`` for those of that group together."""
     pool = tuple(one.name for one in cliques if one.group == "pool")
-    together = (Together("llm-0-pool-0", pool, packs.pop("pool")),) if "pool" in packs else ()
+    together = (PackedGroup("llm-0-pool-0", pool, packs.pop("pool")),) if "pool" in packs else ()
     own = tuple(sorted((f"llm-0-{name}", pack) for name, pack in packs.items()))
     return GangAsk("llm-0", cliques, Placement("t", Pack(required, preferred), own, together))
 
@@ -78,7 +78,7 @@ def gangs(draw: st.DrawFn) -> GangAsk:
 def constraints_of(gang: GangAsk) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The key of a label, and the cliques whose pods have to share its domain."""
     yield gang.placement.gang.required, tuple(one.name for one in gang.cliques)
-    yield from ((one.pack.required, one.cliques) for one in gang.placement.together)
+    yield from ((one.pack.required, one.cliques) for one in gang.placement.packed_groups)
     yield from ((pack.required, (name,)) for name, pack in gang.placement.cliques)
 
 

@@ -12,11 +12,11 @@ from grove_core.admit_topology import admit_topology, admit_topology_deletion, a
 from grove_core.areas.topology.admit import UNSEEN, Around
 from grove_core.areas.topology.rules import Warn
 from grove_core.kernel.admission import Admit, Deny
+from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, Level
-from grove_core.resources.configuration import UNTOLD, Configuration, TopologyAware
-from grove_core.resources.keys import TOPOLOGY_FINALIZER
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, TopologyAware
 from grove_core.resources.podclique import podclique_of
-from grove_core.resources.topology_use import User
+from grove_core.resources.topology_usage import TopologyUser
 from grove_shell.settings.operator import settings_of
 from tests.property.topology.admitting import CREATED, NAME, OF_CLIQUE, OF_GROUP, TOP, Found, Json, a_set, raw_topology
 from tests.property.topology.gangs import ON, topology
@@ -70,12 +70,12 @@ def test_tp060_the_objection_says_what_there_is_and_what_was_meant() -> None:
 
 @pytest.mark.parametrize("name", ["aws-p5", DEFAULT_TOPOLOGY])
 def test_tp064_no_name_while_off(name: str) -> None:
-    assert refusals(a_set(name, "rack"), told=UNTOLD) == {(NAME, "TP-064")}
-    assert refusals(a_set("", "rack"), told=UNTOLD) == set()
+    assert refusals(a_set(name, "rack"), told=DEFAULT_CONFIGURATION) == {(NAME, "TP-064")}
+    assert refusals(a_set("", "rack"), told=DEFAULT_CONFIGURATION) == set()
     named = a_set(name, "rack")
     edited = copy.deepcopy(named)
     edited["spec"]["template"]["priorityClassName"] = "high"
-    assert refusals(edited, named, told=UNTOLD) == set()
+    assert refusals(edited, named, told=DEFAULT_CONFIGURATION) == set()
 
 
 CHANGES: Final = (("", "aws-p5"), ("aws-p5", ""), ("aws-p5", DEFAULT_TOPOLOGY), ("", DEFAULT_TOPOLOGY))
@@ -139,7 +139,7 @@ def test_tp072_what_was_not_compared_is_said() -> None:
 
 @pytest.mark.req("TP-074")
 def test_tp073_what_has_no_effect_is_said() -> None:
-    assert warnings(a_set("", "rack"), told=UNTOLD) == {(TOP, "TP-073")}
+    assert warnings(a_set("", "rack"), told=DEFAULT_CONFIGURATION) == {(TOP, "TP-073")}
     assert warnings(a_set("", {"pack": {"required": "rack", "preferred": "zone"}})) == {
         (f"{TOP}.pack.preferred", "TP-074")
     }
@@ -223,8 +223,8 @@ def test_tp080_levels_are_sound(levels: Any, paths: set[str]) -> None:
     assert levels_refused(raw_topology("t", *levels)) == expected
 
 
-USED: Final = Around(KNOWN, {}, {"t": (User("ml", "llm", 2), User("ml", "waits", 0))})
-WAITED_FOR: Final = Around(KNOWN, {}, {"t": (User("ml", "waits", 0),)})
+USED: Final = Around(KNOWN, {}, {"t": (TopologyUser("ml", "llm", 2), TopologyUser("ml", "waits", 0))})
+WAITED_FOR: Final = Around(KNOWN, {}, {"t": (TopologyUser("ml", "waits", 0),)})
 
 
 def test_tp084_levels_stay_while_pods_are_placed_by_them() -> None:
@@ -250,8 +250,8 @@ def test_tp085_the_default_is_as_configured_whoever_writes_it() -> None:
     assert levels_refused(other, told=told) == {("spec.levels", "TP-085")}
     assert levels_refused(other, raw_topology(DEFAULT_TOPOLOGY, *SOUND), told=told) == {("spec.levels", "TP-085")}
     assert levels_refused(raw_topology(DEFAULT_TOPOLOGY, *SOUND), told=told) == set()
-    assert levels_refused(other, told=UNTOLD) == set()
-    users = Around(KNOWN, {}, {DEFAULT_TOPOLOGY: (User("ml", "llm", 1),)})
+    assert levels_refused(other, told=DEFAULT_CONFIGURATION) == set()
+    users = Around(KNOWN, {}, {DEFAULT_TOPOLOGY: (TopologyUser("ml", "llm", 1),)})
     assert levels_refused(raw_topology(DEFAULT_TOPOLOGY, *SOUND), other, users, told) == {("spec.levels", "TP-084")}
 
 

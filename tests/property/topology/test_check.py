@@ -12,13 +12,13 @@ from grove_core.check_topology import check_topology
 from grove_core.impact_topology import Fate, SetImpact, impact_of
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, freeze
+from grove_core.resources.api_names import MNNVL_ENABLED
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
 from grove_core.resources.configuration import Mnnvl, MnnvlMode
-from grove_core.resources.demand import demand_of
 from grove_core.resources.gpus import GPU
-from grove_core.resources.keys import MNNVL_ENABLED
 from grove_core.resources.node import Node
-from grove_core.resources.tenant import Tenant, tenant_of
+from grove_core.resources.pod_demand import pod_demand_of
+from grove_core.resources.pod_on_node import PodOnNode, pod_on_node_of
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
@@ -134,28 +134,28 @@ class TestTP103:
         ("owner", "verdict"), [(("ml", "llm"), Fits.FITS), (("ml", "other"), Fits.CANNOT), (("x", "llm"), Fits.CANNOT)]
     )
     def test_only_others_take_room(self, owner: tuple[str, str], verdict: Fits) -> None:
-        tenants = [Tenant(node.name, owner, {"pods": 11_000, "cpu": 1000}) for node in GROUND]
+        tenants = [PodOnNode(node.name, owner, {"pods": 11_000, "cpu": 1000}) for node in GROUND]
         assert check_topology(applied_to(DEFAULT), GROUND, tenants).own.verdict is verdict
 
     @pytest.mark.parametrize("status", ["Succeeded", "Failed"])
     def test_who_has_ended_or_is_on_no_node_takes_nothing(self, status: str) -> None:
-        assert tenant_of({"spec": {"nodeName": "n"}, "status": {"phase": status}}) is None
-        assert tenant_of({"spec": {}, "status": {"phase": "Pending"}}) is None
+        assert pod_on_node_of({"spec": {"nodeName": "n"}, "status": {"phase": status}}) is None
+        assert pod_on_node_of({"spec": {}, "status": {"phase": "Pending"}}) is None
 
     def test_a_pod_as_it_takes_room(self) -> None:
         asks = {"containers": [{"resources": {"requests": {"cpu": "2"}}}]}
         owner = {"kind": "PodClique", "name": "llm-0-a", "uid": "u", "controller": True}
         meta = {"labels": {"app.kubernetes.io/part-of": "llm"}, "ownerReferences": [owner]}
-        found = tenant_of({"metadata": meta, "spec": {**asks, "nodeName": "n"}, "status": {"phase": "Running"}})
-        assert found == Tenant("n", ("default", "llm"), {"cpu": 2000, "pods": 1000})
+        found = pod_on_node_of({"metadata": meta, "spec": {**asks, "nodeName": "n"}, "status": {"phase": "Running"}})
+        assert found == PodOnNode("n", ("default", "llm"), {"cpu": 2000, "pods": 1000})
         for other in ({**owner, "kind": "ReplicaSet"}, {**owner, "controller": False}):  # a label says nothing (D22)
             one = {**meta, "ownerReferences": [other]}
-            of_nobody = tenant_of({"metadata": one, "spec": {"nodeName": "n"}})
+            of_nobody = pod_on_node_of({"metadata": one, "spec": {"nodeName": "n"}})
             assert of_nobody is not None
             assert of_nobody.owner == ("default", "")
         asks["containers"][0]["resources"]["requests"]["cpu"] = "two"
         with pytest.raises(MalformedObject):
-            tenant_of({"metadata": meta, "spec": {**asks, "nodeName": "n"}})
+            pod_on_node_of({"metadata": meta, "spec": {**asks, "nodeName": "n"}})
 
 
 def test_tp106_claims_that_are_shared_through_the_set_are_claims() -> None:
@@ -213,7 +213,7 @@ def test_tp106_pods_on_nodes_may_keep_others_away(namespace: str, term: Json | N
     required = [{"labelSelector": {}, "topologyKey": HOST, **term}] if term is not None else []
     away = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
     raw = {"metadata": {"namespace": namespace}, "spec": {"nodeName": "n0", "affinity": away, "containers": []}}
-    tenant = tenant_of(raw)
+    tenant = pod_on_node_of(raw)
     assert tenant is not None
     found = check_topology(applied_to(DEFAULT), GROUND, [tenant]).own
     assert found.verdict is verdict
@@ -225,7 +225,7 @@ def test_tp106_pods_on_nodes_may_keep_others_away(namespace: str, term: Json | N
 
 
 def test_tp106_a_class_of_runtimes_may_ask_for_more() -> None:
-    assert demand_of({"runtimeClassName": "kata"}).unseen == ("a class of runtimes",)
+    assert pod_demand_of({"runtimeClassName": "kata"}).unseen == ("a class of runtimes",)
 
 
 def impacts(snapshot: Snapshot, *levels: tuple[str, str], complete: frozenset[Gap] = frozenset()) -> SetImpact:

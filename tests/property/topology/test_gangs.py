@@ -17,19 +17,19 @@ from grove_core.kernel.steps import SetStatus
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import TOPOLOGY_IN_SYNC, TOPOLOGY_NAME
 from grove_core.resources.cluster_topology import (
     DEFAULT_TOPOLOGY,
     TOPOLOGY_KIND,
     ClusterTopology,
     Level,
-    preferred_of,
+    effective_topologies,
 )
-from grove_core.resources.configuration import UNTOLD
-from grove_core.resources.keys import TOPOLOGY_IN_SYNC, TOPOLOGY_NAME
-from grove_core.resources.placement import NOWHERE, Pack, Together
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION
+from grove_core.resources.placement import NO_PLACEMENT, Pack, PackedGroup
 from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.resources.template import SetTemplate
-from grove_core.resources.topology_use import use_of
+from grove_core.resources.topology_usage import topology_use_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.topology.gangs import HOST, LEVELS, ON, RACK, ZONE, constrained, placed, started, told, topology
@@ -64,7 +64,7 @@ def test_tp005_exactly_one_topology_or_none(name: str, top: Any, of_group: Any, 
     )
     levels = [one for one in (top, of_group, of_clique) if one is not None]
     named = name or next((one["topologyName"] for one in levels if "topologyName" in one), "")
-    assert use_of(template).topology == ((named or DEFAULT_TOPOLOGY) if levels else "")
+    assert topology_use_of(template).topology == ((named or DEFAULT_TOPOLOGY) if levels else "")
 
 
 @pytest.mark.req("TP-020")
@@ -77,9 +77,9 @@ def test_tp024_each_gang_has_the_keys_of_its_constraints_and_names_the_topology(
     assert base.annotations[TOPOLOGY_NAME] == scaled.annotations[TOPOLOGY_NAME] == DEFAULT_TOPOLOGY
     assert base.placement.gang == Pack(ZONE, RACK)
     assert base.placement.cliques == (("llm-0-a", Pack(HOST)),)
-    assert base.placement.together == (Together("llm-0-pool-0", ("llm-0-pool-0-b",), Pack(RACK)),)
+    assert base.placement.packed_groups == (PackedGroup("llm-0-pool-0", ("llm-0-pool-0-b",), Pack(RACK)),)
     assert scaled.placement.gang == Pack(RACK)
-    assert (scaled.placement.cliques, scaled.placement.together) == ((), ())
+    assert (scaled.placement.cliques, scaled.placement.packed_groups) == ((), ())
 
 
 def test_tp001_the_named_topology_and_no_other() -> None:
@@ -90,8 +90,8 @@ def test_tp001_the_named_topology_and_no_other() -> None:
 
 
 def test_tp007_off_is_off_and_leaves_what_was_said() -> None:
-    assert {gang.placement for gang in started(configuration=UNTOLD).gangs} == {NOWHERE}
-    off = replace(started(topology(DEFAULT_TOPOLOGY)), configuration=UNTOLD)
+    assert {gang.placement for gang in started(configuration=DEFAULT_CONFIGURATION).gangs} == {NO_PLACEMENT}
+    off = replace(started(topology(DEFAULT_TOPOLOGY)), configuration=DEFAULT_CONFIGURATION)
     assert judge_topology(off).standing is Standing.OFF
     assert not reconcile(off).steps
 
@@ -149,8 +149,10 @@ def test_tp013_not_collected_is_not_absent(name: str, standing: Standing) -> Non
 @pytest.mark.parametrize("kind", [TOPOLOGY_KIND, "ClusterTopologyBinding"])
 def test_tp004_a_binding_is_a_topology_and_the_older_kind_wins(kind: str) -> None:
     both = (topology("t", ("zone", "b"), kind="ClusterTopologyBinding"), topology("t", ("zone", "a")))
-    assert preferred_of(both)["t"].levels == preferred_of(both[::-1])["t"].levels == (Level("zone", "a"),)
-    assert preferred_of([topology("t", kind=kind)])["t"].levels == LEVELS
+    assert (
+        effective_topologies(both)["t"].levels == effective_topologies(both[::-1])["t"].levels == (Level("zone", "a"),)
+    )
+    assert effective_topologies([topology("t", kind=kind)])["t"].levels == LEVELS
 
 
 OTHER: Final = topology("gcp-a3", ("zone", "z"), ("block", "b"), ("rack", "r"), ("host", "h"))
@@ -227,14 +229,14 @@ def test_tp030_plans_of_every_state_are_legal_and_come_to_rest(bound: bool, know
         (topology(DEFAULT_TOPOLOGY, ("zone", "z")),),
         (topology(DEFAULT_TOPOLOGY, ("zone", "z"), *LEVELS[1:]),),
     )
-    seen = told(seen, *states[known], configuration=UNTOLD if off else ON)
+    seen = told(seen, *states[known], configuration=DEFAULT_CONFIGURATION if off else ON)
     assert not problems_in(reconcile(seen), seen)
     assert not reconcile(at_rest(seen)).steps
 
 
 def test_tp024_a_gang_reads_as_it_was_written() -> None:
     gang = started(topology(DEFAULT_TOPOLOGY)).gangs[0]
-    spec = {"podgroups": [], **{key: thaw(part) for key, part in gang.placement.of_gang.items()}}
+    spec = {"podgroups": [], **{key: thaw(part) for key, part in gang.placement.spec_fields.items()}}
     meta = {"name": "g", "annotations": {TOPOLOGY_NAME: DEFAULT_TOPOLOGY}}
     read = podgang_of({"metadata": meta, "spec": spec}).placement
     assert read == gang.placement._replace(cliques=())

@@ -18,6 +18,7 @@ from grove_core.kernel.steps import Apply, Create, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile_topology import reconcile_topology
+from grove_core.resources.api_names import MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import (
     BINDING_KIND,
     DEFAULT_TOPOLOGY,
@@ -25,10 +26,9 @@ from grove_core.resources.cluster_topology import (
     ClusterTopology,
     cluster_topology_of,
 )
-from grove_core.resources.keys import MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.template import SetTemplate
-from grove_core.resources.topology_use import User, bound_among, users_among
+from grove_core.resources.topology_usage import TopologyUser, bound_pods_by_set, users_by_topology
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.indexing import cluster_of
 from tests.property.topology.gangs import LEVELS, ON, placed, started, topology
@@ -180,9 +180,9 @@ def test_tp044_who_names_none_uses_the_default() -> None:
         ("ml", "implicit", template(**constraint)),
         ("ml", "without", template(clusterTopologyName="t")),
     )
-    assert users_among(sets, {("ml", "implicit"): 3}) == {
-        "t": (User("ml", "named"),),
-        DEFAULT_TOPOLOGY: (User("ml", "implicit", 3),),
+    assert users_by_topology(sets, {("ml", "implicit"): 3}) == {
+        "t": (TopologyUser("ml", "named"),),
+        DEFAULT_TOPOLOGY: (TopologyUser("ml", "implicit", 3),),
     }
 
 
@@ -199,7 +199,7 @@ def test_tp042_a_cluster_has_a_moment_for_each_topology() -> None:
         topologies={"t": topology("t")},
     )
     assert [(one.name, one.unknown, one.users) for one in moments_of(known, NOW)] == [
-        (DEFAULT_TOPOLOGY, ("PodClique",), (User("ml", "llm", len(bound)),)),
+        (DEFAULT_TOPOLOGY, ("PodClique",), (TopologyUser("ml", "llm", len(bound)),)),
         ("t", ("PodClique",), ()),
     ]
     unseen = replace(known, sets=(), complete=frozenset())
@@ -216,7 +216,7 @@ def test_tp044_pods_tell_that_they_are_bound_before_statuses_do() -> None:
     )
     assert not any(clique.status.scheduled for clique in running.cliques)
     (one,) = moments_of(seen, NOW)
-    assert one.users == (User("ml", "llm", 1),)
+    assert one.users == (TopologyUser("ml", "llm", 1),)
 
 
 @pytest.mark.parametrize(
@@ -340,7 +340,7 @@ def test_tp062_a_clique_that_lost_its_labels_belongs_to_its_controller(owner: st
         "spec": {"replicas": 2, "minAvailable": 2, "podSpec": {}},
         "status": {"scheduledReplicas": 2},
     }
-    assert bound_among([podclique_of(raw)]).get(("ml", "llm"), 0) == bound
+    assert bound_pods_by_set([podclique_of(raw)]).get(("ml", "llm"), 0) == bound
 
 
 def test_tp122_who_uses_it_is_not_known() -> None:

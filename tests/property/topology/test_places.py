@@ -119,8 +119,9 @@ def _named(gang: GangAsk, number: int) -> GangAsk:
 
     placement = gang.placement._replace(
         cliques=tuple((name(clique), pack) for clique, pack in gang.placement.cliques),
-        together=tuple(
-            one._replace(name=name(one.name), cliques=tuple(map(name, one.cliques))) for one in gang.placement.together
+        packed_groups=tuple(
+            one._replace(name=name(one.name), cliques=tuple(map(name, one.cliques)))
+            for one in gang.placement.packed_groups
         ),
     )
     return GangAsk(name(gang.name), tuple(one._replace(name=name(one.name)) for one in gang.cliques), placement)

@@ -8,8 +8,8 @@ import pytest
 from grove_core.areas.topology.rules import Why
 from grove_core.areas.topology.survey import State, survey_of
 from grove_core.kernel.reasons import Rule
-from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, preferred_of
-from grove_core.resources.configuration import UNTOLD, Configuration
+from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, effective_topologies
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster
 from grove_core.snapshot.indexing import cluster_of
 from tests.property.topology.gangs import ON, constrained, topology
@@ -21,7 +21,7 @@ EVERYTHING: Final = frozenset((kind, EVERYWHERE) for kind in ("PodCliqueSet", "P
 def cluster(*names: str, kind: str = TOPOLOGY_KIND, configuration: Configuration = ON) -> Cluster:
     """One set that uses the topology ``t``, and the topologies of these names."""
     root = applied(constrained(clusterTopologyName="t")).root
-    known = preferred_of(topology(name, kind=kind) for name in names)
+    known = effective_topologies(topology(name, kind=kind) for name in names)
     return replace(cluster_of(sets=(root,), complete=EVERYTHING), topologies=known, configuration=configuration)
 
 
@@ -29,9 +29,9 @@ def cluster(*names: str, kind: str = TOPOLOGY_KIND, configuration: Configuration
     ("kind", "configuration", "why"),
     [
         (TOPOLOGY_KIND, ON, None),
-        (TOPOLOGY_KIND, UNTOLD, Why.OFF_IS_NOT_GUARDED),
+        (TOPOLOGY_KIND, DEFAULT_CONFIGURATION, Why.OFF_IS_NOT_GUARDED),
         (BINDING_KIND, ON, Why.BINDING_NOT_GUARDED),
-        (BINDING_KIND, UNTOLD, Why.BINDING_NOT_GUARDED),
+        (BINDING_KIND, DEFAULT_CONFIGURATION, Why.BINDING_NOT_GUARDED),
     ],
 )
 def test_tp127_tp130_whom_no_admission_judges(kind: str, configuration: Configuration, why: Rule | None) -> None:

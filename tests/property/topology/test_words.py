@@ -7,10 +7,10 @@ from grove_core.admit import admit
 from grove_core.admit_topology import admit_topology, admit_topology_deletion
 from grove_core.areas.topology.admit import UNSEEN, Around
 from grove_core.kernel.admission import AdmissionVerdict, Deny
+from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, Level
-from grove_core.resources.configuration import UNTOLD, Configuration, TopologyAware
-from grove_core.resources.keys import TOPOLOGY_FINALIZER
-from grove_core.resources.topology_use import User
+from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, TopologyAware
+from grove_core.resources.topology_usage import TopologyUser
 from tests.property.admission_tables import same_words, words_of
 from tests.property.topology.admitting import CREATED, a_set, raw_topology
 from tests.property.topology.gangs import ON, topology
@@ -31,7 +31,7 @@ UPDATES: Final[tuple[tuple[Json, Json], ...]] = (
     (a_set("", "zone"), a_set("aws-p5", "zone")),
 )
 SOUND: Final = (("zone", "z"), ("rack", "r"))
-USED: Final = Around(KNOWN, {}, {"t": (User("ml", "llm", 2), User("ml", "waits", 0))})
+USED: Final = Around(KNOWN, {}, {"t": (TopologyUser("ml", "llm", 2), TopologyUser("ml", "waits", 0))})
 DEFAULT: Final = Configuration(topology=TopologyAware(True, (Level("zone", "z"), Level("rack", "r"))))
 
 
@@ -50,7 +50,10 @@ def test_tp060_sets_in_words(*, bless: bool) -> None:
     cases = [
         *(admit(raw, None, None, ON, None, PLACED).verdict for raw, _ in CREATED),
         *(admit(new, old, None, ON, None, PLACED).verdict for new, old in UPDATES),
-        *(admit(raw, None, None, UNTOLD, None, PLACED).verdict for raw in (a_set("aws-p5", "rack"), a_set("", "rack"))),
+        *(
+            admit(raw, None, None, DEFAULT_CONFIGURATION, None, PLACED).verdict
+            for raw in (a_set("aws-p5", "rack"), a_set("", "rack"))
+        ),
         *(admit(a_set(name, "rack"), None, None, ON, None, UNSEEN).verdict for name in ("aws-p5", "")),
         *(admit(with_scheduler(name), None, None, ON, None, PLACED).verdict for name in ("", "default-scheduler")),
     ]

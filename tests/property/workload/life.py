@@ -96,7 +96,7 @@ class Life:
         done = 0
         for pod in self.all_pods():
             broken = bool(image) and self.image_of(pod) == image
-            if not pod.held and not pod.deleting and not pod.ready and not (broken and pod.scheduled):
+            if not pod.has_grove_gate and not pod.deleting and not pod.ready and not (broken and pod.scheduled):
                 up = replace(pod, scheduled=True, gated=False, node="node", phase="Running", ready=not broken)
                 self.world.put_pod(replace(up, trouble="CrashLoopBackOff" if broken else ""))
                 done += 1

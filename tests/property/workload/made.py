@@ -2,7 +2,7 @@
 
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Create, Step
-from grove_core.resources.keys import (
+from grove_core.resources.api_names import (
     BASE_GANG,
 )
 

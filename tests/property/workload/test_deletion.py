@@ -10,11 +10,11 @@ from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Stage, Step
-from grove_core.reconcile import let_go, reconcile
-from grove_core.resources.keys import GROVE, POD_GANG, SET, SET_FINALIZER, SET_REPLICA
-from grove_core.resources.membership import Seat, User, seat_of, user_of
+from grove_core.reconcile import drop_finalizers, reconcile
+from grove_core.resources.api_names import GROVE, POD_GANG, SET, SET_FINALIZER, SET_REPLICA
+from grove_core.resources.domain_sharing import CliquePosition, DomainUser, domain_user_of, position_of_clique
 from grove_core.resources.pod import pod_of
-from grove_core.resources.topology_use import set_of_clique
+from grove_core.resources.topology_usage import set_of_clique
 from grove_core.snapshot.indexing import cluster_of
 from grove_shell.controller.act import act
 from grove_shell.controller.rounds import forecasts
@@ -80,8 +80,8 @@ def test_wl001_every_reader_of_labels_names_the_same_set(labels: dict[str, str])
     old = life.clique("llm-0-pool-0-b")
     stray = replace(old, uid="old", owner_uid="gone", labels=FrozenMap({**labels, SET_REPLICA[0]: "0"}), deleting=True)
     assert set_of_clique(stray) == name
-    assert (seat_of(stray) or Seat("", 0, "", "")).set_name == name
-    assert (user_of(stray.labels) or User("", "", "", "", "")).set_name == name
+    assert (position_of_clique(stray) or CliquePosition("", 0, "", "")).set_name == name
+    assert (domain_user_of(stray.labels) or DomainUser("", "", "", "", "")).set_name == name
     assert pod_of({"metadata": {"name": "x", "labels": labels}}, {}).set_name == name
     cluster = cluster_of(sets=(life.root,), cliques=(stray,))
     assert (stray in cluster.snapshot_of(life.root, life.now).cliques) is (name == "llm")
@@ -207,7 +207,7 @@ def test_wl233_what_is_left_of_a_set_that_is_gone_is_let_go() -> None:
     for part in (group, clique):
         life.world.add(replace(part, deleting=True))
     assert life.world.leftovers() == [life.clique(clique.ref.name), life.group(group.ref.name)]
-    for attempt in act(life.world, let_go(life.world.leftovers())):
+    for attempt in act(life.world, drop_finalizers(life.world.leftovers())):
         assert attempt.outcome is Outcome.DONE
     assert not life.world.items
 

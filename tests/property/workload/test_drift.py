@@ -13,8 +13,14 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, Json, freeze, frozen, thaw
 from grove_core.kernel.steps import Apply, Create, SetStatus
 from grove_core.reconcile import reconcile
-from grove_core.resources.overlay import changed_texts, differing, overlaid, quantity_of, replacing
-from grove_core.resources.owned import Owned, owned_of
+from grove_core.resources.merge_patch import (
+    apply_merge_patch,
+    changed_fields,
+    changed_texts,
+    quantity_of,
+    replacement_patch,
+)
+from grove_core.resources.owned_object import OwnedObject, owned_object_of
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
@@ -40,8 +46,8 @@ def rested() -> Life:
     return life
 
 
-def owned(life: Life, kind: str) -> list[Owned]:
-    return [item for item in life.world.items.values() if isinstance(item, Owned) and item.ref.kind == kind]
+def owned(life: Life, kind: str) -> list[OwnedObject]:
+    return [item for item in life.world.items.values() if isinstance(item, OwnedObject) and item.ref.kind == kind]
 
 
 def test_wl025_bounds_of_an_autoscaler_follow() -> None:
@@ -91,9 +97,9 @@ def test_wl025_what_a_server_filled_in_is_no_difference() -> None:
 def test_wl025_false_that_a_server_left_out_is_no_difference() -> None:
     """As it does with ``publishNotReadyAddresses``; it would be written for ever."""
     off, on = FrozenMap({"published": False}), FrozenMap({"published": True})
-    assert not differing(off, FrozenMap({}))
-    assert differing(off, on) == off
-    assert differing(on, FrozenMap({})) == on
+    assert not changed_fields(off, FrozenMap({}))
+    assert changed_fields(off, on) == off
+    assert changed_fields(on, FrozenMap({})) == on
 
 
 def test_wl026_gangs_follow_the_labels_and_the_priority_of_their_set() -> None:
@@ -198,8 +204,8 @@ def test_wl025_writing_what_differs_leaves_no_difference(wanted: object, stored:
     one, other = freeze({"of": wanted}), freeze({"of": stored})
     assert isinstance(one, FrozenMap)
     assert isinstance(other, FrozenMap)
-    assert not differing(one, overlaid(other, differing(one, other))) or _has_null(one)
-    assert not differing(one, one)
+    assert not changed_fields(one, apply_merge_patch(other, changed_fields(one, other))) or _has_null(one)
+    assert not changed_fields(one, one)
 
 
 @given(any_json(), any_json())
@@ -207,7 +213,7 @@ def test_wl213_replacing_makes_exactly_what_is_wanted(wanted: object, stored: ob
     one, other = freeze({"of": wanted}), freeze({"of": stored})
     assert isinstance(one, FrozenMap)
     assert isinstance(other, FrozenMap)
-    assert _has_null(one) or overlaid(other, replacing(one, other)) == one
+    assert _has_null(one) or apply_merge_patch(other, replacement_patch(one, other)) == one
 
 
 def _has_null(value: Json) -> bool:
@@ -235,7 +241,7 @@ def test_wl025_a_quantity_is_compared_by_value(left: Json, right: Json, same: bo
     assert (quantity_of(left) is not None and quantity_of(left) == quantity_of(right)) is same
     for where in ({"limits": {"q": left}}, {"metrics": [{"target": {"averageValue": left}}]}, {"value": left}):
         there = json.loads(json.dumps(where).replace(json.dumps(left), json.dumps(right)))
-        assert bool(differing(frozen(where), frozen(there))) is not same
+        assert bool(changed_fields(frozen(where), frozen(there))) is not same
 
 
 @given(
@@ -246,13 +252,13 @@ def test_wl025_a_quantity_is_compared_by_value(left: Json, right: Json, same: bo
 def test_wl025_a_text_that_reads_as_a_quantity_is_a_text(wanted: dict[str, str], stored: dict[str, str]) -> None:
     """Version 1.10 is another one than 1.1, in labels and wherever no quantity stands."""
     texts, there = FrozenMap(wanted), FrozenMap(stored)
-    assert overlaid(there, changed_texts(texts, there)) == FrozenMap({**stored, **wanted})
+    assert apply_merge_patch(there, changed_texts(texts, there)) == FrozenMap({**stored, **wanted})
     named = {key: text for key, text in wanted.items() if key == "version"}
     metric = frozen({"metrics": [{"selector": {"matchLabels": named}}], "tag": wanted.get("version", "")})
     before = frozen({"metrics": [{"selector": {"matchLabels": stored}}], "tag": stored.get("version", "")})
     same = all(stored.get(key) == text for key, text in named.items())
-    assert ("metrics" not in differing(metric, before)) is same
-    assert ("tag" not in differing(metric, before)) is (stored.get("version", "") == wanted.get("version", ""))
+    assert ("metrics" not in changed_fields(metric, before)) is same
+    assert ("tag" not in changed_fields(metric, before)) is (stored.get("version", "") == wanted.get("version", ""))
 
 
 @pytest.mark.req("WL-025")
@@ -273,13 +279,15 @@ def test_wl026_a_version_is_mirrored_letter_by_letter() -> None:
 def test_an_owned_object_that_does_not_read_is_refused() -> None:
     raw = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a", "uid": 5}}
     with pytest.raises(MalformedObject):
-        owned_of(raw)
+        owned_object_of(raw)
 
 
 def test_wl213_equal_parts_are_not_written() -> None:
     stored = FrozenMap({"a": FrozenMap({"b": 1}), "c": 1})
-    assert replacing(FrozenMap({"a": FrozenMap({"b": 1}), "c": 2}), stored) == FrozenMap({"c": 2})
-    assert replacing(FrozenMap({"a": FrozenMap({"b": 2})}), stored) == FrozenMap({"a": FrozenMap({"b": 2}), "c": None})
+    assert replacement_patch(FrozenMap({"a": FrozenMap({"b": 1}), "c": 2}), stored) == FrozenMap({"c": 2})
+    assert replacement_patch(FrozenMap({"a": FrozenMap({"b": 2})}), stored) == FrozenMap(
+        {"a": FrozenMap({"b": 2}), "c": None}
+    )
 
 
 def test_wl245_a_generation_that_is_not_told_is_not_observed() -> None:

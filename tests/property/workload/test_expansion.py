@@ -12,7 +12,7 @@ from grove_core.kernel.steps import Attempt, Create, Outcome, Stage
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import (
+from grove_core.resources.api_names import (
     GATE,
 )
 from grove_core.snapshot.size import MOST, size_of
@@ -108,7 +108,9 @@ def created_by(plan: Plan) -> set[tuple[str, str]]:
 
 def with_base_placed(seen: Snapshot) -> Snapshot:
     """Every pod that has no gate is placed."""
-    pods = {uid: [replace(pod, scheduled=not pod.held) for pod in found] for uid, found in seen.pods_of.items()}
+    pods = {
+        uid: [replace(pod, scheduled=not pod.has_grove_gate) for pod in found] for uid, found in seen.pods_of.items()
+    }
     return replace(seen, pods_of=pods)
 
 
@@ -146,7 +148,7 @@ def test_wl071_what_a_quota_leaves_is_for_the_minimum() -> None:
 @pytest.mark.parametrize("placed", [True, False])
 def test_wl088_a_scaled_gang_is_born_without_gates_once_its_base_is_placed(placed: bool) -> None:
     start = at_rest(applied(SCALED))
-    assert {pod.held for clique, pod in start.pods() if clique.base_gang} == {True}
+    assert {pod.has_grove_gate for clique, pod in start.pods() if clique.base_gang} == {True}
     scaled = replace(start, groups=(replace(start.groups[0], replicas=4),))
     rounds = list(rounds_of(with_base_placed(scaled) if placed else scaled))
     pods = [
@@ -178,14 +180,14 @@ def test_wl075_half_a_gang_is_born_gated() -> None:
     """After a termination one clique is back, and the other one is held by somebody's finalizer."""
     life = Life(set_raw(clique_raw("a", 2, minAvailable=2), clique_raw("b", 2, minAvailable=2)))
     life.settle()
-    assert not any(pod.held for pod in life.all_pods())
+    assert not any(pod.has_grove_gate for pod in life.all_pods())
     gone, held = life.clique("llm-0-a"), life.clique("llm-0-b")
     for pod in life.all_pods():
         life.world.end_pod(pod.ref)
     del life.world.items[gone.ref]
     life.world.put(replace(held, deleting=True, finalizers=("example.com/held",)))
     life.settle()
-    assert [(pod.held, pod.scheduled) for pod in life.pods("llm-0-a")] == [(True, False)] * 2
+    assert [(pod.has_grove_gate, pod.scheduled) for pod in life.pods("llm-0-a")] == [(True, False)] * 2
     del life.world.items[held.ref]
     life.settle()
     assert [pod.ready for pod in life.all_pods()] == [True] * 4

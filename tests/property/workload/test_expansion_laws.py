@@ -16,7 +16,7 @@ from grove_core.document.writing import document_as_json
 from grove_core.kernel.steps import Attempt, Create, Outcome
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import (
+from grove_core.resources.api_names import (
     BASE_GANG,
     CLIQUE_FINALIZER,
     GATE,

@@ -12,7 +12,7 @@ from grove_core.explain import is_undecided
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Apply, SetStatus, Stage
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import GATE
+from grove_core.resources.api_names import GATE
 from grove_core.resources.pod import Pod
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
@@ -52,7 +52,7 @@ def verdicts(seen: Snapshot) -> dict[str, tuple[str, Why]]:
 
 def gated() -> Snapshot:
     """Every pod exists, every gang refers to its pods, and every gate is closed."""
-    return with_pods(at_rest(applied(RAW)), lambda _, pod: replace(pod, held=True, gated=True))
+    return with_pods(at_rest(applied(RAW)), lambda _, pod: replace(pod, has_grove_gate=True, gated=True))
 
 
 def test_wl090_gates_of_a_complete_base_gang_open() -> None:
@@ -68,7 +68,7 @@ def test_wl094_a_scaled_gang_follows_when_enough_of_its_base_is_placed() -> None
     def place(name: str, pod: Pod) -> Pod:
         enough = name in BASE and name not in placed
         placed.update({name} if enough else ())
-        return replace(pod, scheduled=enough, gated=not enough, held=not enough)
+        return replace(pod, scheduled=enough, gated=not enough, has_grove_gate=not enough)
 
     seen = with_pods(gated(), place)
     assert verdicts(seen)["llm-0-pool-1-b"] == ("Open", Why.BASE_GANG_PLACED)
@@ -82,7 +82,7 @@ def test_wl094_an_ended_pod_of_the_base_gang_is_placed_no_more() -> None:
     def placed(clique: str, pod: Pod) -> Pod:
         if clique in BASE:
             return replace(pod, scheduled=True, ready=True, phase="Running")
-        return replace(pod, held=True, gated=True, scheduled=False, ready=False, node="", phase="Pending")
+        return replace(pod, has_grove_gate=True, gated=True, scheduled=False, ready=False, node="", phase="Pending")
 
     def evicted(clique: str, pod: Pod) -> Pod:
         return replace(pod, ready=False, phase="Failed") if clique == "llm-0-a" else pod
@@ -166,7 +166,7 @@ def test_wl235_where_gangs_were_not_collected_no_gate_opens_and_it_is_said() -> 
 
 def test_wl097_pods_on_their_way_out_and_without_our_gate_are_left_alone() -> None:
     assert opened(with_pods(gated(), lambda _, pod: replace(pod, deleting=True))) == set()
-    assert opened(with_pods(gated(), lambda _, pod: replace(pod, held=False))) == set()
+    assert opened(with_pods(gated(), lambda _, pod: replace(pod, has_grove_gate=False))) == set()
 
 
 def test_wl095_pods_that_are_going_hold_no_place_for_their_gang() -> None:
@@ -174,7 +174,7 @@ def test_wl095_pods_that_are_going_hold_no_place_for_their_gang() -> None:
 
     def leave(name: str, pod: Pod) -> Pod:
         base = name in BASE
-        return replace(pod, scheduled=base, gated=not base, held=not base, deleting=base)
+        return replace(pod, scheduled=base, gated=not base, has_grove_gate=not base, deleting=base)
 
     assert verdicts(with_pods(gated(), leave))["llm-0-pool-1-b"] == ("Hold", Why.BASE_GANG_NOT_PLACED)
 
@@ -184,7 +184,9 @@ def test_wl095_pods_that_are_going_hold_no_place_for_their_gang() -> None:
 def test_wl094_a_label_that_was_taken_away_opens_no_gate(*, is_placed: bool) -> None:
     """Which gang a pod waits for is told by its place; only where that is not known by the label."""
     seen = at_rest(applied(RAW))
-    held = with_pods(seen, lambda name, pod: replace(pod, scheduled=is_placed and name in BASE, gated=True, held=True))
+    held = with_pods(
+        seen, lambda name, pod: replace(pod, scheduled=is_placed and name in BASE, gated=True, has_grove_gate=True)
+    )
     bare = replace(held, cliques=tuple(replace(clique, base_gang="") for clique in held.cliques))
     assert opened(bare) == opened(held) == (BASE | {"llm-0-pool-1-b"} if is_placed else BASE)
     lost = replace(held, cliques=tuple(replace(clique, replica_index=-1) for clique in held.cliques))

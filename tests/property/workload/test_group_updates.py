@@ -20,7 +20,7 @@ from grove_core.kernel.times import parse_time
 from grove_core.plan.difference import steps_for
 from grove_core.plan.unfinished import still_wanted
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import UNSCHEDULABLE
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.template import UpdateStrategy

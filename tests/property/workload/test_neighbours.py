@@ -6,7 +6,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.admit import admit, neighbours_in
+from grove_core.admit import admit, used_names_in
 from grove_core.areas.workload import neighbours
 from grove_core.areas.workload.rules import Refuse
 from grove_core.kernel.admission import Deny
@@ -46,7 +46,7 @@ def group(name: str, *members: str, **more: object) -> Json:
 
 def shared(new: Json, *others: Json, old: Json | None = None) -> list[dict[str, Fact]]:
     """What is refused because of others, as the rule quotes it."""
-    verdict = admit(new, old, neighbours_in([new, *others])).verdict
+    verdict = admit(new, old, used_names_in([new, *others])).verdict
     refused = verdict.objections if isinstance(verdict, Deny) else ()
     return [dict(one.reason.facts) for one in refused if one.reason.rule is Refuse.SETS_COLLIDE]
 
@@ -158,7 +158,7 @@ class TestWL117:
         other = a_set("a-0-big-pool", clique("y"))
         other["metadata"]["annotations"] = {"grove.io/mnnvl-enabled": "true"}
         configuration = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
-        verdict = admit(one, None, neighbours_in([one, other]), configuration).verdict
+        verdict = admit(one, None, used_names_in([one, other]), configuration).verdict
         refused = verdict.objections if isinstance(verdict, Deny) else ()
         told = [dict(found.reason.facts) for found in refused if found.reason.rule is Refuse.SETS_COLLIDE]
         assert facts("ComputeDomain", "a-0-big-pool-0-cd", "a-0-big-pool") in told
@@ -227,5 +227,5 @@ def crowd(size: int) -> list[Json]:
 
 
 def refused_of(sets: list[Json]) -> int:
-    index = neighbours_in(sets)
+    index = used_names_in(sets)
     return sum(isinstance(admit(raw, None, index).verdict, Deny) for raw in sets)

@@ -109,7 +109,9 @@ def test_wl024_what_is_being_deleted_is_let_go_of() -> None:
     others = tuple(clique for clique in rested.cliques if clique is not going)
     plan = reconcile(replace(rested, cliques=(replace(going, deleting=True), *others)))
     assert [step.target for step in plan.steps if isinstance(step.action, DropFinalizer)] == [going.ref]
-    gated = {uid: [replace(pod, held=True, gated=True) for pod in pods] for uid, pods in rested.pods_of.items()}
+    gated = {
+        uid: [replace(pod, has_grove_gate=True, gated=True) for pod in pods] for uid, pods in rested.pods_of.items()
+    }
     held = [one for one in reconcile(replace(rested, pods_of=gated)).withheld if one.target.kind == "Pod"]
     assert len(held) == 3
     assert {one.because[0].rule for one in held} == {Why.TOO_LARGE}

@@ -9,7 +9,7 @@ from grove_core.areas.workload.template_hash import template_hash
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.steps import Create
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import TEMPLATE_HASH
+from grove_core.resources.api_names import TEMPLATE_HASH
 from grove_core.resources.podclique import PodClique
 from tests.property.workload.life import Life, with_image
 from tests.property.workload.sets import Json, applied, clique_raw, of_kind, pods_of, rounds_of, set_raw

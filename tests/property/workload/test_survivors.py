@@ -187,9 +187,9 @@ def test_wl219_a_replica_of_a_group_that_has_no_room_is_not_waited_for() -> None
     for _ in range(60):
         life.round()
         for pod in life.all_pods():
-            if pod.gang == "llm-0-pool-1" and not pod.held:
+            if pod.gang == "llm-0-pool-1" and not pod.has_grove_gate:
                 life.world.put_pod(replace(pod, trouble="Unschedulable"))
-            elif not pod.held and not pod.ready:
+            elif not pod.has_grove_gate and not pod.ready:
                 life.world.put_pod(replace(pod, scheduled=True, node="n", phase="Running", ready=True))
     assert {life.image_of(pod) for pod in life.all_pods()} == {"v2"}
 

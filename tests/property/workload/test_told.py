@@ -7,7 +7,7 @@ import pytest
 from grove_core.areas.workload.rules import Why
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import SET_FINALIZER
+from grove_core.resources.api_names import SET_FINALIZER
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
 

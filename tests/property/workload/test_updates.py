@@ -15,7 +15,7 @@ from grove_core.kernel.steps import Delete, SetStatus
 from grove_core.kernel.times import format_time
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.keys import TEMPLATE_HASH
+from grove_core.resources.api_names import TEMPLATE_HASH
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.template import UpdateStrategy
 from tests.property.workload.life import Life
@@ -108,7 +108,7 @@ def test_wl223_the_next_replica_waits_and_it_is_said_for_whom() -> None:
         life.round()
         life.kubelet()
     for pod in life.pods("llm-0-a"):
-        life.world.put_pod(replace(pod, scheduled=True, held=False, ready=False, trouble="CrashLoopBackOff"))
+        life.world.put_pod(replace(pod, scheduled=True, has_grove_gate=False, ready=False, trouble="CrashLoopBackOff"))
     plan = [life.round() for _ in range(8)][-1]
     assert {Why.ROLLOUT_WAITS, Why.UPDATE_WAITS} & held(plan)
     assert {life.image_of(pod) for pod in life.pods("llm-1-a")} == {""}
@@ -408,9 +408,9 @@ def test_wl215_a_pod_without_a_node_is_not_waited_for() -> None:
     for _ in range(60):
         life.round()
         for other in life.all_pods():
-            if other.index == 2 and not other.held:
+            if other.index == 2 and not other.has_grove_gate:
                 life.world.put_pod(replace(other, trouble="Unschedulable"))
-            elif not other.held and not other.ready:
+            elif not other.has_grove_gate and not other.ready:
                 life.world.put_pod(replace(other, scheduled=True, node="n", phase="Running", ready=True))
     assert {life.image_of(pod) for pod in life.all_pods()} == {"v2"}
     assert not life.clique("llm-0-a").status.updating

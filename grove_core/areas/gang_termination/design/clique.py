@@ -13,7 +13,7 @@ from grove_core.areas.gang_termination.verdicts import CliqueJudgement, build
 from grove_core.kernel.conditions import Truth, transition_time
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import CliqueStatus, PodClique
-from grove_core.resources.statuses import breach_in
+from grove_core.resources.statuses import breach_condition_of
 
 # (ready pods, needed pods, was available: None if not recorded, an update runs) -> does this row speak?
 Question: TypeAlias = Callable[[int, int, bool | None, bool], bool]
@@ -82,7 +82,7 @@ def judge_clique(clique: PodClique, pods: Iterable[Pod], now: datetime) -> Cliqu
     for question, breach, why in BREACH_TABLE:  # noqa: B007  # pragma: no branch
         if question(ready, needed, was_available, status.updating):
             break
-    since = transition_time(breach_in(status), breach, now)
+    since = transition_time(breach_condition_of(status), breach, now)
     return build(CliqueJudgement, (clique, ready, was_available, breach, why, since))
 
 

@@ -25,7 +25,7 @@ from grove_core.kernel.conditions import Condition, Truth, is_true, transition_t
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import breach_in
+from grove_core.resources.statuses import breach_condition_of
 
 _KEEP: Final = Keep()
 _NONE: Final[Mapping[int, Any]] = MappingProxyType({})
@@ -54,7 +54,7 @@ def judge_group(
         guard = Why.REPLICA_SCALED_IN
     breached = _breached_replicas(group, lacking) if lacking else _NONE
     breach, lost = Truth.FALSE, 0
-    delay, stored = delay_of(root, group), breach_in(group.status)
+    delay, stored = delay_of(root, group), breach_condition_of(group.status)
     if group.status.updating:
         breach = Truth.UNKNOWN
     else:

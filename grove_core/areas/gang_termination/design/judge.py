@@ -13,7 +13,7 @@ from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.statuses import stands_breached
+from grove_core.resources.statuses import is_marked_breached
 from grove_core.snapshot.size import is_too_large
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -82,7 +82,7 @@ def judge_by_design(snapshot: Snapshot) -> Judgement:
             members[clique.owner_uid].append(judged)
     gone = {clique.uid for clique in leaving}
     standing = tuple(clique for clique in snapshot.cliques if clique.uid not in gone) if gone else snapshot.cliques
-    stand = any(stands_breached(group.status) for group in snapshot.groups)
+    stand = any(is_marked_breached(group.status) for group in snapshot.groups)
     left = Counter(clique.replica_index for clique in standing) if stand else Counter[int]()
     groups = tuple(
         [

@@ -9,7 +9,7 @@ from grove_core.areas.gang_termination.verdicts import CliqueJudgement, GroupJud
 from grove_core.kernel.conditions import Condition, Truth, condition_of, transition_time
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.wants import Status
-from grove_core.resources.keys import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
+from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.snapshot.snapshot import Snapshot
 
 

@@ -15,13 +15,13 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import format_time
 from grove_core.resources.fields import shown
-from grove_core.resources.places import TEMPLATE
+from grove_core.resources.manifest_paths import TEMPLATE
 from grove_core.resources.pod import UNSCHEDULABLE
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import update_started
+from grove_core.resources.statuses import update_start_time
 from grove_core.resources.template import SetSpec
-from grove_core.resources.topology_use import is_in_vain
+from grove_core.resources.topology_usage import is_ineffective
 from grove_core.snapshot.snapshot import Snapshot
 
 RISK: Final = "risk"
@@ -48,7 +48,7 @@ def risks_in(snapshot: Snapshot, judgement: FieldJudgement, generation: Generati
     of_root: list[Reason] = []
     if delay is not None and delay < _REBOOT:
         of_root.append(_too_short(root, delay))
-    if is_in_vain(template):
+    if is_ineffective(template):
         of_root.append(Why.CONSTRAINT_IN_VAIN.because(root))
     if of_root:
         yield Finding(root, RISK, "Warn", tuple(of_root))
@@ -57,7 +57,7 @@ def risks_in(snapshot: Snapshot, judgement: FieldJudgement, generation: Generati
     updated: list[PodClique | ScalingGroup] = [seen.clique for seen in judgement.cliques]
     updated += [found.group for found in judgement.groups]
     for item in updated:
-        started = update_started(item.status.progress) if generation.sees_update(item.status) else None
+        started = update_start_time(item.status.progress) if generation.sees_update(item.status) else None
         if started is not None and now - started > delay:
             facts = {"since": format_time(started), "delay": short_duration(delay)}
             yield Finding(item.ref, RISK, "Warn", (Why.UPDATE_SUSPENDS_FOR_LONG.because(item.ref, **facts),))

@@ -17,9 +17,9 @@ from grove_core.kernel.conditions import Condition, Truth, condition_of, is_true
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import format_time, whole_seconds
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import breach_in
+from grove_core.resources.statuses import breach_condition_of
 
 _OF_PLACEMENT: Final = "Scheduled replicas ({scheduled}) below MinAvailable ({needed})"
 _MESSAGES: Final = MappingProxyType(
@@ -148,7 +148,7 @@ def look_at_group(
         scheduled=sum(one.is_scheduled and not one.is_taken for one in whole),
         available=sum(one.is_scheduled and one.is_available for one in whole),
         unbreached=sum(not one.is_breached for one in whole),
-        breach=breach_in(group.status),
+        breach=breach_condition_of(group.status),
         why=Why.NOT_OBSERVED,
         flag=condition_of(group.status.conditions, TERMINATION_IN_PROGRESS),
         acting={},

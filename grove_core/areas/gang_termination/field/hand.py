@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from grove_core.areas.gang_termination.field.generations import F1, F2, F3, Generation
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.kernel.conditions import Condition, condition_of, is_true
-from grove_core.resources.keys import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 

@@ -15,7 +15,7 @@ from grove_core.areas.gang_termination.field.sightings import Sighting, as_store
 from grove_core.areas.gang_termination.field.unfinished import unfinished_in
 from grove_core.areas.gang_termination.verdicts import Breach, Ending, Keep, ReplicaFate, Terminate, ending_among
 from grove_core.kernel.reasons import Reason
-from grove_core.resources.keys import COMPONENT, GROUP, MANAGED_BY, OPERATOR, SET
+from grove_core.resources.api_names import COMPONENT, GROUP, MANAGED_BY, OPERATOR, SET
 from grove_core.resources.names import standalone_clique_name
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.snapshot import Snapshot

@@ -11,10 +11,10 @@ from grove_core.areas.gang_termination.statuses import Counts, count_pods
 from grove_core.areas.gang_termination.verdicts import Breach
 from grove_core.kernel.conditions import Condition, Truth, condition_of, is_true, transition_time
 from grove_core.kernel.reasons import Fact, Reason
-from grove_core.resources.keys import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
+from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.statuses import breach_in
+from grove_core.resources.statuses import breach_condition_of
 
 _GRACE: Final = timedelta(seconds=5)
 """A condition that turned within so much of its object's creation is no history (GF-040, GF-041)."""
@@ -170,7 +170,7 @@ def _stored(clique: PodClique) -> Sighting:
         stored.replicas or 0, stored.ready or 0, stored.scheduled or 0, stored.gated or 0, stored.updated or 0
     )
     why = Why.CLIQUE_BEING_DELETED if clique.deleting else Why.NOT_OBSERVED
-    breach = breach_in(stored)
+    breach = breach_condition_of(stored)
     placed = condition_of(stored.conditions, CLIQUE_SCHEDULED)
     return Sighting(clique, counts, counts.scheduled, breach, placed, why, why)
 
@@ -201,5 +201,5 @@ def _placement_of(clique: PodClique, scheduled: int) -> tuple[Truth, Why]:
 def _condition(type_: str, truth: Truth, why: Why, seen: Sighting, now: datetime) -> Condition:
     """As it would be stored: it keeps its time while its status stays the same (GF-028)."""
     status = seen.clique.status
-    stored = breach_in(status) if type_ == MIN_AVAILABLE_BREACHED else condition_of(status.conditions, type_)
+    stored = breach_condition_of(status) if type_ == MIN_AVAILABLE_BREACHED else condition_of(status.conditions, type_)
     return Condition(type_, truth, why.code, _MESSAGES[why].format(**seen.facts), transition_time(stored, truth, now))

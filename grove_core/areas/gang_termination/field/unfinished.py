@@ -11,7 +11,7 @@ from grove_core.kernel.frozen import FrozenMap, list_of
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import FAILURES, Delete, SetStatus, Step
 from grove_core.kernel.times import parse_time
-from grove_core.resources.keys import TERMINATION_IN_PROGRESS
+from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from grove_core.resources.meta import Resource
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot

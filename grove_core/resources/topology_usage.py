@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.labels import set_named_by
-from grove_core.resources.places import CLIQUES, GROUPS, TEMPLATE
+from grove_core.resources.manifest_paths import CLIQUES, GROUPS, TEMPLATE
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.template import SetTemplate, TopologyConstraint
@@ -19,7 +19,7 @@ _FIELD: Final = "topologyConstraint"
 NO_PODS: Final[Mapping[str, Iterable[Pod]]] = MappingProxyType({})
 
 
-class Use(NamedTuple):
+class TopologyUse(NamedTuple):
     """What a set says of its topology.
 
     Attributes:
@@ -36,7 +36,7 @@ class Use(NamedTuple):
         return (self.named or DEFAULT_TOPOLOGY) if self.constraints else ""
 
 
-class Constrained(NamedTuple):
+class ConstrainedLevel(NamedTuple):
     """A level of a set that has a constraint.
 
     Attributes:
@@ -51,7 +51,7 @@ class Constrained(NamedTuple):
     above: tuple[tuple[str, TopologyConstraint], ...] = ()
 
 
-class User(NamedTuple):
+class TopologyUser(NamedTuple):
     """A set that uses a topology, and how many of its pods are bound to nodes."""
 
     namespace: str
@@ -64,43 +64,45 @@ class User(NamedTuple):
         return f"{self.namespace}/{self.name}"
 
 
-def placed_among(users: Iterable[User]) -> tuple[User, ...]:
+def users_with_bound_pods(users: Iterable[TopologyUser]) -> tuple[TopologyUser, ...]:
     """Those of whom a pod is bound to a node."""
     return tuple(user for user in users if user.scheduled)
 
 
-def use_of(template: SetTemplate) -> Use:
+def topology_use_of(template: SetTemplate) -> TopologyUse:
     """What a set says of its topology; a released manifest names it in its constraints."""
-    levels = tuple(constrained_in(template))
+    levels = tuple(constrained_levels(template))
     names = (template.cluster_topology_name, *(level.constraint.topology_name for level in levels))
-    return Use(next(filter(None, names), ""), len(levels))
+    return TopologyUse(next(filter(None, names), ""), len(levels))
 
 
-def constrained_in(template: SetTemplate) -> Iterator[Constrained]:
+def constrained_levels(template: SetTemplate) -> Iterator[ConstrainedLevel]:
     """The set, then its groups, then its cliques, as far as they have a constraint."""
     top, path = template.topology_constraint, f"{TEMPLATE}.{_FIELD}"
     whole = ((path, top),) if top is not None else ()
     if top is not None:
-        yield Constrained(path, top, (TEMPLATE, ""))
+        yield ConstrainedLevel(path, top, (TEMPLATE, ""))
     above: dict[str, tuple[tuple[str, TopologyConstraint], ...]] = {}
     for index, group in enumerate(template.pod_clique_scaling_groups):
         if group.topology_constraint is not None:
             path = f"{GROUPS}[{index}].{_FIELD}"
-            yield Constrained(path, group.topology_constraint, (GROUPS, group.name), whole)
+            yield ConstrainedLevel(path, group.topology_constraint, (GROUPS, group.name), whole)
             above |= dict.fromkeys(group.clique_names, ((path, group.topology_constraint), *whole))
     for index, clique in enumerate(template.cliques):
         if clique.topology_constraint is not None:
             path = f"{CLIQUES}[{index}].{_FIELD}"
-            yield Constrained(path, clique.topology_constraint, (CLIQUES, clique.name), above.get(clique.name, whole))
+            yield ConstrainedLevel(
+                path, clique.topology_constraint, (CLIQUES, clique.name), above.get(clique.name, whole)
+            )
 
 
-def is_in_vain(template: SetTemplate) -> bool:
+def is_ineffective(template: SetTemplate) -> bool:
     """Whether there are constraints, and nobody reads them: all pods are placed one by one."""
     named = {clique.spec.pod_spec.get("schedulerName", "") for clique in template.cliques if clique.spec.pod_spec}
-    return bool(named) and named <= PODS_ONE_BY_ONE and use_of(template).constraints > 0
+    return bool(named) and named <= PODS_ONE_BY_ONE and topology_use_of(template).constraints > 0
 
 
-def bound_of(clique: PodClique, pods: Iterable[Pod] = ()) -> int:
+def bound_pods_of(clique: PodClique, pods: Iterable[Pod] = ()) -> int:
     """How many pods of a clique are bound to nodes: by its status, or by the pods themselves where these say more."""
     return max(clique.status.scheduled or 0, sum(bool(pod.node) for pod in pods))
 
@@ -110,7 +112,7 @@ def set_of_clique(clique: PodClique) -> str:
     return clique.owner_name if clique.owner_kind == SET_KIND else set_named_by(clique.labels)
 
 
-def bound_among(
+def bound_pods_by_set(
     cliques: Iterable[PodClique], pods_of: Mapping[str, Iterable[Pod]] = NO_PODS
 ) -> dict[tuple[str, str], int]:
     """(Namespace, name) of a set -> how many of its pods are bound to nodes.
@@ -122,25 +124,25 @@ def bound_among(
     found: dict[tuple[str, str], int] = {}
     for clique in cliques:
         name = set_of_clique(clique)
-        bound = bound_of(clique, pods_of.get(clique.uid, ())) if name else 0
+        bound = bound_pods_of(clique, pods_of.get(clique.uid, ())) if name else 0
         if bound:
             key = (clique.ref.namespace, name)
             found[key] = found.get(key, 0) + bound
     return found
 
 
-def users_among(
+def users_by_topology(
     sets: Iterable[tuple[str, str, SetTemplate]], scheduled: Mapping[tuple[str, str], int]
-) -> dict[str, tuple[User, ...]]:
+) -> dict[str, tuple[TopologyUser, ...]]:
     """Topology -> who uses it, sorted; the default one is used by whoever names none (TP-044).
 
     Args:
         sets: namespace, name and template of each.
         scheduled: (namespace, name) of a set -> how many of its pods are bound to nodes.
     """
-    found: dict[str, list[User]] = {}
+    found: dict[str, list[TopologyUser]] = {}
     for namespace, name, template in sets:
-        topology = use_of(template).topology
+        topology = topology_use_of(template).topology
         if topology:
-            found.setdefault(topology, []).append(User(namespace, name, scheduled.get((namespace, name), 0)))
+            found.setdefault(topology, []).append(TopologyUser(namespace, name, scheduled.get((namespace, name), 0)))
     return {topology: tuple(sorted(users)) for topology, users in found.items()}

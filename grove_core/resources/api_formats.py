@@ -8,15 +8,15 @@ from typing import Final, NamedTuple
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import CLAIM_VERSIONS, NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.configuration import Configuration, DomainShape, MnnvlMode, Served
-from grove_core.resources.keys import CLAIM_VERSIONS, NVIDIA
-from grove_core.resources.owned import CLAIM_KIND
+from grove_core.resources.configuration import Configuration, DomainShape, MnnvlMode, ServedApis
+from grove_core.resources.owned_object import CLAIM_KIND
 
 _ALPHA: Final = "resource.nvidia.com/v1alpha1"
 
 
-class Dialect(NamedTuple):
+class DomainFormat(NamedTuple):
     """How a ComputeDomain is written.
 
     Attributes:
@@ -40,23 +40,23 @@ def _bare(_template: str) -> FrozenMap:
     return FrozenMap({"numNodes": 0})
 
 
-DIALECTS: Final[Mapping[tuple[MnnvlMode, DomainShape], Dialect]] = MappingProxyType(
+DOMAIN_FORMATS: Final[Mapping[tuple[MnnvlMode, DomainShape], DomainFormat]] = MappingProxyType(
     {
-        (MnnvlMode.OPERATOR, DomainShape.DESIGN): Dialect(NVIDIA, _flat),
-        (MnnvlMode.OPERATOR, DomainShape.NVIDIA): Dialect(NVIDIA, _nested),
-        (MnnvlMode.ANNOTATIONS, DomainShape.DESIGN): Dialect(_ALPHA, _bare),
-        (MnnvlMode.ANNOTATIONS, DomainShape.NVIDIA): Dialect(NVIDIA, _nested),
+        (MnnvlMode.OPERATOR, DomainShape.DESIGN): DomainFormat(NVIDIA, _flat),
+        (MnnvlMode.OPERATOR, DomainShape.NVIDIA): DomainFormat(NVIDIA, _nested),
+        (MnnvlMode.ANNOTATIONS, DomainShape.DESIGN): DomainFormat(_ALPHA, _bare),
+        (MnnvlMode.ANNOTATIONS, DomainShape.NVIDIA): DomainFormat(NVIDIA, _nested),
     }
 )
 
 
-def dialect_of(configuration: Configuration, served: Served) -> Dialect:
+def domain_format_of(configuration: Configuration, served: ServedApis) -> DomainFormat:
     """The dialect to write: as configured, else as the cluster reads it, else that of the design (MN-006)."""
     told = configuration.mnnvl
-    return DIALECTS[told.mode, told.shape or served.domains or DomainShape.DESIGN]
+    return DOMAIN_FORMATS[told.mode, told.shape or served.domains or DomainShape.DESIGN]
 
 
-class ClaimDialect(NamedTuple):
+class ClaimFormat(NamedTuple):
     """How a ResourceClaim is written.
 
     Attributes:
@@ -80,27 +80,27 @@ def _exact_claim(name: str, asked: FrozenMap) -> FrozenMap:
 
 
 _V1, _V1BETA2, _V1BETA1 = CLAIM_VERSIONS
-CLAIM_DIALECTS: Final[Mapping[str, ClaimDialect]] = MappingProxyType(
+CLAIM_FORMATS: Final[Mapping[str, ClaimFormat]] = MappingProxyType(
     {
-        _V1: ClaimDialect(_V1, _exact_claim),
-        _V1BETA2: ClaimDialect(_V1BETA2, _exact_claim),
-        _V1BETA1: ClaimDialect(_V1BETA1, _flat_claim),
+        _V1: ClaimFormat(_V1, _exact_claim),
+        _V1BETA2: ClaimFormat(_V1BETA2, _exact_claim),
+        _V1BETA1: ClaimFormat(_V1BETA1, _flat_claim),
     }
 )
 
 
 _VERSIONS: Final[Mapping[str, AbstractSet[str]]] = MappingProxyType(
-    {DOMAIN_KIND: frozenset(one.api_version for one in DIALECTS.values()), CLAIM_KIND: frozenset(CLAIM_VERSIONS)}
+    {DOMAIN_KIND: frozenset(one.api_version for one in DOMAIN_FORMATS.values()), CLAIM_KIND: frozenset(CLAIM_VERSIONS)}
 )
 
 
-def names_of(ref: Ref) -> Iterator[Ref]:
+def refs_in_all_versions(ref: Ref) -> Iterator[Ref]:
     """The same object in each version in which Grove may write it, first the one that is asked about (SM-095)."""
     yield ref
     for version in sorted(_VERSIONS.get(ref.kind, frozenset()) - {ref.api_version}):
         yield replace(ref, api_version=version)
 
 
-def claim_dialect_of(served: Served) -> ClaimDialect:
+def claim_format_of(served: ServedApis) -> ClaimFormat:
     """The dialect of the newest version that is served; that of the design where nobody knows (MS-023)."""
-    return CLAIM_DIALECTS[served.claims or _V1BETA1]
+    return CLAIM_FORMATS[served.claims or _V1BETA1]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from grove_core.kernel.conditions import LONGEST_MESSAGE, Condition, Truth
-from grove_core.resources.keys import DOMAINS_READY
+from grove_core.resources.api_names import DOMAINS_READY
 from grove_core.resources.names import index_from
 
 REASON: Final = "CreationFailed"
@@ -15,7 +15,7 @@ _LONGEST_LIST: Final = 24_000
 _MOST: Final = 1_000_000  # replicas of a set that is planned at all (WL-024)
 
 
-class Failure(NamedTuple):
+class CreationFailure(NamedTuple):
     """Replicas whose domain could not be made, in order, and the server's words for the first of them."""
 
     replicas: tuple[int, ...] = ()
@@ -35,13 +35,13 @@ class Failure(NamedTuple):
         return f"{_WORDS}[{self.indices}]. Error: {self.error}"[:LONGEST_MESSAGE]
 
 
-def failure_in(conditions: Iterable[Condition]) -> Failure:
+def creation_failure_in(conditions: Iterable[Condition]) -> CreationFailure:
     """What stored conditions say failed; nothing where none says so, or not in our words."""
     for condition in conditions:
         found = _MESSAGE.fullmatch(condition.message) if condition.type == DOMAINS_READY else None
         if found is not None and condition.status is Truth.FALSE:
-            return Failure(_replicas_in(found[1]), found[2])
-    return Failure()
+            return CreationFailure(_replicas_in(found[1]), found[2])
+    return CreationFailure()
 
 
 def _runs(replicas: Sequence[int]) -> list[str]:

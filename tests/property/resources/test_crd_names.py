@@ -6,7 +6,7 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from grove_core.resources.definition_names import Role, clashes, names_in, served_names
+from grove_core.resources.crd_names import NameRole, crd_names_in, name_clashes, served_names
 
 Json = dict[str, Any]
 WORDS = st.sampled_from(["aa", "bb", "cc", "dd"])
@@ -39,15 +39,15 @@ THEIRS: Final[Json] = {
 @given(definitions(), definitions())
 @pytest.mark.req("CL-032")
 def test_mf010_two_definitions_clash_where_they_share_a_name_in_a_group(one: Json, other: Json) -> None:
-    first, second = names_in(one), names_in(other)
+    first, second = crd_names_in(one), crd_names_in(other)
     assert first is not None
     assert second is not None
     shared = {name.key for name in first.asked} & {name.key for name in second.asked}
     apart = first.definition != second.definition
-    found = clashes([second], [first])
+    found = name_clashes([second], [first])
     event(f"{min(len(found), 2)} clashes")
-    assert found == clashes([second, second], [first])
-    assert clashes([first, second], []) == (), "none of the two is ours"
+    assert found == name_clashes([second, second], [first])
+    assert name_clashes([first, second], []) == (), "none of the two is ours"
     both_hold = {key for key in shared if first.holds(key) and second.holds(key)}  # no API server gives a name twice
     assert {clash.name.key for clash in found} == (
         shared - both_hold if apart and first.group == second.group else set()
@@ -63,7 +63,7 @@ def test_mf010_two_definitions_clash_where_they_share_a_name_in_a_group(one: Jso
 
 @given(definitions())
 def test_mf010_discovery_lists_the_names_of_a_definition_without_its_list_kind(raw: Json) -> None:
-    names = names_in(raw)
+    names = crd_names_in(raw)
     assert names is not None
     asked, group = raw["spec"]["names"], raw["spec"]["group"]
     listed = {
@@ -75,13 +75,13 @@ def test_mf010_discovery_lists_the_names_of_a_definition_without_its_list_kind(r
     served = served_names(group, listed)
     assert served is not None
     assert served.definition == names.definition
-    assert served.asked == served.accepted == {name for name in names.asked if name.role is not Role.LIST_KIND}
+    assert served.asked == served.accepted == {name for name in names.asked if name.role is not NameRole.LIST_KIND}
     assert served_names(group, {**listed, "name": f"{asked['plural']}/status"}) is None, "a subresource"
 
 
 @pytest.mark.parametrize("lacks", ["group", "plural", "kind"])
 def test_mf010_a_definition_without_a_group_or_a_name_has_no_names(lacks: str) -> None:
     spec: Json = {"group": "grove.io", "names": {"plural": "aa", "kind": "Aa"}}
-    assert names_in({"spec": spec}) is not None
+    assert crd_names_in({"spec": spec}) is not None
     left = {key: value for key, value in spec["names"].items() if key != lacks}
-    assert names_in({"spec": {**spec, "names": left, **({"group": ""} if lacks == "group" else {})}}) is None
+    assert crd_names_in({"spec": {**spec, "names": left, **({"group": ""} if lacks == "group" else {})}}) is None

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from grove_core.resources.fields import Fields
 
 
-class Role(StrEnum):
+class NameRole(StrEnum):
     """What a name is used for."""
 
     PLURAL = "plural"
@@ -18,20 +18,20 @@ class Role(StrEnum):
     LIST_KIND = "list kind"
 
 
-class Name(NamedTuple):
+class CrdName(NamedTuple):
     """One name of a definition."""
 
     text: str
-    role: Role
+    role: NameRole
 
     @property
     def key(self) -> tuple[bool, str]:
         """What has to be unique in a group: kinds with list kinds, and resources with their short names."""
-        return self.role in {Role.KIND, Role.LIST_KIND}, self.text
+        return self.role in {NameRole.KIND, NameRole.LIST_KIND}, self.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Names:
+class CrdNames:
     """The names of one definition.
 
     Attributes:
@@ -43,15 +43,15 @@ class Names:
 
     definition: str
     group: str
-    asked: frozenset[Name]
-    accepted: frozenset[Name] = frozenset()
+    asked: frozenset[CrdName]
+    accepted: frozenset[CrdName] = frozenset()
 
     def holds(self, key: tuple[bool, str]) -> bool:
         """Whether the API server gave it that name."""
         return any(name.key == key for name in self.accepted)
 
 
-class Clash(NamedTuple):
+class NameClash(NamedTuple):
     """A name that two definitions of one group ask for.
 
     Attributes:
@@ -61,7 +61,7 @@ class Clash(NamedTuple):
     """
 
     definition: str
-    name: Name
+    name: CrdName
     holder: str
     is_held: bool
 
@@ -74,7 +74,7 @@ class Clash(NamedTuple):
         return f"{what} is also asked for by {self.holder}, and an API server accepts one of the two"
 
 
-def names_in(definition: Mapping[str, Any]) -> Names | None:
+def crd_names_in(definition: Mapping[str, Any]) -> CrdNames | None:
     """Return the names of a definition, with the defaults of an API server; None where it has no group or no names."""
     whole = Fields(definition, "", [])
     spec = whole.part("spec")
@@ -87,7 +87,7 @@ def names_in(definition: Mapping[str, Any]) -> Names | None:
         "singular": wanted.text("singular") or kind.lower(),
         "listKind": wanted.text("listKind") or f"{kind}List",
     }
-    return Names(
+    return CrdNames(
         definition=whole.part("metadata").text("name") or f"{plural}.{group}",
         group=group,
         asked=frozenset(_listed(Fields(filled, "", []))),
@@ -95,7 +95,7 @@ def names_in(definition: Mapping[str, Any]) -> Names | None:
     )
 
 
-def served_names(group: str, resource: Mapping[str, Any]) -> Names | None:
+def served_names(group: str, resource: Mapping[str, Any]) -> CrdNames | None:
     """Return the names of a resource as discovery lists it: a server lists accepted names only, and no list kind."""
     listed = Fields(resource, "", [])
     plural, kind = listed.text("name"), listed.text("kind")
@@ -104,10 +104,10 @@ def served_names(group: str, resource: Mapping[str, Any]) -> Names | None:
     found = frozenset(
         _listed(Fields({**listed.raw, "plural": plural, "singular": listed.text("singularName")}, "", []))
     )
-    return Names(definition=f"{plural}.{group}", group=group, asked=found, accepted=found)
+    return CrdNames(definition=f"{plural}.{group}", group=group, asked=found, accepted=found)
 
 
-def clashes(found: Iterable[Names], own: Collection[Names]) -> tuple[Clash, ...]:
+def name_clashes(found: Iterable[CrdNames], own: Collection[CrdNames]) -> tuple[NameClash, ...]:
     """Return every name that two definitions of one group ask for, where one of the two is ours; sorted.
 
     Args:
@@ -115,12 +115,14 @@ def clashes(found: Iterable[Names], own: Collection[Names]) -> tuple[Clash, ...]
         own: ours as they are printed; they count whether they are installed or not.
     """
     ours = {names.definition for names in own}
-    known: dict[str, Names] = {}
+    known: dict[str, CrdNames] = {}
     for names in (*own, *found):
         before = known.get(names.definition, names)
         asked, accepted = before.asked | names.asked, before.accepted | names.accepted
-        known[names.definition] = Names(definition=names.definition, group=names.group, asked=asked, accepted=accepted)
-    users: dict[tuple[str, tuple[bool, str]], dict[str, Names]] = {}
+        known[names.definition] = CrdNames(
+            definition=names.definition, group=names.group, asked=asked, accepted=accepted
+        )
+    users: dict[tuple[str, tuple[bool, str]], dict[str, CrdNames]] = {}
     for names in known.values():
         for name in names.asked | names.accepted:
             users.setdefault((names.group, name.key), {})[names.definition] = names
@@ -134,17 +136,22 @@ def clashes(found: Iterable[Names], own: Collection[Names]) -> tuple[Clash, ...]
     )
 
 
-def _among(key: tuple[bool, str], several: Mapping[str, Names]) -> Iterator[Clash]:
+def _among(key: tuple[bool, str], several: Mapping[str, CrdNames]) -> Iterator[NameClash]:
     """The clashes about one name: with the definition that holds it, else with the first one by name."""
     holder, *_ = sorted(several.values(), key=lambda names: (not names.holds(key), names.definition))
     for names in several.values():
         name = min((name for name in names.asked if name.key == key), default=None)
         if name is not None and names is not holder and not names.holds(key):
-            yield Clash(names.definition, name, holder.definition, holder.holds(key))
+            yield NameClash(names.definition, name, holder.definition, holder.holds(key))
 
 
-def _listed(names: Fields) -> Iterator[Name]:
+def _listed(names: Fields) -> Iterator[CrdName]:
     """The names in ``spec.names``, or in an object of the same form."""
-    single = {"plural": Role.PLURAL, "singular": Role.SINGULAR, "kind": Role.KIND, "listKind": Role.LIST_KIND}
-    yield from (Name(text, role) for field, role in single.items() if (text := names.text(field)))
-    yield from (Name(text, Role.SHORT) for text in names.texts("shortNames") if text)
+    single = {
+        "plural": NameRole.PLURAL,
+        "singular": NameRole.SINGULAR,
+        "kind": NameRole.KIND,
+        "listKind": NameRole.LIST_KIND,
+    }
+    yield from (CrdName(text, role) for field, role in single.items() if (text := names.text(field)))
+    yield from (CrdName(text, NameRole.SHORT) for text in names.texts("shortNames") if text)

@@ -7,14 +7,14 @@ from typing import Any, TypeAlias
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
 from grove_core.kernel.refs import Ref
 from grove_core.resources.meta import Resource
-from grove_core.resources.ownership import reference_to
+from grove_core.resources.owner_reference import owner_reference_to
 
 Body: TypeAlias = Mapping[str, Any]
 """What is a kind's own: ``spec``, ``data``, ..."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Blank:
+class NewObject:
     """An object to be made, but for what is its kind's own.
 
     Attributes:
@@ -43,7 +43,7 @@ class Blank:
             "name": self.name,
             "namespace": self.owner.ref.namespace,
             "labels": FrozenMap(dict(sorted(self.labels.items()))),
-            "ownerReferences": (reference_to(self.owner, blocks=self.blocks),),
+            "ownerReferences": (owner_reference_to(self.owner, blocks=self.blocks),),
         }
         if self.annotations:
             metadata["annotations"] = FrozenMap(dict(sorted(self.annotations.items())))

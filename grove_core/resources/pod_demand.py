@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 from grove_core.kernel.errors import Problem
 from grove_core.resources.fields import Fields
-from grove_core.resources.overlay import quantity_of
+from grove_core.resources.merge_patch import quantity_of
 
 PODS: Final = "pods"
 COMMON: Final = ("cpu", "memory", "ephemeral-storage", PODS)
@@ -44,7 +44,7 @@ class Toleration(NamedTuple):
     effect: str
 
 
-class Demand(NamedTuple):
+class PodDemand(NamedTuple):
     """What one pod asks for.
 
     Attributes:
@@ -61,7 +61,7 @@ class Demand(NamedTuple):
     unseen: tuple[str, ...] = ()
 
 
-def demand_of(raw: Mapping[str, Any]) -> Demand:
+def pod_demand_of(raw: Mapping[str, Any]) -> PodDemand:
     """What a pod of this pod spec asks for."""
     problems: list[Problem] = []
     spec = Fields(raw, "", problems)
@@ -75,7 +75,7 @@ def demand_of(raw: Mapping[str, Any]) -> Demand:
     selector = spec.part("nodeSelector")
     labels = tuple(sorted((key, selector.text(key)) for key in selector.raw))
     unseen = sorted({*_unseen(spec), *(f"{problem.path}: {problem.got}" for problem in problems)})
-    return Demand(tuple(sorted(amounts.items(), key=scarcest_first)), labels, affinity, tolerations, tuple(unseen))
+    return PodDemand(tuple(sorted(amounts.items(), key=scarcest_first)), labels, affinity, tolerations, tuple(unseen))
 
 
 def scarcest_first(item: tuple[str, int]) -> tuple[bool, str]:

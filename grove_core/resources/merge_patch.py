@@ -24,7 +24,7 @@ AMOUNTS: Final = frozenset({"limits", "requests"})
 _AMOUNT: Final = frozenset({"value", "averageValue"})  # keys of quantities: the targets of an autoscaler
 
 
-def differing(wanted: FrozenMap, stored: FrozenMap, above: str = "") -> FrozenMap:
+def changed_fields(wanted: FrozenMap, stored: FrozenMap, above: str = "") -> FrozenMap:
     """The wanted fields that are not stored so; lists are whole. Empty where there is nothing to write (WL-025).
 
     Args:
@@ -35,7 +35,7 @@ def differing(wanted: FrozenMap, stored: FrozenMap, above: str = "") -> FrozenMa
     for key, value in wanted.items():
         there = stored.get(key)
         if isinstance(value, FrozenMap) and isinstance(there, FrozenMap):
-            inner = differing(value, there, key)
+            inner = changed_fields(value, there, key)
             if inner:
                 changed[key] = inner
         elif not _holds(there, value, key, above):
@@ -48,13 +48,13 @@ def changed_texts(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
     return FrozenMap({key: text for key, text in wanted.items() if stored.get(key) != text})
 
 
-def replacing(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
+def replacement_patch(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
     """The fields that turn the stored object into exactly the wanted one; null takes a field away."""
     changed: dict[str, Json] = {key: None for key in stored if key not in wanted}
     for key, value in wanted.items():
         there = stored.get(key)
         if isinstance(value, FrozenMap) and isinstance(there, FrozenMap):
-            inner = replacing(value, there)
+            inner = replacement_patch(value, there)
             if inner:
                 changed[key] = inner
         elif not _is(there, value):
@@ -66,7 +66,7 @@ def _is(stored: Json, wanted: Json) -> bool:
     return canonical(stored) == canonical(wanted)
 
 
-def overlaid(stored: FrozenMap, fields: FrozenMap) -> FrozenMap:
+def apply_merge_patch(stored: FrozenMap, fields: FrozenMap) -> FrozenMap:
     """The stored object after these fields were applied: objects are merged, null removes, the rest is replaced."""
     merged: dict[str, Json] = dict(stored.items())
     for key, value in fields.items():
@@ -74,7 +74,7 @@ def overlaid(stored: FrozenMap, fields: FrozenMap) -> FrozenMap:
         if value is None:
             merged.pop(key, None)
         elif isinstance(value, FrozenMap):
-            merged[key] = overlaid(there if isinstance(there, FrozenMap) else EMPTY, value)
+            merged[key] = apply_merge_patch(there if isinstance(there, FrozenMap) else EMPTY, value)
         else:
             merged[key] = value
     return FrozenMap(merged)

@@ -12,7 +12,7 @@ CLIQUES: Final = f"{TEMPLATE}.cliques"
 GROUPS: Final = f"{TEMPLATE}.podCliqueScalingGroups"
 
 
-class Place(NamedTuple):
+class AnnotatedElement(NamedTuple):
     """Where a set may be annotated.
 
     Attributes:
@@ -31,21 +31,21 @@ class Place(NamedTuple):
         return f"{self.path}.annotations[{key}]"
 
 
-def set_place(manifest: Manifest) -> Place:
+def annotated_set(manifest: Manifest) -> AnnotatedElement:
     """The set itself."""
-    return Place(METADATA, "", METADATA, manifest.annotations)
+    return AnnotatedElement(METADATA, "", METADATA, manifest.annotations)
 
 
-def template_places(manifest: Manifest) -> Iterator[Place]:
+def annotated_template_elements(manifest: Manifest) -> Iterator[AnnotatedElement]:
     """Its cliques, and its groups."""
     template = manifest.spec.template
     for index, clique in enumerate(template.cliques):
-        yield Place(f"{CLIQUES}[{index}]", clique.name, CLIQUES, clique.annotations)
+        yield AnnotatedElement(f"{CLIQUES}[{index}]", clique.name, CLIQUES, clique.annotations)
     for index, group in enumerate(template.pod_clique_scaling_groups):
-        yield Place(f"{GROUPS}[{index}]", group.name, GROUPS, group.annotations)
+        yield AnnotatedElement(f"{GROUPS}[{index}]", group.name, GROUPS, group.annotations)
 
 
-def places_of(manifest: Manifest) -> Iterator[Place]:
+def annotated_elements(manifest: Manifest) -> Iterator[AnnotatedElement]:
     """The set, its cliques, its groups."""
-    yield set_place(manifest)
-    yield from template_places(manifest)
+    yield annotated_set(manifest)
+    yield from annotated_template_elements(manifest)

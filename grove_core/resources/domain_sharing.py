@@ -11,8 +11,7 @@ from typing import Final, NamedTuple, Protocol
 
 from grove_core.kernel.frozen import EMPTY, FrozenMap, list_of, part_of
 from grove_core.kernel.refs import Ref
-from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.keys import (
+from grove_core.resources.api_names import (
     CLIQUE,
     COMPONENT,
     GROUP,
@@ -24,6 +23,7 @@ from grove_core.resources.keys import (
     SET_REPLICA,
     SHARED_CLAIM,
 )
+from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.labels import first_of, labels_of_replica, labels_of_set, set_named_by
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.names import (
@@ -33,10 +33,10 @@ from grove_core.resources.names import (
     scaling_group_name,
     standalone_clique_name,
 )
-from grove_core.resources.owned import CLAIM_KIND, Owned
+from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.template import CliqueTemplate, GroupTemplate
 
-KEYS: Final = (MNNVL_ENABLED, MNNVL_SCOPE, MNNVL_DEVICE_CLASS)
+MNNVL_ANNOTATIONS: Final = (MNNVL_ENABLED, MNNVL_SCOPE, MNNVL_DEVICE_CLASS)
 CHOICES: Final = ("true", "false")  # of the first of them
 DEVICE_CLASS: Final = "compute-domain.nvidia.com"
 CLAIM_SUFFIX: Final = "-mnnvl-claim"
@@ -44,7 +44,7 @@ DOMAIN_SUFFIX: Final = "-cd"
 
 
 @unique
-class Scope(Enum):
+class SharingScope(Enum):
     """How many share one ComputeDomain."""
 
     REPLICA = "replica"
@@ -52,10 +52,10 @@ class Scope(Enum):
     GROUP_REPLICA = "scalingGroupReplica"
 
 
-SCOPES: Final[Mapping[str, Scope]] = MappingProxyType({scope.value: scope for scope in Scope})
+SCOPES: Final[Mapping[str, SharingScope]] = MappingProxyType({scope.value: scope for scope in SharingScope})
 
 
-class User(NamedTuple):
+class DomainUser(NamedTuple):
     """Whom a domain and its claim serve; names as templates have them.
 
     Attributes:
@@ -74,7 +74,7 @@ class User(NamedTuple):
         return f"{clique}{group}replica {self.replica} of {self.set_name}"
 
 
-class Labelled(Protocol):
+class LabelledClique(Protocol):
     """A PodClique, stored or to be made, as far as one sees with whom it shares."""
 
     @property
@@ -98,7 +98,7 @@ class Labelled(Protocol):
         """As it stands in it."""
 
 
-class Seat(NamedTuple):
+class CliquePosition(NamedTuple):
     """Where a PodClique stands in its set.
 
     Attributes:
@@ -116,48 +116,48 @@ class Seat(NamedTuple):
     group_replica: int = -1
 
 
-class Membership(NamedTuple):
+class DomainMembership(NamedTuple):
     """A domain and a claim that a PodClique shares.
 
     Attributes:
-        stem: what both are named after.
+        base_name: what both are named after.
         device_class: that the claim asks for.
     """
 
-    scope: Scope
-    user: User
-    stem: str
+    scope: SharingScope
+    user: DomainUser
+    base_name: str
     device_class: str
-    seat: Seat
+    position: CliquePosition
 
     @property
     def domain(self) -> str:
         """Name of the ComputeDomain (MS-020)."""
-        return self.stem + DOMAIN_SUFFIX
+        return self.base_name + DOMAIN_SUFFIX
 
     @property
     def claim(self) -> str:
         """Name of the ResourceClaim (MS-020)."""
-        return self.stem + CLAIM_SUFFIX
+        return self.base_name + CLAIM_SUFFIX
 
     @property
     def labels(self) -> dict[str, str]:
         """Of both, in every family of keys; keys of the design have the template's names, others full ones (MS-022)."""
-        user, seat = self.user, self.seat
+        user, position = self.user, self.position
         found = {
             **labels_of_set(user.set_name),
-            **labels_of_replica(seat.replica),
+            **labels_of_replica(position.replica),
             MNNVL_MANAGED: "true",
         }
         if user.group:
-            found |= dict(zip(GROUP, (seat.group, user.group), strict=True))
+            found |= dict(zip(GROUP, (position.group, user.group), strict=True))
             found |= dict.fromkeys(GROUP_REPLICA, user.group_replica)
         if user.clique:
-            found |= dict(zip(CLIQUE, (seat.name, user.clique), strict=True))
+            found |= dict(zip(CLIQUE, (position.name, user.clique), strict=True))
         return dict(sorted(found.items()))
 
 
-def membership_of(seat: Seat, annotations: Mapping[str, object]) -> Membership | None:
+def membership_of(position: CliquePosition, annotations: Mapping[str, object]) -> DomainMembership | None:
     """What a PodClique with these annotations shares; None where it shares nothing (MS-001, MS-010 to MS-013).
 
     A scope that there is not, or that means nothing where the clique stands, shares nothing either.
@@ -166,27 +166,31 @@ def membership_of(seat: Seat, annotations: Mapping[str, object]) -> Membership |
     device_class = str(annotations.get(MNNVL_DEVICE_CLASS, DEVICE_CLASS))
     if scope is None or not device_class:
         return None
-    base = (seat.set_name, str(seat.replica))
-    home = scaling_group_name(seat.set_name, seat.replica, "")
-    grouped = (*base, seat.group.removeprefix(home), str(seat.group_replica)) if seat.group else base
-    if scope is Scope.REPLICA:
-        return Membership(scope, User(*base), replica_name(seat.set_name, seat.replica), device_class, seat)
-    if scope is Scope.CLIQUE:
-        user = User(*grouped)._replace(clique=seat.clique)
-        return Membership(scope, user, seat.name, device_class, seat)
-    if not seat.group:
+    base = (position.set_name, str(position.replica))
+    home = scaling_group_name(position.set_name, position.replica, "")
+    grouped = (*base, position.group.removeprefix(home), str(position.group_replica)) if position.group else base
+    if scope is SharingScope.REPLICA:
+        return DomainMembership(
+            scope, DomainUser(*base), replica_name(position.set_name, position.replica), device_class, position
+        )
+    if scope is SharingScope.CLIQUE:
+        user = DomainUser(*grouped)._replace(clique=position.clique)
+        return DomainMembership(scope, user, position.name, device_class, position)
+    if not position.group:
         return None
-    return Membership(scope, User(*grouped), f"{seat.group}-{seat.group_replica}", device_class, seat)
+    return DomainMembership(
+        scope, DomainUser(*grouped), f"{position.group}-{position.group_replica}", device_class, position
+    )
 
 
-def scope_of(annotations: Mapping[str, object]) -> Scope | None:
+def scope_of(annotations: Mapping[str, object]) -> SharingScope | None:
     """With whom these annotations share; None where they do not opt in, or name no scope that there is."""
     if annotations.get(MNNVL_ENABLED) != "true":
         return None
-    return SCOPES.get(str(annotations.get(MNNVL_SCOPE, Scope.REPLICA.value)))
+    return SCOPES.get(str(annotations.get(MNNVL_SCOPE, SharingScope.REPLICA.value)))
 
 
-def seat_of(clique: Labelled) -> Seat | None:
+def position_of_clique(clique: LabelledClique) -> CliquePosition | None:
     """Where a PodClique stands by its labels; None where they do not say."""
     labels, name = clique.labels, clique.ref.name
     set_name = set_named_by(labels)
@@ -195,19 +199,19 @@ def seat_of(clique: Labelled) -> Seat | None:
     base = replica_name(set_name, clique.replica_index)
     named, index = first_of(labels, *GROUP), index_from(first_of(labels, *GROUP_REPLICA))
     if not named:
-        return Seat(set_name, clique.replica_index, name, name.removeprefix(f"{base}-"))
+        return CliquePosition(set_name, clique.replica_index, name, name.removeprefix(f"{base}-"))
     if index is None:
         return None
     full = named if name.startswith(f"{named}-{index}-") else scaling_group_name(set_name, clique.replica_index, named)
-    return Seat(set_name, clique.replica_index, name, name.removeprefix(f"{full}-{index}-"), full, index)
+    return CliquePosition(set_name, clique.replica_index, name, name.removeprefix(f"{full}-{index}-"), full, index)
 
 
-def user_of(labels: FrozenMap) -> User | None:
+def domain_user_of(labels: FrozenMap) -> DomainUser | None:
     """Whom an object serves by its labels; None where they name nobody."""
     set_name, replica = set_named_by(labels), first_of(labels, *SET_REPLICA)
     if not set_name or not replica:
         return None
-    return User(
+    return DomainUser(
         set_name, replica, first_of(labels, GROUP[1]), first_of(labels, *GROUP_REPLICA), first_of(labels, CLIQUE[1])
     )
 
@@ -217,7 +221,7 @@ def is_managed(labels: FrozenMap) -> bool:
     return labels.get(MNNVL_MANAGED) == "true"
 
 
-def is_shared(item: Owned) -> bool:
+def is_shared(item: OwnedObject) -> bool:
     """Whether it is a claim that is shared by annotation: its label says so, or the end of its name does (MS-020).
 
     Names tell where somebody edited that label; claims of ``resourceSharing`` that are called so have a component.
@@ -226,14 +230,14 @@ def is_shared(item: Owned) -> bool:
     return item.ref.kind == CLAIM_KIND and (named or is_managed(item.labels))
 
 
-def sharer_of(labels: FrozenMap) -> User | None:
+def managed_user_of(labels: FrozenMap) -> DomainUser | None:
     """Whom a domain or claim that is shared by annotation is for; None of anything else, and where it names nobody."""
-    return user_of(labels) if is_managed(labels) else None
+    return domain_user_of(labels) if is_managed(labels) else None
 
 
-def sharer_in(manifest: FrozenMap) -> User | None:
+def managed_user_in(manifest: FrozenMap) -> DomainUser | None:
     """The same of an object as it is written."""
-    return sharer_of(part_of(part_of(manifest, "metadata"), "labels"))
+    return managed_user_of(part_of(part_of(manifest, "metadata"), "labels"))
 
 
 def effective_annotations(of_set: FrozenMap, clique: CliqueTemplate, group: GroupTemplate | None) -> FrozenMap:
@@ -245,32 +249,38 @@ def effective_annotations(of_set: FrozenMap, clique: CliqueTemplate, group: Grou
         group: that it is a member of; None for a standalone clique.
     """
     layers = (clique.annotations, group.annotations) if group is not None else (of_set, clique.annotations)
-    found = {key: layer[key] for layer in layers for key in KEYS if key in layer}
+    found = {key: layer[key] for layer in layers for key in MNNVL_ANNOTATIONS if key in layer}
     return FrozenMap(found) if found else EMPTY
 
 
-def seat_for(set_name: str, replica: int, clique: str, group: str = "", group_replica: int = -1) -> Seat:
+def position_in_template(
+    set_name: str, replica: int, clique: str, group: str = "", group_replica: int = -1
+) -> CliquePosition:
     """Where a clique of a template stands; ``clique`` and ``group`` as the template names them."""
     if not group:
-        return Seat(set_name, replica, standalone_clique_name(set_name, replica, clique), clique)
+        return CliquePosition(set_name, replica, standalone_clique_name(set_name, replica, clique), clique)
     full = scaling_group_name(set_name, replica, group)
-    return Seat(set_name, replica, member_clique_name(full, group_replica, clique), clique, full, group_replica)
+    return CliquePosition(
+        set_name, replica, member_clique_name(full, group_replica, clique), clique, full, group_replica
+    )
 
 
 def member_of(
     manifest: Manifest, clique: CliqueTemplate, group: GroupTemplate | None, replica: int, group_replica: int
-) -> Membership | None:
+) -> DomainMembership | None:
     """What one of the PodCliques that a set would come to shares; ``group_replica`` says nothing without a group."""
-    seat = seat_for(manifest.name, replica, clique.name, group.name if group is not None else "", group_replica)
-    return membership_of(seat, effective_annotations(manifest.annotations, clique, group))
+    position = position_in_template(
+        manifest.name, replica, clique.name, group.name if group is not None else "", group_replica
+    )
+    return membership_of(position, effective_annotations(manifest.annotations, clique, group))
 
 
-def stem_of(kind: str, name: str) -> str:
+def base_name_of(kind: str, name: str) -> str:
     """What a shared domain or claim is named after: the inverse of its name (MS-020)."""
     return name.removesuffix(DOMAIN_SUFFIX if kind == DOMAIN_KIND else CLAIM_SUFFIX)
 
 
-def joined_claim(pod_spec: FrozenMap) -> FrozenMap | None:
+def shared_claim_entry(pod_spec: FrozenMap) -> FrozenMap | None:
     """The entry of a pod spec that leads to a shared domain; None where it has none."""
     for one in list_of(pod_spec, "resourceClaims"):
         if isinstance(one, FrozenMap) and one.get("name") == SHARED_CLAIM:

@@ -8,7 +8,7 @@ from grove_core.kernel.steps import Create, Step
 from grove_core.resources.meta import Resource
 
 
-def reference_to(owner: Resource, *, blocks: bool = True) -> FrozenMap:
+def owner_reference_to(owner: Resource, *, blocks: bool = True) -> FrozenMap:
     """An entry of ``metadata.ownerReferences`` (WL-030).
 
     Args:
@@ -27,7 +27,7 @@ def reference_to(owner: Resource, *, blocks: bool = True) -> FrozenMap:
     )
 
 
-class Controller(NamedTuple):
+class ControllerReference(NamedTuple):
     """The controller owner of an object; all empty where there is none, or none that reads."""
 
     uid: str = ""
@@ -36,17 +36,19 @@ class Controller(NamedTuple):
     api_version: str = ""
 
 
-def controller_in(raw: Mapping[str, Any]) -> Controller:
+def controller_in(raw: Mapping[str, Any]) -> ControllerReference:
     """Of an object as the API writes it, be it only roughly one."""
     meta = raw.get("metadata")
     references = meta.get("ownerReferences") if isinstance(meta, Mapping) else None
     for reference in references if isinstance(references, list | tuple) else ():
         if isinstance(reference, Mapping) and reference.get("controller") is True:
-            return Controller(*(str(reference.get(key) or "") for key in ("uid", "kind", "name", "apiVersion")))
-    return Controller()
+            return ControllerReference(
+                *(str(reference.get(key) or "") for key in ("uid", "kind", "name", "apiVersion"))
+            )
+    return ControllerReference()
 
 
-def clique_of_new(step: Step) -> str:
+def clique_of_new_pod(step: Step) -> str:
     """The uid of the PodClique that a pod is made for; empty for every other step."""
     if step.target.kind == "Pod" and isinstance(step.action, Create):
         return controller_in(step.action.manifest).uid

@@ -9,7 +9,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.fields import shown
 
 
-class Found(NamedTuple):
+class Violation(NamedTuple):
     """A field, what stands there, the rule against it and the facts the rule quotes."""
 
     path: str
@@ -26,7 +26,7 @@ class Found(NamedTuple):
         return Caution(self.path, shown(self.got), self.rule.because(subject, **self.facts))
 
 
-def new_in(now: Iterable[Found], before: Iterable[Found]) -> Iterator[Found]:
+def new_violations(now: Iterable[Violation], before: Iterable[Violation]) -> Iterator[Violation]:
     """What was not found before, wherever it stood: an update is not blamed for what it leaves as it was."""
     known = {(found.rule, found.got) for found in before}
     return (found for found in now if (found.rule, found.got) not in known)

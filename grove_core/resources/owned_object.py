@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import EMPTY, FrozenMap
+from grove_core.resources.api_names import MANAGED_BY, OPERATOR
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import MANAGED_BY, OPERATOR
 from grove_core.resources.meta import Resource, read_identity, read_label, read_labels, view_of
 
 CLAIM_KIND: Final = "ResourceClaim"
@@ -27,7 +27,7 @@ OWNED_KINDS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Owned(Resource):
+class OwnedObject(Resource):
     """An object of a kind that only has to be there.
 
     Attributes:
@@ -41,7 +41,7 @@ class Owned(Resource):
     spec: FrozenMap = EMPTY
 
 
-def owned_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> Owned:
+def owned_object_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> OwnedObject:
     """Project such an object as the API writes it. Raises MalformedObject with every problem (IN-030)."""
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
@@ -55,7 +55,7 @@ def owned_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = N
     spec = view_of(top.part("spec"))
     if problems:
         raise MalformedObject(tuple(problems))
-    return Owned(**identity, managed=managed, labels=view_of(labels), spec=spec)
+    return OwnedObject(**identity, managed=managed, labels=view_of(labels), spec=spec)
 
 
 def is_managed_by_grove(labels: Fields) -> bool:

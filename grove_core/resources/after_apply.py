@@ -5,24 +5,24 @@ from dataclasses import replace
 from typing import Any, TypeAlias, TypeVar, assert_never
 
 from grove_core.kernel.frozen import EMPTY, FrozenMap, thaw
+from grove_core.resources.api_names import TOPOLOGY_NAME
 from grove_core.resources.cluster_topology import ClusterTopology, levels_in
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import TOPOLOGY_NAME
+from grove_core.resources.merge_patch import apply_merge_patch
 from grove_core.resources.meta import read_identity
-from grove_core.resources.overlay import overlaid
-from grove_core.resources.owned import Owned, is_managed_by_grove
+from grove_core.resources.owned_object import OwnedObject, is_managed_by_grove
 from grove_core.resources.placement import placement_in
-from grove_core.resources.podclique import PodClique, told_by_labels
+from grove_core.resources.podclique import PodClique, read_clique_labels
 from grove_core.resources.podgang import PodGang, groups_in
 from grove_core.resources.scaling_group import ScalingGroup
 
-Applicable: TypeAlias = PodClique | ScalingGroup | PodGang | Owned | ComputeDomain | ClusterTopology
+Applicable: TypeAlias = PodClique | ScalingGroup | PodGang | OwnedObject | ComputeDomain | ClusterTopology
 A = TypeVar("A", bound=Applicable)
-H = TypeVar("H", Owned, ComputeDomain)
+H = TypeVar("H", OwnedObject, ComputeDomain)
 
 
-def with_fields(item: A, fields: FrozenMap) -> A:
+def with_applied_fields(item: A, fields: FrozenMap) -> A:
     """The object as it reads after these fields were applied; its generation moves where its spec changed.
 
     Of the fields that Grove applies to each kind: others, such as a clique's ``replicas``, it leaves to their writers.
@@ -38,7 +38,7 @@ def _with_fields(item: Applicable, fields: FrozenMap) -> Applicable:
             return replace(item, annotations=_merged(item.annotations, fields, "metadata", "annotations"))
         case PodGang():
             return _gang(item, fields)
-        case Owned():
+        case OwnedObject():
             return _owned(item, fields)
         case ComputeDomain():
             return _domain(item, fields)
@@ -59,7 +59,7 @@ def _clique(clique: PodClique, fields: FrozenMap) -> PodClique:
     if clique.generation is not None:
         moved = (changed.pod_spec, changed.auto_scaling) != (clique.pod_spec, clique.auto_scaling)
         changed = replace(changed, generation=clique.generation + moved)
-    told = told_by_labels(Fields(changed.labels, "", []), clique.owner_kind, clique.owner_name, clique.ref.name)
+    told = read_clique_labels(Fields(changed.labels, "", []), clique.owner_kind, clique.owner_name, clique.ref.name)
     if told["replica_index"] < 0:  # only its group knows, and whoever made the snapshot has asked it
         told["replica_index"] = clique.replica_index
     return replace(changed, **told)
@@ -68,7 +68,7 @@ def _clique(clique: PodClique, fields: FrozenMap) -> PodClique:
 def _gang(gang: PodGang, fields: FrozenMap) -> PodGang:
     spec = Fields(thaw(fields), "", []).part("spec")
     annotations = _merged(gang.annotations, fields, "metadata", "annotations")
-    placed = Fields(thaw(_merged(FrozenMap(gang.placement.of_gang), fields, "spec")), "", [])
+    placed = Fields(thaw(_merged(FrozenMap(gang.placement.spec_fields), fields, "spec")), "", [])
     placement = placement_in(placed, str(annotations.get(TOPOLOGY_NAME) or ""))
     return replace(
         gang,
@@ -91,7 +91,7 @@ def _topology(topology: ClusterTopology, fields: FrozenMap) -> ClusterTopology:
     )
 
 
-def _owned(item: Owned, fields: FrozenMap) -> Owned:
+def _owned(item: OwnedObject, fields: FrozenMap) -> OwnedObject:
     labels = _merged(item.labels, fields, "metadata", "labels")
     managed = is_managed_by_grove(Fields(labels, "", []))
     return replace(_handed_over(item, fields), labels=labels, managed=managed, spec=_merged(item.spec, fields, "spec"))
@@ -104,7 +104,7 @@ def _domain(domain: ComputeDomain, fields: FrozenMap) -> ComputeDomain:
         labels=_merged(domain.labels, fields, "metadata", "labels"),
         spec=spec,
         num_nodes=Fields(spec, "", []).integer("numNodes") or 0,
-        stored=overlaid(domain.stored, fields),
+        stored=apply_merge_patch(domain.stored, fields),
     )
 
 
@@ -124,4 +124,4 @@ def _merged(stored: FrozenMap, fields: Mapping[str, Any], *path: str) -> FrozenM
         part = part.get(step, EMPTY)
         if part is None:
             return EMPTY
-    return overlaid(stored, part) if part else stored
+    return apply_merge_patch(stored, part) if part else stored

@@ -6,11 +6,11 @@ from grove_core.kernel.frozen import part_of
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Step
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.membership import CLAIM_SUFFIX, DOMAIN_SUFFIX, joined_claim
-from grove_core.resources.owned import CLAIM_KIND
+from grove_core.resources.domain_sharing import CLAIM_SUFFIX, DOMAIN_SUFFIX, shared_claim_entry
+from grove_core.resources.owned_object import CLAIM_KIND
 
 
-def relies_on(step: Step, missing: AbstractSet[Ref]) -> bool:
+def uses_missing_domain(step: Step, missing: AbstractSet[Ref]) -> bool:
     """Whether a step makes a PodClique that holds the claim to something that could not be ensured.
 
     Args:
@@ -19,7 +19,7 @@ def relies_on(step: Step, missing: AbstractSet[Ref]) -> bool:
     """
     if not missing or not isinstance(step.action, Create) or step.target.kind != "PodClique":
         return False
-    claim = joined_claim(part_of(part_of(step.action.manifest, "spec"), "podSpec"))
+    claim = shared_claim_entry(part_of(part_of(step.action.manifest, "spec"), "podSpec"))
     if claim is None:
         return False
     name = str(claim["resourceClaimName"])

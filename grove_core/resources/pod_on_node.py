@@ -4,28 +4,28 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.resources.demand import REQUIRED, Amounts, amounts_of
+from grove_core.resources.api_names import SET
 from grove_core.resources.fields import Fields
-from grove_core.resources.keys import SET
 from grove_core.resources.meta import read_label
-from grove_core.resources.pod import ENDED
+from grove_core.resources.pod import FINISHED_PHASES
+from grove_core.resources.pod_demand import REQUIRED, Amounts, amounts_of
 
 
-class Tenant(NamedTuple):
+class PodOnNode(NamedTuple):
     """A pod on a node.
 
     Attributes:
         owner: namespace and name of the set it is of; the name is empty for a pod that no PodClique controls (TP-103).
-        shuns: namespaces of which it keeps some pods away; an empty one for all.
+        repelled_namespaces: namespaces of which it keeps some pods away; an empty one for all.
     """
 
     node: str
     owner: tuple[str, str]
     amounts: Amounts
-    shuns: tuple[str, ...] = ()
+    repelled_namespaces: tuple[str, ...] = ()
 
 
-def tenant_of(raw: Mapping[str, Any]) -> Tenant | None:
+def pod_on_node_of(raw: Mapping[str, Any]) -> PodOnNode | None:
     """A pod as it takes room on a node; None for one that takes none.
 
     Raises:
@@ -34,20 +34,22 @@ def tenant_of(raw: Mapping[str, Any]) -> Tenant | None:
     problems: list[Problem] = []
     pod = Fields(raw, "", problems)
     node = pod.part("spec").text("nodeName")
-    if not node or pod.part("status").text("phase") in ENDED:
+    if not node or pod.part("status").text("phase") in FINISHED_PHASES:
         return None
     meta = pod.part("metadata")
     of_clique = any(one.flag("controller") and one.text("kind") == "PodClique" for one in meta.parts("ownerReferences"))
     name = read_label(meta.part("labels"), *SET) if of_clique else ""
     namespace, spec = meta.text("namespace") or "default", pod.part("spec")
-    shuns = tuple(sorted(_shunned(spec.part("affinity"), namespace))) if "affinity" in spec else ()
-    tenant = Tenant(node, (namespace, name), amounts_of(spec), shuns)
+    repelled_namespaces = (
+        tuple(sorted(_repelled_namespaces(spec.part("affinity"), namespace))) if "affinity" in spec else ()
+    )
+    pod_on_node = PodOnNode(node, (namespace, name), amounts_of(spec), repelled_namespaces)
     if problems:
         raise MalformedObject(tuple(problems))
-    return tenant
+    return pod_on_node
 
 
-def _shunned(affinity: Fields, namespace: str) -> Iterator[str]:
+def _repelled_namespaces(affinity: Fields, namespace: str) -> Iterator[str]:
     """Namespaces that a pod's required anti-affinity is about; which of their pods it means is not looked at."""
     for term in affinity.part("podAntiAffinity").parts(REQUIRED):
         named = term.texts("namespaces")

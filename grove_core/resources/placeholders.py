@@ -50,7 +50,7 @@ _FIELDS: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-def made_readable(raw: Mapping[str, Any], paths: Iterable[str], *, highest: bool) -> Json:
+def with_placeholders(raw: Mapping[str, Any], paths: Iterable[str], *, highest: bool) -> Json:
     """A copy in which stand-ins, the lowest or the highest, are at these paths (``spec.template.cliques[0].name``)."""
     unread = tuple(paths)
     whole: Json = _copied(raw) if unread else dict(raw)
