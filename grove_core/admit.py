@@ -6,11 +6,11 @@ from typing import Any, Final, NamedTuple
 from grove_core.areas.gang_termination import admit as gang_termination
 from grove_core.areas.gang_termination.rules import Refuse
 from grove_core.areas.mnnvl import admit as mnnvl
-from grove_core.areas.mnnvl.company import warnings_to as company_warnings_to
+from grove_core.areas.mnnvl.claim_conflicts import warnings_to as company_warnings_to
 from grove_core.areas.mnnvl_scopes import admit as mnnvl_scopes
-from grove_core.areas.mnnvl_scopes.caution import warnings_to as scope_warnings_to
+from grove_core.areas.mnnvl_scopes.admission_warnings import warnings_to as scope_warnings_to
 from grove_core.areas.topology import admit as topology
-from grove_core.areas.topology.admit import UNSEEN, Around
+from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyView
 from grove_core.areas.workload import admit as workload
 from grove_core.areas.workload.defaults import with_defaults
 from grove_core.areas.workload.neighbours import Neighbours, neighbours_of
@@ -49,7 +49,7 @@ def admit(
     neighbours: Neighbours | None = None,
     configuration: Configuration = DEFAULT_CONFIGURATION,
     classes: Collection[str] | None = None,
-    around: Around = UNSEEN,
+    around: TopologyView = NOTHING_KNOWN,
 ) -> Decision[AdmissionVerdict]:
     """Judge a PodCliqueSet manifest, as an update where the old one is given; all objections at once.
 
@@ -90,7 +90,7 @@ class _Beside(NamedTuple):
     neighbours: Neighbours | None
     configuration: Configuration
     classes: Collection[str] | None
-    around: Around
+    around: TopologyView
 
 
 def _found_in(subject: Ref, raw: Mapping[str, Any], beside: _Beside) -> tuple[list[Objection], list[Caution]]:

@@ -6,9 +6,16 @@ In mode `annotations` alone (MS): a PodClique gets the claim to what it shares, 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from grove_core.areas.mnnvl_scopes.entry import Clashes, Joins, Passes, Surroundings, Waits, judge_entry
+from grove_core.areas.mnnvl_scopes.clique_admission import (
+    ClaimConflict,
+    CliqueAdmissionView,
+    JoinsDomain,
+    LeftUnchanged,
+    MustWait,
+    judge_clique_admission,
+)
 from grove_core.areas.mnnvl_scopes.rules import Refuse, Warn, Why
-from grove_core.areas.mnnvl_scopes.wants import stamped
+from grove_core.areas.mnnvl_scopes.wants import with_adoption_annotation
 from grove_core.areas.workload.defaults import patch_between
 from grove_core.kernel.admission import Amend, AmendmentVerdict, Caution, Deny, Objection
 from grove_core.kernel.decisions import Decision
@@ -24,7 +31,7 @@ from grove_core.resources.podclique import podclique_of
 _ANNOTATION: Final = "metadata.annotations[{}]"
 
 
-def admit_podclique(raw: Mapping[str, Any], around: Surroundings) -> Decision[AmendmentVerdict]:
+def admit_podclique(raw: Mapping[str, Any], around: CliqueAdmissionView) -> Decision[AmendmentVerdict]:
     """Judge a PodClique that is to be created (MS-001 to MS-039).
 
     Total. What does not read as a PodClique is left to those who validate it. The same decision for what it leads to,
@@ -39,16 +46,16 @@ def admit_podclique(raw: Mapping[str, Any], around: Surroundings) -> Decision[Am
     except MalformedObject as fault:
         because = Why.NOT_READ.because(ref_in(raw, GROVE, "PodClique"), problem=str(fault.problems[0]))
         return Decision(Amend(), (because,))
-    entry = judge_entry(clique, around)
-    if isinstance(entry, Waits):
+    entry = judge_clique_admission(clique, around)
+    if isinstance(entry, MustWait):
         because = Refuse.NOT_NOW.because(clique.ref, why=entry.because.sentence)
         objection = Objection(_ANNOTATION.format(MNNVL_ENABLED), shown("true"), because)
         return Decision(Deny((objection,)), (entry.because, because))
-    if isinstance(entry, Clashes):
+    if isinstance(entry, ClaimConflict):
         taken = Refuse.SHARED_CLAIM_RESERVED.because(clique.ref, name=SHARED_CLAIM)
         path = f"spec.podSpec.resourceClaims[{entry.place}].name"
         return Decision(Deny((Objection(path, shown(SHARED_CLAIM), taken),)), (entry.because, taken))
-    if isinstance(entry, Joins):
+    if isinstance(entry, JoinsDomain):
         after = {**raw, "spec": {**(raw.get("spec") or {}), "podSpec": thaw(entry.pod_spec)}}
         return Decision(Amend(tuple(patch_between(raw, after)), entry.ensures), (entry.because,))
     return Decision(Amend(warnings=_cautions(clique.ref, clique.annotations, entry)), (entry.because,))
@@ -59,7 +66,7 @@ def admit_podgang(raw: Mapping[str, Any], configuration: Configuration) -> Decis
     gang = ref_in(raw, SCHEDULER, "PodGang")
     if not configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return Decision(Amend(), (Why.SCOPES_OFF.because(gang),))
-    patch = tuple(patch_between(raw, thaw(stamped(FrozenMap.over(raw)))))
+    patch = tuple(patch_between(raw, thaw(with_adoption_annotation(FrozenMap.over(raw)))))
     return Decision(Amend(patch), (Why.STAMPED.because(gang, annotation=MNNVL_ADOPTED),))
 
 
@@ -68,7 +75,7 @@ def set_named_in(raw: Mapping[str, Any]) -> str:
     return read_label(read_labels(Fields(raw, "", [])), *SET)
 
 
-def _cautions(subject: Ref, annotations: Mapping[str, object], entry: Passes) -> tuple[Caution, ...]:
+def _cautions(subject: Ref, annotations: Mapping[str, object], entry: LeftUnchanged) -> tuple[Caution, ...]:
     """MS-079."""
     annotation, trouble = entry.odd
     if not annotation:

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from grove_core.areas.topology.admit import UNSEEN, Around
-from grove_core.areas.topology.admit_levels import doubts_of, faults_of, users_text
+from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyView
+from grove_core.areas.topology.admit_levels import level_violations, level_warnings, users_text
 from grove_core.areas.topology.rules import Refuse, Warn
 from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Caution, Objection, verdict_of
@@ -32,7 +32,7 @@ from grove_core.resources.topology_usage import SET_KIND, bound_pods_by_set, top
 def admit_topology(
     new: Mapping[str, Any],
     old: Mapping[str, Any] | None = None,
-    around: Around = UNSEEN,
+    around: TopologyView = NOTHING_KNOWN,
     configuration: Configuration = DEFAULT_CONFIGURATION,
 ) -> Decision[AdmissionVerdict]:
     """Judge a ClusterTopology, as an update where the old one is given; all objections at once.
@@ -49,24 +49,26 @@ def admit_topology(
             for problem in fault.problems
         )
         return verdict_of(unread, (), admitted)
-    before = _read(old)
-    found = (fault.objection(subject) for fault in faults_of(topology, before, configuration, around))
-    return verdict_of(found, doubts_of(subject, topology, before, around), admitted)
+    before = _topology_before(old)
+    found = (fault.objection(subject) for fault in level_violations(topology, before, configuration, around))
+    return verdict_of(found, level_warnings(subject, topology, before, around), admitted)
 
 
-def admit_topology_deletion(old: Mapping[str, Any], around: Around = UNSEEN) -> Decision[AdmissionVerdict]:
+def admit_topology_deletion(old: Mapping[str, Any], around: TopologyView = NOTHING_KNOWN) -> Decision[AdmissionVerdict]:
     """Judge the deletion of a ClusterTopology: it may be, and its finalizer holds it while it is used (TP-086)."""
     subject = _subject(old)
-    cautions = (Caution("metadata.name", shown(subject.name), reason) for reason in _held_by(subject, old, around))
+    cautions = (
+        Caution("metadata.name", shown(subject.name), reason) for reason in _deletion_warnings(subject, old, around)
+    )
     return verdict_of((), cautions, Refuse.TOPOLOGY_ADMITTED.because(subject))
 
 
-def around_in(
+def topology_view_of(
     topologies: Iterable[Mapping[str, Any]],
     sets: Iterable[Mapping[str, Any]],
     cliques: Collection[PodClique],
     partial: Iterable[str] = (),
-) -> Around:
+) -> TopologyView:
     """What manifests are judged by, from objects of an input; None for kinds of which it has none.
 
     Args:
@@ -82,7 +84,7 @@ def around_in(
     bound = bound_pods_by_set(cliques)
     users = users_by_topology(((one.namespace or "default", one.name, one.spec.template) for one in manifests), bound)
     placed = bound if cliques else None
-    return Around(
+    return TopologyView(
         effective_topologies(known) if known else None,
         placed,
         users if cliques else None,
@@ -109,7 +111,7 @@ def _read_all(topologies: Iterable[Mapping[str, Any]]) -> tuple[list[ClusterTopo
     return known, unread
 
 
-def _held_by(subject: Ref, old: Mapping[str, Any], around: Around) -> Iterator[Reason]:
+def _deletion_warnings(subject: Ref, old: Mapping[str, Any], around: TopologyView) -> Iterator[Reason]:
     """Whom a deletion concerns, and whether it waits for them; only what has the finalizer waits."""
     users = (around.users or {}).get(subject.name, ())
     if around.users is None:
@@ -120,7 +122,7 @@ def _held_by(subject: Ref, old: Mapping[str, Any], around: Around) -> Iterator[R
         yield Warn.USED_AND_NOT_HELD.because(subject, users=users_text(users), finalizer=TOPOLOGY_FINALIZER)
 
 
-def _read(old: Mapping[str, Any] | None) -> ClusterTopology | None:
+def _topology_before(old: Mapping[str, Any] | None) -> ClusterTopology | None:
     if old is None:
         return None
     try:

@@ -5,15 +5,20 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from grove_core.areas.mnnvl.judge import fabric_of, judge_fabric
-from grove_core.areas.mnnvl_scopes.judge import annotations_for
-from grove_core.areas.topology.admit import Around, broader_than, objections_to
-from grove_core.areas.topology.bundle import CliqueAsk, GangAsk
-from grove_core.areas.topology.fit import SetFit, fit_of
-from grove_core.areas.topology.ground import NOBODY, Outsiders, left_of, outsiders_of
-from grove_core.areas.topology.judge import judge_topology, lacking_in, levels_of
+from grove_core.areas.mnnvl.judge import clique_domains_of, judge_mnnvl
+from grove_core.areas.mnnvl_scopes.judge import mnnvl_annotations_of
+from grove_core.areas.topology.admit import TopologyView, broader_than_parent, objections_to
+from grove_core.areas.topology.fit import SetFit, fit_gangs
+from grove_core.areas.topology.gang_tree import CliqueRequest, GangRequest
+from grove_core.areas.topology.judge import judge_topology, levels_of, missing_domains
+from grove_core.areas.topology.node_capacity import (
+    NO_UNLABELLED_NODES,
+    UnlabelledNodes,
+    free_capacity_of,
+    unlabelled_nodes,
+)
 from grove_core.areas.topology.rules import Fit, Refuse
-from grove_core.areas.topology.verdicts import Fits, Placing, Standing, TopologyJudgement
+from grove_core.areas.topology.verdicts import FitVerdict, GangTopology, TopologyJudgement, TopologyResolution
 from grove_core.areas.workload.blueprint import GangPart, blueprint_of
 from grove_core.areas.workload.oversize import too_large
 from grove_core.areas.workload.placing import placement_of
@@ -50,22 +55,22 @@ class TopologyFit:
     name: str
     levels: Levels
     because: tuple[Reason, ...]
-    against: tuple[Reason, ...] = ()
-    outsiders: Outsiders = NOBODY
+    switch_refusals: tuple[Reason, ...] = ()
+    unlabelled: UnlabelledNodes = NO_UNLABELLED_NODES
     fit: SetFit | None
     is_unknown: bool = False
 
     @property
-    def verdict(self) -> Fits:
+    def verdict(self) -> FitVerdict:
         """The worst of its gangs, each for itself."""
         if self.fit is None:
-            return Fits.UNDECIDED if self.is_unknown else Fits.CANNOT
-        verdicts = {gang.whole.verdict for gang in self.fit.gangs}
-        return next((one for one in (Fits.CANNOT, Fits.UNDECIDED) if one in verdicts), Fits.FITS)
+            return FitVerdict.UNDECIDED if self.is_unknown else FitVerdict.CANNOT
+        verdicts = {gang.all_pods.verdict for gang in self.fit.gangs}
+        return next((one for one in (FitVerdict.CANNOT, FitVerdict.UNDECIDED) if one in verdicts), FitVerdict.FITS)
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class TopologyCheck:
     """A set on its own topology, and on each other in turn.
 
     Attributes:
@@ -75,15 +80,15 @@ class Check:
     root: Ref
     own: TopologyFit
     others: tuple[TopologyFit, ...]
-    refused: tuple[Objection, ...] = ()
+    objections: tuple[Objection, ...] = ()
 
     @property
     def is_success(self) -> bool:
         """Whether every gang has a place by the topology of the set, and the set may be made (TP-114)."""
-        return self.own.verdict is Fits.FITS and not self.refused
+        return self.own.verdict is FitVerdict.FITS and not self.objections
 
 
-def check_topology(snapshot: Snapshot, nodes: Iterable[Node], tenants: Iterable[PodOnNode]) -> Check:
+def check_topology(snapshot: Snapshot, nodes: Iterable[Node], tenants: Iterable[PodOnNode]) -> TopologyCheck:
     """Whether each gang of a set has a place (TP-100 to TP-120).
 
     Args:
@@ -95,23 +100,23 @@ def check_topology(snapshot: Snapshot, nodes: Iterable[Node], tenants: Iterable[
     because = too_large(snapshot)
     if because is not None:
         own = TopologyFit(name=judgement.name, levels=(), because=(because,), fit=None, is_unknown=True)
-        return Check(root, own, ())
-    ask = _Asking(snapshot, nodes, tuple(tenants))
-    applies = judgement.standing not in {Standing.NONE, Standing.OFF}
-    if judgement.standing is Standing.USED or not applies:
+        return TopologyCheck(root, own, ())
+    ask = _SetOnNodes(snapshot, nodes, tuple(tenants))
+    applies = judgement.resolution not in {TopologyResolution.NONE, TopologyResolution.OFF}
+    if judgement.resolution is TopologyResolution.USED or not applies:
         levels = (levels_of(snapshot, judgement.name) or ()) if applies else ()
         own = ask.on(judgement.name if applies else "", levels, judgement.because)
     else:
-        own = _without(snapshot, judgement)
+        own = _cannot_place(snapshot, judgement)
     others = sorted(snapshot.topologies.keys() - {judgement.name}) if applies else ()
-    refused = tuple(_refused(snapshot)) if own.fit is not None else ()
-    return Check(root, own, tuple(ask.other(name, judgement.name) for name in others), refused)
+    refused = tuple(_admission_objections(snapshot)) if own.fit is not None else ()
+    return TopologyCheck(root, own, tuple(ask.other(name, judgement.name) for name in others), refused)
 
 
-def _without(snapshot: Snapshot, judgement: TopologyJudgement) -> TopologyFit:
+def _cannot_place(snapshot: Snapshot, judgement: TopologyJudgement) -> TopologyFit:
     """The set's own topology where it can place no gang, or nobody knows."""
     found = snapshot.topologies.get(judgement.name)
-    is_unknown = judgement.standing is Standing.UNKNOWN
+    is_unknown = judgement.resolution is TopologyResolution.UNKNOWN
     to_add = (Fit.TOPOLOGIES_TO_ADD.because(snapshot.root.ref),) if is_unknown else ()
     return TopologyFit(
         name=judgement.name,
@@ -122,7 +127,7 @@ def _without(snapshot: Snapshot, judgement: TopologyJudgement) -> TopologyFit:
     )
 
 
-def _refused(snapshot: Snapshot) -> Iterator[Objection]:
+def _admission_objections(snapshot: Snapshot) -> Iterator[Objection]:
     """What admission would say to a set that is new; one that is there was admitted."""
     root = snapshot.root
     if root.uid:
@@ -136,24 +141,24 @@ def _refused(snapshot: Snapshot) -> Iterator[Objection]:
         pods=(),
         device_requests=(),
     )
-    around = Around(snapshot.topologies or None)
+    around = TopologyView(snapshot.topologies or None)
     found = objections_to(root.ref, manifest, None, snapshot.configuration, around)
     yield from sorted(found, key=lambda one: one.sort_key)
 
 
-class _Asking:
+class _SetOnNodes:
     """What the gangs of a set ask of some nodes: the same by every topology, and worked out once."""
 
     def __init__(self, snapshot: Snapshot, nodes: Iterable[Node], tenants: tuple[PodOnNode, ...]) -> None:
         root = snapshot.root.ref
         self.snapshot = snapshot
-        self.free = left_of(nodes, tenants, (root.namespace, root.name))
+        self.free = free_capacity_of(nodes, tenants, (root.namespace, root.name))
         shunned = {
             name for one in tenants if one.owner != (root.namespace, root.name) for name in one.repelled_namespaces
         }
         common = {"pods on nodes that keep others away"} if shunned & {"", root.namespace} else set()
         template = snapshot.root.spec.template
-        claiming = _claiming(snapshot)
+        claiming = _cliques_with_added_claims(snapshot)
         self.demands = {
             clique.name: _demand(clique.spec.pod_spec, common | ({_CLAIMS} if clique.name in claiming else set()))
             for clique in template.cliques
@@ -162,11 +167,11 @@ class _Asking:
 
     def on(self, name: str, levels: Levels, because: tuple[Reason, ...]) -> TopologyFit:
         """By one topology."""
-        placing = Placing(name, dict(levels))
-        gangs = tuple(_ask(self.snapshot, gang, placing, self.demands) for gang in self.gangs)
-        fit = fit_of(gangs, self.free, levels, self.snapshot.root.ref)
-        outsiders = outsiders_of(self.free, levels)
-        return TopologyFit(name=name, levels=levels, because=because, outsiders=outsiders, fit=fit)
+        placing = GangTopology(name, dict(levels))
+        gangs = tuple(_gang_request(self.snapshot, gang, placing, self.demands) for gang in self.gangs)
+        fit = fit_gangs(gangs, self.free, levels, self.snapshot.root.ref)
+        outsiders = unlabelled_nodes(self.free, levels)
+        return TopologyFit(name=name, levels=levels, because=because, unlabelled=outsiders, fit=fit)
 
     def other(self, name: str, before: str) -> TopologyFit:
         """By a topology that the set might come to.
@@ -176,28 +181,30 @@ class _Asking:
         """
         snapshot = self.snapshot
         root, levels = snapshot.root.ref, snapshot.topologies[name].levels
-        against: list[Reason] = []
+        refusals: list[Reason] = []
         if snapshot.topologies[name].deleting:
-            against.append(Refuse.TOPOLOGY_LEAVING.because(root))
+            refusals.append(Refuse.TOPOLOGY_LEAVING.because(root))
         bound = sum(bound_pods_of(clique, snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques)
         if bound:
-            against.append(Refuse.TOPOLOGY_LOCKED.because(root, before=before, scheduled=bound))
+            refusals.append(Refuse.TOPOLOGY_LOCKED.because(root, before=before, scheduled=bound))
         order = [level.domain for level in levels]
         broader = (
-            broader_than(one, which, order)
+            broader_than_parent(one, which, order)
             for one in constrained_levels(snapshot.root.spec.template)
             for which in range(len(one.constraint.domains))
         )
-        against += [Refuse.BROADER_THAN_PARENT.because(root, **facts) for facts in broader if facts]
-        lacking = tuple(lacking_in(snapshot, name, levels))
+        refusals += [Refuse.BROADER_THAN_PARENT.because(root, **facts) for facts in broader if facts]
+        lacking = tuple(missing_domains(snapshot, name, levels))
         if lacking:
-            return TopologyFit(name=name, levels=levels, because=lacking, against=tuple(against), fit=None)
-        return replace(self.on(name, levels, ()), against=tuple(against))
+            return TopologyFit(name=name, levels=levels, because=lacking, switch_refusals=tuple(refusals), fit=None)
+        return replace(self.on(name, levels, ()), switch_refusals=tuple(refusals))
 
 
-def _ask(snapshot: Snapshot, gang: GangPart, placing: Placing, demands: Mapping[str, PodDemand]) -> GangAsk:
+def _gang_request(
+    snapshot: Snapshot, gang: GangPart, placing: GangTopology, demands: Mapping[str, PodDemand]
+) -> GangRequest:
     cliques = tuple(
-        CliqueAsk(
+        CliqueRequest(
             name=part.name,
             template=part.template.name,
             group=part.group_template.name if part.group_template is not None else "",
@@ -207,20 +214,20 @@ def _ask(snapshot: Snapshot, gang: GangPart, placing: Placing, demands: Mapping[
         )
         for part in gang.cliques
     )
-    return GangAsk(gang.name, cliques, placement_of(snapshot.root, gang, placing))
+    return GangRequest(gang.name, cliques, placement_of(snapshot.root, gang, placing))
 
 
-def _claiming(snapshot: Snapshot) -> AbstractSet[str]:
+def _cliques_with_added_claims(snapshot: Snapshot) -> AbstractSet[str]:
     """Cliques of the template whose pods get claims besides those of their pod specs: shared ones, and for MNNVL."""
     template = snapshot.root.spec.template
     every = {clique.name for clique in template.cliques}
     sharing = (template.resource_sharing, *(one.resource_sharing for one in template.pod_clique_scaling_groups))
-    fabric = judge_fabric(snapshot)
+    fabric = judge_mnnvl(snapshot)
     if any(sharing) or any(clique.resource_sharing for clique in template.cliques):
         return every
-    if fabric.is_wanted or fabric_of(snapshot, fabric).templates:
+    if fabric.is_wanted or clique_domains_of(snapshot, fabric).templates:
         return every
-    return {name for name, annotations in annotations_for(snapshot).items() if scope_of(annotations) is not None}
+    return {name for name, annotations in mnnvl_annotations_of(snapshot).items() if scope_of(annotations) is not None}
 
 
 def _demand(pod_spec: Mapping[str, Any], besides: AbstractSet[str]) -> PodDemand:

@@ -14,7 +14,7 @@ from grove_core.areas.gang_termination.field import rules as field
 from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, PREDICTION, TERMINATION
 from grove_core.areas.gang_termination.rules import LACKING, NOTHING_KNOWN, UNWELL, Why
 from grove_core.areas.gang_termination.verdicts import DELEGATES, ENDS, KEEPS, SUSPENDS, WAITS
-from grove_core.areas.topology.misplaced import MISPLACEMENT
+from grove_core.areas.topology.misplaced_pods import MISPLACEMENT
 from grove_core.areas.workload import rules as workload
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding, reasons_on

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from grove_core.areas.topology.moment import TopologyMoment
+from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import invented_uid
 from grove_core.kernel.steps import Make, Step
@@ -12,12 +12,12 @@ from grove_core.resources.after_write import after_write
 from grove_core.resources.cluster_topology import cluster_topology_of
 
 
-def forecast_topology(moment: TopologyMoment) -> Forecast:
+def forecast_topology(moment: TopologySnapshot) -> Forecast:
     """The rounds until rest (TP-048); a topology is written to at most twice in a row: made, then held."""
     plan = reconcile_topology(moment)
     told, rounds = forecast_of(plan, moment.now), [round_of(plan, 1, moment.now)]
     while plan.steps:
-        moment = _after(moment, plan.steps)
+        moment = _next_snapshot(moment, plan.steps)
         if moment.topology is None:
             break
         plan = reconcile_topology(moment)
@@ -26,7 +26,7 @@ def forecast_topology(moment: TopologyMoment) -> Forecast:
     return replace(told, rounds=tuple(rounds), complete=True)
 
 
-def _after(moment: TopologyMoment, steps: tuple[Step, ...]) -> TopologyMoment:
+def _next_snapshot(moment: TopologySnapshot, steps: tuple[Step, ...]) -> TopologySnapshot:
     """The next look, if the server took them."""
     topology = moment.topology
     for step in steps:

@@ -6,7 +6,7 @@ from datetime import datetime
 from enum import Enum, unique
 from typing import NamedTuple
 
-from grove_core.areas.topology.judge import judge_topology, placing_of
+from grove_core.areas.topology.judge import gang_topology_of, judge_topology
 from grove_core.areas.topology.verdicts import TopologyJudgement
 from grove_core.areas.workload.blueprint import blueprint_of
 from grove_core.areas.workload.oversize import too_large
@@ -20,7 +20,7 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 @unique
-class Fate(Enum):
+class GangChange(Enum):
     """What becomes of a PodGang when the levels of its topology change."""
 
     FOLLOWS = "Follows"
@@ -41,7 +41,7 @@ class GangImpact(NamedTuple):
     """What becomes of one PodGang."""
 
     name: str
-    fate: Fate
+    change: GangChange
     because: tuple[Reason, ...]
 
 
@@ -61,7 +61,7 @@ class SetImpact:
     gangs: tuple[GangImpact, ...]
 
 
-def impact_of(cluster: Cluster, changed: ClusterTopology, now: datetime) -> tuple[SetImpact, ...]:
+def set_impacts_of(cluster: Cluster, changed: ClusterTopology, now: datetime) -> tuple[SetImpact, ...]:
     """Every set that uses the topology, and what becomes of its PodGangs (TP-124); sorted by namespace and name.
 
     Args:
@@ -71,22 +71,22 @@ def impact_of(cluster: Cluster, changed: ClusterTopology, now: datetime) -> tupl
     """
     after = replace(cluster, topologies={**cluster.topologies, changed.ref.name: changed})
     return tuple(
-        _impact_on(after.snapshot_of(root, now), by_default=not topology_use_of(root.spec.template).named)
+        _set_impact(after.snapshot_of(root, now), by_default=not topology_use_of(root.spec.template).named)
         for root in after.sets
         if topology_use_of(root.spec.template).topology == changed.ref.name
     )
 
 
-def _impact_on(snapshot: Snapshot, *, by_default: bool) -> SetImpact:
+def _set_impact(snapshot: Snapshot, *, by_default: bool) -> SetImpact:
     judgement = judge_topology(snapshot)
-    gangs = tuple(sorted(_gangs(snapshot, judgement), key=lambda gang: gang.name))
+    gangs = tuple(sorted(_gang_impacts(snapshot, judgement), key=lambda gang: gang.name))
     return SetImpact(snapshot.root.ref, by_default, judgement, gangs)
 
 
-def _gangs(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[GangImpact]:
-    placing, because = placing_of(snapshot, judgement), too_large(snapshot)
+def _gang_impacts(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[GangImpact]:
+    placing, because = gang_topology_of(snapshot, judgement), too_large(snapshot)
     if because is not None:
-        yield GangImpact(snapshot.root.ref.name, Fate.UNKNOWN, (because,))
+        yield GangImpact(snapshot.root.ref.name, GangChange.UNKNOWN, (because,))
         return
     there = {gang.ref.name: gang for gang in snapshot.gangs}
     unknown = bool(snapshot.root.uid) and not there and "PodGang" not in snapshot.complete
@@ -94,14 +94,14 @@ def _gangs(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[GangImp
         for part in replica.gangs:
             gang = there.get(part.name)
             if unknown:
-                yield GangImpact(part.name, Fate.UNKNOWN, ())
+                yield GangImpact(part.name, GangChange.UNKNOWN, ())
             elif gang is None:
-                yield GangImpact(part.name, Fate.WAITS if placing.waiting else Fate.MADE, placing.waiting)
+                yield GangImpact(part.name, GangChange.WAITS if placing.waiting else GangChange.MADE, placing.waiting)
             elif placing.waiting:
-                yield GangImpact(part.name, Fate.STAYS, placing.waiting)
+                yield GangImpact(part.name, GangChange.STAYS, placing.waiting)
             elif not placing.topology or placement_of(snapshot.root, part, placing) == gang.placement:
-                yield GangImpact(part.name, Fate.SAME, ())
+                yield GangImpact(part.name, GangChange.SAME, ())
             elif placing.follows is not None:
-                yield GangImpact(part.name, Fate.FOLLOWS, (placing.follows,))
+                yield GangImpact(part.name, GangChange.FOLLOWS, (placing.follows,))
             else:
-                yield GangImpact(part.name, Fate.STAYS, tuple(filter(None, (placing.locked,))))
+                yield GangImpact(part.name, GangChange.STAYS, tuple(filter(None, (placing.locked,))))

@@ -7,10 +7,10 @@ from typing import Final
 
 from grove_core.areas.gang_termination.questions import BREACH, HEALTHY, TERMINATION
 from grove_core.areas.gang_termination.verdicts import DELEGATES, ENDS
-from grove_core.areas.mnnvl.judge import address_of
+from grove_core.areas.mnnvl.judge import domain_ref
 from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
-from grove_core.areas.mnnvl_scopes.judge import shared_domain
-from grove_core.areas.topology.misplaced import MISPLACEMENT
+from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
+from grove_core.areas.topology.misplaced_pods import MISPLACEMENT
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import thaw
@@ -49,7 +49,7 @@ def has(snapshot: Snapshot, kind: str, name: str) -> bool:
     """Whether a root has an object of that kind and name."""
     refs = [snapshot.root.ref, *(group.ref for group in snapshot.groups), *(gang.ref for gang in snapshot.gangs)]
     if kind == DOMAIN_KIND:
-        return _replica_of_domain(snapshot, name) is not None or shared_domain(snapshot, name) is not None
+        return _replica_of_domain(snapshot, name) is not None or shared_domain_ref(snapshot, name) is not None
     return bool(cliques_behind(snapshot, kind, name)) or any((ref.kind, ref.name) == (kind, name) for ref in refs)
 
 
@@ -79,8 +79,8 @@ class Inquiry:
     def ref(self) -> Ref:
         """The object's address."""
         if self.kind == DOMAIN_KIND:
-            shared = shared_domain(self.snapshot, self.name)
-            return shared or address_of(self.snapshot, _replica_of_domain(self.snapshot, self.name) or 0)
+            shared = shared_domain_ref(self.snapshot, self.name)
+            return shared or domain_ref(self.snapshot, _replica_of_domain(self.snapshot, self.name) or 0)
         version = {"Pod": CORE, "PodGang": SCHEDULER}.get(self.kind, GROVE)
         return Ref(version, self.kind, self.snapshot.root.ref.namespace, self.name)
 
@@ -95,7 +95,7 @@ class Inquiry:
 
     def findings(self) -> Iterator[Finding]:
         """The verdicts on the object, on its cliques, and on everything above them that can end it."""
-        if self.kind == DOMAIN_KIND and self.ref == shared_domain(self.snapshot, self.name):
+        if self.kind == DOMAIN_KIND and self.ref == shared_domain_ref(self.snapshot, self.name):
             yield from (one for one in self.plan.findings if one.question == FABRIC and self._shares(one.subject))
             return
         if self.kind == DOMAIN_KIND:

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.ruling import RuleSet, unless_unasked
-from grove_core.areas.mnnvl.judge import fabric_of, judge_fabric
-from grove_core.areas.mnnvl.wants import findings_of_fabric, wake_of_fabric, wants_of_fabric
+from grove_core.areas.mnnvl.judge import clique_domains_of, judge_mnnvl
+from grove_core.areas.mnnvl.wants import findings_of_mnnvl, wake_of_mnnvl, wants_of_mnnvl
 from grove_core.areas.mnnvl_scopes.judge import judge_scopes
-from grove_core.areas.mnnvl_scopes.wants import as_admitted, findings_of_scopes, wants_of_scopes
-from grove_core.areas.topology.judge import judge_topology, placing_of
+from grove_core.areas.mnnvl_scopes.wants import apply_admission, findings_of_scopes, wants_of_scopes
+from grove_core.areas.topology.judge import gang_topology_of, judge_topology
 from grove_core.areas.topology.wants import findings_of_topology, wants_of_topology
 from grove_core.areas.workload.gates import findings_of_gates, judge_gates, wants_of_gates
 from grove_core.areas.workload.oversize import left_as_it_is
@@ -62,17 +62,17 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
 
     ruling = unless_unasked(rules.rule(seen), seen)  # GT or GF
 
-    fabric = judge_fabric(seen)  # MN
+    fabric = judge_mnnvl(seen)  # MN
     scopes = judge_scopes(seen)  # MS
-    told = fabric_of(seen, fabric)._replace(annotations=scopes.annotations)
+    told = clique_domains_of(seen, fabric)._replace(annotations=scopes.annotations)
 
     gates = judge_gates(seen)  # WL
     topology = judge_topology(seen)  # TP
-    completion = judge_completion(seen, ruling.ending, told, placing_of(seen, topology))  # WL
+    completion = judge_completion(seen, ruling.ending, told, gang_topology_of(seen, topology))  # WL
 
     others = Desired.union(
         (
-            wants_of_fabric(seen, fabric),  # MN
+            wants_of_mnnvl(seen, fabric),  # MN
             wants_of_scopes(seen, scopes),  # MS
             wants_of_teardown(seen),  # WL
             *completion.wants,  # WL
@@ -82,17 +82,17 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     )
     others = left_as_it_is(seen, others)  # WL
     desired = Desired.union((Desired(ruling.ends), ruling.desired, others))
-    desired = as_admitted(seen, desired)  # MS
+    desired = apply_admission(seen, desired)  # MS
     return difference(
         desired,
         seen,
         put_off=ruling.put_off,
         rules=rules.name,
-        wake_at=min(filter(None, (ruling.wake_at, wake_of_fabric(fabric))), default=None),
+        wake_at=min(filter(None, (ruling.wake_at, wake_of_mnnvl(fabric))), default=None),
         findings=(
             *ruling.findings,
             *(rules.unpredicted(seen, bool(completion.findings)) if rules.unpredicted is not None else ()),
-            *findings_of_fabric(seen, fabric),
+            *findings_of_mnnvl(seen, fabric),
             *findings_of_scopes(seen, scopes, desired),
             *findings_of_topology(seen, topology),
             *findings_of_gates(gates),

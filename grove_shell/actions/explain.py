@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from grove_core.areas.gang_termination.ruling import RuleSet
-from grove_core.areas.topology.misplaced import NodeLabels
+from grove_core.areas.topology.misplaced_pods import NodeLabels
 from grove_core.document.writing import rules_source_as_json
 from grove_core.inquiry import Inquiry, has
 from grove_core.kernel.times import format_time

@@ -5,10 +5,10 @@ from datetime import datetime
 from typing import Any
 
 from grove_core.admit_topology import admit_topology, admit_topology_deletion
-from grove_core.areas.topology.admit import Around
-from grove_core.areas.topology.moment import unknown_of_use
-from grove_core.areas.topology.survey import Surveyed, survey_of, topologyless_of
-from grove_core.impact_topology import impact_of
+from grove_core.areas.topology.admit import TopologyView
+from grove_core.areas.topology.topology_snapshot import kinds_missing_for_use
+from grove_core.areas.topology.usage_report import TopologyUsage, count_without_topology, usage_report_of
+from grove_core.impact_topology import set_impacts_of
 from grove_core.kernel.admission import AdmissionVerdict
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
@@ -101,8 +101,8 @@ def list_topologies(source: Source, output: str) -> int:
     found = read_topology_input(source)
     if found is None or not found.usable:
         return ERROR
-    survey, without = survey_of(found.cluster, found.now), topologyless_of(found.cluster)
-    unknown = unknown_of_use(found.cluster)
+    survey, without = usage_report_of(found.cluster, found.now), count_without_topology(found.cluster)
+    unknown = kinds_missing_for_use(found.cluster)
     if output == "human":
         sets = found.cluster.sets
         is_unapplied = bool(sets) and not any(root.uid for root in sets) and not found.cluster.gaps
@@ -117,7 +117,7 @@ def impact_of_topology(source: Source, name: str, changed: str | None, output: s
     found = read_topology_input(source)
     if found is None or not found.usable:
         return ERROR
-    survey = survey_of(found.cluster, found.now)
+    survey = usage_report_of(found.cluster, found.now)
     one = next((one for one in survey if one.name == name), None)
     if one is None or (changed is None and name not in found.cluster.topologies):
         known = found.cluster.topologies
@@ -128,7 +128,7 @@ def impact_of_topology(source: Source, name: str, changed: str | None, output: s
     again = name == DEFAULT_TOPOLOGY and found.cluster.configuration.topology.enabled
     decision: Decision[AdmissionVerdict] | None = None
     if changed is None:
-        if one.unguarded is None:
+        if one.not_validated is None:
             decision = admit_topology_deletion(_raw_of(name, old), _around(one, found.cluster))
         what = TopologyImpact(one, old, None, decision, (), again)
     else:
@@ -136,11 +136,11 @@ def impact_of_topology(source: Source, name: str, changed: str | None, output: s
         if new is None:
             return ERROR
         raw = _raw_of(name, old) if old is not None else None
-        if one.unguarded is None:
+        if one.not_validated is None:
             around = _around(one, found.cluster, by_placed=True)
             decision = admit_topology(new.value, raw, around, found.cluster.configuration)
         topology = _projected(new)
-        sets = impact_of(found.cluster, topology, found.now) if topology is not None else ()
+        sets = set_impacts_of(found.cluster, topology, found.now) if topology is not None else ()
         what = TopologyImpact(one, old, topology, decision, sets, again)
     if output == "human":
         print_page(topology_impact_page(what))
@@ -158,12 +158,12 @@ def _as_configured(loaded: Loaded) -> Cluster:
     return replace(loaded.cluster, configuration=Configuration(topology=told))
 
 
-def _around(one: Surveyed, cluster: Cluster, *, by_placed: bool = False) -> Around:
+def _around(one: TopologyUsage, cluster: Cluster, *, by_placed: bool = False) -> TopologyView:
     """What admission would see; nothing of users where not all are known, nor, ``by_placed``, all their pods."""
     users = tuple(TopologyUser(user.namespace, user.name, user.bound or 0) for user in one.users)
-    known = not (one.unknown if by_placed else not one.knows_users)
+    known = not (one.unknown if by_placed else not one.users_are_known)
     counted = not by_placed or all(user.bound is not None for user in one.users)
-    return Around(topologies=cluster.topologies, users={one.name: users} if known and counted else None)
+    return TopologyView(topologies=cluster.topologies, users={one.name: users} if known and counted else None)
 
 
 def _raw_of(name: str, topology: ClusterTopology | None) -> dict[str, Any]:

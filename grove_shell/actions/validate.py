@@ -8,10 +8,10 @@ from itertools import chain
 from typing import Any
 
 from grove_core.admit import admit, used_names_in
-from grove_core.admit_topology import admit_topology, around_in
+from grove_core.admit_topology import admit_topology, topology_view_of
 from grove_core.areas.gang_termination.field.advice import cautions_to
 from grove_core.areas.gang_termination.ruling import RuleSet
-from grove_core.areas.topology.admit import Around
+from grove_core.areas.topology.admit import TopologyView
 from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.kernel.decisions import Decision
@@ -132,7 +132,7 @@ def _advised(
     return replace(decision, verdict=verdict)
 
 
-def _around(before: _Given, given: _Given, kept: list[dict[str, Any]]) -> Around:
+def _around(before: _Given, given: _Given, kept: list[dict[str, Any]]) -> TopologyView:
     """Topologies, who uses them and who is placed: the cluster as it will be, by the earlier objects and the new ones.
 
     Args:
@@ -142,7 +142,7 @@ def _around(before: _Given, given: _Given, kept: list[dict[str, Any]]) -> Around
     topologies = (*before.bindings, *given.bindings, *before.topologies, *given.topologies)
     sets = (*kept, *(item.value for item in given.sets))
     cliques, partial = [*before.cliques, *given.cliques], before.partial | given.partial
-    return around_in((item.value for item in topologies), sets, cliques, partial)
+    return topology_view_of((item.value for item in topologies), sets, cliques, partial)
 
 
 def _sorted_out(paths: Iterable[str], faults: list[Fault]) -> _Given:

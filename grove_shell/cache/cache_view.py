@@ -7,7 +7,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from grove_core.areas.topology.moment import USE_IS_SEEN_BY, TopologyMoment
+from grove_core.areas.topology.topology_snapshot import KINDS_THAT_SHOW_USE, TopologySnapshot
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
@@ -25,7 +25,7 @@ from grove_shell.cache.root_keys import RootKey, is_topology_key, key_of_topolog
 from grove_shell.cache.set_cache import Address, Object, SetCache, address_of
 from grove_shell.cache.topology_cache import TopologyCache
 
-Observation: TypeAlias = Snapshot | TopologyMoment
+Observation: TypeAlias = Snapshot | TopologySnapshot
 """What a plan of one root is made of."""
 
 TEMPLATE_KIND: Final = "ResourceClaimTemplate"
@@ -201,12 +201,12 @@ class CacheView:
         is_to_be = is_default and self.topologies.knows(name)
         return is_to_be or name in self.topologies.by_name
 
-    def _observe_topology(self, name: str, now: datetime, attempts: tuple[Attempt, ...]) -> TopologyMoment | None:
+    def _observe_topology(self, name: str, now: datetime, attempts: tuple[Attempt, ...]) -> TopologySnapshot | None:
         """Linear in all sets, and in the objects of the sets that use the topology."""
         if not self._has_topology(name):
             return None
         broken = {kind for set_cache in self._set_caches.values() for kind, _, _ in set_cache.broken}
-        return TopologyMoment(
+        return TopologySnapshot(
             name=name,
             topology=self.topologies.by_name.get(name),
             users=tuple(
@@ -215,7 +215,7 @@ class CacheView:
             ),
             told=self.configuration.topology,
             now=now,
-            unknown=tuple(sorted(USE_IS_SEEN_BY & (self._lost.keys() | broken))),
+            unknown=tuple(sorted(KINDS_THAT_SHOW_USE & (self._lost.keys() | broken))),
             attempts=attempts,
             shadowed=self.topologies.shadowed(name),
         )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_core.areas.topology.moment import USE_IS_SEEN_BY
+from grove_core.areas.topology.topology_snapshot import KINDS_THAT_SHOW_USE
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
@@ -163,7 +163,7 @@ class ClusterCache(CacheView):
 
     def _doubt(self, kind: str) -> None:
         """Requeue all topologies if the completeness of a kind has changed by which their users are found (TP-042)."""
-        if kind in USE_IS_SEEN_BY:
+        if kind in KINDS_THAT_SHOW_USE:
             self.topologies.doubt()
 
     def _tell(self, root_key: RootKey) -> None:

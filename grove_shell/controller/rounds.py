@@ -42,10 +42,10 @@ def topology_forecasts(cluster: Cluster, now: datetime, attempts: tuple[Attempt,
     """What will happen to topologies now, as far as anything does (TP-048); what sets do by it is in theirs."""
     if not cluster.topologies and not cluster.configuration.topology.enabled:
         return ()
-    from grove_core.areas.topology.moment import moments_of  # noqa: PLC0415 - few clusters have topologies (P11)
+    from grove_core.areas.topology.topology_snapshot import topology_snapshots  # noqa: PLC0415 - few clusters have topologies (P11)
     from grove_core.forecast_topology import forecast_topology  # noqa: PLC0415 - as above
 
-    found = (forecast_topology(moment) for moment in moments_of(cluster, now, attempts))
+    found = (forecast_topology(moment) for moment in topology_snapshots(cluster, now, attempts))
     return tuple(one for one in found if one.rounds[0].steps or one.rounds[0].withheld)
 
 

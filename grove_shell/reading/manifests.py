@@ -15,7 +15,7 @@ from grove_shell.reading.items import Item, meta_text
 from grove_shell.reading.sources import label_of
 
 if TYPE_CHECKING:
-    from grove_core.areas.topology.admit import Around
+    from grove_core.areas.topology.admit import TopologyView
     from grove_core.areas.workload.edit import Applied
     from grove_core.areas.workload.neighbours import Neighbours
     from grove_shell.reading.found import Found
@@ -35,7 +35,7 @@ class Beside(NamedTuple):
 
     neighbours: "Neighbours"
     configuration: Configuration
-    around: "Around"
+    around: "TopologyView"
 
 
 def placed(item: Item, namespace: str | None) -> Item:

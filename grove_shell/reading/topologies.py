@@ -17,7 +17,7 @@ from grove_core.resources.topology_usage import bound_pods_by_set
 from grove_shell.reading.items import Item, meta_text
 
 if TYPE_CHECKING:
-    from grove_core.areas.topology.admit import Around
+    from grove_core.areas.topology.admit import TopologyView
 
 _GROUP = GROVE.partition("/")[0]
 
@@ -30,11 +30,11 @@ def is_topology(raw: Mapping[str, Any]) -> bool:
     return version == GROVE or meta_text(raw, "uid") != ""
 
 
-def around(topologies: Mapping[str, ClusterTopology] | None, cliques: Iterable[PodClique] | None) -> "Around":
+def around(topologies: Mapping[str, ClusterTopology] | None, cliques: Iterable[PodClique] | None) -> "TopologyView":
     """What manifests are judged by; None for kinds that are not in the input."""
-    from grove_core.areas.topology.admit import Around  # noqa: PLC0415 - dumps of clusters have no manifests (P11)
+    from grove_core.areas.topology.admit import TopologyView  # noqa: PLC0415 - dumps of clusters have no manifests (P11)
 
-    return Around(topologies, None if cliques is None else bound_pods_by_set(cliques))
+    return TopologyView(topologies, None if cliques is None else bound_pods_by_set(cliques))
 
 
 class _Place(NamedTuple):

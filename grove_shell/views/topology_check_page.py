@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.topology.fit import Fitting, GangFit, Promise, SetFit
-from grove_core.areas.topology.verdicts import Fits
-from grove_core.check_topology import Check, TopologyFit
+from grove_core.areas.topology.fit import Colocation, FitResult, GangFit, SetFit
+from grove_core.areas.topology.verdicts import FitVerdict
+from grove_core.check_topology import TopologyCheck, TopologyFit
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.pod_demand import PODS, amount_text
 from grove_shell.page import Page, Span
@@ -15,23 +15,25 @@ from grove_shell.views.formatting import joined_names, plural, rule_citation
 
 _MOST: Final = 4
 _REFUSED: Final = (", but admission would refuse the set", "bold red")
-_WORDS: Final[Mapping[Fits, Span]] = MappingProxyType(
+_WORDS: Final[Mapping[FitVerdict, Span]] = MappingProxyType(
     {
-        Fits.FITS: ("FITS", "bold green"),
-        Fits.CANNOT: ("CANNOT FIT", "bold red"),
-        Fits.UNDECIDED: ("NOT DECIDED", "bold magenta"),
+        FitVerdict.FITS: ("FITS", "bold green"),
+        FitVerdict.CANNOT: ("CANNOT FIT", "bold red"),
+        FitVerdict.UNDECIDED: ("NOT DECIDED", "bold magenta"),
     }
 )
 
 
-def topology_check_page(checks: Iterable[Check], grounds: Grounds, *, verbose: bool) -> Page:
+def topology_check_page(checks: Iterable[TopologyCheck], grounds: Grounds, *, verbose: bool) -> Page:
     """Each set on its own topology, then on each other one in turn (TP-100 to TP-113)."""
     page = Page()
     page.add((f"{plural(len(grounds.nodes), 'node')}, {_taken(grounds)}", "dim"))
     for check in checks:
         page.add()
-        page.add((f"{check.root.namespace}/{check.root.name}", "bold"), *_head(check.own, refused=bool(check.refused)))
-        for objection in check.refused:
+        page.add(
+            (f"{check.root.namespace}/{check.root.name}", "bold"), *_head(check.own, refused=bool(check.objections))
+        )
+        for objection in check.objections:
             page.add("    ", ("refused: ", "red"), str(objection), rule_citation(objection.reason))
         _body(page, check.own, verbose=verbose)
         for other in check.others:
@@ -57,18 +59,18 @@ def _head(one: TopologyFit, *, refused: bool = False) -> tuple[Span | str, ...]:
 
 def _at_once(one: TopologyFit) -> str:
     """What a verdict on each gang for itself leaves out."""
-    if one.fit is None or one.verdict is not Fits.FITS or one.fit.together.verdict is Fits.FITS:
+    if one.fit is None or one.verdict is not FitVerdict.FITS or one.fit.all_gangs.verdict is FitVerdict.FITS:
         return ""
-    return f", each gang for itself; all at once {_WORDS[one.fit.together.verdict][0]}"
+    return f", each gang for itself; all at once {_WORDS[one.fit.all_gangs.verdict][0]}"
 
 
 def _body(page: Page, one: TopologyFit, *, verbose: bool) -> None:
     _told(page, "    ", one.because)
-    _told(page, "    the set may not come to it: ", one.against)
-    if one.outsiders.names:
-        lacking = ", ".join(f"{key} ({count:,})" for key, count in one.outsiders.lacking)
-        names = joined_names(list(one.outsiders.names), _MOST)
-        page.add((f"    {plural(len(one.outsiders.names), 'node')} not part of it, without {lacking}: {names}", "dim"))
+    _told(page, "    the set may not come to it: ", one.switch_refusals)
+    if one.unlabelled.names:
+        lacking = ", ".join(f"{key} ({count:,})" for key, count in one.unlabelled.lacking)
+        names = joined_names(list(one.unlabelled.names), _MOST)
+        page.add((f"    {plural(len(one.unlabelled.names), 'node')} not part of it, without {lacking}: {names}", "dim"))
     if one.fit is not None:
         for gang in one.fit.gangs:
             _gang(page, gang, verbose=verbose)
@@ -78,14 +80,14 @@ def _body(page: Page, one: TopologyFit, *, verbose: bool) -> None:
 def _gang(page: Page, gang: GangFit, *, verbose: bool) -> None:
     asks = ", ".join(amount_text(resource, amount) for resource, amount in gang.asks if resource != PODS)
     size = f"{plural(gang.pods, 'pod')}{f'; {asks}' if asks else ''}"
-    page.add("    ", _WORDS[gang.whole.verdict], f"  {_names(gang.names)} ({size})")
-    _fitting(page, "      ", gang.whole, verbose=verbose)
-    if gang.started is not None:
-        page.add(f"      the {plural(gang.minimum, 'pod')} that it needs to start: ", _WORDS[gang.started.verdict])
-        if gang.started.verdict is not gang.whole.verdict:
-            _fitting(page, "        ", gang.started, verbose=verbose)
-    if gang.promises:
-        for words in _promises(gang.promises):
+    page.add("    ", _WORDS[gang.all_pods.verdict], f"  {_names(gang.names)} ({size})")
+    _fitting(page, "      ", gang.all_pods, verbose=verbose)
+    if gang.minimum_pods is not None:
+        page.add(f"      the {plural(gang.minimum, 'pod')} that it needs to start: ", _WORDS[gang.minimum_pods.verdict])
+        if gang.minimum_pods.verdict is not gang.all_pods.verdict:
+            _fitting(page, "        ", gang.minimum_pods, verbose=verbose)
+    if gang.guaranteed:
+        for words in _promises(gang.guaranteed):
             page.add(f"      guaranteed: {words}")
     else:
         page.add("      guaranteed: nothing; its pods may be on any nodes")
@@ -98,12 +100,12 @@ def _together(page: Page, fit: SetFit, *, verbose: bool) -> None:
     """All gangs at once, where there are several."""
     gangs = sum(len(gang.names) for gang in fit.gangs)
     if gangs > 1:
-        page.add("    ", _WORDS[fit.together.verdict], f"  the {gangs:,} gangs at once")
-        if all(gang.whole.verdict is not Fits.CANNOT for gang in fit.gangs):  # else it was told why
-            _fitting(page, "      ", fit.together, verbose=verbose)
+        page.add("    ", _WORDS[fit.all_gangs.verdict], f"  the {gangs:,} gangs at once")
+        if all(gang.all_pods.verdict is not FitVerdict.CANNOT for gang in fit.gangs):  # else it was told why
+            _fitting(page, "      ", fit.all_gangs, verbose=verbose)
 
 
-def _fitting(page: Page, indent: str, fitting: Fitting, *, verbose: bool) -> None:
+def _fitting(page: Page, indent: str, fitting: FitResult, *, verbose: bool) -> None:
     _told(page, indent, fitting.because)
     for place in fitting.places if verbose else ():
         page.add(f"{indent}  {place.node}: {plural(place.pods, 'pod')} of {place.clique}")
@@ -118,9 +120,9 @@ def _names(names: tuple[str, ...]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1:,} alike"
 
 
-def _promises(promises: Iterable[Promise]) -> Iterator[str]:
+def _promises(promises: Iterable[Colocation]) -> Iterator[str]:
     """One line for all that are alike: as many pods in one domain of the same level."""
-    alike: dict[tuple[int, str], list[Promise]] = {}
+    alike: dict[tuple[int, str], list[Colocation]] = {}
     for one in promises:
         alike.setdefault((one.pods, one.level), []).append(one)
     for (pods, level), of in alike.items():
@@ -129,7 +131,7 @@ def _promises(promises: Iterable[Promise]) -> Iterator[str]:
         yield f"{_pods(pods)} of {each}{names} {_within(level)}"
 
 
-def _promise(one: Promise) -> str:
+def _promise(one: Colocation) -> str:
     return f"{_pods(one.pods)} of {one.of} {_within(one.level)}"
 
 

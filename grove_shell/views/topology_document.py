@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from grove_core.areas.topology.fit import Fitting, GangFit, Promise
-from grove_core.areas.topology.survey import Listed, Surveyed
-from grove_core.check_topology import Check, TopologyFit
+from grove_core.areas.topology.fit import Colocation, FitResult, GangFit
+from grove_core.areas.topology.usage_report import SetUsage, TopologyUsage
+from grove_core.check_topology import TopologyCheck, TopologyFit
 from grove_core.document.writing import reason_as_json
 from grove_core.resources.cluster_topology import Levels
 from grove_shell.reading.nodes import Grounds
@@ -16,7 +16,7 @@ Json = dict[str, Any]
 _THOUSAND = 1000
 
 
-def topology_list_as_json(survey: Iterable[Surveyed], without: int, unknown: Iterable[str] = ()) -> Json:
+def topology_list_as_json(survey: Iterable[TopologyUsage], without: int, unknown: Iterable[str] = ()) -> Json:
     """``grove topology list``."""
     return {
         "topologies": [_surveyed(one) for one in survey],
@@ -38,9 +38,9 @@ def topology_impact_as_json(impact: TopologyImpact) -> Json:
                 "namespace": one.root.namespace,
                 "name": one.root.name,
                 "byDefault": one.by_default,
-                "standing": one.after.standing.value,
+                "standing": one.after.resolution.value,
                 "podGangs": [
-                    {"name": gang.name, "fate": gang.fate.value, "because": [*map(reason_as_json, gang.because)]}
+                    {"name": gang.name, "fate": gang.change.value, "because": [*map(reason_as_json, gang.because)]}
                     for gang in one.gangs
                 ],
             }
@@ -49,7 +49,7 @@ def topology_impact_as_json(impact: TopologyImpact) -> Json:
     }
 
 
-def topology_check_as_json(checks: Iterable[Check], grounds: Grounds) -> Json:
+def topology_check_as_json(checks: Iterable[TopologyCheck], grounds: Grounds) -> Json:
     """``grove topology check``."""
     return {
         "nodes": len(grounds.nodes),
@@ -58,7 +58,7 @@ def topology_check_as_json(checks: Iterable[Check], grounds: Grounds) -> Json:
             {
                 "namespace": check.root.namespace,
                 "name": check.root.name,
-                "objections": [remark_as_json(one) for one in check.refused],
+                "objections": [remark_as_json(one) for one in check.objections],
                 "own": _topology(check.own),
                 "others": [_topology(other) for other in check.others],
             }
@@ -67,7 +67,7 @@ def topology_check_as_json(checks: Iterable[Check], grounds: Grounds) -> Json:
     }
 
 
-def _surveyed(one: Surveyed) -> Json:
+def _surveyed(one: TopologyUsage) -> Json:
     return {
         "name": one.name,
         "kind": one.kind or None,
@@ -81,7 +81,7 @@ def _surveyed(one: Surveyed) -> Json:
     }
 
 
-def _user(user: Listed) -> Json:
+def _user(user: SetUsage) -> Json:
     return {
         "namespace": user.namespace,
         "name": user.name,
@@ -96,10 +96,10 @@ def _topology(one: TopologyFit) -> Json:
         "verdict": one.verdict.value,
         "levels": _levels(one.levels),
         "because": [reason_as_json(reason) for reason in one.because],
-        "against": [reason_as_json(reason) for reason in one.against],
-        "nodesWithoutLabels": {"labels": dict(one.outsiders.lacking), "names": list(one.outsiders.names)},
+        "against": [reason_as_json(reason) for reason in one.switch_refusals],
+        "nodesWithoutLabels": {"labels": dict(one.unlabelled.lacking), "names": list(one.unlabelled.names)},
         "gangs": [_gang(gang) for gang in one.fit.gangs] if one.fit is not None else [],
-        "together": _fitting(one.fit.together) if one.fit is not None else None,
+        "together": _fitting(one.fit.all_gangs) if one.fit is not None else None,
     }
 
 
@@ -109,14 +109,14 @@ def _gang(gang: GangFit) -> Json:
         "pods": gang.pods,
         "minimum": gang.minimum,
         "asks": {resource: _amount(amount) for resource, amount in gang.asks},
-        "guaranteed": [_promise(one) for one in gang.promises],
-        **_fitting(gang.whole),
-        "started": _fitting(gang.started) if gang.started is not None else None,
+        "guaranteed": [_promise(one) for one in gang.guaranteed],
+        **_fitting(gang.all_pods),
+        "started": _fitting(gang.minimum_pods) if gang.minimum_pods is not None else None,
         "preferred": [{**_promise(promise), **_fitting(fitting)} for promise, fitting in gang.preferred],
     }
 
 
-def _fitting(fitting: Fitting) -> Json:
+def _fitting(fitting: FitResult) -> Json:
     return {
         "verdict": fitting.verdict.value,
         "domain": fitting.domain or None,
@@ -125,7 +125,7 @@ def _fitting(fitting: Fitting) -> Json:
     }
 
 
-def _promise(one: Promise) -> Json:
+def _promise(one: Colocation) -> Json:
     return {"pods": one.pods, "of": one.of, "inOne": one.level}
 
 

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from grove_core.areas.topology.survey import Listed, State, Surveyed
-from grove_core.impact_topology import Fate, SetImpact
+from grove_core.areas.topology.usage_report import SetUsage, TopologyState, TopologyUsage
+from grove_core.impact_topology import GangChange, SetImpact
 from grove_core.kernel.admission import AdmissionVerdict, Caution, Deny, Objection
 from grove_core.kernel.decisions import Decision
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
@@ -17,23 +17,23 @@ _MOST: Final = 8
 _BY_DEFAULT: Final = " (default)"
 _MISSING: Final = " (missing)"
 _ADD_SETS: Final = ": add those of all namespaces, kubectl get pcs,pcsg,pclq -A -o yaml"
-_STATES: Final[Mapping[State, Span]] = MappingProxyType(
+_STATES: Final[Mapping[TopologyState, Span]] = MappingProxyType(
     {
-        State.HELD: ("held", "bold yellow"),
-        State.FREE: ("free", "bold green"),
-        State.UNKNOWN: ("not known", "bold magenta"),
-        State.LEAVING: ("being deleted", "bold yellow"),
-        State.MISSING: ("missing", "bold red"),
+        TopologyState.HELD: ("held", "bold yellow"),
+        TopologyState.FREE: ("free", "bold green"),
+        TopologyState.UNKNOWN: ("not known", "bold magenta"),
+        TopologyState.LEAVING: ("being deleted", "bold yellow"),
+        TopologyState.MISSING: ("missing", "bold red"),
     }
 )
-_FATES: Final[Mapping[Fate, tuple[str, str]]] = MappingProxyType(
+_FATES: Final[Mapping[GangChange, tuple[str, str]]] = MappingProxyType(
     {
-        Fate.FOLLOWS: ("FOLLOWS", "bold yellow"),
-        Fate.STAYS: ("STAYS", "bold magenta"),
-        Fate.SAME: ("SAME", "green"),
-        Fate.WAITS: ("WAITS", "bold red"),
-        Fate.MADE: ("MADE", "yellow"),
-        Fate.UNKNOWN: ("UNKNOWN", "bold magenta"),
+        GangChange.FOLLOWS: ("FOLLOWS", "bold yellow"),
+        GangChange.STAYS: ("STAYS", "bold magenta"),
+        GangChange.SAME: ("SAME", "green"),
+        GangChange.WAITS: ("WAITS", "bold red"),
+        GangChange.MADE: ("MADE", "yellow"),
+        GangChange.UNKNOWN: ("UNKNOWN", "bold magenta"),
     }
 )
 
@@ -50,7 +50,7 @@ class TopologyImpact(NamedTuple):
         again: whether the operator makes it again once it is gone (TP-050).
     """
 
-    one: Surveyed
+    one: TopologyUsage
     before: ClusterTopology | None
     after: ClusterTopology | None
     decision: Decision[AdmissionVerdict] | None
@@ -76,14 +76,14 @@ class TopologyImpact(NamedTuple):
     @property
     def is_unknown(self) -> bool:
         """Whether somebody may be concerned of whom the input does not tell (TP-122)."""
-        if not self.one.knows_users:
+        if not self.one.users_are_known:
             return True
         counted = self.after is not None and self.before is not None and self.before.levels != self.after.levels
         return counted and self.one.locked is None
 
 
 def topology_list_page(
-    survey: Iterable[Surveyed], without: int, unknown: Collection[str] = (), *, is_unapplied: bool = False
+    survey: Iterable[TopologyUsage], without: int, unknown: Collection[str] = (), *, is_unapplied: bool = False
 ) -> Page:
     """A line for each set with its topology, then a paragraph for each topology (TP-121, TP-122).
 
@@ -119,16 +119,16 @@ def topology_list_page(
     return page
 
 
-def _paragraph(page: Page, one: Surveyed, *, is_unapplied: bool) -> None:
+def _paragraph(page: Page, one: TopologyUsage, *, is_unapplied: bool) -> None:
     page.add((one.name, "bold"), "  ", _STATES[one.state])
     if one.levels:
         page.add(f"  levels: {_path(one.levels)}")
     for reason in one.because:
         page.add(f"  {reason.sentence}", rule_citation(reason))
     for reason in one.lock:
-        its = "" if one.unguarded is not None else "its levels "
+        its = "" if one.not_validated is not None else "its levels "
         page.add(f"  {its}{reason.sentence}", rule_citation(reason))
-    if one.state is State.HELD and not one.has_finalizer:
+    if one.state is TopologyState.HELD and not one.has_finalizer:
         page.add((f"  it has no finalizer {TOPOLOGY_FINALIZER} yet: a deletion would not wait", "yellow"))
     if one.locked is None:
         kinds = " and ".join(f"{kind}s" for kind in one.unknown) or "PodCliques"
@@ -146,8 +146,8 @@ def topology_impact_page(impact: TopologyImpact) -> Page:
         if impact.before is not None:
             page.add(f"  from {_path(impact.before.levels)}")
         page.add(f"  to   {_path(impact.after.levels)}")
-    if impact.decision is None and one.unguarded is not None:
-        page.add(f"  {one.unguarded.sentence}", rule_citation(one.unguarded))
+    if impact.decision is None and one.not_validated is not None:
+        page.add(f"  {one.not_validated.sentence}", rule_citation(one.not_validated))
     for objection in impact.objections:
         page.add("  ", str(objection), rule_citation(objection.reason))
     for warning in impact.warnings:
@@ -167,30 +167,30 @@ def _act(impact: TopologyImpact) -> str:
     return "with the levels that it has" if impact.before.levels == impact.after.levels else "changed"
 
 
-def _deletion(page: Page, one: Surveyed, before: ClusterTopology, *, again: bool) -> None:
+def _deletion(page: Page, one: TopologyUsage, before: ClusterTopology, *, again: bool) -> None:
     for reason in one.because[:1]:
         page.add("  ", reason.sentence, rule_citation(reason))
     others = sorted(name for name in before.finalizers if name != TOPOLOGY_FINALIZER)
     afterwards = ", and the operator makes it again as configured" if again else ""
-    if one.users and one.has_finalizer and not one.is_let_go:
+    if one.users and one.has_finalizer and not one.drops_finalizer:
         page.add("  it stays until the last of these is gone, and until then nothing of theirs changes:")
         _users(page, one)
         page.add("  no further set may come to use it")
-    elif not one.knows_users and one.has_finalizer and not one.is_let_go:
+    elif not one.users_are_known and one.has_finalizer and not one.drops_finalizer:
         page.add((f"  whether it goes is not known, for it stays while it is used{_ADD_SETS}", "bold magenta"))
     else:
         waits = f"once {', '.join(others)} let go of it" if others else "at once"
         page.add(f"  it goes {waits}", afterwards)
         if one.users and not one.has_finalizer:
             page.add((f"  it has no finalizer {TOPOLOGY_FINALIZER}, so nothing waits", "yellow"))
-        if not one.knows_users:
+        if not one.users_are_known:
             page.add((f"  who would be without it is not known{_ADD_SETS}", "bold magenta"))
         elif one.users:
             page.add("  these would be without it:" if not again else "  these use it:")
             _users(page, one)
 
 
-def _users(page: Page, one: Surveyed) -> None:
+def _users(page: Page, one: TopologyUsage) -> None:
     for user in one.users:
         how = f"  {_how(by_default=user.by_default)}, {_bound(user)}"
         page.add(f"    {user.namespace}/{user.name}", (how, "dim"))
@@ -198,7 +198,7 @@ def _users(page: Page, one: Surveyed) -> None:
 
 def _change(page: Page, impact: TopologyImpact) -> None:
     bound = {(user.namespace, user.name): user for user in impact.one.users}
-    if not impact.one.knows_users:
+    if not impact.one.users_are_known:
         page.add((f"  who{' else' * bool(impact.sets)} uses it is not known{_ADD_SETS}", "bold magenta"))
     elif not impact.sets:
         page.add("  no PodCliqueSet uses it")
@@ -213,7 +213,7 @@ def _change(page: Page, impact: TopologyImpact) -> None:
             f"  {_how(by_default=one.by_default)}, {_bound(user)}",
         )
         for fate, (word, style) in _FATES.items():
-            gangs = [gang for gang in one.gangs if gang.fate is fate]
+            gangs = [gang for gang in one.gangs if gang.change is fate]
             if gangs:
                 names = joined_names([gang.name for gang in gangs], _MOST)
                 page.add("    ", (f"{word:<8}", style), f" {names}")
@@ -221,9 +221,9 @@ def _change(page: Page, impact: TopologyImpact) -> None:
                     page.add(f"             {reason.sentence}", rule_citation(reason))
 
 
-def _mark(one: Surveyed, user: Listed) -> str:
+def _mark(one: TopologyUsage, user: SetUsage) -> str:
     """What the name alone does not say."""
-    missing = _MISSING if one.state is State.MISSING else ""
+    missing = _MISSING if one.state is TopologyState.MISSING else ""
     return missing + (_BY_DEFAULT if user.by_default else "")
 
 
@@ -235,5 +235,5 @@ def _how(*, by_default: bool) -> str:
     return "by default" if by_default else "by name"
 
 
-def _bound(user: Listed) -> str:
+def _bound(user: SetUsage) -> str:
     return "bound pods not known" if user.bound is None else f"{plural(user.bound, 'pod')} bound"

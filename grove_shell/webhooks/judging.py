@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from grove_core.admit import admit, used_names_in
 from grove_core.admit_topology import admit_topology, admit_topology_deletion, topology_used_in
-from grove_core.areas.topology.admit import UNSEEN, Around
+from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyView
 from grove_core.areas.workload.defaults import patch_between, with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
@@ -25,7 +25,10 @@ def defaulted(request: Request) -> Json:
 
 
 def judged(
-    request: Request, names: Names, configuration: Configuration = DEFAULT_CONFIGURATION, around: Around = UNSEEN
+    request: Request,
+    names: Names,
+    configuration: Configuration = DEFAULT_CONFIGURATION,
+    around: TopologyView = NOTHING_KNOWN,
 ) -> Json:
     """The verdict of admission (WH-001)."""
     if request.operation not in {CREATE, UPDATE} or _is_let_go(request):

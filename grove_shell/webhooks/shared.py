@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, Final
 
 from grove_core.admit_podclique import set_named_in
-from grove_core.areas.mnnvl_scopes.entry import Surroundings
+from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.steps import Outcome
 from grove_core.kernel.wants import Ensured
@@ -36,10 +36,10 @@ class SharedObjects:
         self._domains: dict[RootKey, ComputeDomain] = {}
         self._claims: dict[RootKey, OwnedObject] = {}
 
-    def around(self, raw: Mapping[str, Any]) -> Surroundings:
+    def around(self, raw: Mapping[str, Any]) -> CliqueAdmissionView:
         """What the admission of a PodClique looks at (MS-093). No copy is made."""
         namespace = Fields(raw, "", []).part("metadata").text("namespace") or "default"
-        return Surroundings(
+        return CliqueAdmissionView(
             configuration=self.configuration,
             served=self.served,
             owner=self._sets.get((namespace, set_named_in(raw))),

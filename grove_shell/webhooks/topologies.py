@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from grove_core.admit_topology import topology_used_in
-from grove_core.areas.topology.admit import Around
+from grove_core.areas.topology.admit import TopologyView
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import (
@@ -45,7 +45,7 @@ class Existing:
     def __init__(self) -> None:
         """Nothing is known yet."""
         self.by_name: Mapping[str, ClusterTopology] = {}
-        self.obscured: frozenset[str] = frozenset()
+        self.unreadable: frozenset[str] = frozenset()
         self._found: dict[Ref, ClusterTopology] = {}
         self._unread: set[Ref] = set()
         self._listed: set[str] = set()
@@ -92,7 +92,7 @@ class Existing:
 
     def _count(self) -> None:
         self.by_name = effective_topologies(self._found.values())
-        self.obscured = unreadable_names(self._unread, self._found.values())
+        self.unreadable = unreadable_names(self._unread, self._found.values())
 
 
 class Uses:
@@ -211,21 +211,21 @@ class Topologies:
         self.bound = BoundPods()
 
     @property
-    def around_sets(self) -> Around:
+    def around_sets(self) -> TopologyView:
         """What a set is judged by. No copy is made."""
-        return Around(
+        return TopologyView(
             self.existing.by_name if self.existing.is_known else None,
             self.bound.of_sets if self.bound.is_known else None,
-            obscured=self.existing.obscured,
+            unreadable=self.existing.unreadable,
             partial=_CLIQUES if self.bound.unread else _NONE,
         )
 
-    def around_topology(self, name: str) -> Around:
+    def around_topology(self, name: str) -> TopologyView:
         """What a topology is judged by: its users, and whose pods are bound."""
         if not (self.uses.is_known and self.bound.is_known):
-            return Around()
+            return TopologyView()
         homes = sorted(self.uses.users.of(name))
-        return Around(
+        return TopologyView(
             users={name: tuple(TopologyUser(*home, self.bound.of_sets.get(home, 0)) for home in homes)},
             partial=(_CLIQUES if self.bound.unread else _NONE) | (_SETS if self.uses.unread else _NONE),
         )

@@ -29,7 +29,7 @@ from tests.fuzz import damage
 from tests.fuzz.border import Border
 from tests.fuzz.commands import Broken
 from tests.fuzz.seeds import clusters
-from tests.property.topology.gangs import ON
+from tests.property.topology.sets_with_constraints import ON
 from tests.webhooks.objects import ObjectServer
 from tests.webhooks.placing import THERE
 from tests.webhooks.reviews import patched, review, set_of

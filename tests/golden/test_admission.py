@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from grove_core.admit import admit
-from grove_core.admit_topology import admit_topology, admit_topology_deletion, around_in
-from grove_core.areas.topology.admit import Around
+from grove_core.admit_topology import admit_topology, admit_topology_deletion, topology_view_of
+from grove_core.areas.topology.admit import TopologyView
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.configuration import Configuration
@@ -31,21 +31,21 @@ def told_in(case: Json) -> Configuration:
     return settings.decisive
 
 
-def around(folder: Path, scheduled: dict[str, int]) -> Around:
+def around(folder: Path, scheduled: dict[str, int]) -> TopologyView:
     """What is known of the cluster; whose pods are bound is said by the case."""
     items = yaml.safe_load((folder / "given.yaml").read_text(encoding="utf-8"))["items"]
     sets = [item for item in items if item["kind"] == "PodCliqueSet"]
-    found = around_in((item for item in items if item["kind"] == TOPOLOGY_KIND), sets, ())
+    found = topology_view_of((item for item in items if item["kind"] == TOPOLOGY_KIND), sets, ())
     users: dict[str, list[TopologyUser]] = {}
     for one in sets:
         topology = one["spec"]["template"].get("clusterTopologyName", "grove-topology")
         namespace, name = one["metadata"]["namespace"], one["metadata"]["name"]
         users.setdefault(topology, []).append(TopologyUser(namespace, name, scheduled.get(f"{namespace}/{name}", 0)))
     bound = {(key.partition("/")[0], key.partition("/")[2]): count for key, count in scheduled.items()}
-    return Around(found.topologies or {}, bound, {name: tuple(of) for name, of in users.items()})
+    return TopologyView(found.topologies or {}, bound, {name: tuple(of) for name, of in users.items()})
 
 
-def judged(case: Json, known: Around) -> AdmissionVerdict:
+def judged(case: Json, known: TopologyView) -> AdmissionVerdict:
     old, new = case["old"], case["new"]
     if new is None:
         return admit_topology_deletion(old, known).verdict

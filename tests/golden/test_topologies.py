@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from grove_core.areas.topology.moment import moments_of
+from grove_core.areas.topology.topology_snapshot import topology_snapshots
 from grove_core.document.document import Document, RulesSource, action_name
 from grove_core.document.writing import document_as_json
 from grove_core.forecast_topology import forecast_topology
@@ -35,7 +35,7 @@ def test_tp040_topologies_are_kept_as_expected(folder: Path, *, bless: bool) -> 
     assert now is not None
     assert not told.faults
     assert not loaded.faults
-    moments = moments_of(loaded.cluster, now)
+    moments = topology_snapshots(loaded.cluster, now)
     plans = [reconcile_topology(moment) for moment in moments]
 
     done = {plan.root.name: [action_name(step.action) for step in plan.steps] for plan in plans}

@@ -12,7 +12,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from grove_core.areas.topology.moment import moments_of
+from grove_core.areas.topology.topology_snapshot import topology_snapshots
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Create, Step
 from grove_core.kernel.times import parse_time
@@ -92,7 +92,7 @@ def topologies() -> Iterator[tuple[ClusterCache, Step]]:
         given = str(case.parent / "given.yaml")
         cluster = load([given], io.BytesIO(), configuration=configuration).cluster
         cache = cached(item.value for item in items_of(given, [], standard_input()))
-        for moment in moments_of(cluster, NOW):
+        for moment in topology_snapshots(cluster, NOW):
             yield from ((cache, step) for step in reconcile_topology(moment).steps)
 
 

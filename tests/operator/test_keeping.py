@@ -17,7 +17,7 @@ from grove_shell.operator.json_log import JsonLog
 from grove_shell.operator.serving import Serving
 from grove_shell.operator.telemetry import Telemetry
 from grove_shell.operator.topology_notes import TopologyNotes
-from tests.property.topology.moments import a_topology, moment
+from tests.property.topology.snapshots_of_topologies import a_topology, moment
 
 NOTE: Final = "ClusterTopology/grove-topology: its levels stay as they are while pods are placed by them: ml/llm"
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.topology.moment import TopologyMoment
+from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.refs import Ref
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import GROVE, TOPOLOGY_FINALIZER
@@ -237,7 +237,7 @@ def test_tp052_a_pod_that_is_bound_counts_before_any_status_says_so() -> None:
     moves = [("write", a_set("llm", "aws", "rack")), ("bind", ("llm", 0)), ("pod", ("llm", "node-0"))]
     cache = shelves_of(lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2)), *moves]))
     seen = cache.observation(key_of_topology("aws"), NOW)
-    assert isinstance(seen, TopologyMoment)
+    assert isinstance(seen, TopologySnapshot)
     assert [user.scheduled for user in seen.placed] == [1]
 
 
@@ -254,7 +254,7 @@ def test_tp046_a_clique_that_goes_with_its_pods_wakes_the_topology() -> None:
 def test_tp049_a_binding_that_is_shadowed_is_seen() -> None:
     moves = [("write", a_topology(kind, "aws", 2, TOPOLOGY_FINALIZER)) for kind in (BINDING_KIND, TOPOLOGY_KIND)]
     seen = shelves_of(lived(moves)).observation(key_of_topology("aws"), NOW)
-    assert isinstance(seen, TopologyMoment)
+    assert isinstance(seen, TopologySnapshot)
     assert seen.shadowed is not None
     assert (seen.root_ref.kind, seen.shadowed.ref.kind) == (TOPOLOGY_KIND, BINDING_KIND)
 
@@ -300,12 +300,12 @@ def test_tp042_what_is_not_shown_is_not_known() -> None:
     cluster = lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2)), ("write", a_set("llm", "aws", "rack"))])
     cache = shelves_of(cluster)
     topology = cache.observation(key_of_topology("aws"), NOW)
-    assert isinstance(topology, TopologyMoment)
+    assert isinstance(topology, TopologySnapshot)
     assert (topology.users[0].text, topology.unknown) == ("ml/llm", ())
     assert "TopologyNotCollected" not in held_for(cache)
     cache.lose("PodClique", "forbidden")
     topology = cache.observation(key_of_topology("aws"), NOW)
-    assert isinstance(topology, TopologyMoment)
+    assert isinstance(topology, TopologySnapshot)
     assert topology.unknown == ("PodClique",)
 
     cache.replace("PodClique", (), "9")

@@ -12,7 +12,7 @@ from hypothesis import given
 from grove_core.areas.mnnvl.rules import Why
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.mnnvl_scopes.worlds import ENABLED, GPUS, SCOPE, brought_up
+from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, brought_up
 from tests.property.strategies.worlds import World, worlds
 from tests.property.workload.sets import clique_raw, set_raw
 

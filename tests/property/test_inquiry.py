@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
 from grove_core.areas.gang_termination.rules import Why as Design
 from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
-from grove_core.areas.mnnvl_scopes.judge import shared_domain
+from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.inquiry import Inquiry, cliques_behind, has
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Delete, SetStatus
@@ -21,7 +21,7 @@ from grove_core.resources.compute_domain import compute_domain_of
 from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
 from grove_core.resources.podgang import PodGang, PodGroup
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.mnnvl_scopes.worlds import GPUS
+from tests.property.mnnvl_scopes.sharing_sets import GPUS
 from tests.property.strategies.worlds import World, is_termination, world_of, worlds
 from tests.property.workload.life import Life
 from tests.property.workload.sets import applied, clique_raw, set_raw
@@ -140,7 +140,7 @@ def test_cl007_the_address_of_an_object_is_looked_up_once(monkeypatch: pytest.Mo
 
     def counted(snapshot: Snapshot, name: str) -> Ref | None:
         walks.append(name)
-        return shared_domain(snapshot, name)
+        return shared_domain_ref(snapshot, name)
 
     monkeypatch.setattr("grove_core.inquiry.shared_domain", counted)
     assert list(Inquiry(snapshot, plan, "ComputeDomain", "llm-4-cd").findings())

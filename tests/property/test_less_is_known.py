@@ -28,11 +28,11 @@ from grove_shell.cache.cluster_cache import ClusterCache
 from tests.kubectl_yaml import items_in
 from tests.property.mnnvl.gpus import GPUS
 from tests.property.mnnvl.gpus import ON as BY_REPLICA
-from tests.property.mnnvl_scopes.worlds import SCOPED as BY_ANNOTATION
-from tests.property.mnnvl_scopes.worlds import annotated_sets
+from tests.property.mnnvl_scopes.sharing_sets import SCOPED as BY_ANNOTATION
+from tests.property.mnnvl_scopes.sharing_sets import annotated_sets
 from tests.property.rarely import RARELY
-from tests.property.topology.gangs import ON as BY_TOPOLOGY
-from tests.property.topology.gangs import topology
+from tests.property.topology.sets_with_constraints import ON as BY_TOPOLOGY
+from tests.property.topology.sets_with_constraints import topology
 from tests.property.workload.life import Life
 from tests.property.workload.sets import Json, applied, clique_raw, set_raw
 

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from grove_core.admit import admit
 from grove_core.admit_podclique import admit_podclique
-from grove_core.areas.mnnvl_scopes.entry import Surroundings
+from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.areas.mnnvl_scopes.rules import Why
-from grove_core.areas.topology.admit import Around
+from grove_core.areas.topology.admit import TopologyView
 from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Amend, AmendmentVerdict
 from grove_core.kernel.decisions import Decision
@@ -42,21 +42,21 @@ def ensures_nothing(snapshot: Snapshot) -> Plan:
     return changed(reconcile(snapshot), lambda step: None if isinstance(step.action, Ensure) else step)
 
 
-def admits_at_once(raw: Json, around: Surroundings) -> Decision[AmendmentVerdict]:
+def admits_at_once(raw: Json, around: CliqueAdmissionView) -> Decision[AmendmentVerdict]:
     """The claim is written in, and what it leads to is left to others."""
     decision = admit_podclique(raw, around)
     verdict = decision.verdict
     return Decision(replace(verdict, ensures=()), decision.because) if isinstance(verdict, Amend) else decision
 
 
-def goes_by_names(raw: Json, around: Surroundings) -> Decision[AmendmentVerdict]:
+def goes_by_names(raw: Json, around: CliqueAdmissionView) -> Decision[AmendmentVerdict]:
     """Whatever has the name of a domain is taken for it."""
     labels = bare_entry(raw, around)
     domains = {key: replace(one, labels=labels or one.labels) for key, one in around.domains.items()}
     return admit_podclique(raw, replace(around, domains=domains))
 
 
-def bare_entry(raw: Json, around: Surroundings) -> FrozenMap | None:
+def bare_entry(raw: Json, around: CliqueAdmissionView) -> FrozenMap | None:
     """The labels of the domain that a PodClique would get in an empty cluster."""
     verdict = admit_podclique(raw, replace(around, domains={}, claims={})).verdict
     for one in verdict.ensures if isinstance(verdict, Amend) else ():
@@ -77,7 +77,7 @@ def operator_goes_by_names(snapshot: Snapshot) -> Plan:
     return replace(plan, steps=tuple(steps))
 
 
-def joins_what_leaves(raw: Json, around: Surroundings) -> Decision[AmendmentVerdict]:
+def joins_what_leaves(raw: Json, around: CliqueAdmissionView) -> Decision[AmendmentVerdict]:
     """A domain that is being deleted is as good as any."""
     domains = {key: replace(one, deleting=False) for key, one in around.domains.items()}
     return admit_podclique(raw, replace(around, domains=domains))
@@ -113,7 +113,7 @@ def tidies_by_labels(snapshot: Snapshot) -> Plan:
     return with_steps(plan, *(step_of(Stage.CLEANUP, one.ref, Delete(one.guard), plan) for one in odd))
 
 
-def counts_from_nought(raw: Json, around: Surroundings) -> Decision[AmendmentVerdict]:
+def counts_from_nought(raw: Json, around: CliqueAdmissionView) -> Decision[AmendmentVerdict]:
     """Names are made without the index of the replica."""
     shifted = thaw(FrozenMap.over(dict(raw)))
     meta = shifted["metadata"]
@@ -124,7 +124,7 @@ def counts_from_nought(raw: Json, around: Surroundings) -> Decision[AmendmentVer
     return admit_podclique(shifted, around)
 
 
-def judges_anew(new: Json, old: Json | None, configuration: Configuration, around: Around) -> AdmissionVerdict:
+def judges_anew(new: Json, old: Json | None, configuration: Configuration, around: TopologyView) -> AdmissionVerdict:
     """An update is judged as a creation."""
     del old
     return admit(new, None, configuration=configuration, around=around).verdict

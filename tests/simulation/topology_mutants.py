@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from grove_core.admit import admit
 from grove_core.admit_topology import admit_topology
-from grove_core.areas.topology.admit import Around
-from grove_core.areas.topology.moment import TopologyMoment
+from grove_core.areas.topology.admit import TopologyView
+from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.admission import AdmissionVerdict, Admit
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.steps import Apply, Create, Delete, SetStatus, Stage, Step
@@ -124,22 +124,22 @@ def _with_status(snapshot: Snapshot, stays: Callable[[Mapping[str, Any]], bool])
 # ------------------------------------------------------------------------------------------- about topologies
 
 
-def holds_nothing(moment: TopologyMoment) -> Plan:
+def holds_nothing(moment: TopologySnapshot) -> Plan:
     """No finalizer at all."""
     return reconcile_topology(replace(moment, users=()))
 
 
-def counts_names_alone(moment: TopologyMoment) -> Plan:
+def counts_names_alone(moment: TopologySnapshot) -> Plan:
     """Who says nothing uses nothing."""
     return reconcile_topology(replace(moment, users=()) if moment.is_default else moment)
 
 
-def holds_for_ever(moment: TopologyMoment) -> Plan:
+def holds_for_ever(moment: TopologySnapshot) -> Plan:
     """A topology that was used once stays held."""
     return changed(reconcile_topology(moment), lambda step: None if _lets_go(step, moment) else step)
 
 
-def lets_go_of_all(moment: TopologyMoment) -> Plan:
+def lets_go_of_all(moment: TopologySnapshot) -> Plan:
     """Finalizers of others go with the own one."""
 
     def bare(step: Step) -> Step:
@@ -151,7 +151,7 @@ def lets_go_of_all(moment: TopologyMoment) -> Plan:
     return changed(reconcile_topology(moment), bare)
 
 
-def keeps_all_topologies(moment: TopologyMoment) -> Plan:
+def keeps_all_topologies(moment: TopologySnapshot) -> Plan:
     """Every topology has the levels that are configured for the default one."""
     plan, found = reconcile_topology(moment), moment.topology
     if found is None or moment.is_default or found.levels == moment.told.levels or not moment.told.enabled:
@@ -161,19 +161,19 @@ def keeps_all_topologies(moment: TopologyMoment) -> Plan:
     return with_steps(plan, step_of(Stage.WORKLOAD, found.ref, wanted, plan))
 
 
-def leaves_the_default(moment: TopologyMoment) -> Plan:
+def leaves_the_default(moment: TopologySnapshot) -> Plan:
     """The default topology is made, and then left to its fate."""
     plan = reconcile_topology(moment)
     return changed(plan, lambda step: None if isinstance(step.action, Apply) and "spec" in step.action.fields else step)
 
 
-def writes_under_pods(moment: TopologyMoment) -> Plan:
+def writes_under_pods(moment: TopologySnapshot) -> Plan:
     """The default topology gets its configured levels whoever is placed by the old ones."""
     free = tuple(user._replace(scheduled=0) for user in moment.users)
     return reconcile_topology(replace(moment, users=free))
 
 
-def _lets_go(step: Step, moment: TopologyMoment) -> bool:
+def _lets_go(step: Step, moment: TopologySnapshot) -> bool:
     fields: Any = step.action.fields.get("metadata") if isinstance(step.action, Apply) else None
     told = fields.get("finalizers") if fields is not None else None
     held = moment.topology is not None and TOPOLOGY_FINALIZER in moment.topology.finalizers
@@ -183,35 +183,41 @@ def _lets_go(step: Step, moment: TopologyMoment) -> bool:
 # ------------------------------------------------------------------------------------------- admission
 
 
-def never_looks(new: Json, old: Json | None, configuration: Configuration, around: Around) -> AdmissionVerdict:
+def never_looks(new: Json, old: Json | None, configuration: Configuration, around: TopologyView) -> AdmissionVerdict:
     """Sets are admitted without a look at the cluster."""
-    return admit(new, old, configuration=configuration, around=Around(None, around.scheduled)).verdict
+    return admit(new, old, configuration=configuration, around=TopologyView(None, around.scheduled)).verdict
 
 
-def joins_who_leaves(new: Json, old: Json | None, configuration: Configuration, around: Around) -> AdmissionVerdict:
+def joins_who_leaves(
+    new: Json, old: Json | None, configuration: Configuration, around: TopologyView
+) -> AdmissionVerdict:
     """A topology that is being deleted is as good as any."""
     there = {name: replace(one, deleting=False) for name, one in (around.topologies or {}).items()}
     return admit(new, old, configuration=configuration, around=around._replace(topologies=there)).verdict
 
 
-def locks_nothing(new: Json, old: Json | None, configuration: Configuration, around: Around) -> AdmissionVerdict:
+def locks_nothing(new: Json, old: Json | None, configuration: Configuration, around: TopologyView) -> AdmissionVerdict:
     """A set may change its topology at any time."""
     return admit(new, old, configuration=configuration, around=around._replace(scheduled={})).verdict
 
 
-def admits_while_off(new: Json, old: Json | None, configuration: Configuration, around: Around) -> AdmissionVerdict:
+def admits_while_off(
+    new: Json, old: Json | None, configuration: Configuration, around: TopologyView
+) -> AdmissionVerdict:
     """A topology may be named where nobody looks at topologies."""
     told = replace(configuration, topology=replace(configuration.topology, enabled=True))
     return admit(new, old, configuration=told, around=around).verdict
 
 
-def lets_levels_change(new: Json, old: Json | None, configuration: Configuration, around: Around) -> AdmissionVerdict:
+def lets_levels_change(
+    new: Json, old: Json | None, configuration: Configuration, around: TopologyView
+) -> AdmissionVerdict:
     """Levels may change under pods that are placed by them."""
     return admit_topology(new, old, around._replace(users={}), configuration).verdict
 
 
 def lets_what_is_configured(
-    new: Json, old: Json | None, configuration: Configuration, around: Around
+    new: Json, old: Json | None, configuration: Configuration, around: TopologyView
 ) -> AdmissionVerdict:
     """The default topology may get its configured levels whoever is placed."""
     verdict = admit_topology(new, old, around, configuration).verdict

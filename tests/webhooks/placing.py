@@ -12,7 +12,7 @@ import aiohttp
 import trustme
 
 from grove_core.admit import admit, used_names_in
-from grove_core.admit_topology import around_in
+from grove_core.admit_topology import topology_view_of
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND
 from grove_core.resources.configuration import NOT_DISCOVERED, Configuration
@@ -25,8 +25,8 @@ from grove_shell.webhooks.copies import copies_for
 from grove_shell.webhooks.serving import Reviews
 from grove_shell.webhooks.telemetry import Telemetry
 from grove_shell.webhooks.tls import Shown
-from tests.property.topology.admitting import raw_topology
-from tests.property.topology.gangs import ON
+from tests.property.topology.sets_to_admit import raw_topology
+from tests.property.topology.sets_with_constraints import ON
 from tests.webhooks.objects import ObjectServer
 from tests.webhooks.reviews import Json, review
 
@@ -149,5 +149,5 @@ def numbers(response: Json) -> set[str]:
 
 
 def offline(new: Json, old: Json | None = None, *cliques: Json) -> AdmissionVerdict:
-    around = around_in(THERE, [], [podclique_of(one) for one in cliques])
+    around = topology_view_of(THERE, [], [podclique_of(one) for one in cliques])
     return admit(new, old, used_names_in([]), ON, around=around).verdict

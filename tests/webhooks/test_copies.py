@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.admit_topology import around_in
+from grove_core.admit_topology import topology_view_of
 from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.configuration import NOT_DISCOVERED
 from grove_core.resources.podclique import podclique_of
 from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.webhooks.copies import copies_for
-from tests.property.topology.admitting import a_set
-from tests.property.topology.gangs import ON
+from tests.property.topology.sets_to_admit import a_set
+from tests.property.topology.sets_with_constraints import ON
 from tests.webhooks.placing import clique
 from tests.webhooks.reviews import Json
 
@@ -67,12 +67,12 @@ def test_tp090_the_copies_say_what_the_objects_themselves_would(changes: list[An
             shelf.replace(kind, list(there[kind].values()), "2")
     of = {kind: list(found.values()) for kind, found in there.items()}
     cliques = [podclique_of(one) for one in of["PodClique"]]
-    expected = around_in([*of[TOPOLOGY_KIND], *of[BINDING_KIND]], of[POD_CLIQUE_SET], cliques)
+    expected = topology_view_of([*of[TOPOLOGY_KIND], *of[BINDING_KIND]], of[POD_CLIQUE_SET], cliques)
     assert cache.placing is not None
     known = cache.placing.known
     assert known.around_sets.topologies == (expected.topologies or {})
     assert known.around_sets.scheduled == (expected.scheduled or {})
-    assert known.around_sets.obscured == expected.obscured
+    assert known.around_sets.unreadable == expected.unreadable
     for name in ("aws-p5", "flat", "gone", DEFAULT_TOPOLOGY):
         users = known.around_topology(name).users
         assert users is not None

@@ -4,13 +4,13 @@ from typing import Final
 
 import pytest
 
-from grove_core.admit_topology import admit_topology, admit_topology_deletion, around_in
+from grove_core.admit_topology import admit_topology, admit_topology_deletion, topology_view_of
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.podclique import podclique_of
 from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.client.registered import LEAVING, TOPOLOGIES, VALIDATION
-from tests.property.topology.admitting import a_set, raw_topology
-from tests.property.topology.gangs import ON
+from tests.property.topology.sets_to_admit import a_set, raw_topology
+from tests.property.topology.sets_with_constraints import ON
 from tests.webhooks.placing import FLAT, P5, THERE, Caller, causes, clique, numbers, played, said_by, topology_review
 from tests.webhooks.reviews import Json, review
 
@@ -40,7 +40,7 @@ def test_tp090_topologies_are_judged_in_the_words_of_validate() -> None:
     async def play(caller: Caller) -> None:
         caller.list_all(POD_CLIQUE_SET, *users)
         caller.list_all("PodClique", *pods)
-        around = around_in(THERE, users, [podclique_of(one) for one in pods])
+        around = topology_view_of(THERE, users, [podclique_of(one) for one in pods])
         for new, old, expected in table:
             code, response = await caller.ask(TOPOLOGIES, topology_review(new, old))
             assert (code, numbers(response)) == (200, expected)
@@ -121,7 +121,7 @@ def test_tp086_a_deletion_is_admitted_and_warned_of() -> None:
         caller.list_all(POD_CLIQUE_SET, *users)
         for topology, words in ((held, ["ml/llm"]), (default, ["ml/implicit"]), (free, [])):
             _, response = await caller.ask(LEAVING, topology_review(None, topology, operation="DELETE"))
-            expected = admit_topology_deletion(topology, around_in((), users, [podclique_of(clique())])).verdict
+            expected = admit_topology_deletion(topology, topology_view_of((), users, [podclique_of(clique())])).verdict
             assert response["allowed"]
             assert len(response.get("warnings", [])) == len(expected.warnings) == len(words)
             for text, user in zip(response.get("warnings", []), words, strict=True):

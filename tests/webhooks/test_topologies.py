@@ -11,7 +11,7 @@ from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.registered import LEAVING, TOPOLOGIES
 from grove_shell.webhooks.asking import Asking
-from tests.property.topology.admitting import CREATED, a_set, raw_topology
+from tests.property.topology.sets_to_admit import CREATED, a_set, raw_topology
 from tests.webhooks.objects import ObjectServer
 from tests.webhooks.placing import (
     DEFAULT_LEVELS,

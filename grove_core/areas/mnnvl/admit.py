@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from grove_core.areas.mnnvl.criterion import asking, opts_out, wants_domains
+from grove_core.areas.mnnvl.eligibility import cliques_with_gpus, opts_out, wants_domains
 from grove_core.areas.mnnvl.rules import Refuse, Warn
 from grove_core.kernel.admission import Caution, Objection
 from grove_core.kernel.frozen import FrozenMap, list_of, part_of
@@ -31,7 +31,7 @@ _MIG: Final = "nvidia.com/mig-"
 
 def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[Objection]:
     """Every objection to what a set says of MNNVL, in any mode; what stood there before is not held against it."""
-    for found in new_violations(_faults(new), _faults(old) if old is not None else ()):
+    for found in new_violations(_violations(new), _violations(old) if old is not None else ()):
         yield found.objection(subject)
     if old is not None and old.annotations.get(MNNVL_ENABLED) != new.annotations.get(MNNVL_ENABLED):
         before, now = (one.annotations.get(MNNVL_ENABLED) for one in (old, new))
@@ -41,12 +41,12 @@ def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator
 
 def warnings_to(subject: Ref, new: Manifest, configuration: Configuration) -> Iterator[Caution]:
     """What is probably not meant, given what the operator is told."""
-    found = (_ignored(new, configuration), _in_vain(new, configuration), _on_one_node(new, configuration))
+    found = (_ignored(new, configuration), _without_gpus(new, configuration), _shared_nodes(new, configuration))
     for warnings in found:
         yield from (one.caution(subject) for one in warnings)
 
 
-def _faults(manifest: Manifest) -> Iterator[Violation]:
+def _violations(manifest: Manifest) -> Iterator[Violation]:
     """MN-070, MN-072, MN-073."""
     choice = manifest.annotations.get(MNNVL_ENABLED)
     if choice is not None and choice not in CHOICES:
@@ -76,12 +76,12 @@ def _ignored(manifest: Manifest, configuration: Configuration) -> Iterator[Viola
                 yield Violation(place.at(key), value, Warn.ANNOTATION_IGNORED, facts)
 
 
-def _in_vain(manifest: Manifest, configuration: Configuration) -> Iterator[Violation]:
+def _without_gpus(manifest: Manifest, configuration: Configuration) -> Iterator[Violation]:
     """MN-075, MN-077: who wants a ComputeDomain and asks for no GPUs that count."""
     if not configuration.mnnvl.in_mode(MnnvlMode.OPERATOR) or opts_out(manifest.annotations):
         return
     cliques = manifest.spec.template.cliques
-    if asking(manifest.spec.template):
+    if cliques_with_gpus(manifest.spec.template):
         return
     if MNNVL_ENABLED in manifest.annotations:
         path = annotated_set(manifest).at(MNNVL_ENABLED)
@@ -103,7 +103,7 @@ def _other_gpus(container: FrozenMap) -> str:
     return slices[0] if slices else "a claim" if resources.get("claims") else ""
 
 
-def _on_one_node(manifest: Manifest, configuration: Configuration) -> Iterator[Violation]:
+def _shared_nodes(manifest: Manifest, configuration: Configuration) -> Iterator[Violation]:
     """MN-076: pods that need less than a node, and that nothing keeps off the node of another pod of their domain."""
     wanted = wants_domains(manifest.annotations, manifest.spec.template)
     if not configuration.mnnvl.in_mode(MnnvlMode.OPERATOR) or not wanted:

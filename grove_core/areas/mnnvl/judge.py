@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple, assert_never
 
-from grove_core.areas.mnnvl.criterion import asking, opts_out
+from grove_core.areas.mnnvl.eligibility import cliques_with_gpus, opts_out
 from grove_core.areas.mnnvl.rules import Why
-from grove_core.areas.mnnvl.verdicts import Fabric, FabricJudgement, Fate, Kin, ReplicaFabric
+from grove_core.areas.mnnvl.verdicts import CliqueDomains, DomainState, MnnvlJudgement, ReplicaDomain, SiblingUse
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create
@@ -25,11 +25,11 @@ from grove_core.snapshot.size import is_too_large
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.users import parts_not_collected
 
-_TRIED_AGAIN: Final = frozenset({Fate.AWAITED, Fate.RESTORED, Fate.LEAVING})
-PATIENCE: Final = timedelta(seconds=60)  # decision D39
+_RETRIED: Final = frozenset({DomainState.AWAITED, DomainState.RESTORED, DomainState.LEAVING})
+LEAVING_TIMEOUT: Final = timedelta(seconds=60)  # decision D39
 
 
-def judge_fabric(snapshot: Snapshot) -> FabricJudgement:
+def judge_mnnvl(snapshot: Snapshot) -> MnnvlJudgement:
     """What becomes of the ComputeDomains of a set.
 
     Args:
@@ -37,26 +37,26 @@ def judge_fabric(snapshot: Snapshot) -> FabricJudgement:
     """
     wanted, criterion = _criterion_of(snapshot)
     if snapshot.root.deleting or not snapshot.root.uid:
-        return FabricJudgement(criterion, wanted, failure=None)
+        return MnnvlJudgement(criterion, wanted, failure=None)
     if is_too_large(snapshot):
-        return FabricJudgement(criterion, wanted, failure=None)  # it stays as it is, and so does what it says
-    scene = _Scene(snapshot)
+        return MnnvlJudgement(criterion, wanted, failure=None)  # it stays as it is, and so does what it says
+    scene = _SetDomains(snapshot)
     indices = range(max(snapshot.root.spec.replicas, 0)) if wanted else scene.joined
     replicas = tuple(scene.replica(index) for index in indices)
     failure = scene.failure(replicas) if (scene.knows and not scene.unseen) or not scene.is_on else None
-    return FabricJudgement(criterion, wanted, replicas, failure)
+    return MnnvlJudgement(criterion, wanted, replicas, failure)
 
 
-def fabric_of(snapshot: Snapshot, judgement: FabricJudgement) -> Fabric:
+def clique_domains_of(snapshot: Snapshot, judgement: MnnvlJudgement) -> CliqueDomains:
     """The part of a judgement that concerns who makes cliques and groups."""
     name = snapshot.root.ref.name
-    return Fabric(
-        {one.index: domain_claim_template_name(name, one.index) for one in judgement.replicas if one.is_used},
-        {one.index: one.because for one in judgement.replicas if one.is_waited_for},
+    return CliqueDomains(
+        {one.index: domain_claim_template_name(name, one.index) for one in judgement.replicas if one.joins_new_parts},
+        {one.index: one.because for one in judgement.replicas if one.withholds_parts},
     )
 
 
-def address_of(snapshot: Snapshot, replica: int) -> Ref:
+def domain_ref(snapshot: Snapshot, replica: int) -> Ref:
     """Where the domain of a replica stands."""
     root = snapshot.root.ref
     api_version = domain_format_of(snapshot.configuration, snapshot.served).api_version
@@ -67,38 +67,40 @@ def _criterion_of(snapshot: Snapshot) -> tuple[bool, Reason]:
     """Whether the set is to have domains, by the first criterion that says no, else by the last."""
     root = snapshot.root
     if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.OPERATOR):
-        return False, Why.MNNVL_OFF.because(root.ref, setting=_off_by(snapshot.configuration.mnnvl))
+        return False, Why.MNNVL_OFF.because(root.ref, setting=_disabled_by(snapshot.configuration.mnnvl))
     if opts_out(root.annotations):
         value = f'"{root.annotations[MNNVL_ENABLED]}"'
         return False, Why.OPTED_OUT.because(root.ref, annotation=MNNVL_ENABLED, value=value)
-    cliques = asking(root.spec.template)
+    cliques = cliques_with_gpus(root.spec.template)
     if not cliques:
         return False, Why.NO_GPUS_ASKED.because(root.ref, resource=GPU)
     return True, Why.GPUS_ASKED.because(root.ref, cliques=listed(cliques))
 
 
-def _off_by(told: Mnnvl) -> str:
+def _disabled_by(told: Mnnvl) -> str:
     """What of the configuration keeps the operator from making domains of its own."""
     return "MNNVL is by annotations" if told.enabled else "MNNVL is off"
 
 
-class _Place(NamedTuple):
+class _Replica(NamedTuple):
     """One replica: where its domain stands, and what lives of the replica."""
 
     index: int  # type: ignore[assignment]  # hides tuple.index, which nobody looks for here
     ref: Ref
-    kin: Kin
+    siblings: SiblingUse
 
-    def is_so(self, fate: Fate, because: Reason, *, error: str = "") -> ReplicaFabric:
+    def is_so(self, fate: DomainState, because: Reason, *, error: str = "") -> ReplicaDomain:
         """The answer about it, where nobody else holds the domain's name."""
-        return ReplicaFabric(self.index, self.kin, fate, (because,), error=error)
+        return ReplicaDomain(self.index, self.siblings, fate, (because,), error=error)
 
-    def is_taken(self, fate: Fate, because: Reason, *, until: datetime | None = None, error: str = "") -> ReplicaFabric:
+    def is_taken(
+        self, fate: DomainState, because: Reason, *, until: datetime | None = None, error: str = ""
+    ) -> ReplicaDomain:
         """The answer about it, where somebody does."""
-        return ReplicaFabric(self.index, self.kin, fate, (because,), until, is_taken=True, error=error)
+        return ReplicaDomain(self.index, self.siblings, fate, (because,), until, name_is_taken=True, error=error)
 
 
-class _Scene:
+class _SetDomains:
     """A set as it is looked at here, with what is asked again and again found once.
 
     Attributes:
@@ -112,7 +114,7 @@ class _Scene:
         self.is_on = snapshot.configuration.mnnvl.in_mode(MnnvlMode.OPERATOR)
         self.knows = DOMAIN_KIND in snapshot.complete
         self.unseen = parts_not_collected(snapshot)
-        self.kin: dict[int, Kin] = {}
+        self.siblings: dict[int, SiblingUse] = {}
         self._snapshot = snapshot
         self._root = snapshot.root
         self._before = creation_failure_in(snapshot.root.status.conditions)
@@ -120,42 +122,52 @@ class _Scene:
         self._refused = {name: error for (kind, name), error in refused.items() if kind == DOMAIN_KIND}
         parts: tuple[ScalingGroup | PodClique, ...] = (*snapshot.groups, *snapshot.cliques, *made_parts(snapshot))
         for part in parts:
-            if not part.deleting and self.kin.get(part.replica_index) is not Kin.JOINED:
-                self.kin[part.replica_index] = Kin.JOINED if DOMAIN_TEMPLATE in part.annotations else Kin.WITHOUT
+            if not part.deleting and self.siblings.get(part.replica_index) is not SiblingUse.JOINED:
+                self.siblings[part.replica_index] = (
+                    SiblingUse.JOINED if DOMAIN_TEMPLATE in part.annotations else SiblingUse.WITHOUT
+                )
 
     @property
     def joined(self) -> list[int]:
         """The replicas that use a domain, in order."""
-        return sorted(index for index, kin in self.kin.items() if kin is Kin.JOINED)
+        return sorted(index for index, kin in self.siblings.items() if kin is SiblingUse.JOINED)
 
-    def replica(self, index: int) -> ReplicaFabric:
+    def replica(self, index: int) -> ReplicaDomain:
         """What becomes of one replica."""
-        ref = address_of(self._snapshot, index)
+        ref = domain_ref(self._snapshot, index)
         found = self._snapshot.named_domains.get((ref.namespace, ref.name))
-        place = _Place(index, ref, self.kin.get(index, Kin.NONE))
+        place = _Replica(index, ref, self.siblings.get(index, SiblingUse.NONE))
         if found is not None and found.owner_uid == self._root.uid and not found.deleting:
-            if place.kin is Kin.WITHOUT:
+            if place.siblings is SiblingUse.WITHOUT:
                 return self._without(place)
-            return place.is_so(Fate.JOINED, Why.DOMAIN_EXISTS.because(found.ref, domain=ref.name))
+            return place.is_so(DomainState.JOINED, Why.DOMAIN_EXISTS.because(found.ref, domain=ref.name))
         if not self.knows:
-            fate = {Kin.NONE: Fate.UNKNOWN, Kin.JOINED: Fate.JOINED, Kin.WITHOUT: Fate.WITHOUT}[place.kin]
+            fate = {
+                SiblingUse.NONE: DomainState.UNKNOWN,
+                SiblingUse.JOINED: DomainState.JOINED,
+                SiblingUse.WITHOUT: DomainState.WITHOUT,
+            }[place.siblings]
             return place.is_so(fate, Why.DOMAINS_NOT_COLLECTED.because(ref, domain=ref.name))
-        if place.kin is Kin.NONE and self.unseen:
+        if place.siblings is SiblingUse.NONE and self.unseen:
             because = Why.SIBLINGS_NOT_COLLECTED.because(ref, kinds=listed(self.unseen), replica=index)
-            return place.is_so(Fate.UNKNOWN, because)
+            return place.is_so(DomainState.UNKNOWN, because)
         if not self.is_on:
-            setting = _off_by(self._snapshot.configuration.mnnvl)
-            return place.is_so(Fate.MISSED, Why.MISSED_WHILE_OFF.because(ref, replica=index, setting=setting))
-        if place.kin is Kin.WITHOUT and index not in self._before.replicas and ref.name not in self._refused:
+            setting = _disabled_by(self._snapshot.configuration.mnnvl)
+            return place.is_so(DomainState.MISSED, Why.MISSED_WHILE_OFF.because(ref, replica=index, setting=setting))
+        if (
+            place.siblings is SiblingUse.WITHOUT
+            and index not in self._before.replicas
+            and ref.name not in self._refused
+        ):
             return self._without(place)
         return self._missing(place) if found is None else self._taken(place, found)
 
-    def failure(self, replicas: Iterable[ReplicaFabric]) -> CreationFailure:
+    def failure(self, replicas: Iterable[ReplicaDomain]) -> CreationFailure:
         """What the set's condition has to say (MN-012); what failed and is tried again stays until it is there."""
         failed = [
             one
             for one in replicas
-            if one.fate is Fate.FAILED or (one.fate in _TRIED_AGAIN and one.index in self._before.replicas)
+            if one.state is DomainState.FAILED or (one.state in _RETRIED and one.index in self._before.replicas)
         ]
         if not failed:
             return CreationFailure()
@@ -164,46 +176,50 @@ class _Scene:
         error = next((words for words in errors if words), "")
         return CreationFailure(tuple(one.index for one in failed), error)
 
-    def _missing(self, place: _Place) -> ReplicaFabric:
+    def _missing(self, place: _Replica) -> ReplicaDomain:
         """Of a domain that should be there, where nobody holds its name."""
         ref = place.ref
         if ref.name in self._refused:
             error = self._refused[ref.name]
             because = Why.RUNS_WITHOUT_DOMAIN.because(ref, domain=ref.name, error=error)
-            return place.is_so(Fate.FAILED, because, error=error)
-        match place.kin:
-            case Kin.NONE:
-                return place.is_so(Fate.AWAITED, Why.WAITS_FOR_DOMAIN.because(ref, domain=ref.name))
-            case Kin.JOINED:
-                return place.is_so(Fate.RESTORED, Why.MADE_AGAIN.because(ref, replica=place.index))
-            case Kin.WITHOUT:
-                return place.is_so(Fate.FAILED, Why.TRIED_AGAIN.because(ref))
+            return place.is_so(DomainState.FAILED, because, error=error)
+        match place.siblings:
+            case SiblingUse.NONE:
+                return place.is_so(DomainState.AWAITED, Why.WAITS_FOR_DOMAIN.because(ref, domain=ref.name))
+            case SiblingUse.JOINED:
+                return place.is_so(DomainState.RESTORED, Why.MADE_AGAIN.because(ref, replica=place.index))
+            case SiblingUse.WITHOUT:
+                return place.is_so(DomainState.FAILED, Why.TRIED_AGAIN.because(ref))
             case _:
-                assert_never(place.kin)
+                assert_never(place.siblings)
 
-    def _taken(self, place: _Place, found: ComputeDomain) -> ReplicaFabric:
+    def _taken(self, place: _Replica, found: ComputeDomain) -> ReplicaDomain:
         """Of a domain whose name is held by another, or by one that goes."""
         until = self._leaves_by(found)
         if until is not None and self._snapshot.now < until:
             because = Why.EARLIER_DOMAIN.because(found.ref, domain=found.ref.name, until=format_time(until))
-            return place.is_taken(Fate.FAILED if place.kin is Kin.WITHOUT else Fate.LEAVING, because, until=until)
+            return place.is_taken(
+                DomainState.FAILED if place.siblings is SiblingUse.WITHOUT else DomainState.LEAVING,
+                because,
+                until=until,
+            )
         holder = f"{found.owner_kind} {found.owner_name}" if found.owner_uid else "somebody else; it has no controller"
         if found.deleting:
             holder = f"{holder}, is being deleted, and does not go"
         elif until is not None:
             holder = f"an earlier {holder}, and does not go"
         because = Why.NAME_IS_TAKEN.because(found.ref, domain=found.ref.name, holder=holder)
-        return place.is_taken(Fate.FAILED, because, error=because.sentence)
+        return place.is_taken(DomainState.FAILED, because, error=because.sentence)
 
-    def _without(self, place: _Place) -> ReplicaFabric:
+    def _without(self, place: _Replica) -> ReplicaDomain:
         subject = self._root.ref.at_replica(place.index)
-        return place.is_so(Fate.WITHOUT, Why.REPLICA_RUNS_WITHOUT.because(subject, replica=place.index))
+        return place.is_so(DomainState.WITHOUT, Why.REPLICA_RUNS_WITHOUT.because(subject, replica=place.index))
 
     def _leaves_by(self, found: ComputeDomain) -> datetime | None:
         """Until when a domain that is on its way out is waited for; None for one that stays (MN-041)."""
         if found.deleting:
-            return (found.deleted_at or self._snapshot.now) + PATIENCE
+            return (found.deleted_at or self._snapshot.now) + LEAVING_TIMEOUT
         of_name = (found.owner_kind, found.owner_name) == (self._root.ref.kind, self._root.ref.name)
         if of_name and found.owner_uid != self._root.uid:
-            return (self._root.created_at or self._snapshot.now) + PATIENCE
+            return (self._root.created_at or self._snapshot.now) + LEAVING_TIMEOUT
         return None

@@ -10,11 +10,11 @@ from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, ServedApis
 
 _DEFINITION: Final = f"computedomains.{NVIDIA.partition('/')[0]}"
-_WHOM: Final = Ref("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", _DEFINITION)
+_SUBJECT: Final = Ref("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", _DEFINITION)
 
 
 def objection_to_start(configuration: Configuration, served: ServedApis) -> Reason | None:
     """Why not; None where nothing speaks against it, or nobody asked the server."""
     if configuration.mnnvl.enabled and served.without_domains:
-        return Preflight.NO_NVIDIA.because(_WHOM, kind=DOMAIN_KIND)
+        return Preflight.NO_NVIDIA.because(_SUBJECT, kind=DOMAIN_KIND)
     return None

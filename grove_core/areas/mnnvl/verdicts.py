@@ -15,7 +15,7 @@ QUESTION: Final = "computeDomain"
 
 
 @unique
-class Fate(Enum):
+class DomainState(Enum):
     """What becomes of a replica's ComputeDomain."""
 
     JOINED = "Joined"
@@ -37,7 +37,7 @@ class Fate(Enum):
 
 
 @unique
-class Kin(Enum):
+class SiblingUse(Enum):
     """What the parts of a replica that live already have in common (decision D36)."""
 
     NONE = "none live"
@@ -45,7 +45,7 @@ class Kin(Enum):
     WITHOUT = "none names it"
 
 
-class ReplicaFabric(NamedTuple):
+class ReplicaDomain(NamedTuple):
     """One replica of a set.
 
     Attributes:
@@ -56,25 +56,31 @@ class ReplicaFabric(NamedTuple):
     """
 
     index: int  # type: ignore[assignment]  # hides tuple.index, which nobody looks for here
-    kin: Kin
-    fate: Fate
+    siblings: SiblingUse
+    state: DomainState
     because: tuple[Reason, ...]
     until: datetime | None = None
-    is_taken: bool = False
+    name_is_taken: bool = False
     error: str = ""
 
     @property
-    def is_used(self) -> bool:
+    def joins_new_parts(self) -> bool:
         """Whether new parts of the replica name the domain's template (MN-020, MN-021)."""
-        return self.kin is Kin.JOINED or (self.kin is Kin.NONE and self.fate is Fate.JOINED)
+        return self.siblings is SiblingUse.JOINED or (
+            self.siblings is SiblingUse.NONE and self.state is DomainState.JOINED
+        )
 
     @property
-    def is_waited_for(self) -> bool:
+    def withholds_parts(self) -> bool:
         """Whether the replica's parts are held back (MN-010): those that live are not alone in it."""
-        return self.kin is Kin.NONE and self.fate in {Fate.AWAITED, Fate.LEAVING, Fate.UNKNOWN}
+        return self.siblings is SiblingUse.NONE and self.state in {
+            DomainState.AWAITED,
+            DomainState.LEAVING,
+            DomainState.UNKNOWN,
+        }
 
 
-class FabricJudgement(NamedTuple):
+class MnnvlJudgement(NamedTuple):
     """Everything MNNVL has to say about one set.
 
     Attributes:
@@ -85,11 +91,11 @@ class FabricJudgement(NamedTuple):
 
     criterion: Reason
     is_wanted: bool
-    replicas: tuple[ReplicaFabric, ...] = ()
+    replicas: tuple[ReplicaDomain, ...] = ()
     failure: CreationFailure | None = CreationFailure()
 
 
-class Fabric(NamedTuple):
+class CliqueDomains(NamedTuple):
     """What who makes cliques and groups has to know.
 
     Attributes:
@@ -103,4 +109,4 @@ class Fabric(NamedTuple):
     annotations: Mapping[str, FrozenMap] = MappingProxyType({})
 
 
-NO_FABRIC: Final = Fabric()
+NO_CLIQUE_DOMAINS: Final = CliqueDomains()

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 
-from grove_core.areas.mnnvl.judge import address_of
+from grove_core.areas.mnnvl.judge import domain_ref
 from grove_core.areas.mnnvl.rules import Why
-from grove_core.areas.mnnvl.verdicts import QUESTION, FabricJudgement, Fate, ReplicaFabric
+from grove_core.areas.mnnvl.verdicts import QUESTION, DomainState, MnnvlJudgement, ReplicaDomain
 from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of, transition_time
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap
@@ -27,9 +27,9 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.users import outliving_pods, users_not_collected
 
 
-def wants_of_fabric(snapshot: Snapshot, judgement: FabricJudgement) -> Desired:
+def wants_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> Desired:
     """Domains to make, to leave and to delete, and what the set says of them. Linear in the replicas and domains."""
-    wishes = (_wish_for(snapshot, one) for one in judgement.replicas)
+    wishes = (_want_for(snapshot, one) for one in judgement.replicas)
     items: list[Want | Withheld] = [wish for wish in wishes if wish is not None]
     if not snapshot.root.deleting:
         items += _surplus(snapshot)
@@ -38,7 +38,7 @@ def wants_of_fabric(snapshot: Snapshot, judgement: FabricJudgement) -> Desired:
     return Desired.of(items)
 
 
-def findings_of_fabric(snapshot: Snapshot, judgement: FabricJudgement) -> Iterator[Finding]:
+def findings_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> Iterator[Finding]:
     """Which criterion decided, and each replica's fate; nothing of a cluster that has nothing to do with it."""
     told = snapshot.configuration.mnnvl
     if not judgement.replicas and not (told.mode is MnnvlMode.OPERATOR and (told.enabled or snapshot.domains)):
@@ -46,33 +46,33 @@ def findings_of_fabric(snapshot: Snapshot, judgement: FabricJudgement) -> Iterat
     root = snapshot.root.ref
     yield Finding(root, QUESTION, "Wanted" if judgement.is_wanted else "NotWanted", (judgement.criterion,))
     for one in judgement.replicas:
-        yield Finding(root.at_replica(one.index), QUESTION, one.fate.value, one.because)
+        yield Finding(root.at_replica(one.index), QUESTION, one.state.value, one.because)
 
 
-def wake_of_fabric(judgement: FabricJudgement) -> datetime | None:
+def wake_of_mnnvl(judgement: MnnvlJudgement) -> datetime | None:
     """When somebody has waited long enough for a domain of before (MN-041)."""
     return min((one.until for one in judgement.replicas if one.until is not None), default=None)
 
 
-def _wish_for(snapshot: Snapshot, one: ReplicaFabric) -> Present | Withheld | None:
+def _want_for(snapshot: Snapshot, one: ReplicaDomain) -> Present | Withheld | None:
     """The domain of one replica; what is refused stays wished for, or nobody would try again (MN-014)."""
     reason = one.because[0]
-    match one.fate:
-        case Fate.AWAITED:
+    match one.state:
+        case DomainState.AWAITED:
             return _domain_for(snapshot, one, Why.DOMAIN_OF_REPLICA.because(snapshot.root.ref, replica=one.index))
-        case Fate.RESTORED:
+        case DomainState.RESTORED:
             return _domain_for(snapshot, one, reason)
-        case Fate.FAILED if not one.is_taken:
+        case DomainState.FAILED if not one.name_is_taken:
             return _domain_for(snapshot, one, reason)
-        case Fate.FAILED | Fate.LEAVING | Fate.MISSED | Fate.UNKNOWN:
-            return Withheld(address_of(snapshot, one.index), one.because)
+        case DomainState.FAILED | DomainState.LEAVING | DomainState.MISSED | DomainState.UNKNOWN:
+            return Withheld(domain_ref(snapshot, one.index), one.because)
         case _:
             return None
 
 
-def _domain_for(snapshot: Snapshot, one: ReplicaFabric, because: Reason) -> Present:
+def _domain_for(snapshot: Snapshot, one: ReplicaDomain, because: Reason) -> Present:
     """The domain of a replica (MN-005); one that failed is not waited for any more (OP-029)."""
-    root, ref = snapshot.root, address_of(snapshot, one.index)
+    root, ref = snapshot.root, domain_ref(snapshot, one.index)
     blank = NewObject(
         api_version=ref.api_version,
         kind=ref.kind,
@@ -83,7 +83,7 @@ def _domain_for(snapshot: Snapshot, one: ReplicaFabric, because: Reason) -> Pres
     spec = domain_format_of(snapshot.configuration, snapshot.served).spec_for(
         domain_claim_template_name(root.ref.name, one.index)
     )
-    return Present(ref, blank.filled({"spec": spec}), (because,), is_foundation=one.fate is not Fate.FAILED)
+    return Present(ref, blank.filled({"spec": spec}), (because,), is_foundation=one.state is not DomainState.FAILED)
 
 
 def _surplus(snapshot: Snapshot) -> Iterator[Absent | Withheld]:

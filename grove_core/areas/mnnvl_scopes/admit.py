@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.mnnvl_scopes.crowd import crowds_of
 from grove_core.areas.mnnvl_scopes.rules import Refuse
+from grove_core.areas.mnnvl_scopes.sharing_groups import sharing_groups_of
 from grove_core.kernel.admission import Objection
 from grove_core.kernel.frozen import FrozenMap, list_of
 from grove_core.kernel.reasons import Fact
@@ -41,7 +41,7 @@ _ALLOWED: Final[Mapping[str, tuple[SharingScope, ...]]] = MappingProxyType(
         GROUPS: (SharingScope.REPLICA, SharingScope.GROUP_REPLICA),
     }
 )
-_PLACES: Final[Mapping[str, str]] = MappingProxyType(
+_LEVEL_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
     {METADATA: "on a set", CLIQUES: "on a clique", GROUPS: "on a scaling group"}
 )
 
@@ -52,19 +52,19 @@ def objections_to(
     """Every objection of this mode; what stood there before is not held against a set."""
     if not configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return
-    faults = new_violations(_faults(new), _faults(old) if old is not None else ())
+    faults = new_violations(_violations(new), _violations(old) if old is not None else ())
     for found in (*faults, *(_changes(new, old) if old is not None else ())):
         yield found.objection(subject)
 
 
-def _faults(manifest: Manifest) -> Iterator[Violation]:
+def _violations(manifest: Manifest) -> Iterator[Violation]:
     for place in annotated_elements(manifest):
         yield from _values(place)
     yield from _claim_names(manifest)
     yield from _sharing_names(manifest)
     if manifest.name:
         yield from _lengths(manifest)
-        yield from _doubles(manifest)
+        yield from _duplicate_names(manifest)
 
 
 def _values(place: AnnotatedElement) -> Iterator[Violation]:
@@ -77,7 +77,7 @@ def _values(place: AnnotatedElement) -> Iterator[Violation]:
     if scope is not None and scope not in SCOPES:
         yield Violation(place.at(MNNVL_SCOPE), scope, Refuse.MNNVL_SCOPE_UNKNOWN, {"known": ", ".join(SCOPES)})
     elif scope is not None and scope not in allowed:
-        facts = {"allowed": ", ".join(allowed), "place": _PLACES[place.level]}
+        facts = {"allowed": ", ".join(allowed), "place": _LEVEL_TEXTS[place.level]}
         yield Violation(place.at(MNNVL_SCOPE), scope, Refuse.MNNVL_SCOPE_MISPLACED, facts)
     device_class = told.get(MNNVL_DEVICE_CLASS)
     if device_class == "":
@@ -88,7 +88,7 @@ def _values(place: AnnotatedElement) -> Iterator[Violation]:
 
 def _claim_names(manifest: Manifest) -> Iterator[Violation]:
     """MS-074."""
-    joined = {index for crowd in crowds_of(manifest) for index in crowd.cliques}
+    joined = {index for crowd in sharing_groups_of(manifest) for index in crowd.cliques}
     for index in sorted(joined):
         pod_spec = manifest.spec.template.cliques[index].spec.pod_spec
         for place, claim in enumerate(list_of(pod_spec, "resourceClaims")):
@@ -99,7 +99,7 @@ def _claim_names(manifest: Manifest) -> Iterator[Violation]:
 
 def _sharing_names(manifest: Manifest) -> Iterator[Violation]:
     """MS-078."""
-    if not any(True for _ in crowds_of(manifest)):
+    if not any(True for _ in sharing_groups_of(manifest)):
         return
     template = manifest.spec.template
     lists = (
@@ -116,7 +116,7 @@ def _sharing_names(manifest: Manifest) -> Iterator[Violation]:
 
 def _lengths(manifest: Manifest) -> Iterator[Violation]:
     """MS-076: by the largest index that there is."""
-    for crowd in crowds_of(manifest):
+    for crowd in sharing_groups_of(manifest):
         made = crowd.highest + CLAIM_SUFFIX
         excess = len(made) - LONGEST_LABEL
         if excess > 0:
@@ -124,11 +124,11 @@ def _lengths(manifest: Manifest) -> Iterator[Violation]:
             yield Violation(f"{crowd.path}.name", crowd.name or manifest.name, Refuse.SHARED_NAME_TOO_LONG, facts)
 
 
-def _doubles(manifest: Manifest) -> Iterator[Violation]:
+def _duplicate_names(manifest: Manifest) -> Iterator[Violation]:
     """MS-077 within a set: a PodClique that is called like a replica of a group; by names that end in an index."""
-    crowds = tuple(crowds_of(manifest))
+    crowds = tuple(sharing_groups_of(manifest))
     groups = {crowd.name: crowd for crowd in crowds if crowd.scope is SharingScope.GROUP_REPLICA}
-    inside = _names_inside(groups)
+    inside = _names_around_index(groups)
     for crowd in crowds:
         head, _, tail = crowd.name.rpartition("-")
         if crowd.scope is not SharingScope.CLIQUE or index_from(tail) is None:
@@ -143,7 +143,7 @@ def _doubles(manifest: Manifest) -> Iterator[Violation]:
                 yield Violation(f"{crowd.path}.name", crowd.name, Refuse.SHARED_NAME_TWICE, facts)
 
 
-def _names_inside(groups: Iterable[str]) -> Mapping[tuple[str, str], list[tuple[int, str]]]:
+def _names_around_index(groups: Iterable[str]) -> Mapping[tuple[str, str], list[tuple[int, str]]]:
     """What stands before and behind an index in the name of a group -> that index, and the name."""
     found: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for name in groups:

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from grove_core.areas.mnnvl_scopes.entry import SHARED_KINDS, holder_of, member_in, serves
-from grove_core.areas.mnnvl_scopes.manifests import Maker
+from grove_core.areas.mnnvl_scopes.clique_admission import SHARED_KINDS, holder_of, membership_in, serves
+from grove_core.areas.mnnvl_scopes.manifests import SharedObjectBuilder
 from grove_core.areas.mnnvl_scopes.rules import Why
-from grove_core.areas.mnnvl_scopes.verdicts import Lot, ScopeJudgement, SharedFate
+from grove_core.areas.mnnvl_scopes.verdicts import ScopeJudgement, SharedState, SharedVerdict
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import BASE_GANG, POD_GANG
@@ -45,18 +45,18 @@ def judge_scopes(snapshot: Snapshot) -> ScopeJudgement:
     """
     root = snapshot.root
     if root.deleting or not root.uid:
-        return ScopeJudgement(annotations=annotations_for(snapshot))
+        return ScopeJudgement(annotations=mnnvl_annotations_of(snapshot))
     claims = ((clique, shared_claim_entry(clique.pod_spec)) for clique in snapshot.cliques if not clique.deleting)
     sharing = [(clique, claim) for clique, claim in claims if claim is not None]
-    places = {place.position.name: place for place in _places(snapshot)} if sharing else {}
+    places = {place.position.name: place for place in _planned_cliques(snapshot)} if sharing else {}
     uses = tuple(_uses(root.ref.name, sharing, places))
     gangs = {gang.ref.name: gang for gang in snapshot.gangs if gang.uid and not gang.deleting}
-    fates = [_fate(snapshot, kind, use, gangs.get(use.gang, root)) for use in uses for kind in SHARED_KINDS]
+    fates = [_verdict_on(snapshot, kind, use, gangs.get(use.gang, root)) for use in uses for kind in SHARED_KINDS]
     positions = {name: place.position for name, place in places.items()}
-    return ScopeJudgement((*fates, *_left_behind(snapshot)), annotations_for(snapshot), positions)
+    return ScopeJudgement((*fates, *_surplus(snapshot)), mnnvl_annotations_of(snapshot), positions)
 
 
-def annotations_for(snapshot: Snapshot) -> dict[str, FrozenMap]:
+def mnnvl_annotations_of(snapshot: Snapshot) -> dict[str, FrozenMap]:
     """By the name of a clique in the template, what its new PodCliques say of MNNVL (MS-010, MS-011)."""
     if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return {}
@@ -68,7 +68,7 @@ def annotations_for(snapshot: Snapshot) -> dict[str, FrozenMap]:
     }
 
 
-class _Use(NamedTuple):
+class _SharedUse(NamedTuple):
     """A domain and a claim that living PodCliques of a set use.
 
     Attributes:
@@ -80,15 +80,15 @@ class _Use(NamedTuple):
 
 
 def _uses(
-    set_name: str, sharing: Iterable[tuple[PodClique, FrozenMap]], places: Mapping[str, "_Place"]
-) -> Iterable[_Use]:
+    set_name: str, sharing: Iterable[tuple[PodClique, FrozenMap]], places: Mapping[str, "_PlannedClique"]
+) -> Iterable[_SharedUse]:
     """By what their PodCliques hold, not by what annotations say: whoever was let in without a claim uses none.
 
     Of several that share, the first whose place is known tells of which class it is, and whose it should be. What
     labels say is of another set is looked after by nobody here: it would be made for that one, and left (MS-046).
     """
-    by_place: dict[str, _Use] = {}
-    by_labels: dict[str, _Use] = {}
+    by_place: dict[str, _SharedUse] = {}
+    by_labels: dict[str, _SharedUse] = {}
     for clique, claim in sharing:
         place = places.get(clique.ref.name)
         mine = _use_of(clique, place)
@@ -98,45 +98,45 @@ def _uses(
     return {**by_labels, **by_place}.values()
 
 
-def _use_of(clique: PodClique, place: "_Place | None") -> _Use | None:
+def _use_of(clique: PodClique, place: "_PlannedClique | None") -> _SharedUse | None:
     """What a PodClique shares: by what it is called, which nobody edits; by its labels where no part is called so."""
-    member = member_in(clique, place.position if place is not None else None)
+    member = membership_in(clique, place.position if place is not None else None)
     if not isinstance(member, DomainMembership):
         return None
     if place is not None:
-        return _Use(member, place.base_gang if member.scope is SharingScope.REPLICA else place.gang)
+        return _SharedUse(member, place.base_gang if member.scope is SharingScope.REPLICA else place.gang)
     gang = str(clique.labels.get(POD_GANG, ""))
-    return _Use(member, str(clique.labels.get(BASE_GANG, gang)) if member.scope is SharingScope.REPLICA else gang)
+    return _SharedUse(member, str(clique.labels.get(BASE_GANG, gang)) if member.scope is SharingScope.REPLICA else gang)
 
 
-def _fate(snapshot: Snapshot, kind: str, use: _Use, owner: Resource) -> SharedFate:
+def _verdict_on(snapshot: Snapshot, kind: str, use: _SharedUse, owner: Resource) -> SharedVerdict:
     """What becomes of a domain or claim that is in use."""
     root, member, user = snapshot.root, use.member, str(use.member.user)
-    ref = Maker(snapshot.configuration, snapshot.served, root.ref.namespace).address_of(kind, member)
+    ref = SharedObjectBuilder(snapshot.configuration, snapshot.served, root.ref.namespace).address_of(kind, member)
     found = _named(snapshot, ref)
 
-    def is_so(lot: Lot, because: Why, subject: Ref, **facts: str) -> SharedFate:
-        return SharedFate(kind, member, found, owner, lot, because.because(subject, **facts))
+    def is_so(lot: SharedState, because: Why, subject: Ref, **facts: str) -> SharedVerdict:
+        return SharedVerdict(kind, member, found, owner, lot, because.because(subject, **facts))
 
     here = {"kind": kind, "name": ref.name}
     if found is not None and not serves(found, member):
-        return is_so(Lot.TAKEN, Why.NAME_SERVES_ANOTHER, found.ref, holder=holder_of(found), user=user, **here)
+        return is_so(SharedState.TAKEN, Why.NAME_SERVES_ANOTHER, found.ref, holder=holder_of(found), user=user, **here)
     if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
-        return is_so(Lot.LEFT_ALONE, Why.SWITCHED_OFF, found.ref if found is not None else ref, user=user)
+        return is_so(SharedState.LEFT_ALONE, Why.SWITCHED_OFF, found.ref if found is not None else ref, user=user)
     if found is None:
         if kind not in snapshot.complete:
-            return is_so(Lot.UNKNOWN, Why.SHARED_NOT_COLLECTED, ref, **here)
-        return is_so(Lot.MADE_AGAIN, Why.ENSURED_AGAIN, ref, user=user)
+            return is_so(SharedState.UNKNOWN, Why.SHARED_NOT_COLLECTED, ref, **here)
+        return is_so(SharedState.MADE_AGAIN, Why.ENSURED_AGAIN, ref, user=user)
     if found.deleting:
-        return is_so(Lot.WAITED_FOR, Why.DOMAIN_LEAVES, found.ref, **here)
+        return is_so(SharedState.WAITED_FOR, Why.DOMAIN_LEAVES, found.ref, **here)
     if found.owner_uid == owner.uid or "PodGang" not in snapshot.complete or not found.uid:
-        return is_so(Lot.BELONGS, Why.BELONGS, found.ref, owner=f"{found.owner_kind} {found.owner_name}")
+        return is_so(SharedState.BELONGS, Why.BELONGS, found.ref, owner=f"{found.owner_kind} {found.owner_name}")
     known = {root.uid, *(gang.uid for gang in snapshot.gangs)}
     if owner is root or found.owner_uid not in known:
         named = f"{owner.ref.kind} {owner.ref.name}"
-        return is_so(Lot.HANDED_OVER, Why.OWNER_IS_GONE, found.ref, user=user, owner=named)
+        return is_so(SharedState.HANDED_OVER, Why.OWNER_IS_GONE, found.ref, user=user, owner=named)
     before = f"{found.owner_kind} {found.owner_name}"
-    return is_so(Lot.HANDED_OVER, Why.HANDED_OVER, found.ref, owner=before)
+    return is_so(SharedState.HANDED_OVER, Why.HANDED_OVER, found.ref, owner=before)
 
 
 def _named(snapshot: Snapshot, ref: Ref) -> ComputeDomain | OwnedObject | None:
@@ -144,7 +144,7 @@ def _named(snapshot: Snapshot, ref: Ref) -> ComputeDomain | OwnedObject | None:
     return named.get((ref.namespace, ref.name))
 
 
-def _left_behind(snapshot: Snapshot) -> Iterator[SharedFate]:
+def _surplus(snapshot: Snapshot) -> Iterator[SharedVerdict]:
     """What the set still owns and whose user is gone (MS-050, MS-051, MS-054, MS-055).
 
     What a gang owned goes with the gang.
@@ -168,7 +168,7 @@ def _left_behind(snapshot: Snapshot) -> Iterator[SharedFate]:
     outliving = outliving_pods(snapshot, {replica for _, _, replica in surplus})
     unseen = users_not_collected(snapshot)
     for item, user, replica in surplus:
-        lot, stem = Lot.KEPT, base_name_of(item.ref.kind, item.ref.name)
+        lot, stem = SharedState.KEPT, base_name_of(item.ref.kind, item.ref.name)
         if stem in holders:
             because = Why.STILL_SHARED.because(item.ref, user=str(user), cliques=holders[stem])
         elif outliving[replica]:
@@ -176,8 +176,8 @@ def _left_behind(snapshot: Snapshot) -> Iterator[SharedFate]:
         elif unseen:
             because = Why.USERS_NOT_COLLECTED.because(item.ref, user=str(user), kinds=listed(unseen))
         else:
-            lot, because = Lot.SURPLUS, Why.USER_IS_GONE.because(item.ref, user=str(user))
-        yield SharedFate(item.ref.kind, None, item, root, lot, because)
+            lot, because = SharedState.SURPLUS, Why.USER_IS_GONE.because(item.ref, user=str(user))
+        yield SharedVerdict(item.ref.kind, None, item, root, lot, because)
 
 
 def _holders(snapshot: Snapshot) -> Counter[str]:
@@ -188,7 +188,7 @@ def _holders(snapshot: Snapshot) -> Counter[str]:
         if claim is not None:
             found[base_name_of(CLAIM_KIND, str(claim["resourceClaimName"]))] += 1
     for clique in coming_cliques(snapshot):  # whoever admits them writes the claim
-        member = member_in(clique)
+        member = membership_in(clique)
         if isinstance(member, DomainMembership):
             found[member.base_name] += 1
     return found
@@ -209,24 +209,24 @@ def _is_wanted(root: PodCliqueSet, live: Mapping[str, int], user: DomainUser, re
     return not user.clique or any(clique.name == user.clique for clique in template.cliques)
 
 
-def shared_domain(snapshot: Snapshot, name: str) -> Ref | None:
+def shared_domain_ref(snapshot: Snapshot, name: str) -> Ref | None:
     """Where a ComputeDomain that parts of the set share stands, be it only that it should; None for no such one."""
     found = next((one.ref for one in snapshot.domains if one.ref.name == name and is_managed(one.labels)), None)
     if found is not None or not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return found
-    maker = Maker(snapshot.configuration, snapshot.served, snapshot.root.ref.namespace)
-    expected = (member for member in _expected(snapshot) if member.domain == name)
+    maker = SharedObjectBuilder(snapshot.configuration, snapshot.served, snapshot.root.ref.namespace)
+    expected = (member for member in _planned_memberships(snapshot) if member.domain == name)
     return next((maker.address_of(DOMAIN_KIND, member) for member in expected), None)
 
 
-def _expected(snapshot: Snapshot) -> Iterator[DomainMembership]:
+def _planned_memberships(snapshot: Snapshot) -> Iterator[DomainMembership]:
     """What PodCliques of the set share, by its template; linear in what it consists of."""
-    told = annotations_for(snapshot)
-    members = (membership_of(place.position, told[place.position.clique]) for place in _places(snapshot))
+    told = mnnvl_annotations_of(snapshot)
+    members = (membership_of(place.position, told[place.position.clique]) for place in _planned_cliques(snapshot))
     return (member for member in members if member is not None)
 
 
-class _Place(NamedTuple):
+class _PlannedClique(NamedTuple):
     """Where a PodClique of the set belongs by the template.
 
     Attributes:
@@ -238,7 +238,7 @@ class _Place(NamedTuple):
     base_gang: str
 
 
-def _places(snapshot: Snapshot) -> Iterator[_Place]:
+def _planned_cliques(snapshot: Snapshot) -> Iterator[_PlannedClique]:
     """Every PodClique that the set consists of; linear in their number, and none where they are too many (WL-024)."""
     root, template = snapshot.root, snapshot.root.spec.template
     homes = template.groups_by_clique
@@ -248,10 +248,12 @@ def _places(snapshot: Snapshot) -> Iterator[_Place]:
         for clique in template.cliques:
             group = homes.get(clique.name)
             if group is None:
-                yield _Place(position_in_template(root.ref.name, replica, clique.name), base, base)
+                yield _PlannedClique(position_in_template(root.ref.name, replica, clique.name), base, base)
                 continue
             full = scaling_group_name(root.ref.name, replica, group.name)
             for index in range(live.get(full, group.replicas)):
                 beyond = index - group.min_available
                 gang = base if beyond < 0 else scaled_gang_name(full, beyond)
-                yield _Place(position_in_template(root.ref.name, replica, clique.name, group.name, index), gang, base)
+                yield _PlannedClique(
+                    position_in_template(root.ref.name, replica, clique.name, group.name, index), gang, base
+                )

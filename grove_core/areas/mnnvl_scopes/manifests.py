@@ -16,7 +16,7 @@ _REQUEST = "mnnvl"
 _SELECTOR = 'device.attributes["compute-domain.nvidia.com"].name == "{}"'
 
 
-class Maker:
+class SharedObjectBuilder:
     """Makes what PodCliques of one namespace share, as a cluster reads it."""
 
     def __init__(self, configuration: Configuration, served: ServedApis, namespace: str) -> None:
@@ -58,11 +58,11 @@ class Maker:
             name=ref.name,
             owner=owner,
             labels=member.labels,
-            blocks=is_waited_for_by(owner),
+            blocks=blocks_deletion_of(owner),
         )
         return Ensured(ref, blank.filled({"spec": spec}), (why,))
 
 
-def is_waited_for_by(owner: Resource) -> bool:
+def blocks_deletion_of(owner: Resource) -> bool:
     """Whether what is shared blocks the deletion of its owner: that of a gang, and not that of the set (MS-045)."""
     return owner.ref.kind == "PodGang"

@@ -14,7 +14,7 @@ from grove_core.resources.owned_object import OwnedObject
 
 
 @unique
-class Lot(Enum):
+class SharedState(Enum):
     """What becomes of a domain or a claim."""
 
     BELONGS = "Belongs"
@@ -37,7 +37,7 @@ class Lot(Enum):
     """It was not collected."""
 
 
-class SharedFate(NamedTuple):
+class SharedVerdict(NamedTuple):
     """One domain or claim.
 
     Attributes:
@@ -51,7 +51,7 @@ class SharedFate(NamedTuple):
     member: DomainMembership | None
     found: ComputeDomain | OwnedObject | None
     owner: Resource
-    lot: Lot
+    state: SharedState
     because: Reason
 
 
@@ -64,6 +64,6 @@ class ScopeJudgement(NamedTuple):
         positions: name of a PodClique -> where it stands by the template; none where nobody holds a claim.
     """
 
-    fates: tuple[SharedFate, ...] = ()
+    verdicts: tuple[SharedVerdict, ...] = ()
     annotations: Mapping[str, FrozenMap] = MappingProxyType({})
     positions: Mapping[str, CliquePosition] = MappingProxyType({})

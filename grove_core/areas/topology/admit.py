@@ -25,10 +25,10 @@ from grove_core.resources.topology_usage import (
 from grove_core.resources.violation import Violation, new_violations
 
 NAME: Final = f"{TEMPLATE}.clusterTopologyName"
-_HOW: Final = ("required", "preferred")  # the domains of a constraint, in their order
+_STRENGTHS: Final = ("required", "preferred")  # the domains of a constraint, in their order
 
 
-class Around(NamedTuple):
+class TopologyView(NamedTuple):
     """What admission is told of the cluster; None for what is not known.
 
     Attributes:
@@ -43,32 +43,43 @@ class Around(NamedTuple):
     topologies: Mapping[str, ClusterTopology] | None = None
     scheduled: Mapping[tuple[str, str], int] | None = None
     users: Mapping[str, tuple[TopologyUser, ...]] | None = None
-    obscured: frozenset[str] = frozenset()
+    unreadable: frozenset[str] = frozenset()
     partial: frozenset[str] = frozenset()
 
 
-UNSEEN: Final = Around()
+NOTHING_KNOWN: Final = TopologyView()
 
 
 def objections_to(
-    subject: Ref, new: Manifest, old: Manifest | None, configuration: Configuration, around: Around = UNSEEN
+    subject: Ref,
+    new: Manifest,
+    old: Manifest | None,
+    configuration: Configuration,
+    around: TopologyView = NOTHING_KNOWN,
 ) -> Iterator[Objection]:
     """Every objection to what a set says of its topology."""
-    case = _Case(new, old, configuration, around)
-    own = new_violations(_faults(case), _faults(_Case(old, None, configuration, around)) if old is not None else ())
-    for found in (*own, *_reference(case), *_domains(case), *_changes(case)):
+    case = _SetView(new, old, configuration, around)
+    own = new_violations(
+        _manifest_violations(case),
+        _manifest_violations(_SetView(old, None, configuration, around)) if old is not None else (),
+    )
+    for found in (*own, *_reference_violations(case), *_domain_violations(case), *_change_violations(case)):
         yield found.objection(subject)
 
 
 def warnings_to(
-    subject: Ref, new: Manifest, old: Manifest | None, configuration: Configuration, around: Around = UNSEEN
+    subject: Ref,
+    new: Manifest,
+    old: Manifest | None,
+    configuration: Configuration,
+    around: TopologyView = NOTHING_KNOWN,
 ) -> Iterator[Caution]:
     """What is probably not meant, or could not be judged."""
-    for found in _doubts(_Case(new, old, configuration, around)):
+    for found in _warnings(_SetView(new, old, configuration, around)):
         yield found.caution(subject)
 
 
-class _Case:
+class _SetView:
     """A manifest with what is asked of it again and again.
 
     Attributes:
@@ -78,7 +89,9 @@ class _Case:
         scheduled: how many of its pods are bound to nodes; None where nobody knows.
     """
 
-    def __init__(self, manifest: Manifest, old: Manifest | None, configuration: Configuration, around: Around) -> None:
+    def __init__(
+        self, manifest: Manifest, old: Manifest | None, configuration: Configuration, around: TopologyView
+    ) -> None:
         self.manifest = manifest
         self.around = around
         self.told = configuration.topology
@@ -87,7 +100,7 @@ class _Case:
         self.old = old
         self.before: TopologyUse | None = topology_use_of(old.spec.template) if old is not None else None
         self.is_new = self.before is None or self.before.named != self.use.named
-        self.known = None if self.use.topology in around.obscured else around.topologies
+        self.known = None if self.use.topology in around.unreadable else around.topologies
         self.topology = (self.known or {}).get(self.use.topology)
         seen = (around.scheduled or {}).get((manifest.namespace or "default", manifest.name), 0)
         is_sure = around.scheduled is not None and CLIQUE_KIND not in around.partial
@@ -108,7 +121,7 @@ class _Case:
         return (self.told.levels or None) if self.use.topology == DEFAULT_TOPOLOGY else None
 
 
-def _faults(case: _Case) -> Iterator[Violation]:
+def _manifest_violations(case: _SetView) -> Iterator[Violation]:
     """TP-063, TP-067, TP-068, TP-070: what the manifest alone says wrong."""
     use, written = case.use, case.manifest.spec.template.cluster_topology_name
     if written and not use.constraints:
@@ -126,7 +139,7 @@ def _faults(case: _Case) -> Iterator[Violation]:
             )
 
 
-def _reference(case: _Case) -> Iterator[Violation]:
+def _reference_violations(case: _SetView) -> Iterator[Violation]:
     """TP-060, TP-061, TP-064: judged where it is new, or a set that outlived its topology could never be changed."""
     name, known = case.use.topology, case.known
     if not case.is_new or not name:
@@ -142,10 +155,10 @@ def _reference(case: _Case) -> Iterator[Violation]:
         yield Violation(case.place, name, Refuse.TOPOLOGY_LEAVING, {})
 
 
-def _domains(case: _Case) -> Iterator[Violation]:
+def _domain_violations(case: _SetView) -> Iterator[Violation]:
     """TP-065, TP-066: domains that the topology does not have, or has in another order."""
     levels = case.levels
-    moved = case.is_new or (case.old is not None and _of(case.old) != _of(case.manifest))
+    moved = case.is_new or (case.old is not None and _domains_by_owner(case.old) != _domains_by_owner(case.manifest))
     if levels is None or not case.told.enabled or not moved:
         return
     order = [level.domain for level in levels]
@@ -155,12 +168,12 @@ def _domains(case: _Case) -> Iterator[Violation]:
             if domain and domain not in order:
                 facts = {"topology": case.use.topology, "known": ", ".join(order), "meant": did_you_mean(domain, order)}
                 yield Violation(path, domain, Refuse.DOMAIN_UNKNOWN, facts)
-            over = broader_than(one, which, order)
+            over = broader_than_parent(one, which, order)
             if over:
                 yield Violation(path, domain, Refuse.BROADER_THAN_PARENT, over)
 
 
-def broader_than(one: ConstrainedLevel, which: int, order: Sequence[str]) -> dict[str, Fact]:
+def broader_than_parent(one: ConstrainedLevel, which: int, order: Sequence[str]) -> dict[str, Fact]:
     """What to say of a domain that is broader than that above it (TP-066); empty where it is not.
 
     Args:
@@ -175,7 +188,7 @@ def broader_than(one: ConstrainedLevel, which: int, order: Sequence[str]) -> dic
     return {"domain": over[1], "above": over[0], "order": ", ".join(order)}
 
 
-def _changes(case: _Case) -> Iterator[Violation]:
+def _change_violations(case: _SetView) -> Iterator[Violation]:
     """TP-062, TP-069: what may not change, or not any more."""
     if case.old is None or case.before is None:
         return
@@ -183,21 +196,21 @@ def _changes(case: _Case) -> Iterator[Violation]:
     if case.is_new and case.scheduled:
         facts: dict[str, Fact] = {"before": before.named or "absent", "scheduled": case.scheduled}
         yield Violation(case.place if case.use.named else NAME, case.use.named, Refuse.TOPOLOGY_LOCKED, facts)
-    was, now = _of(case.old), _of(manifest)
+    was, now = _domains_by_owner(case.old), _domains_by_owner(manifest)
     places = {one.owner: one.path for one in (*constrained_levels(case.old.spec.template), *case.constrained)}
     for owner, path in places.items():
-        if was.get(owner) != now.get(owner) and _is_kept(owner, case.old) and _is_kept(owner, manifest):
-            facts = {"before": shown(_words(was.get(owner)))}
-            yield Violation(path, _words(now.get(owner)), Refuse.CONSTRAINT_IMMUTABLE, facts)
+        if was.get(owner) != now.get(owner) and _has_part(owner, case.old) and _has_part(owner, manifest):
+            facts = {"before": shown(_domains_text(was.get(owner)))}
+            yield Violation(path, _domains_text(now.get(owner)), Refuse.CONSTRAINT_IMMUTABLE, facts)
 
 
-def _doubts(case: _Case) -> Iterator[Violation]:
+def _warnings(case: _SetView) -> Iterator[Violation]:
     """TP-072 to TP-075."""
     if not case.constrained:
         return
     if not case.told.enabled:
         for one in case.constrained:
-            yield Violation(one.path, _words(one.constraint.domains), Warn.NO_EFFECT_WHILE_OFF, {})
+            yield Violation(one.path, _domains_text(one.constraint.domains), Warn.NO_EFFECT_WHILE_OFF, {})
         return
     if is_ineffective(case.manifest.spec.template):  # said once, for all cliques have one scheduler (WL-129)
         name = case.manifest.pods[0].scheduler_name
@@ -213,12 +226,12 @@ def _doubts(case: _Case) -> Iterator[Violation]:
             yield Violation(_path_of(one, 1), preferred, Warn.PREFERS_BROADER, {"required": required})
 
 
-def _of(manifest: Manifest) -> dict[tuple[str, str], tuple[str, str]]:
+def _domains_by_owner(manifest: Manifest) -> dict[tuple[str, str], tuple[str, str]]:
     """What of a set has a constraint -> its domains; in either spelling they are the same."""
     return {one.owner: one.constraint.domains for one in constrained_levels(manifest.spec.template)}
 
 
-def _is_kept(owner: tuple[str, str], manifest: Manifest) -> bool:
+def _has_part(owner: tuple[str, str], manifest: Manifest) -> bool:
     """Whether a set has that part; who comes or goes is reported elsewhere (GT-101)."""
     template = manifest.spec.template
     names = {clique.name for clique in template.cliques} | {group.name for group in template.pod_clique_scaling_groups}
@@ -228,10 +241,10 @@ def _is_kept(owner: tuple[str, str], manifest: Manifest) -> bool:
 def _path_of(one: ConstrainedLevel, which: int) -> str:
     if which == 0 and one.constraint.pack_domain and not one.constraint.pack.required:
         return f"{one.path}.packDomain"
-    return f"{one.path}.pack.{_HOW[which]}"
+    return f"{one.path}.pack.{_STRENGTHS[which]}"
 
 
-def _words(domains: tuple[str, str] | None) -> str:
+def _domains_text(domains: tuple[str, str] | None) -> str:
     if domains is None:
         return "absent"
-    return ", ".join(f"{how} {domain}" for how, domain in zip(_HOW, domains, strict=True) if domain) or "empty"
+    return ", ".join(f"{how} {domain}" for how, domain in zip(_STRENGTHS, domains, strict=True) if domain) or "empty"

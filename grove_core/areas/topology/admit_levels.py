@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from grove_core.areas.topology.admit import Around
+from grove_core.areas.topology.admit import TopologyView
 from grove_core.areas.topology.rules import Refuse, Warn
 from grove_core.kernel.admission import Caution
 from grove_core.kernel.refs import Ref
@@ -15,8 +15,8 @@ from grove_core.resources.violation import Violation
 LEVELS = "spec.levels"
 
 
-def faults_of(
-    new: ClusterTopology, old: ClusterTopology | None, configuration: Configuration, around: Around
+def level_violations(
+    new: ClusterTopology, old: ClusterTopology | None, configuration: Configuration, around: TopologyView
 ) -> Iterator[Violation]:
     """Every objection; none to what leaves the levels as they are, whatever else changes."""
     if old is not None and old.levels == new.levels:
@@ -31,7 +31,9 @@ def faults_of(
         yield Violation(LEVELS, levels_text(new.levels), Refuse.LEVELS_IN_USE, {"users": users_text(bound)})
 
 
-def doubts_of(subject: Ref, new: ClusterTopology, old: ClusterTopology | None, around: Around) -> Iterator[Caution]:
+def level_warnings(
+    subject: Ref, new: ClusterTopology, old: ClusterTopology | None, around: TopologyView
+) -> Iterator[Caution]:
     """Who uses it could not be looked up, or not all of them."""
     if old is not None and old.levels != new.levels and (around.users is None or around.partial):
         yield Violation(LEVELS, levels_text(new.levels), Warn.USERS_NOT_KNOWN, {}).caution(subject)

@@ -4,21 +4,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from grove_core.areas.topology.bounds import Bounds
-from grove_core.areas.topology.bundle import (
-    Bundle,
-    Constrained,
-    GangAsk,
-    Owner,
-    bundle_of,
-    bundle_of_gang,
-    constrained_in,
-    demands_of,
+from grove_core.areas.topology.capacity_bounds import CapacityBounds
+from grove_core.areas.topology.gang_tree import (
+    ConstrainedPart,
+    ConstraintOwner,
+    GangRequest,
+    GangTree,
+    constrained_parts_of,
+    demand_indices,
+    gang_tree_of,
+    tree_of,
 )
-from grove_core.areas.topology.ground import WHOLE, Domain, Ground
-from grove_core.areas.topology.packing import Packing, Place
+from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, Domain, NodeCapacity
+from grove_core.areas.topology.packing import NodeAssignment, Packing
 from grove_core.areas.topology.rules import Fit
-from grove_core.areas.topology.verdicts import Fits
+from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import Levels
@@ -28,7 +28,7 @@ from grove_core.resources.placement import NO_PACK
 from grove_core.resources.pod_demand import scarcest_first
 
 
-class Fitting(NamedTuple):
+class FitResult(NamedTuple):
     """A verdict with what it rests on.
 
     Attributes:
@@ -36,13 +36,13 @@ class Fitting(NamedTuple):
         places: a place for every pod; empty without one.
     """
 
-    verdict: Fits
+    verdict: FitVerdict
     because: tuple[Reason, ...]
     domain: str = ""
-    places: tuple[Place, ...] = ()
+    places: tuple[NodeAssignment, ...] = ()
 
 
-class Promise(NamedTuple):
+class Colocation(NamedTuple):
     """What a constraint guarantees, or prefers: so many pods of something in one domain of a level."""
 
     pods: int
@@ -67,10 +67,10 @@ class GangFit:
     pods: int
     minimum: int
     asks: tuple[tuple[str, int], ...]
-    promises: tuple[Promise, ...]
-    whole: Fitting
-    started: Fitting | None
-    preferred: tuple[tuple[Promise, Fitting], ...]
+    guaranteed: tuple[Colocation, ...]
+    all_pods: FitResult
+    minimum_pods: FitResult | None
+    preferred: tuple[tuple[Colocation, FitResult], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +78,10 @@ class SetFit:
     """All gangs of a set on one ground: each for itself, and all of them at once."""
 
     gangs: tuple[GangFit, ...]
-    together: Fitting
+    all_gangs: FitResult
 
 
-def fit_of(gangs: Sequence[GangAsk], nodes: Iterable[Node], levels: Levels, subject: Ref) -> SetFit:
+def fit_gangs(gangs: Sequence[GangRequest], nodes: Iterable[Node], levels: Levels, subject: Ref) -> SetFit:
     """Whether the gangs of a set have a place.
 
     Args:
@@ -92,35 +92,37 @@ def fit_of(gangs: Sequence[GangAsk], nodes: Iterable[Node], levels: Levels, subj
 
     Cost: nodes times demands, for each shape of a gang and each level.
     """
-    search = _Search(gangs, nodes, levels, subject)
-    alike: dict[tuple[object, ...], list[GangAsk]] = {}
+    search = _FitSearch(gangs, nodes, levels, subject)
+    alike: dict[tuple[object, ...], list[GangRequest]] = {}
     bundles = [search.bundle(gang) for gang in gangs]
     for gang, bundle in zip(gangs, bundles, strict=True):
-        alike.setdefault((bundle.shape, _wishes(gang)), []).append(gang)
+        alike.setdefault((bundle.shape, _preferences(gang)), []).append(gang)
     found = tuple(search.gang_fit(same) for same in alike.values())
-    return SetFit(found, search.fitting(bundle_of(WHOLE, subject.name, (), bundles, search.ground)))
+    return SetFit(found, search.fitting(tree_of(CLUSTER_LEVEL, subject.name, (), bundles, search.ground)))
 
 
-def _wishes(gang: GangAsk) -> tuple[object, ...]:
+def _preferences(gang: GangRequest) -> tuple[object, ...]:
     """What tells apart gangs of one shape: what they prefer, and what they need to start."""
     packs = dict(gang.placement.cliques)
     cliques = tuple((one.template, one.minimum, packs.get(one.name, NO_PACK).preferred) for one in gang.cliques)
     return cliques, gang.placement.gang.preferred, tuple(one.pack for one in gang.placement.packed_groups)
 
 
-class _Search:
+class _FitSearch:
     """One ground, and what was found out about it."""
 
-    def __init__(self, gangs: Sequence[GangAsk], nodes: Iterable[Node], levels: Levels, subject: Ref) -> None:
-        self.demands = demands_of(gangs)
-        self.ground = Ground(nodes, levels, tuple(self.demands))
-        self.bounds = Bounds(self.ground)
+    def __init__(self, gangs: Sequence[GangRequest], nodes: Iterable[Node], levels: Levels, subject: Ref) -> None:
+        self.demands = demand_indices(gangs)
+        self.ground = NodeCapacity(nodes, levels, tuple(self.demands))
+        self.bounds = CapacityBounds(self.ground)
         self.subject = subject
 
-    def bundle(self, gang: GangAsk, preferring: Owner | None = None, *, minimum: bool = False) -> Bundle:
-        return bundle_of_gang(gang, self.ground, self.demands, preferring=preferring, minimum=minimum)
+    def bundle(
+        self, gang: GangRequest, preferring: ConstraintOwner | None = None, *, minimum: bool = False
+    ) -> GangTree:
+        return gang_tree_of(gang, self.ground, self.demands, preferring=preferring, minimum=minimum)
 
-    def gang_fit(self, alike: Sequence[GangAsk]) -> GangFit:
+    def gang_fit(self, alike: Sequence[GangRequest]) -> GangFit:
         """Everything about the first of some gangs that are alike."""
         gang = alike[0]
         bundle, least = self.bundle(gang), self.bundle(gang, minimum=True)
@@ -130,43 +132,47 @@ class _Search:
             pods=bundle.pods,
             minimum=least.pods,
             asks=self._asks(bundle),
-            promises=tuple(Promise(one.pods, one.name, self._word(one.pack.required)) for one in _required(gang)),
-            whole=whole,
-            started=self.fitting(least) if whole.verdict is not Fits.FITS and least.pods < bundle.pods else None,
+            guaranteed=tuple(
+                Colocation(one.pods, one.name, self._word(one.pack.required)) for one in _parts_with_requirement(gang)
+            ),
+            all_pods=whole,
+            minimum_pods=self.fitting(least)
+            if whole.verdict is not FitVerdict.FITS and least.pods < bundle.pods
+            else None,
             preferred=tuple(
-                (Promise(one.pods, one.name, self._word(one.pack.preferred)), self._preferred(gang, one))
-                for one in _preferring(gang)
+                (Colocation(one.pods, one.name, self._word(one.pack.preferred)), self._preferred(gang, one))
+                for one in _parts_with_preference(gang)
             ),
         )
 
-    def fitting(self, bundle: Bundle) -> Fitting:
+    def fitting(self, bundle: GangTree) -> FitResult:
         """The verdict on a bundle that has the whole ground to itself."""
         if not bundle.pods:
-            return Fitting(Fits.FITS, (Fit.NOTHING_ASKED.because(self.subject),))
+            return FitResult(FitVerdict.FITS, (Fit.NOTHING_ASKED.because(self.subject),))
         domains = self.ground.inside(self.ground.whole, bundle.level)
         if not any(self.bounds.copies(bundle, domain) for domain in domains):
-            return Fitting(Fits.CANNOT, self.bounds.why_not(bundle, self.ground.whole, self.subject))
+            return FitResult(FitVerdict.CANNOT, self.bounds.why_not(bundle, self.ground.whole, self.subject))
         for roomy in (False, True):
             packing = Packing(self.bounds, roomy=roomy)
             domain = packing.add(bundle)
             if domain is not None:
                 return self._found(bundle, domain, packing.places())
-        return Fitting(Fits.UNDECIDED, (Fit.NOT_FOUND.because(self.subject, pods=all_pods(bundle.pods)),))
+        return FitResult(FitVerdict.UNDECIDED, (Fit.NOT_FOUND.because(self.subject, pods=all_pods(bundle.pods)),))
 
-    def _found(self, bundle: Bundle, domain: Domain, places: tuple[Place, ...]) -> Fitting:
+    def _found(self, bundle: GangTree, domain: Domain, places: tuple[NodeAssignment, ...]) -> FitResult:
         """A placement holds unless the pods ask for something that nobody looked at (TP-106)."""
         unseen = sorted({what for demand in bundle.totals for what in self.ground.demands[demand].unseen})
         where = self.bounds.place(domain)
         if unseen:
             because = Fit.NOT_LOOKED_AT.because(self.subject, what=listed(unseen), where=where)
-            return Fitting(Fits.UNDECIDED, (because,), domain.name, places)
+            return FitResult(FitVerdict.UNDECIDED, (because,), domain.name, places)
         found = Fit.HAS_A_PLACE.because(self.subject, pods=all_pods(bundle.pods), where=where)
-        return Fitting(Fits.FITS, (found,), domain.name, places)
+        return FitResult(FitVerdict.FITS, (found,), domain.name, places)
 
-    def _preferred(self, gang: GangAsk, one: Constrained) -> Fitting:
+    def _preferred(self, gang: GangRequest, one: ConstrainedPart) -> FitResult:
         return self.fitting(self.bundle(gang, preferring=one.owner))
 
-    def _asks(self, bundle: Bundle) -> tuple[tuple[str, int], ...]:
+    def _asks(self, bundle: GangTree) -> tuple[tuple[str, int], ...]:
         asked: dict[str, int] = {}
         for demand, pods in bundle.totals.items():
             for resource, amount in self.ground.demands[demand].amounts:
@@ -177,14 +183,14 @@ class _Search:
         return next((level.domain for level in self.ground.levels if level.key == key), key)
 
 
-def _required(gang: GangAsk) -> Iterator[Constrained]:
-    return (one for one in constrained_in(gang) if one.pack.required)
+def _parts_with_requirement(gang: GangRequest) -> Iterator[ConstrainedPart]:
+    return (one for one in constrained_parts_of(gang) if one.pack.required)
 
 
-def _preferring(gang: GangAsk) -> Iterator[Constrained]:
+def _parts_with_preference(gang: GangRequest) -> Iterator[ConstrainedPart]:
     """Whoever prefers something; the first where several of one template do."""
-    seen: dict[Owner, Constrained] = {}
-    for one in constrained_in(gang):
+    seen: dict[ConstraintOwner, ConstrainedPart] = {}
+    for one in constrained_parts_of(gang):
         if one.pack.preferred:
             seen.setdefault(one.owner, one)
     return iter(seen.values())

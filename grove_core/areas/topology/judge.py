@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from grove_core.areas.topology.rules import Why
-from grove_core.areas.topology.verdicts import Placing, Standing, TopologyJudgement
+from grove_core.areas.topology.verdicts import GangTopology, TopologyJudgement, TopologyResolution
 from grove_core.kernel.conditions import LONGEST_MESSAGE
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, Levels, did_you_mean
@@ -22,50 +22,50 @@ def judge_topology(snapshot: Snapshot) -> TopologyJudgement:
     use = topology_use_of(snapshot.root.spec.template)
     name = use.topology
     if not name:
-        return TopologyJudgement(Standing.NONE, (Why.NO_TOPOLOGY.because(root),))
+        return TopologyJudgement(TopologyResolution.NONE, (Why.NO_TOPOLOGY.because(root),))
     which = (Why.TOPOLOGY_NAMED if use.named else Why.TOPOLOGY_BY_DEFAULT).because(root, topology=name)
     if not snapshot.configuration.topology.enabled:
-        return TopologyJudgement(Standing.OFF, (Why.TOPOLOGY_OFF.because(root), which), name)
+        return TopologyJudgement(TopologyResolution.OFF, (Why.TOPOLOGY_OFF.because(root), which), name)
     levels = levels_of(snapshot, name)
     if levels is None and TOPOLOGY_KIND not in snapshot.complete:
         unknown = Why.TOPOLOGY_NOT_COLLECTED.because(root, topology=name)
-        return TopologyJudgement(Standing.UNKNOWN, (unknown, which), name)
+        return TopologyJudgement(TopologyResolution.UNKNOWN, (unknown, which), name)
     if levels is None:
         facts = {"known": listed(snapshot.topologies), "meant": did_you_mean(name, snapshot.topologies)}
         missing = Why.TOPOLOGY_MISSING.because(root, topology=name, **facts)
-        return TopologyJudgement(Standing.MISSING, (missing, which), name)
-    lacking = tuple(lacking_in(snapshot, name, levels))
+        return TopologyJudgement(TopologyResolution.MISSING, (missing, which), name)
+    lacking = tuple(missing_domains(snapshot, name, levels))
     if lacking:
-        return TopologyJudgement(Standing.LACKING, (*lacking, which), name)
-    return TopologyJudgement(Standing.USED, (which,), name, dict(levels))
+        return TopologyJudgement(TopologyResolution.LACKING, (*lacking, which), name)
+    return TopologyJudgement(TopologyResolution.USED, (which,), name, dict(levels))
 
 
-def placing_of(snapshot: Snapshot, judgement: TopologyJudgement) -> Placing:
+def gang_topology_of(snapshot: Snapshot, judgement: TopologyJudgement) -> GangTopology:
     """The part of a judgement that concerns who makes gangs."""
-    if judgement.standing in {Standing.NONE, Standing.OFF}:
-        return Placing()
-    if judgement.standing is not Standing.USED:
-        return Placing(waiting=judgement.because)
-    if is_placed(snapshot):
+    if judgement.resolution in {TopologyResolution.NONE, TopologyResolution.OFF}:
+        return GangTopology()
+    if judgement.resolution is not TopologyResolution.USED:
+        return GangTopology(waiting=judgement.because)
+    if has_bound_pods(snapshot):
         locked = Why.PLACED_OTHERWISE.because(snapshot.root.ref, topology=judgement.name)
-        return Placing(judgement.name, judgement.keys, locked=locked)
+        return GangTopology(judgement.name, judgement.keys, locked=locked)
     follows = Why.GANG_FOLLOWS_TOPOLOGY.because(snapshot.root.ref, topology=judgement.name)
-    return Placing(judgement.name, judgement.keys, follows=follows)
+    return GangTopology(judgement.name, judgement.keys, follows=follows)
 
 
-def is_placed(snapshot: Snapshot) -> bool:
+def has_bound_pods(snapshot: Snapshot) -> bool:
     """Whether a pod of the set is bound to a node, by its cliques' statuses or by the pods themselves."""
     return any(bound_pods_of(clique, snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques)
 
 
-def trouble_in(judgement: TopologyJudgement, misplaced: Sequence[str]) -> tuple[str, str] | None:
+def condition_reason(judgement: TopologyJudgement, misplaced: Sequence[str]) -> tuple[str, str] | None:
     """What a set's condition has to say: reason code and sentence (TP-030); None where nothing is wrong.
 
     Args:
         judgement: of the set.
         misplaced: names of the gangs that say otherwise than the topology (TP-026).
     """
-    if judgement.standing in {Standing.MISSING, Standing.LACKING}:
+    if judgement.resolution in {TopologyResolution.MISSING, TopologyResolution.LACKING}:
         first = judgement.because[0]
         return first.rule.code, "; ".join(reason.sentence for reason in judgement.because[:-1])[:LONGEST_MESSAGE]
     if misplaced:
@@ -74,7 +74,7 @@ def trouble_in(judgement: TopologyJudgement, misplaced: Sequence[str]) -> tuple[
     return None
 
 
-def lacking_in(snapshot: Snapshot, name: str, levels: Levels) -> Iterator[Reason]:
+def missing_domains(snapshot: Snapshot, name: str, levels: Levels) -> Iterator[Reason]:
     """Each domain that a constraint asks for and the topology does not have."""
     known: Mapping[str, str] = dict(levels)
     for level in constrained_levels(snapshot.root.spec.template):

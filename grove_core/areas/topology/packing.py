@@ -5,14 +5,14 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from grove_core.areas.topology.bounds import Bounds
-from grove_core.areas.topology.bundle import Bundle, Load, Shape
-from grove_core.areas.topology.ground import Domain
+from grove_core.areas.topology.capacity_bounds import CapacityBounds
+from grove_core.areas.topology.gang_tree import GangTree, PodBatch, TreeShape
+from grove_core.areas.topology.node_capacity import Domain
 
 _DEMAND: Final = attrgetter("demand")
 
 
-class Place(NamedTuple):
+class NodeAssignment(NamedTuple):
     """So many pods of a clique on one node."""
 
     clique: str
@@ -26,31 +26,31 @@ class Packing:
     Tightest first: domains that could hold the fewest such bundles, and nodes that have little else to offer.
     """
 
-    def __init__(self, bounds: Bounds, *, roomy: bool = False) -> None:
+    def __init__(self, bounds: CapacityBounds, *, roomy: bool = False) -> None:
         """Nothing placed yet; ``roomy`` for the opposite order."""
         self._roomy = roomy
         self._bounds = bounds
         self._ground = bounds.ground
         self._free = [list(row) for row in self._ground.free]
-        self._done: list[tuple[int, Load, int]] = []  # node, load, pods
-        self._queues: dict[Shape, list[Domain]] = {}
+        self._done: list[tuple[int, PodBatch, int]] = []  # node, load, pods
+        self._queues: dict[TreeShape, list[Domain]] = {}
 
-    def add(self, bundle: Bundle) -> Domain | None:
+    def add(self, bundle: GangTree) -> Domain | None:
         """Find a domain of its level for a bundle, and places in it; None where none was found.
 
         Cost: the nodes of each domain that was not in vain before, times the demands.
         """
         return self._place(bundle, self._ground.whole, self._queues)
 
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[NodeAssignment, ...]:
         """What was placed, sorted."""
         counts: dict[tuple[str, str], int] = {}
         for node, load, pods in self._done:
             key = (load.clique, self._ground.nodes[node].name)
             counts[key] = counts.get(key, 0) + pods
-        return tuple(sorted(Place(clique, node, pods) for (clique, node), pods in counts.items()))
+        return tuple(sorted(NodeAssignment(clique, node, pods) for (clique, node), pods in counts.items()))
 
-    def _place(self, bundle: Bundle, domain: Domain, queues: dict[Shape, list[Domain]]) -> Domain | None:
+    def _place(self, bundle: GangTree, domain: Domain, queues: dict[TreeShape, list[Domain]]) -> Domain | None:
         """Free room only shrinks while a domain is being filled: where a shape failed once it is not tried again."""
         queue = queues.get(bundle.shape)
         if queue is None:
@@ -62,9 +62,9 @@ class Packing:
             queue.pop()
         return None
 
-    def _fill(self, bundle: Bundle, domain: Domain) -> bool:
+    def _fill(self, bundle: GangTree, domain: Domain) -> bool:
         """Everything of a bundle into one domain, or nothing."""
-        before, queues = len(self._done), dict[Shape, list[Domain]]()
+        before, queues = len(self._done), dict[TreeShape, list[Domain]]()
         if all(self._place(part, domain, queues) is not None for part in bundle.parts) and all(
             self._spread(demand, list(loads), domain) for demand, loads in groupby(bundle.loads, _DEMAND)
         ):
@@ -74,7 +74,7 @@ class Packing:
         del self._done[before:]
         return False
 
-    def _spread(self, demand: int, loads: list[Load], domain: Domain) -> bool:
+    def _spread(self, demand: int, loads: list[PodBatch], domain: Domain) -> bool:
         """Equal pods over the nodes of a domain; nodes with less to offer to others come first."""
         rooms = sorted(self._rooms(demand, domain.nodes), reverse=not self._roomy)
         for load in loads:
@@ -103,7 +103,7 @@ class Packing:
                 if room:
                     yield sum([row[place] > 0 for place in spared]), room, node
 
-    def _take(self, node: int, load: Load, pods: int) -> None:
+    def _take(self, node: int, load: PodBatch, pods: int) -> None:
         row = self._free[node]
         for resource, amount in self._ground.asks[load.demand]:
             row[resource] -= amount * pods

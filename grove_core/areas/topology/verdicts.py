@@ -9,7 +9,7 @@ from grove_core.kernel.reasons import Reason
 
 
 @unique
-class Standing(Enum):
+class TopologyResolution(Enum):
     """How a set stands to its topology."""
 
     NONE = "None"
@@ -27,7 +27,7 @@ class Standing(Enum):
 
 
 @unique
-class Fits(Enum):
+class FitVerdict(Enum):
     """Whether pods have a place."""
 
     FITS = "Fits"
@@ -39,7 +39,7 @@ class Fits(Enum):
 
 
 @unique
-class Hold(Enum):
+class DeletionHold(Enum):
     """Whether Grove holds a topology."""
 
     HELD = "Held"
@@ -58,13 +58,13 @@ class TopologyJudgement(NamedTuple):
         keys: domain -> key of the node label; empty unless it is used.
     """
 
-    standing: Standing
+    resolution: TopologyResolution
     because: tuple[Reason, ...]
     name: str = ""
     keys: Mapping[str, str] = MappingProxyType({})
 
 
-class Placing(NamedTuple):
+class GangTopology(NamedTuple):
     """What who makes PodGangs has to know.
 
     Attributes:
@@ -82,4 +82,4 @@ class Placing(NamedTuple):
     locked: Reason | None = None
 
 
-NO_PLACING: Final = Placing()
+NO_GANG_TOPOLOGY: Final = GangTopology()

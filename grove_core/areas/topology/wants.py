@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from grove_core.areas.topology.judge import trouble_in
+from grove_core.areas.topology.judge import condition_reason
 from grove_core.areas.topology.rules import Why
-from grove_core.areas.topology.verdicts import Standing, TopologyJudgement
+from grove_core.areas.topology.verdicts import TopologyJudgement, TopologyResolution
 from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of, transition_time
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap
@@ -27,10 +27,10 @@ def wants_of_topology(snapshot: Snapshot, judgement: TopologyJudgement, misplace
             gangs cannot say.
     """
     root = snapshot.root
-    if root.deleting or not root.uid or judgement.standing is Standing.UNKNOWN:
+    if root.deleting or not root.uid or judgement.resolution is TopologyResolution.UNKNOWN:
         return Desired()
     stored = condition_of(root.status.conditions, TOPOLOGY_IN_SYNC)
-    trouble = trouble_in(judgement, sorted(misplaced or ()))
+    trouble = condition_reason(judgement, sorted(misplaced or ()))
     if trouble is None:
         if stored is None or misplaced is None:
             return Desired()
@@ -47,5 +47,5 @@ def wants_of_topology(snapshot: Snapshot, judgement: TopologyJudgement, misplace
 
 def findings_of_topology(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[Finding]:
     """Which topology applies and why; nothing of a set that has nothing to do with any."""
-    if judgement.standing is not Standing.NONE or snapshot.configuration.topology.enabled:
-        yield Finding(snapshot.root.ref, QUESTION, judgement.standing.value, judgement.because)
+    if judgement.resolution is not TopologyResolution.NONE or snapshot.configuration.topology.enabled:
+        yield Finding(snapshot.root.ref, QUESTION, judgement.resolution.value, judgement.because)

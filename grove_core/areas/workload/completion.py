@@ -1,8 +1,8 @@
 """The whole of a set's life while it is wanted: its update is judged first, for that may want one more of something."""
 
 from grove_core.areas.gang_termination.verdicts import Ending
-from grove_core.areas.mnnvl.verdicts import Fabric
-from grove_core.areas.topology.verdicts import Placing
+from grove_core.areas.mnnvl.verdicts import CliqueDomains
+from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.areas.workload.blueprint import blueprint_of
 from grove_core.areas.workload.expansion import wants_of_expansion
 from grove_core.areas.workload.lagging import findings_of_update
@@ -17,7 +17,7 @@ from grove_core.snapshot.size import is_too_large
 from grove_core.snapshot.snapshot import Snapshot
 
 
-def complete(snapshot: Snapshot, ending: Ending, fabric: Fabric, placing: Placing) -> Completion:
+def complete(snapshot: Snapshot, ending: Ending, fabric: CliqueDomains, placing: GangTopology) -> Completion:
     """What goes, what is rolled, what comes, and what statuses say; linear in what the set consists of (WL-024).
 
     Args:

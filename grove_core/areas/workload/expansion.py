@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.verdicts import Ending
-from grove_core.areas.mnnvl.verdicts import Fabric
+from grove_core.areas.mnnvl.verdicts import CliqueDomains
 from grove_core.areas.workload.blueprint import ReplicaPart
 from grove_core.areas.workload.manifests import Sketch
 from grove_core.areas.workload.rules import Why
@@ -101,7 +101,7 @@ def _names_in(replicas: Iterable[ReplicaPart], ending: Ending) -> AbstractSet[st
     return {part.name for part in parts if ending.holds(part.replica, part.group, part.group_replica)}
 
 
-def _waiting_in(replicas: Iterable[ReplicaPart], fabric: Fabric) -> Mapping[tuple[str, str], tuple[Reason, ...]]:
+def _waiting_in(replicas: Iterable[ReplicaPart], fabric: CliqueDomains) -> Mapping[tuple[str, str], tuple[Reason, ...]]:
     """The cliques and groups of replicas that wait for a ComputeDomain, and why (MN-010)."""
     return {
         (kind, part.name): fabric.waiting[replica.index]

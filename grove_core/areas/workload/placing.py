@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 
-from grove_core.areas.topology.verdicts import Placing
+from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.areas.workload.blueprint import CliquePart, GangPart
 from grove_core.resources.placement import NO_PACK, NO_PLACEMENT, Pack, PackedGroup, Placement
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.template import TopologyConstraint
 
 
-def placement_of(root: PodCliqueSet, part: GangPart, placing: Placing) -> Placement:
+def placement_of(root: PodCliqueSet, part: GangPart, placing: GangTopology) -> Placement:
     """What the scheduler is told of one gang; nothing where no topology applies. Linear in its cliques.
 
     Args:

@@ -10,8 +10,8 @@ from functools import partial
 from typing import NamedTuple
 
 from grove_core.areas.gang_termination.verdicts import Ending
-from grove_core.areas.mnnvl.verdicts import Fabric
-from grove_core.areas.topology.verdicts import Placing
+from grove_core.areas.mnnvl.verdicts import CliqueDomains
+from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.areas.workload.access import access_for, service_for, service_spec
 from grove_core.areas.workload.births import Births
 from grove_core.areas.workload.blueprint import CliquePart, GangPart, GroupPart, ReplicaPart, once
@@ -56,8 +56,8 @@ class Midst(NamedTuple):
     """
 
     ending: Ending
-    fabric: Fabric
-    placing: Placing
+    fabric: CliqueDomains
+    placing: GangTopology
     written: AbstractSet[str] = frozenset()
 
 

@@ -1,15 +1,18 @@
 """What the workload area wishes: that a set is complete and of one template; statuses say how far it is."""
 
 from grove_core.areas.gang_termination.verdicts import Ending
-from grove_core.areas.mnnvl.verdicts import NO_FABRIC, Fabric
-from grove_core.areas.topology.verdicts import NO_PLACING, Placing
+from grove_core.areas.mnnvl.verdicts import NO_CLIQUE_DOMAINS, CliqueDomains
+from grove_core.areas.topology.verdicts import NO_GANG_TOPOLOGY, GangTopology
 from grove_core.areas.workload.verdicts import Completion
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.snapshot import Snapshot
 
 
 def judge_completion(
-    snapshot: Snapshot, ending: Ending, fabric: Fabric = NO_FABRIC, placing: Placing = NO_PLACING
+    snapshot: Snapshot,
+    ending: Ending,
+    fabric: CliqueDomains = NO_CLIQUE_DOMAINS,
+    placing: GangTopology = NO_GANG_TOPOLOGY,
 ) -> Completion:
     """What becomes of a set, as far as the source has everything: what was left out is unknown (WL-010, WL-028).
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
-from grove_core.areas.topology.moment import TopologyMoment
+from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
@@ -121,7 +121,7 @@ class Check:
     def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         """An operator tried a step."""
 
-    def kept(self, actor: Actor, moment: TopologyMoment, attempt: Attempt) -> None:
+    def kept(self, actor: Actor, moment: TopologySnapshot, attempt: Attempt) -> None:
         """An operator tried a step about a topology."""
 
     def began(self, actor: Actor, configuration: Configuration, *, goes_on: bool) -> None:

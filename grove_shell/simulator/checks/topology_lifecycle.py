@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from grove_core.areas.topology.moment import TopologyMoment
+from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Make, Outcome
 from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -19,7 +19,7 @@ from grove_shell.simulator.recording.history import Actor
 class Keeping(Check):
     """TP6, TP7: what an operator does to topologies, and what is so at rest."""
 
-    def kept(self, actor: Actor, moment: TopologyMoment, attempt: Attempt) -> None:
+    def kept(self, actor: Actor, moment: TopologySnapshot, attempt: Attempt) -> None:
         """One write to a topology."""
         step = attempt.step
         if attempt.outcome is not Outcome.DONE:

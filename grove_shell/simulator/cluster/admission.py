@@ -8,8 +8,8 @@ from typing import Any, Final, TypeAlias
 from grove_core.admit import admit
 from grove_core.admit_podclique import admit_podclique, admit_podgang, set_named_in
 from grove_core.admit_topology import admit_topology
-from grove_core.areas.mnnvl_scopes.entry import Surroundings
-from grove_core.areas.topology.admit import Around
+from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
+from grove_core.areas.topology.admit import TopologyView
 from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, AmendmentVerdict, Deny
 from grove_core.kernel.decisions import Decision
@@ -29,11 +29,11 @@ Json: TypeAlias = Mapping[str, Any]
 AMENDED: Final = frozenset({"PodClique", "PodGang"})
 
 
-def _of_set(new: Json, old: Json | None, configuration: Configuration, around: Around) -> AdmissionVerdict:
+def _of_set(new: Json, old: Json | None, configuration: Configuration, around: TopologyView) -> AdmissionVerdict:
     return admit(new, old, configuration=configuration, around=around).verdict
 
 
-def _of_topology(new: Json, old: Json | None, configuration: Configuration, around: Around) -> AdmissionVerdict:
+def _of_topology(new: Json, old: Json | None, configuration: Configuration, around: TopologyView) -> AdmissionVerdict:
     return admit_topology(new, old, around, configuration).verdict
 
 
@@ -49,10 +49,10 @@ class Admission:
         of_clique, of_gang: what becomes of a new one.
     """
 
-    of_set: Callable[[Json, Json | None, Configuration, Around], AdmissionVerdict] = _of_set
-    of_topology: Callable[[Json, Json | None, Configuration, Around], AdmissionVerdict] = _of_topology
+    of_set: Callable[[Json, Json | None, Configuration, TopologyView], AdmissionVerdict] = _of_set
+    of_topology: Callable[[Json, Json | None, Configuration, TopologyView], AdmissionVerdict] = _of_topology
     defaults: Callable[[Json], dict[str, Any]] = with_defaults
-    of_clique: Callable[[Json, Surroundings], Decision[AmendmentVerdict]] = admit_podclique
+    of_clique: Callable[[Json, CliqueAdmissionView], Decision[AmendmentVerdict]] = admit_podclique
     of_gang: Callable[[Json, Configuration], Decision[AmendmentVerdict]] = admit_podgang
 
 
@@ -64,7 +64,7 @@ class Webhooks:
         world: InMemoryCluster,
         admission: Admission,
         ensure: Callable[[Step], Attempt],
-        around: Callable[[], Around],
+        around: Callable[[], TopologyView],
     ) -> None:
         """Of a world.
 
@@ -124,9 +124,9 @@ class Webhooks:
         verdict = self.admission.of_topology(new, old, self.world.configuration, self.around())
         return _refused(step, verdict) if isinstance(verdict, Deny) else step
 
-    def _around(self, target: Ref, raw: Json) -> Surroundings:
+    def _around(self, target: Ref, raw: Json) -> CliqueAdmissionView:
         items = self.world.items
-        return Surroundings(
+        return CliqueAdmissionView(
             configuration=self.world.configuration,
             served=self.world.served,
             owner=items.get(Ref(GROVE, "PodCliqueSet", target.namespace, set_named_in(raw))),

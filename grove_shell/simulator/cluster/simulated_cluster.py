@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from grove_core.areas.topology.admit import Around
+from grove_core.areas.topology.admit import TopologyView
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, Make, Outcome, Step
@@ -48,7 +48,7 @@ class Cluster:
         self.log: list[Change] = []
         self.gated: set[str] = set()
         self.most_domains: int | None = None
-        self.late: Callable[[], Around] | None = None
+        self.late: Callable[[], TopologyView] | None = None
         self.admission_watch = 0
         self.listeners: list[Callable[[list[Change]], None]] = []
         self._webhooks = Webhooks(world, admission or Admission(), self._store, self.around)
@@ -136,7 +136,7 @@ class Cluster:
 
     # questions
 
-    def around(self) -> Around:
+    def around(self) -> TopologyView:
         """What those who admit know of topologies."""
         return around_in(self.world) if self.late is None else self.late()
 

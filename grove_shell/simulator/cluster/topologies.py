@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from grove_core.areas.topology.admit import Around
-from grove_core.areas.topology.moment import TopologyMoment
+from grove_core.areas.topology.admit import TopologyView
+from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopology, topology_ref
@@ -16,7 +16,7 @@ from grove_core.resources.topology_usage import NO_PODS, TopologyUser, bound_pod
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.object_store import ObjectStore
 
-Sight: TypeAlias = Snapshot | TopologyMoment
+Sight: TypeAlias = Snapshot | TopologySnapshot
 """What a round of the operator is decided on: a set's, or a topology's."""
 
 
@@ -28,10 +28,10 @@ def kept_in(view: ObjectStore) -> list[Ref]:
     return [there[name] for name in sorted(there)]
 
 
-def moment_in(view: ObjectStore, name: str, now: datetime, attempts: tuple[Attempt, ...]) -> TopologyMoment:
+def moment_in(view: ObjectStore, name: str, now: datetime, attempts: tuple[Attempt, ...]) -> TopologySnapshot:
     """What the operator can see of one topology."""
     _, users = _use_in(view, view.pods)
-    return TopologyMoment(
+    return TopologySnapshot(
         name=name,
         topology=view.topologies().get(name),
         users=users.get(name, ()),
@@ -41,9 +41,9 @@ def moment_in(view: ObjectStore, name: str, now: datetime, attempts: tuple[Attem
     )
 
 
-def around_in(world: ObjectStore) -> Around:
+def around_in(world: ObjectStore) -> TopologyView:
     """What sets and topologies are admitted by: pods count as bound when a PodClique says so."""
-    return Around(world.topologies(), *_use_in(world))
+    return TopologyView(world.topologies(), *_use_in(world))
 
 
 def raw_of(topology: ClusterTopology) -> dict[str, Any]:

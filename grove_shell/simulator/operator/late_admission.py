@@ -1,6 +1,6 @@
 """Who admits what is written may see late (SM-091)."""
 
-from grove_core.areas.topology.admit import Around
+from grove_core.areas.topology.admit import TopologyView
 from grove_shell.simulator.cluster.simulated_cluster import Cluster
 from grove_shell.simulator.cluster.topologies import around_in
 from grove_shell.simulator.operator.informers import Informers
@@ -12,7 +12,7 @@ class LateAround:
     def __init__(self, cluster: Cluster, watch: int) -> None:
         self.informers = Informers(cluster, watch)
 
-    def __call__(self) -> Around:
+    def __call__(self) -> TopologyView:
         """As far as it has arrived by now."""
         self.informers.catch_up()
         return around_in(self.informers.view)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from grove_core.areas.mnnvl.preflight import objection_to_start
-from grove_core.areas.topology.moment import TopologyMoment
+from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Outcome, Step
@@ -36,7 +36,7 @@ from grove_shell.simulator.violation import Violated, Violation
 from grove_shell.simulator.virtual_time import SECOND, millis_until, moment_of
 
 Decide: TypeAlias = Callable[[Snapshot], Plan]
-Keep: TypeAlias = Callable[[TopologyMoment], Plan]
+Keep: TypeAlias = Callable[[TopologySnapshot], Plan]
 Preflight: TypeAlias = Callable[[Configuration, ServedApis], Reason | None]
 _Work: TypeAlias = Generator[int, None, None]
 
@@ -255,7 +255,7 @@ class Operator:
         seen = self._sight(root, clock)
         if seen is None:
             return
-        plan = self.keep(seen) if isinstance(seen, TopologyMoment) else self.decide(seen)
+        plan = self.keep(seen) if isinstance(seen, TopologySnapshot) else self.decide(seen)
         self._check(plan, seen)
         for follower in self.followers:
             follower.planned(self.actor, seen, plan)

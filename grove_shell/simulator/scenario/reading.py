@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from grove_core.admit import admit
 from grove_core.admit_topology import admit_topology
-from grove_core.areas.topology.admit import UNSEEN, Around
+from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyView
 from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, cluster_topology_of, effective_topologies
@@ -154,7 +154,7 @@ class _Reading:
         found: list[dict[str, Any]] = []
         for place, given in enumerate(_listed(_part(raw, "spec").get("topologies"))):
             for manifest, where in self._manifests(given, f"spec.topologies[{place}]", TOPOLOGY_KINDS):
-                verdict = admit_topology(manifest, None, UNSEEN, self._configuration).verdict
+                verdict = admit_topology(manifest, None, NOTHING_KNOWN, self._configuration).verdict
                 if manifest.get("kind") not in TOPOLOGY_KINDS:
                     self._note(f"{where}kind", " or ".join(TOPOLOGY_KINDS), shown(manifest.get("kind")))
                 elif not self._is_denied(verdict, where):
@@ -235,11 +235,11 @@ class _Reading:
         return isinstance(verdict, Deny)
 
     @cached_property
-    def _around(self) -> Around:
+    def _around(self) -> TopologyView:
         """The topologies of the start; only once they are read."""
         known = [cluster_topology_of(topology) for topology in self.topologies]
         known += self.dump.topologies.values() if self.dump is not None else ()
-        return Around(effective_topologies(known), {}, {})
+        return TopologyView(effective_topologies(known), {}, {})
 
     @cached_property
     def _configuration(self) -> Configuration:

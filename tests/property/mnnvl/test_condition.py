@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.mnnvl.judge import judge_fabric
-from grove_core.areas.mnnvl.wants import wants_of_fabric
+from grove_core.areas.mnnvl.judge import judge_mnnvl
+from grove_core.areas.mnnvl.wants import wants_of_mnnvl
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.wants import Status
 from grove_core.resources.api_names import DOMAINS_READY
 from grove_core.resources.domains_ready_condition import CreationFailure, creation_failure_in
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.mnnvl.scenes import FOUND, scene
+from tests.property.mnnvl.gpu_sets import FOUND, scene
 from tests.property.workload.sets import NOW
 
 LONGEST: Final = 32_768  # of a message, by the definition of a set
@@ -62,7 +62,7 @@ class TestMN019:
 
 
 def condition_after(seen: Snapshot) -> list[Status]:
-    return [want for want in wants_of_fabric(seen, judge_fabric(seen)).wants if isinstance(want, Status)]
+    return [want for want in wants_of_mnnvl(seen, judge_mnnvl(seen)).wants if isinstance(want, Status)]
 
 
 @pytest.mark.parametrize("found", ["nothing", "ours, going", "an earlier set's, going"])
@@ -99,6 +99,6 @@ def test_mn012_the_words_are_those_about_the_first(stored: CreationFailure, refu
         )
         for index, words in refused.items()
     )
-    found = judge_fabric(replace(seen, root=root, attempts=attempts)).failure
+    found = judge_mnnvl(replace(seen, root=root, attempts=attempts)).failure
     assert found is not None
     assert found.error == told

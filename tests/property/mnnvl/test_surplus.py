@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from grove_core.areas.mnnvl.judge import judge_fabric
-from grove_core.areas.mnnvl.wants import wants_of_fabric
+from grove_core.areas.mnnvl.judge import judge_mnnvl
+from grove_core.areas.mnnvl.wants import wants_of_mnnvl
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
@@ -15,7 +15,7 @@ from grove_core.resources.api_names import GROVE, SET_REPLICA
 from grove_core.resources.pod import Pod
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.mnnvl.scenes import scene
+from tests.property.mnnvl.gpu_sets import scene
 
 
 def of_replicas(seen: Snapshot, replicas: int) -> Snapshot:
@@ -28,7 +28,7 @@ def ours() -> Snapshot:
 
 def gone(seen: Snapshot) -> list[str]:
     """Which domains are deleted."""
-    wants = wants_of_fabric(seen, judge_fabric(seen)).wants
+    wants = wants_of_mnnvl(seen, judge_mnnvl(seen)).wants
     return [want.target.name for want in wants if isinstance(want, Absent)]
 
 
@@ -57,7 +57,7 @@ def test_mn040_the_set_is_no_stranger_to_itself(kin: str, labels: dict[str, str]
     (domain,) = seen.domains
     edited = replace(domain, labels=FrozenMap(labels))
     changed = replace(seen, domains=(edited,), named_domains={("ml", domain.ref.name): edited})
-    assert judge_fabric(changed) == judge_fabric(seen)
+    assert judge_mnnvl(changed) == judge_mnnvl(seen)
     assert gone(replace(of_replicas(changed, 0), cliques=(), pods_of={})) == []
 
 
@@ -100,7 +100,7 @@ def test_mn051_a_pod_that_may_have_been_made_just_now_uses_it(outcome: Outcome, 
     pods_of = seen.pods_of if listed else {}
     seen = replace(seen, pods_of=pods_of, attempts=(Attempt(made, outcome),))
     assert gone(seen) == ["llm-cd-0"] * (not held)
-    because = [why for one in wants_of_fabric(seen, judge_fabric(seen)).held_back for why in one.because]
+    because = [why for one in wants_of_mnnvl(seen, judge_mnnvl(seen)).held_back for why in one.because]
     assert [dict(why.facts)["pods"] for why in because] == [held] * bool(held)
 
 

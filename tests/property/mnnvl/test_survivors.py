@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from grove_core.areas.mnnvl.judge import address_of, judge_fabric
-from grove_core.areas.mnnvl.verdicts import Fate
-from grove_core.areas.mnnvl.wants import wants_of_fabric
-from grove_core.areas.mnnvl_scopes.judge import shared_domain
+from grove_core.areas.mnnvl.judge import domain_ref, judge_mnnvl
+from grove_core.areas.mnnvl.verdicts import DomainState
+from grove_core.areas.mnnvl.wants import wants_of_mnnvl
+from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Apply, Attempt, Create, Outcome, SetStatus, Stage, Step
@@ -17,8 +17,8 @@ from grove_core.resources.api_names import DOMAINS_READY, MNNVL_ENABLED
 from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
 from grove_core.snapshot.size import MOST
 from grove_core.snapshot.snapshot import Snapshot
+from tests.property.mnnvl.gpu_sets import scene
 from tests.property.mnnvl.gpus import GPUS, ON
-from tests.property.mnnvl.scenes import scene
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
 POD = {"containers": [{"name": "main", "resources": GPUS}]}
@@ -32,8 +32,8 @@ def of_size(replicas: int, configuration: Configuration) -> Snapshot:
 
 @pytest.mark.parametrize(("replicas", "is_judged"), [(3, True), (MOST, False), (2**31 - 1, False)])
 def test_mn018_a_set_without_end_has_no_domains(replicas: int, is_judged: bool) -> None:
-    assert len(judge_fabric(of_size(replicas, ON)).replicas) == (replicas if is_judged else 0)
-    assert (shared_domain(of_size(replicas, SCOPED), "llm-2-cd") is not None) is is_judged
+    assert len(judge_mnnvl(of_size(replicas, ON)).replicas) == (replicas if is_judged else 0)
+    assert (shared_domain_ref(of_size(replicas, SCOPED), "llm-2-cd") is not None) is is_judged
 
 
 @pytest.mark.parametrize("on", [True, False])
@@ -47,7 +47,7 @@ def test_mn018_a_set_without_end_keeps_its_domains_and_what_it_says(
     seen = scene(kin, domain, refused=False, before=before, known=True, on=on)
     spec = seen.root.spec.model_copy(update={"replicas": MOST})
     seen = replace(seen, root=replace(seen.root, spec=spec))
-    assert judge_fabric(seen).replicas == ()
+    assert judge_mnnvl(seen).replicas == ()
     for step in reconcile(seen).steps:
         assert isinstance(step.action, SetStatus)
         assert DOMAINS_READY not in str(step.action.fields)
@@ -72,27 +72,27 @@ def test_mn018_a_domain_that_is_too_many_does_not_come_and_go() -> None:
 def test_mn051_pods_of_living_cliques_are_counted() -> None:
     seen = scene("joined", "ours", refused=False, before=False, known=True, on=True)
     none = seen.root.spec.model_copy(update={"replicas": 0})
-    (held,) = wants_of_fabric(replace(seen, root=replace(seen.root, spec=none)), judge_fabric(seen)).held_back
+    (held,) = wants_of_mnnvl(replace(seen, root=replace(seen.root, spec=none)), judge_mnnvl(seen)).held_back
     assert isinstance(held, Withheld)
     assert dict(held.because[0].facts)["pods"] == sum(map(len, seen.pods_of.values())) == 2
 
 
 def test_mn012_the_replicas_that_failed_are_named() -> None:
     seen = scene("none", "nothing", refused=True, before=False, known=True, on=True)
-    (told,) = [one for one in wants_of_fabric(seen, judge_fabric(seen)).wants if isinstance(one, Status)]
+    (told,) = [one for one in wants_of_mnnvl(seen, judge_mnnvl(seen)).wants if isinstance(one, Status)]
     assert [dict(one.facts) for one in told.because] == [{"replicas": "[0]"}]
 
 
 def test_mn011_only_a_creation_that_is_refused_is_a_refusal() -> None:
     seen = scene("none", "nothing", refused=False, before=False, known=True, on=True)
-    ref = address_of(seen, 0)
+    ref = domain_ref(seen, 0)
     for action, outcome in (
         (Create(FrozenMap({})), Outcome.CONFLICT),
         (Apply(FrozenMap({}), Guard("u", "1")), Outcome.REFUSED),
     ):
         attempt = Attempt(Step(Stage.FOUNDATION, ref, action, ()), outcome, "no")
-        (one,) = judge_fabric(replace(seen, attempts=(attempt,))).replicas
-        assert one.fate is Fate.AWAITED
+        (one,) = judge_mnnvl(replace(seen, attempts=(attempt,))).replicas
+        assert one.state is DomainState.AWAITED
 
 
 @pytest.mark.req("GT-026")
@@ -103,6 +103,6 @@ def test_mn051_pods_of_a_clique_that_does_not_say_its_replica_hold_the_domain() 
     unsure = tuple(replace(clique, replica_index=-1) for clique in seen.cliques)
     look = replace(seen, root=replace(seen.root, spec=none))
     for cliques, orphans in ((unsure, ()), ((), unsure), ((), seen.cliques)):
-        (held,) = wants_of_fabric(replace(look, cliques=cliques, orphans=orphans), judge_fabric(look)).held_back
+        (held,) = wants_of_mnnvl(replace(look, cliques=cliques, orphans=orphans), judge_mnnvl(look)).held_back
         assert isinstance(held, Withheld)
         assert dict(held.because[0].facts)["pods"] == sum(map(len, seen.pods_of.values())) == 2

@@ -9,7 +9,7 @@ from grove_core.admit import admit, used_names_in
 from grove_core.kernel.admission import Deny, Remark
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, Mnnvl, MnnvlMode
 from tests.property.admission_tables import Table, is_meant, same_words, words_of
-from tests.property.mnnvl_scopes.worlds import GPUS
+from tests.property.mnnvl_scopes.sharing_sets import GPUS
 from tests.property.workload.sets import clique_raw, set_raw
 
 Json = dict[str, Any]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.admit_podclique import admit_podclique
-from grove_core.areas.mnnvl_scopes.entry import Surroundings
+from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.document.document import Document
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
@@ -28,7 +28,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.act import act
 from grove_shell.in_memory.cluster import InMemoryCluster
-from tests.property.mnnvl_scopes.worlds import (
+from tests.property.mnnvl_scopes.sharing_sets import (
     CLASS,
     ENABLED,
     SCOPE,
@@ -164,8 +164,8 @@ def test_pl009_plans_that_ensure_read_back(raw: Json) -> None:
         assert document_from_json(json.loads(text)) == document
 
 
-def around(world: InMemoryCluster, seen: Snapshot) -> Surroundings:
-    return Surroundings(
+def around(world: InMemoryCluster, seen: Snapshot) -> CliqueAdmissionView:
+    return CliqueAdmissionView(
         configuration=SCOPED,
         served=ServedApis(),
         owner=seen.root,

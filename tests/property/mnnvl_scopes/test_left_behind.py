@@ -7,14 +7,14 @@ import pytest
 
 from grove_core.areas.mnnvl_scopes.judge import judge_scopes
 from grove_core.areas.mnnvl_scopes.rules import Why
-from grove_core.areas.mnnvl_scopes.verdicts import Lot
+from grove_core.areas.mnnvl_scopes.verdicts import SharedState
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import GROUP_REPLICA, MNNVL_SCOPE
 from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.mnnvl_scopes.worlds import ENABLED, GPUS, brought_up, half_shared
+from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, brought_up, half_shared
 from tests.property.workload.sets import clique_raw, set_raw
 
 Json = dict[str, Any]
@@ -174,5 +174,5 @@ def test_ms050_how_many_replicas_a_group_has_is_told_by_the_group_then_by_the_te
     if there == "gone":
         template = seen.root.spec.template.model_copy(update={"pod_clique_scaling_groups": ()})
         left = replace(left, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"template": template})))
-    fates = {fate.because.subject.name: fate.lot for fate in judge_scopes(left).fates if fate.member is None}
-    assert fates == {f"llm-0-pool-{index}-cd": Lot.SURPLUS for index in goes}
+    fates = {fate.because.subject.name: fate.state for fate in judge_scopes(left).verdicts if fate.member is None}
+    assert fates == {f"llm-0-pool-{index}-cd": SharedState.SURPLUS for index in goes}

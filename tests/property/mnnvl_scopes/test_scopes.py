@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.admit_podclique import admit_podclique, admit_podgang
-from grove_core.areas.mnnvl_scopes.entry import Surroundings
+from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.inquiry import Inquiry, has
 from grove_core.kernel.admission import Amend, AmendmentVerdict, Deny
 from grove_core.kernel.decisions import Decision
@@ -31,7 +31,7 @@ from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.resources.podgang import PodGang
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.cluster import InMemoryCluster
-from tests.property.mnnvl_scopes.worlds import (
+from tests.property.mnnvl_scopes.sharing_sets import (
     ENABLED,
     GPUS,
     SCOPE,
@@ -176,7 +176,7 @@ def test_ms056_what_was_not_collected_is_ensured_and_not_missed(missing: str) ->
 
 
 def test_ms005_what_does_not_read_is_let_through() -> None:
-    around_nothing = Surroundings(configuration=SCOPED, served=ServedApis(), owner=None, domains={}, claims={})
+    around_nothing = CliqueAdmissionView(configuration=SCOPED, served=ServedApis(), owner=None, domains={}, claims={})
     decision = admit_podclique({"metadata": {"name": "x", "annotations": {ENABLED: "true"}}}, around_nothing)
     assert decision.verdict == Amend()
     assert decision.because[0].rule.code == "NotRead"
@@ -185,7 +185,9 @@ def test_ms005_what_does_not_read_is_let_through() -> None:
 
 @pytest.mark.parametrize("configuration", [DEFAULT_CONFIGURATION, Configuration(Mnnvl(enabled=True))])
 def test_ms001_elsewhere_nothing_is_changed(configuration: Configuration) -> None:
-    around_nothing = Surroundings(configuration=configuration, served=ServedApis(), owner=None, domains={}, claims={})
+    around_nothing = CliqueAdmissionView(
+        configuration=configuration, served=ServedApis(), owner=None, domains={}, claims={}
+    )
     said = {"annotations": {ENABLED: "true"}, "labels": {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0"}}
     raw = {"metadata": {"name": "llm-0-a", "namespace": "ml", **said}, "spec": {"podSpec": GPUS}}
     decision = admit_podclique(raw, around_nothing)
@@ -194,7 +196,7 @@ def test_ms001_elsewhere_nothing_is_changed(configuration: Configuration) -> Non
 
 
 def test_ms038_a_set_that_nobody_knows_is_waited_for() -> None:
-    around_nothing = Surroundings(configuration=SCOPED, served=ServedApis(), owner=None, domains={}, claims={})
+    around_nothing = CliqueAdmissionView(configuration=SCOPED, served=ServedApis(), owner=None, domains={}, claims={})
     said = {"annotations": {ENABLED: "true"}, "labels": {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0"}}
     raw = {"metadata": {"name": "llm-0-a", "namespace": "ml", **said}, "spec": {"podSpec": GPUS}}
     verdict = admit_podclique(raw, around_nothing).verdict
@@ -210,7 +212,7 @@ OURS: Final = {"name": "mnnvl", "resourceClaimName": "llm-0-mnnvl-claim"}
 
 def made_by_somebody(claims: list[Json]) -> Decision[AmendmentVerdict]:
     """The admission of a PodClique that shares the domain of replica 0, and has these claims of its own."""
-    around = Surroundings(configuration=SCOPED, served=ServedApis(), owner=OWNER, domains={}, claims={})
+    around = CliqueAdmissionView(configuration=SCOPED, served=ServedApis(), owner=OWNER, domains={}, claims={})
     said = {"annotations": {ENABLED: "true"}, "labels": {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0"}}
     spec = {"podSpec": {**GPUS, "resourceClaims": claims}}
     return admit_podclique({"metadata": {"name": "llm-0-a", "namespace": "ml", **said}, "spec": spec}, around)
@@ -242,7 +244,7 @@ def test_ms008_the_claim_that_grove_has_put_there_is_no_claim_of_the_user() -> N
 @pytest.mark.req("MS-086")
 @pytest.mark.parametrize("name", ["Not A Class!", "-x", "a..b", "x" * 254])
 def test_ms003_a_device_class_that_cannot_be_joins_nothing(name: str) -> None:
-    around = Surroundings(configuration=SCOPED, served=ServedApis(), owner=OWNER, domains={}, claims={})
+    around = CliqueAdmissionView(configuration=SCOPED, served=ServedApis(), owner=OWNER, domains={}, claims={})
     said = {
         "annotations": {ENABLED: "true", "grove.io/mnnvl-device-class": name},
         "labels": {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0"},

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from grove_core.admit import admit
 from grove_core.admit_podclique import admit_podclique
-from grove_core.areas.mnnvl_scopes.entry import Surroundings
+from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.document.reading import document_from_json
 from grove_core.inquiry import has
 from grove_core.kernel.admission import Amend, Deny
@@ -24,7 +24,7 @@ from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import ServedApis
 from grove_core.resources.domain_sharing import domain_user_of, position_of_clique
 from grove_core.resources.podclique import PodClique
-from tests.property.mnnvl_scopes.worlds import ENABLED, GPUS, SCOPED, brought_up, half_shared, told, without
+from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPED, brought_up, half_shared, told, without
 from tests.property.workload.life import Life
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
@@ -90,7 +90,7 @@ def test_cl012_a_domain_that_nobody_of_the_set_shares_is_not_of_it() -> None:
 
 
 def test_ms005_a_clique_whose_labels_name_no_set_is_let_through() -> None:
-    around = Surroundings(configuration=SCOPED, served=ServedApis(), owner=None, domains={}, claims={})
+    around = CliqueAdmissionView(configuration=SCOPED, served=ServedApis(), owner=None, domains={}, claims={})
     said = {"annotations": {ENABLED: "true"}, "labels": {"grove.io/podcliqueset-replica-index": "0"}}
     raw = {"metadata": {"name": "x", "namespace": "ml", **said}, "spec": {"podSpec": GPUS}}
     decision = admit_podclique(raw, around)

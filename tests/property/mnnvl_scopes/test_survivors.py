@@ -7,20 +7,25 @@ import pytest
 
 from grove_core.admit import admit
 from grove_core.admit_podclique import admit_podclique
-from grove_core.areas.mnnvl_scopes.crowd import crowds_of
-from grove_core.areas.mnnvl_scopes.entry import Joins, Surroundings, Waits, judge_entry
+from grove_core.areas.mnnvl_scopes.clique_admission import (
+    CliqueAdmissionView,
+    JoinsDomain,
+    MustWait,
+    judge_clique_admission,
+)
 from grove_core.areas.mnnvl_scopes.rules import Why
+from grove_core.areas.mnnvl_scopes.sharing_groups import sharing_groups_of
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.steps import Delete
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import ServedApis
 from grove_core.resources.manifest import manifest_of
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.mnnvl_scopes.worlds import CLASS, ENABLED, GPUS, SCOPE, SCOPED, brought_up, told
+from tests.property.mnnvl_scopes.sharing_sets import CLASS, ENABLED, GPUS, SCOPE, SCOPED, brought_up, told
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
 Json = dict[str, Any]
-NOBODY = Surroundings(configuration=SCOPED, served=ServedApis(), owner=None, domains={}, claims={})
+NOBODY = CliqueAdmissionView(configuration=SCOPED, served=ServedApis(), owner=None, domains={}, claims={})
 GROUP: Json = {
     "name": "pool",
     "cliqueNames": ["b"],
@@ -48,7 +53,7 @@ def test_ms076_who_shares_is_counted_with_its_replicas(scope: str, pods: list[in
     )
     manifest, _ = manifest_of(raw)
     assert manifest is not None
-    (crowd,) = [one for one in crowds_of(manifest) if one.scope.value == scope]
+    (crowd,) = [one for one in sharing_groups_of(manifest) if one.scope.value == scope]
     assert ([crowd.pods], crowd.most, crowd.highest) == (pods, most, highest)
 
 
@@ -91,10 +96,10 @@ def test_ms035_a_domain_that_leaves_is_waited_for(*, leaves: bool) -> None:
     (clique,), (domain,) = seen.cliques, seen.domains
     domains = {(domain.ref.namespace, domain.ref.name): replace(domain, deleting=leaves)}
     around = replace(NOBODY, owner=seen.root, domains=domains, claims=seen.named_claims)
-    entry = judge_entry(clique, around)
+    entry = judge_clique_admission(clique, around)
     because = Why.DOMAIN_LEAVES.because(clique.ref, kind="ComputeDomain", name=domain.ref.name)
-    assert (entry == Waits(because)) is leaves
-    assert isinstance(entry, Joins) is not leaves
+    assert (entry == MustWait(because)) is leaves
+    assert isinstance(entry, JoinsDomain) is not leaves
 
 
 def test_ms042_what_a_scaled_gang_uses_with_its_replica_is_of_the_base_gang() -> None:

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.mnnvl_scopes.judge import judge_scopes, shared_domain
-from grove_core.areas.mnnvl_scopes.verdicts import Lot
+from grove_core.areas.mnnvl_scopes.judge import judge_scopes, shared_domain_ref
+from grove_core.areas.mnnvl_scopes.verdicts import SharedState
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.steps import Ensure
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import SET
 from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.mnnvl_scopes.worlds import ENABLED, GPUS, SCOPE, SHARED, brought_up, half_shared, without
+from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, SHARED, brought_up, half_shared, without
 from tests.property.workload.sets import clique_raw, set_raw
 
 Json = dict[str, Any]
@@ -198,18 +198,18 @@ def test_ms040_who_shares_nothing_of_its_own_hides_nobody_behind_it() -> None:
 def test_ms060_what_is_used_is_left_alone_where_annotations_are_off(*, there: bool) -> None:
     seen = replace(half_shared(), configuration=Configuration())
     gone = replace(seen, domains=(), named_domains={}, others=(), named_claims={})
-    fates = judge_scopes(seen if there else gone).fates
-    assert {(fate.kind, fate.lot, fate.because.subject.name) for fate in fates} == {
-        ("ComputeDomain", Lot.LEFT_ALONE, "llm-0-cd"),
-        ("ResourceClaim", Lot.LEFT_ALONE, "llm-0-mnnvl-claim"),
+    fates = judge_scopes(seen if there else gone).verdicts
+    assert {(fate.kind, fate.state, fate.because.subject.name) for fate in fates} == {
+        ("ComputeDomain", SharedState.LEFT_ALONE, "llm-0-cd"),
+        ("ResourceClaim", SharedState.LEFT_ALONE, "llm-0-mnnvl-claim"),
     }
 
 
 @pytest.mark.parametrize("change", [{"deleting": True}, {"uid": ""}], ids=["goes", "is not stored"])
 def test_ms053_nothing_is_judged_of_a_set_that_goes_or_is_not_stored(change: Json) -> None:
     seen = half_shared()
-    assert judge_scopes(seen).fates
-    assert not judge_scopes(replace(seen, root=replace(seen.root, **change))).fates
+    assert judge_scopes(seen).verdicts
+    assert not judge_scopes(replace(seen, root=replace(seen.root, **change))).verdicts
 
 
 def test_wl024_who_uses_what_is_not_counted_out_of_a_set_beyond_all_bounds() -> None:
@@ -221,6 +221,6 @@ def test_wl024_who_uses_what_is_not_counted_out_of_a_set_beyond_all_bounds() -> 
 def test_cl012_a_domain_of_the_set_is_found_by_its_name() -> None:
     """Not another one, and not one that somebody called so."""
     seen = half_shared(replicas=2)
-    assert [shared_domain(seen, one.ref.name) for one in seen.domains] == [one.ref for one in seen.domains]
+    assert [shared_domain_ref(seen, one.ref.name) for one in seen.domains] == [one.ref for one in seen.domains]
     foreign = replace(seen.domains[0], ref=replace(seen.domains[0].ref, name="else"), labels=FrozenMap({}))
-    assert shared_domain(replace(seen, domains=(foreign, *seen.domains)), "else") is None
+    assert shared_domain_ref(replace(seen, domains=(foreign, *seen.domains)), "else") is None

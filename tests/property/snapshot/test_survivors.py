@@ -13,7 +13,7 @@ from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.narrow import narrowed
 from grove_core.snapshot.size import size_of
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.mnnvl_scopes.worlds import ENABLED, GPUS, SCOPE, brought_up
+from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, brought_up
 from tests.property.workload.life import Life
 from tests.property.workload.sets import NOW, applied, clique_raw, set_raw
 

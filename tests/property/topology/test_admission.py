@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.admit import admit
-from grove_core.admit_topology import admit_topology, admit_topology_deletion, around_in, topology_used_in
-from grove_core.areas.topology.admit import UNSEEN, Around
+from grove_core.admit_topology import admit_topology, admit_topology_deletion, topology_used_in, topology_view_of
+from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyView
 from grove_core.areas.topology.rules import Warn
 from grove_core.kernel.admission import Admit, Deny
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
@@ -18,8 +18,18 @@ from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configurat
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.topology_usage import TopologyUser
 from grove_shell.settings.operator import settings_of
-from tests.property.topology.admitting import CREATED, NAME, OF_CLIQUE, OF_GROUP, TOP, Found, Json, a_set, raw_topology
-from tests.property.topology.gangs import ON, topology
+from tests.property.topology.sets_to_admit import (
+    CREATED,
+    NAME,
+    OF_CLIQUE,
+    OF_GROUP,
+    TOP,
+    Found,
+    Json,
+    a_set,
+    raw_topology,
+)
+from tests.property.topology.sets_with_constraints import ON, topology
 from tests.property.workload.sets import set_raw
 
 KNOWN: Final = {
@@ -31,11 +41,11 @@ KNOWN: Final = {
         topology("leaving", deletionTimestamp="2026-11-20T09:00:00Z"),
     )
 }
-PENDING: Final = Around(KNOWN, {}, {})
-PLACED: Final = Around(KNOWN, {("ml", "llm"): 3}, {})
+PENDING: Final = TopologyView(KNOWN, {}, {})
+PLACED: Final = TopologyView(KNOWN, {("ml", "llm"): 3}, {})
 
 
-def refusals(new: Json, old: Json | None = None, around: Around = PENDING, told: Configuration = ON) -> Found:
+def refusals(new: Json, old: Json | None = None, around: TopologyView = PENDING, told: Configuration = ON) -> Found:
     """Field and number of each objection."""
     verdict = admit(new, old, None, told, None, around).verdict
     return (
@@ -43,7 +53,7 @@ def refusals(new: Json, old: Json | None = None, around: Around = PENDING, told:
     )
 
 
-def warnings(new: Json, old: Json | None = None, around: Around = PENDING, told: Configuration = ON) -> Found:
+def warnings(new: Json, old: Json | None = None, around: TopologyView = PENDING, told: Configuration = ON) -> Found:
     verdict = admit(new, old, None, told, None, around).verdict
     found = {(one.path, one.reason.rule.requirement) for one in verdict.warnings}
     return {(path, number) for path, number in found if number.startswith("TP")}
@@ -131,10 +141,10 @@ def test_tp063_an_update_is_not_blamed_for_what_it_leaves() -> None:
 
 
 def test_tp072_what_was_not_compared_is_said() -> None:
-    assert warnings(a_set("aws-p5", "rack"), around=UNSEEN) == {(NAME, "TP-072")}
-    assert warnings(a_set("aws-p5", "rack"), a_set("flat", "rack"), UNSEEN) == {(NAME, "TP-072")}
+    assert warnings(a_set("aws-p5", "rack"), around=NOTHING_KNOWN) == {(NAME, "TP-072")}
+    assert warnings(a_set("aws-p5", "rack"), a_set("flat", "rack"), NOTHING_KNOWN) == {(NAME, "TP-072")}
     assert warnings(a_set("aws-p5", "rack")) == set()
-    assert warnings(a_set("", "rack"), around=UNSEEN) == set()
+    assert warnings(a_set("", "rack"), around=NOTHING_KNOWN) == set()
 
 
 @pytest.mark.req("TP-074")
@@ -194,7 +204,9 @@ def test_tp071_the_same_question_has_the_same_answer(new: Json, old: Json | None
     assert answer() == answer()
 
 
-def levels_refused(new: Json, old: Json | None = None, around: Around = PENDING, told: Configuration = ON) -> Found:
+def levels_refused(
+    new: Json, old: Json | None = None, around: TopologyView = PENDING, told: Configuration = ON
+) -> Found:
     verdict = admit_topology(new, old, around, told).verdict
     return (
         {(one.path, one.reason.rule.requirement) for one in verdict.objections} if isinstance(verdict, Deny) else set()
@@ -223,8 +235,8 @@ def test_tp080_levels_are_sound(levels: Any, paths: set[str]) -> None:
     assert levels_refused(raw_topology("t", *levels)) == expected
 
 
-USED: Final = Around(KNOWN, {}, {"t": (TopologyUser("ml", "llm", 2), TopologyUser("ml", "waits", 0))})
-WAITED_FOR: Final = Around(KNOWN, {}, {"t": (TopologyUser("ml", "waits", 0),)})
+USED: Final = TopologyView(KNOWN, {}, {"t": (TopologyUser("ml", "llm", 2), TopologyUser("ml", "waits", 0))})
+WAITED_FOR: Final = TopologyView(KNOWN, {}, {"t": (TopologyUser("ml", "waits", 0),)})
 
 
 def test_tp084_levels_stay_while_pods_are_placed_by_them() -> None:
@@ -251,7 +263,7 @@ def test_tp085_the_default_is_as_configured_whoever_writes_it() -> None:
     assert levels_refused(other, raw_topology(DEFAULT_TOPOLOGY, *SOUND), told=told) == {("spec.levels", "TP-085")}
     assert levels_refused(raw_topology(DEFAULT_TOPOLOGY, *SOUND), told=told) == set()
     assert levels_refused(other, told=DEFAULT_CONFIGURATION) == set()
-    users = Around(KNOWN, {}, {DEFAULT_TOPOLOGY: (TopologyUser("ml", "llm", 1),)})
+    users = TopologyView(KNOWN, {}, {DEFAULT_TOPOLOGY: (TopologyUser("ml", "llm", 1),)})
     assert levels_refused(raw_topology(DEFAULT_TOPOLOGY, *SOUND), other, users, told) == {("spec.levels", "TP-084")}
 
 
@@ -273,9 +285,9 @@ def test_tp087_what_does_not_read_is_refused_and_never_a_surprise(spec: Any) -> 
 
 
 def test_tp076_users_that_are_not_known_are_told_of() -> None:
-    decision = admit_topology(raw_topology("t", *SOUND), raw_topology("t", ("zone", "z")), UNSEEN, ON)
+    decision = admit_topology(raw_topology("t", *SOUND), raw_topology("t", ("zone", "z")), NOTHING_KNOWN, ON)
     assert [one.reason.rule for one in decision.verdict.warnings] == [Warn.USERS_NOT_KNOWN]
-    deleted = admit_topology_deletion(raw_topology("t", *SOUND), UNSEEN)
+    deleted = admit_topology_deletion(raw_topology("t", *SOUND), NOTHING_KNOWN)
     assert [one.reason.rule for one in deleted.verdict.warnings] == [Warn.USERS_NOT_KNOWN]
 
 
@@ -300,16 +312,16 @@ def test_tp012_a_configuration_is_told_all_that_is_wrong() -> None:
 def test_tp087_what_a_topology_that_does_not_read_says_is_known_by_nobody() -> None:
     broken = {"kind": "ClusterTopology", "metadata": {"name": "broken"}, "spec": {"levels": "none"}}
     sound = raw_topology("sound", ("zone", "z"))
-    around = around_in([broken, sound], [], ())
+    around = topology_view_of([broken, sound], [], ())
     assert set(around.topologies or ()) == {"sound"}
     assert around.partial == frozenset()
-    assert around.obscured == {"broken"}
+    assert around.unreadable == {"broken"}
     verdict = admit(a_set("broken", "rack"), None, None, ON, None, around).verdict
     assert isinstance(verdict, Admit)
     assert [one.reason.rule.requirement for one in verdict.warnings] == ["TP-072"]
     assert refusals(a_set("other", "rack"), around=around) == {(NAME, "TP-060")}
     binding = {**raw_topology("sound", ("host", "h")), "kind": "ClusterTopologyBinding", "spec": {"levels": 7}}
-    assert not around_in([binding, sound], [], ()).obscured, "the other one counts"
+    assert not topology_view_of([binding, sound], [], ()).unreadable, "the other one counts"
 
 
 @pytest.mark.req("TP-072")
@@ -324,20 +336,20 @@ def test_tp084_who_does_not_read_may_be_placed(unread: str) -> None:
         clique = copy.deepcopy(BOUND)
         clique["metadata"]["labels"]["app.kubernetes.io/part-of"] = "llm"
         clique["status"] = {"scheduledReplicas": bound}
-        around = around_in([], [a_set("aws-p5", "rack"), *broken], [podclique_of(clique)], partial)
+        around = topology_view_of([], [a_set("aws-p5", "rack"), *broken], [podclique_of(clique)], partial)
         verdict = admit_topology(less, old, around, ON).verdict
         objections = verdict.objections if isinstance(verdict, Deny) else ()
         assert {one.reason.rule.requirement for one in objections} == refused
         assert [one.reason.rule.requirement for one in verdict.warnings] == warned
     for kinds, bound, expected in (({"PodClique"}, 0, {"TP-072"}), ({"PodClique"}, 2, set()), ({unread}, 2, set())):
-        around = Around(KNOWN, {("ml", "llm"): bound}, partial=frozenset(kinds))
+        around = TopologyView(KNOWN, {("ml", "llm"): bound}, partial=frozenset(kinds))
         verdict = admit(a_set("", "rack"), a_set("aws-p5", "rack"), None, ON, None, around).verdict
         assert isinstance(verdict, Deny) == bool(bound)
         assert {one.reason.rule.requirement for one in verdict.warnings} == expected
 
 
 def test_tp060_the_default_that_is_configured_will_be_there() -> None:
-    others = Around({name: one for name, one in KNOWN.items() if name != DEFAULT_TOPOLOGY}, {}, {})
+    others = TopologyView({name: one for name, one in KNOWN.items() if name != DEFAULT_TOPOLOGY}, {}, {})
     assert not refusals(a_set(DEFAULT_TOPOLOGY, "rack"), around=others)
 
 
@@ -369,7 +381,7 @@ BOUND: Final[Json] = {
 
 @given(st.sampled_from([raw for raw, _ in CREATED]))
 def test_tp005_who_is_asked_alone_and_who_is_asked_among_all_say_the_same(raw: Json) -> None:
-    users = around_in([], [raw], [podclique_of(BOUND)]).users
+    users = topology_view_of([], [raw], [podclique_of(BOUND)]).users
     assert users is not None
     used = topology_used_in(raw)
     assert set(users) == ({used} if used else set())

@@ -14,7 +14,7 @@ from grove_core.plan.forecast import forecast_of
 from grove_core.reconcile import reconcile
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.configuration import Configuration
-from tests.property.topology.gangs import ON, placed, started, told, topology
+from tests.property.topology.sets_with_constraints import ON, placed, started, told, topology
 from tests.property.workload.sets import NOW
 
 

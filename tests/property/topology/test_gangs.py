@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.topology.judge import is_placed, judge_topology
+from grove_core.areas.topology.judge import has_bound_pods, judge_topology
 from grove_core.areas.topology.rules import Why
-from grove_core.areas.topology.verdicts import Standing
+from grove_core.areas.topology.verdicts import TopologyResolution
 from grove_core.kernel.conditions import condition_of
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import SetStatus
@@ -32,7 +32,18 @@ from grove_core.resources.template import SetTemplate
 from grove_core.resources.topology_usage import topology_use_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.cluster import InMemoryCluster
-from tests.property.topology.gangs import HOST, LEVELS, ON, RACK, ZONE, constrained, placed, started, told, topology
+from tests.property.topology.sets_with_constraints import (
+    HOST,
+    LEVELS,
+    ON,
+    RACK,
+    ZONE,
+    constrained,
+    placed,
+    started,
+    told,
+    topology,
+)
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
 
 
@@ -92,7 +103,7 @@ def test_tp001_the_named_topology_and_no_other() -> None:
 def test_tp007_off_is_off_and_leaves_what_was_said() -> None:
     assert {gang.placement for gang in started(configuration=DEFAULT_CONFIGURATION).gangs} == {NO_PLACEMENT}
     off = replace(started(topology(DEFAULT_TOPOLOGY)), configuration=DEFAULT_CONFIGURATION)
-    assert judge_topology(off).standing is Standing.OFF
+    assert judge_topology(off).resolution is TopologyResolution.OFF
     assert not reconcile(off).steps
 
 
@@ -138,11 +149,11 @@ def test_tp010_what_was_probably_meant() -> None:
     assert "known: aws-p5, did you mean that?" in judged.because[0].sentence
 
 
-@pytest.mark.parametrize(("name", "standing"), [("aws-p5", Standing.UNKNOWN), ("", Standing.USED)])
-def test_tp013_not_collected_is_not_absent(name: str, standing: Standing) -> None:
+@pytest.mark.parametrize(("name", "standing"), [("aws-p5", TopologyResolution.UNKNOWN), ("", TopologyResolution.USED)])
+def test_tp013_not_collected_is_not_absent(name: str, standing: TopologyResolution) -> None:
     blind = told(applied(constrained(clusterTopologyName=name)))
     blind = replace(blind, complete=blind.complete - {TOPOLOGY_KIND})
-    assert judge_topology(blind).standing is standing
+    assert judge_topology(blind).resolution is standing
     assert condition_of(at_rest(blind).root.status.conditions, TOPOLOGY_IN_SYNC) is None
 
 
@@ -246,5 +257,5 @@ def test_tp026_a_stored_status_is_enough_to_be_placed() -> None:
     pending = started(topology(DEFAULT_TOPOLOGY))
     first, *rest = pending.cliques
     said = replace(pending, cliques=(replace(first, status=replace(first.status, scheduled=1)), *rest))
-    assert is_placed(said)
-    assert not is_placed(pending)
+    assert has_bound_pods(said)
+    assert not has_bound_pods(pending)

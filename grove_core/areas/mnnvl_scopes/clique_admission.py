@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from grove_core.areas.mnnvl_scopes.manifests import Maker
+from grove_core.areas.mnnvl_scopes.manifests import SharedObjectBuilder
 from grove_core.areas.mnnvl_scopes.rules import Why
 from grove_core.kernel.frozen import FrozenMap, list_of
 from grove_core.kernel.reasons import Reason
@@ -34,12 +34,12 @@ from grove_core.resources.name_syntax import is_dns_subdomain
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.pod_spec_edits import with_gpu_claim
 
-Shared: TypeAlias = ComputeDomain | OwnedObject
+SharedObject: TypeAlias = ComputeDomain | OwnedObject
 SHARED_KINDS = (DOMAIN_KIND, CLAIM_KIND)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class CliqueAdmissionView:
     """What the admission of a PodClique looks at besides the PodClique.
 
     Attributes:
@@ -56,7 +56,7 @@ class Surroundings:
     refused: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
 
-class Joins(NamedTuple):
+class JoinsDomain(NamedTuple):
     """It shares a domain.
 
     Attributes:
@@ -69,7 +69,7 @@ class Joins(NamedTuple):
     because: Reason
 
 
-class Passes(NamedTuple):
+class LeftUnchanged(NamedTuple):
     """It shares nothing, and is left as it is.
 
     Attributes:
@@ -80,13 +80,13 @@ class Passes(NamedTuple):
     odd: tuple[str, str] = ("", "")
 
 
-class Waits(NamedTuple):
+class MustWait(NamedTuple):
     """It must not be stored now."""
 
     because: Reason
 
 
-class Clashes(NamedTuple):
+class ClaimConflict(NamedTuple):
     """Its pod spec has a claim of its own under the name of the claim that it would get (MS-008).
 
     Attributes:
@@ -97,10 +97,12 @@ class Clashes(NamedTuple):
     place: int
 
 
-Entry: TypeAlias = Joins | Passes | Waits | Clashes
+CliqueAdmission: TypeAlias = JoinsDomain | LeftUnchanged | MustWait | ClaimConflict
 
 
-def judge_entry(clique: LabelledClique, around: Surroundings, ensured: AbstractSet[Ref] = frozenset()) -> Entry:
+def judge_clique_admission(
+    clique: LabelledClique, around: CliqueAdmissionView, ensured: AbstractSet[Ref] = frozenset()
+) -> CliqueAdmission:
     """What the admission of a new PodClique decides. The same again for what it leads to: idempotent (MS-033).
 
     Args:
@@ -109,37 +111,37 @@ def judge_entry(clique: LabelledClique, around: Surroundings, ensured: AbstractS
         ensured: what others who share it have ensured a moment before.
     """
     if not around.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
-        return Passes(Why.SCOPES_OFF.because(clique.ref))
-    member = member_in(clique)
+        return LeftUnchanged(Why.SCOPES_OFF.because(clique.ref))
+    member = membership_in(clique)
     if not isinstance(member, DomainMembership):
         return member
     entry = FrozenMap({"name": SHARED_CLAIM, "resourceClaimName": member.claim})
     for place, claim in enumerate(list_of(clique.pod_spec, "resourceClaims")):
         if isinstance(claim, FrozenMap) and claim.get("name") == SHARED_CLAIM and claim != entry:
-            return Clashes(Why.CLAIM_NAME_TAKEN.because(clique.ref, name=SHARED_CLAIM), place)
+            return ClaimConflict(Why.CLAIM_NAME_TAKEN.because(clique.ref, name=SHARED_CLAIM), place)
     if around.owner is None:
-        return Waits(Why.SET_UNKNOWN.because(clique.ref, name=member.user.set_name))
-    maker = Maker(around.configuration, around.served, clique.ref.namespace)
+        return MustWait(Why.SET_UNKNOWN.because(clique.ref, name=member.user.set_name))
+    maker = SharedObjectBuilder(around.configuration, around.served, clique.ref.namespace)
     ensures: list[Ensured] = []
     for kind in SHARED_KINDS:
         ref = maker.address_of(kind, member)
-        named: Mapping[tuple[str, str], Shared] = around.domains if kind == DOMAIN_KIND else around.claims
+        named: Mapping[tuple[str, str], SharedObject] = around.domains if kind == DOMAIN_KIND else around.claims
         found = named.get((ref.namespace, ref.name))
         obstacle = _obstacle(clique.ref, ref, found, member, around.refused)
         if obstacle is not None:
-            return Waits(obstacle)
+            return MustWait(obstacle)
         if found is None and ref not in ensured:
             ensures.append(maker.ensured(kind, member, around.owner))
-    return Joins(with_gpu_claim(clique.pod_spec, entry), tuple(ensures), opted_in(clique, member))
+    return JoinsDomain(with_gpu_claim(clique.pod_spec, entry), tuple(ensures), opt_in_reason(clique, member))
 
 
-def opted_in(clique: LabelledClique, member: DomainMembership) -> Reason:
+def opt_in_reason(clique: LabelledClique, member: DomainMembership) -> Reason:
     """Why a PodClique shares something."""
     facts = {"scope": member.scope.value, "domain": member.domain, "user": str(member.user)}
     return Why.OPTED_IN.because(clique.ref, **facts)
 
 
-def member_in(clique: LabelledClique, position: CliquePosition | None = None) -> DomainMembership | Passes:
+def membership_in(clique: LabelledClique, position: CliquePosition | None = None) -> DomainMembership | LeftUnchanged:
     """What a PodClique shares by its annotations; or why nothing (MS-002, MS-003, MS-007).
 
     Args:
@@ -147,27 +149,27 @@ def member_in(clique: LabelledClique, position: CliquePosition | None = None) ->
         position: where it stands; by its labels where this is not told.
     """
     if DOMAIN_TEMPLATE in clique.annotations:
-        return Passes(Why.IN_THE_DOMAIN_OF_ITS_REPLICA.because(clique.ref, annotation=DOMAIN_TEMPLATE))
+        return LeftUnchanged(Why.IN_THE_DOMAIN_OF_ITS_REPLICA.because(clique.ref, annotation=DOMAIN_TEMPLATE))
     said = clique.annotations.get(MNNVL_ENABLED)
     if said in {None, "false"}:
         value = "absent" if said is None else '"false"'
-        return Passes(Why.NOT_OPTED_IN.because(clique.ref, annotation=MNNVL_ENABLED, value=value))
+        return LeftUnchanged(Why.NOT_OPTED_IN.because(clique.ref, annotation=MNNVL_ENABLED, value=value))
     if said != "true":
-        return _odd(clique, MNNVL_ENABLED, 'is neither "true" nor "false"')
+        return _invalid(clique, MNNVL_ENABLED, 'is neither "true" nor "false"')
     if scope_of(clique.annotations) is None:
-        return _odd(clique, MNNVL_SCOPE, f"is none of {', '.join(SCOPES)}")
+        return _invalid(clique, MNNVL_SCOPE, f"is none of {', '.join(SCOPES)}")
     device_class = clique.annotations.get(MNNVL_DEVICE_CLASS)
     if device_class == "":
-        return _odd(clique, MNNVL_DEVICE_CLASS, "names no device class")
+        return _invalid(clique, MNNVL_DEVICE_CLASS, "names no device class")
     if device_class is not None and not is_dns_subdomain(str(device_class)):
-        return _odd(clique, MNNVL_DEVICE_CLASS, "is no name that a DeviceClass can have")
+        return _invalid(clique, MNNVL_DEVICE_CLASS, "is no name that a DeviceClass can have")
     position = position or position_of_clique(clique)
     if position is None:
-        return _odd(clique, MNNVL_ENABLED, "says so of a PodClique whose labels name no replica of a set")
-    return membership_of(position, clique.annotations) or _odd(clique, MNNVL_SCOPE, "is of no scaling group")
+        return _invalid(clique, MNNVL_ENABLED, "says so of a PodClique whose labels name no replica of a set")
+    return membership_of(position, clique.annotations) or _invalid(clique, MNNVL_SCOPE, "is of no scaling group")
 
 
-def serves(found: Shared, member: DomainMembership) -> bool:
+def serves(found: SharedObject, member: DomainMembership) -> bool:
     """Whether an object is the domain or the claim of a membership: its labels say what and for whom (MS-036).
 
     Claims of ``resourceSharing`` have the labels of a user, too.
@@ -175,14 +177,14 @@ def serves(found: Shared, member: DomainMembership) -> bool:
     return managed_user_of(found.labels) == member.user
 
 
-def holder_of(found: Shared) -> str:
+def holder_of(found: SharedObject) -> str:
     """Whom an object serves, in words."""
     user = managed_user_of(found.labels)
     return str(user) if user is not None else "somebody else: no label says whom"
 
 
 def _obstacle(
-    clique: Ref, ref: Ref, found: Shared | None, member: DomainMembership, refused: Mapping[tuple[str, str], str]
+    clique: Ref, ref: Ref, found: SharedObject | None, member: DomainMembership, refused: Mapping[tuple[str, str], str]
 ) -> Reason | None:
     """Why a domain or claim cannot be had now; None where it can."""
     here = {"kind": ref.kind, "name": ref.name}
@@ -196,7 +198,7 @@ def _obstacle(
     return None
 
 
-def _odd(clique: LabelledClique, annotation: str, trouble: str) -> Passes:
+def _invalid(clique: LabelledClique, annotation: str, trouble: str) -> LeftUnchanged:
     got = shown(clique.annotations[annotation]) if annotation in clique.annotations else "nothing"
     because = Why.ODD_ANNOTATION.because(clique.ref, annotation=annotation, trouble=trouble, got=got)
-    return Passes(because, (annotation, trouble))
+    return LeftUnchanged(because, (annotation, trouble))

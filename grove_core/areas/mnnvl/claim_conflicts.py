@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
-from grove_core.areas.mnnvl.criterion import wants_domains
+from grove_core.areas.mnnvl.eligibility import wants_domains
 from grove_core.areas.mnnvl.rules import Warn
 from grove_core.kernel.admission import Caution
 from grove_core.kernel.refs import Ref
@@ -19,7 +19,7 @@ from grove_core.resources.names import listed
 from grove_core.resources.template import ALL_REPLICAS, ResourceSharing
 from grove_core.resources.violation import Violation
 
-_ENOUGH: Final = 2  # of a kind show what a thousand would
+_SAMPLE: Final = 2  # of a kind show what a thousand would
 
 
 class _Pod(NamedTuple):
@@ -38,10 +38,10 @@ class _Pod(NamedTuple):
     claim: Hashable
 
 
-Share: TypeAlias = Callable[[_Pod], tuple[Hashable, ...] | None]
+ClaimOfPod: TypeAlias = Callable[[_Pod], tuple[Hashable, ...] | None]
 
 
-class _Shared(NamedTuple):
+class _SharingEntry(NamedTuple):
     """One entry of ``resourceSharing``.
 
     Attributes:
@@ -50,7 +50,7 @@ class _Shared(NamedTuple):
 
     path: str
     entry: ResourceSharing
-    share: Share
+    share: ClaimOfPod
 
 
 def warnings_to(subject: Ref, new: Manifest, configuration: Configuration) -> Iterator[Caution]:
@@ -88,31 +88,31 @@ def _pods(manifest: Manifest, configuration: Configuration) -> Iterator[_Pod]:
         return
     for clique in template.cliques:
         group = homes.get(clique.name)
-        for replica in _some(manifest.spec.replicas):
-            for group_replica in _some(group.replicas) if group is not None else (-1,):
+        for replica in _sample(manifest.spec.replicas):
+            for group_replica in _sample(group.replicas) if group is not None else (-1,):
                 shared = None if each_its_own else member_of(manifest, clique, group, replica, group_replica)
-                for number in _some(clique.spec.replicas):
+                for number in _sample(clique.spec.replicas):
                     place = (clique.name, group.name if group is not None else "", replica, group_replica, number)
                     if each_its_own or shared is not None:
                         yield _Pod(*place, claim=place if shared is None else shared.claim)
 
 
-def _entries(manifest: Manifest) -> Iterator[_Shared]:
+def _entries(manifest: Manifest) -> Iterator[_SharingEntry]:
     """Every entry, at the three levels where sharing is written."""
     template = manifest.spec.template
     for place, entry in enumerate(template.resource_sharing):
-        yield _Shared(f"{TEMPLATE}.resourceSharing[{place}]", entry, _of_set(entry))
+        yield _SharingEntry(f"{TEMPLATE}.resourceSharing[{place}]", entry, _of_set(entry))
     for index, group in enumerate(template.pod_clique_scaling_groups):
         for place, entry in enumerate(group.resource_sharing):
             path = f"{GROUPS}[{index}].resourceSharing[{place}]"
-            yield _Shared(path, entry, _of_group(group.name, entry))
+            yield _SharingEntry(path, entry, _of_group(group.name, entry))
     for index, clique in enumerate(template.cliques):
         for place, entry in enumerate(clique.resource_sharing):
             path = f"{CLIQUES}[{index}].resourceSharing[{place}]"
-            yield _Shared(path, entry, _of_clique(clique.name, entry))
+            yield _SharingEntry(path, entry, _of_clique(clique.name, entry))
 
 
-def _of_set(entry: ResourceSharing) -> Share:
+def _of_set(entry: ResourceSharing) -> ClaimOfPod:
     def share(pod: _Pod) -> tuple[Hashable, ...] | None:
         if not entry.concerns(pod.clique, pod.group):
             return None
@@ -121,7 +121,7 @@ def _of_set(entry: ResourceSharing) -> Share:
     return share
 
 
-def _of_group(name: str, entry: ResourceSharing) -> Share:
+def _of_group(name: str, entry: ResourceSharing) -> ClaimOfPod:
     def share(pod: _Pod) -> tuple[Hashable, ...] | None:
         if pod.group != name or not entry.concerns(pod.clique, pod.group):
             return None
@@ -130,7 +130,7 @@ def _of_group(name: str, entry: ResourceSharing) -> Share:
     return share
 
 
-def _of_clique(name: str, entry: ResourceSharing) -> Share:
+def _of_clique(name: str, entry: ResourceSharing) -> ClaimOfPod:
     def share(pod: _Pod) -> tuple[Hashable, ...] | None:
         if pod.clique != name:
             return None
@@ -140,5 +140,5 @@ def _of_clique(name: str, entry: ResourceSharing) -> Share:
     return share
 
 
-def _some(count: int) -> range:
-    return range(min(max(count, 0), _ENOUGH))
+def _sample(count: int) -> range:
+    return range(min(max(count, 0), _SAMPLE))

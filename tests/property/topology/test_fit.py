@@ -8,14 +8,14 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.topology.bundle import GangAsk
-from grove_core.areas.topology.fit import Fitting, SetFit, fit_of
-from grove_core.areas.topology.ground import outsiders_of
+from grove_core.areas.topology.fit import FitResult, SetFit, fit_gangs
+from grove_core.areas.topology.gang_tree import GangRequest
+from grove_core.areas.topology.node_capacity import unlabelled_nodes
 from grove_core.areas.topology.rules import Fit
-from grove_core.areas.topology.verdicts import Fits
+from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.resources.node import Node
 from grove_core.resources.placement import Pack
-from tests.property.topology.places import (
+from tests.property.topology.gangs_and_nodes import (
     LEVELS,
     SUBJECT,
     TAINT,
@@ -33,19 +33,19 @@ ONE: Final = {"z": "a", "r": "1"}
 OTHER: Final = {"z": "a", "r": "2"}
 
 
-def fitted(gang: GangAsk, ground: list[Node]) -> SetFit:
-    return fit_of([gang], ground, LEVELS, SUBJECT)
+def fitted(gang: GangRequest, ground: list[Node]) -> SetFit:
+    return fit_gangs([gang], ground, LEVELS, SUBJECT)
 
 
-def whole(gang: GangAsk, *ground: Node) -> Fitting:
-    return fitted(gang, list(ground)).gangs[0].whole
+def whole(gang: GangRequest, *ground: Node) -> FitResult:
+    return fitted(gang, list(ground)).gangs[0].all_pods
 
 
-def rules_of(fitting: Fitting) -> list[Fit]:
+def rules_of(fitting: FitResult) -> list[Fit]:
     return [reason.rule for reason in fitting.because]  # type: ignore[misc]  # all of them are of that enumeration
 
 
-def as_assignment(fitting: Fitting, gang: GangAsk) -> dict[str, list[str]]:
+def as_assignment(fitting: FitResult, gang: GangRequest) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {one.name: [] for one in gang.cliques}
     for place in fitting.places:
         found[place.clique] += [place.node] * place.pods
@@ -62,56 +62,56 @@ class TestTP100:
     @pytest.mark.req("TP-102")
     @pytest.mark.req("TP-105")
     @pytest.mark.req("TP-107")
-    def test_neither_yes_nor_no_is_ever_wrong(self, gang: GangAsk, ground: list[Node]) -> None:
+    def test_neither_yes_nor_no_is_ever_wrong(self, gang: GangRequest, ground: list[Node]) -> None:
         found = whole(gang, *ground)
         event(f"{found.verdict.value}, {rules_of(found)[-1].code}")
-        if found.verdict is Fits.FITS:
+        if found.verdict is FitVerdict.FITS:
             placed = as_assignment(found, gang)
             assert {one.name: one.pods for one in gang.cliques} == {name: len(on) for name, on in placed.items()}
             assert holds(placed, gang, ground)
-        elif found.verdict is Fits.CANNOT:
+        elif found.verdict is FitVerdict.CANNOT:
             assert not any(holds(one, gang, ground) for one in assignments(gang, ground))
 
     @given(gangs(), nodes())
     @pytest.mark.req("TP-109")
-    def test_what_starts_is_no_more_wrong(self, gang: GangAsk, ground: list[Node]) -> None:
-        started = fitted(gang, ground).gangs[0].started
+    def test_what_starts_is_no_more_wrong(self, gang: GangRequest, ground: list[Node]) -> None:
+        started = fitted(gang, ground).gangs[0].minimum_pods
         if started is None:
             return
         cliques = tuple(one._replace(pods=one.minimum) for one in gang.cliques)
         least = replace(gang, cliques=cliques)
-        if started.verdict is Fits.FITS:
+        if started.verdict is FitVerdict.FITS:
             assert holds(as_assignment(started, least), least, ground)
-        elif started.verdict is Fits.CANNOT:
+        elif started.verdict is FitVerdict.CANNOT:
             assert not any(holds(one, least, ground) for one in assignments(least, ground))
 
     @given(gangs(), nodes(), st.integers(1, 2))
     @pytest.mark.req("TP-110")
-    def test_all_at_once_have_room_beside_each_other(self, gang: GangAsk, ground: list[Node], more: int) -> None:
+    def test_all_at_once_have_room_beside_each_other(self, gang: GangRequest, ground: list[Node], more: int) -> None:
         """As one gang without a constraint of its own that holds them all."""
         several = [_named(gang, number) for number in range(1 + more)]
-        found = fit_of(several, ground, LEVELS, SUBJECT)
+        found = fit_gangs(several, ground, LEVELS, SUBJECT)
         assert sum(len(one.names) for one in found.gangs) == 1 + more
-        if found.together.verdict is Fits.FITS:
+        if found.all_gangs.verdict is FitVerdict.FITS:
             used: dict[str, list[str]] = {}
             for one in several:
-                placed = as_assignment(replace_places(found.together, one), one)
+                placed = as_assignment(replace_places(found.all_gangs, one), one)
                 assert holds(placed, one, ground)
                 used |= placed
             crowd = a_gang(*(clique for one in several for clique in one.cliques))
             assert holds(used, crowd, ground)
-        if found.gangs[0].whole.verdict is Fits.CANNOT:
-            assert found.together.verdict is Fits.CANNOT
+        if found.gangs[0].all_pods.verdict is FitVerdict.CANNOT:
+            assert found.all_gangs.verdict is FitVerdict.CANNOT
 
     def test_a_proof_of_all_at_once(self) -> None:
         gang = a_gang(a_clique("a", 2, a_demand(4)), required="r")
-        found = fit_of([_named(gang, number) for number in range(2)], [a_node("n", ONE, 12)], LEVELS, SUBJECT)
-        assert found.gangs[0].whole.verdict is Fits.FITS
-        assert found.together.verdict is Fits.CANNOT
+        found = fit_gangs([_named(gang, number) for number in range(2)], [a_node("n", ONE, 12)], LEVELS, SUBJECT)
+        assert found.gangs[0].all_pods.verdict is FitVerdict.FITS
+        assert found.all_gangs.verdict is FitVerdict.CANNOT
         assert found.gangs[0].names == ("llm-0", "llm-1")
 
 
-def _named(gang: GangAsk, number: int) -> GangAsk:
+def _named(gang: GangRequest, number: int) -> GangRequest:
     """The same gang of another replica."""
 
     def name(text: str) -> str:
@@ -124,10 +124,10 @@ def _named(gang: GangAsk, number: int) -> GangAsk:
             for one in gang.placement.packed_groups
         ),
     )
-    return GangAsk(name(gang.name), tuple(one._replace(name=name(one.name)) for one in gang.cliques), placement)
+    return GangRequest(name(gang.name), tuple(one._replace(name=name(one.name)) for one in gang.cliques), placement)
 
 
-def replace_places(fitting: Fitting, gang: GangAsk) -> Fitting:
+def replace_places(fitting: FitResult, gang: GangRequest) -> FitResult:
     """The part of a placement that concerns one gang."""
     names = {one.name for one in gang.cliques}
     return fitting._replace(places=tuple(place for place in fitting.places if place.clique in names))
@@ -139,18 +139,18 @@ class TestTP115:
     """
 
     @given(gangs(), nodes(), st.integers(0, 4), st.sampled_from(["nvidia.com/gpu", "cpu", "pods"]))
-    def test_more_room_is_no_loss(self, gang: GangAsk, ground: list[Node], which: int, resource: str) -> None:
+    def test_more_room_is_no_loss(self, gang: GangRequest, ground: list[Node], which: int, resource: str) -> None:
         node = ground[which % len(ground)]
         larger = replace(node, amounts={**node.amounts, resource: node.amounts[resource] + 1000})
         more = [larger if one is node else one for one in ground]
         before, after = whole(gang, *ground).verdict, whole(gang, *more).verdict
-        assert (before, after) != (Fits.FITS, Fits.CANNOT)
+        assert (before, after) != (FitVerdict.FITS, FitVerdict.CANNOT)
         new = a_node("n9", dict(node.labels) | {"h": "n9"}, 4)
-        assert (before, whole(gang, *ground, new).verdict) != (Fits.FITS, Fits.CANNOT)
+        assert (before, whole(gang, *ground, new).verdict) != (FitVerdict.FITS, FitVerdict.CANNOT)
 
     @given(gangs(), nodes(), st.randoms(use_true_random=False))
     @pytest.mark.req("CL-004")
-    def test_order_is_nothing(self, gang: GangAsk, ground: list[Node], chance: object) -> None:
+    def test_order_is_nothing(self, gang: GangRequest, ground: list[Node], chance: object) -> None:
         shuffled = sorted(ground, key=lambda _: chance.random())  # type: ignore[attr-defined]  # Hypothesis has no name for its randoms
         assert fitted(gang, shuffled) == fitted(gang, ground)
 
@@ -162,7 +162,7 @@ SMALL: Final = a_demand(0, 1)
 def test_tp116_too_little_of_a_resource() -> None:
     gang = a_gang(a_clique("a", 1, a_demand(3)), a_clique("b", 1, a_demand(2)), required="r")
     found = whole(gang, a_node("n0", ONE, 3), a_node("n1", ONE, 1), a_node("n2", OTHER, 1))
-    assert (found.verdict, rules_of(found)) == (Fits.CANNOT, [Fit.NONE_HOLDS, Fit.RESOURCE_SHORT])
+    assert (found.verdict, rules_of(found)) == (FitVerdict.CANNOT, [Fit.NONE_HOLDS, Fit.RESOURCE_SHORT])
     assert found.because[1].sentence == "rack a/1 has 4 nvidia.com/gpu free, and they ask for 5 nvidia.com/gpu"
 
 
@@ -170,7 +170,7 @@ def test_tp117_too_few_places_and_why() -> None:
     gang = a_gang(a_clique("a", 3, GPU4), required="r")
     tainted = a_node("n2", ONE, 8, 9, TAINT)
     found = whole(gang, a_node("n0", ONE, 4), a_node("n1", ONE, 3), tainted, a_node("n3", OTHER, 0))
-    assert (found.verdict, rules_of(found)) == (Fits.CANNOT, [Fit.NONE_HOLDS, Fit.PLACES_SHORT])
+    assert (found.verdict, rules_of(found)) == (FitVerdict.CANNOT, [Fit.NONE_HOLDS, Fit.PLACES_SHORT])
     assert "room for 1 of 3 pods of llm-0-a, each 4 nvidia.com/gpu" in found.because[1].sentence
     assert "of its 3 nodes 1 has too little free, 1 keeps them away by the taint gpu-only" in found.because[1].sentence
 
@@ -191,7 +191,7 @@ def test_tp118_too_many_large_pods() -> None:
     """Each kind has room by itself and there are GPUs enough, but a node takes one pod of either kind."""
     gang = a_gang(a_clique("a", 2, a_demand(3)), a_clique("b", 2, a_demand(4)), required="r")
     found = whole(gang, *(a_node(f"n{number}", ONE, 5) for number in range(3)))
-    assert (found.verdict, rules_of(found)) == (Fits.CANNOT, [Fit.NONE_HOLDS, Fit.LARGE_SHORT])
+    assert (found.verdict, rules_of(found)) == (FitVerdict.CANNOT, [Fit.NONE_HOLDS, Fit.LARGE_SHORT])
     assert "room for 3 of the 4 pods that ask for 3 nvidia.com/gpu or more" in found.because[1].sentence
 
 
@@ -200,7 +200,7 @@ def test_tp119_too_few_domains() -> None:
     cliques = (a_clique("a", 2, a_demand(3)), a_clique("b", 2, a_demand(3)))
     gang = a_gang(*cliques, required="z", a=Pack("r"), b=Pack("r"))
     found = whole(gang, a_node("n0", ONE, 6), a_node("n1", OTHER, 3), a_node("n2", {"z": "a", "r": "3"}, 3))
-    assert (found.verdict, rules_of(found)) == (Fits.CANNOT, [Fit.NONE_HOLDS, Fit.PARTS_SHORT])
+    assert (found.verdict, rules_of(found)) == (FitVerdict.CANNOT, [Fit.NONE_HOLDS, Fit.PARTS_SHORT])
     assert "at most 1 of 2 such as llm-0-a, each in one rack" in found.because[1].sentence
     alone = whole(a_gang(cliques[0], required="z", a=Pack("h")), a_node("n0", ONE, 5), a_node("n1", ONE, 5))
     assert rules_of(alone) == [Fit.NONE_HOLDS, Fit.NONE_HOLDS, Fit.PLACES_SHORT]
@@ -212,57 +212,57 @@ def test_tp120_neither_a_place_nor_a_proof() -> None:
     gang, ground = a_gang(*kinds, required="r"), [a_node("n0", ONE, 7, 4), a_node("n1", ONE, 7, 4)]
     assert holds({f"llm-0-{name}": ["n0", "n1"] for name in "abc"}, gang, ground)
     found = whole(gang, *ground)
-    assert (found.verdict, rules_of(found)) == (Fits.UNDECIDED, [Fit.NOT_FOUND])
+    assert (found.verdict, rules_of(found)) == (FitVerdict.UNDECIDED, [Fit.NOT_FOUND])
 
 
 def test_tp101_no_node_has_every_label() -> None:
     found = whole(a_gang(a_clique("a", 1, SMALL), required="z"), a_node("n0", {"z": "a"}, 8))
-    assert (found.verdict, rules_of(found)) == (Fits.CANNOT, [Fit.NO_DOMAIN])
+    assert (found.verdict, rules_of(found)) == (FitVerdict.CANNOT, [Fit.NO_DOMAIN])
     loose = whole(a_gang(a_clique("a", 1, SMALL)), a_node("n0", {"z": "a"}, 8))
-    assert loose.verdict is Fits.FITS
+    assert loose.verdict is FitVerdict.FITS
 
 
 @pytest.mark.req("TP-112")
 def test_tp112_labels_that_are_missing_are_counted() -> None:
     ground = [a_node("n1", ONE, 1), a_node("n3", {}, 1), a_node("n2", {"z": "a"}, 1)]
-    assert outsiders_of(ground, LEVELS) == ((("z", 1), ("r", 2)), ("n2", "n3"))
-    assert outsiders_of(ground, ()) == ((), ())
+    assert unlabelled_nodes(ground, LEVELS) == ((("z", 1), ("r", 2)), ("n2", "n3"))
+    assert unlabelled_nodes(ground, ()) == ((), ())
 
 
 def test_tp102_racks_of_one_name_in_two_zones_are_two() -> None:
     gang = a_gang(a_clique("a", 2, GPU4), required="r")
     ground = [a_node("n0", ONE, 4), a_node("n1", {"z": "b", "r": "1"}, 4)]
-    assert whole(gang, *ground).verdict is Fits.CANNOT
+    assert whole(gang, *ground).verdict is FitVerdict.CANNOT
 
 
 def test_tp106_what_is_not_looked_at_makes_no_yes() -> None:
     asks = a_demand(1, unseen=("pod affinity",))
     found = whole(a_gang(a_clique("a", 1, asks), required="r"), a_node("n0", ONE, 1))
-    assert (found.verdict, rules_of(found)) == (Fits.UNDECIDED, [Fit.NOT_LOOKED_AT])
+    assert (found.verdict, rules_of(found)) == (FitVerdict.UNDECIDED, [Fit.NOT_LOOKED_AT])
     assert [place.node for place in found.places] == ["n0"]
-    assert whole(a_gang(a_clique("a", 1, asks), required="r"), a_node("n0", ONE, 0)).verdict is Fits.CANNOT
+    assert whole(a_gang(a_clique("a", 1, asks), required="r"), a_node("n0", ONE, 0)).verdict is FitVerdict.CANNOT
 
 
 def test_tp108_preferences_are_told_and_fail_nothing() -> None:
     clique = a_clique("a", 2, a_demand(2))
     gang = a_gang(clique, a_clique("b", 1, SMALL), required="z", preferred="r", a=Pack("", "h"))
     (found,) = fitted(gang, [a_node("n0", ONE, 2), a_node("n1", ONE, 2)]).gangs
-    assert found.whole.verdict is Fits.FITS
+    assert found.all_pods.verdict is FitVerdict.FITS
     told = {(one.pods, one.of, one.level): fitting.verdict for one, fitting in found.preferred}
-    assert told == {(3, "llm-0", "rack"): Fits.FITS, (2, "llm-0-a", "host"): Fits.CANNOT}
+    assert told == {(3, "llm-0", "rack"): FitVerdict.FITS, (2, "llm-0-a", "host"): FitVerdict.CANNOT}
 
 
 def test_tp113_what_is_guaranteed_in_words() -> None:
     cliques = (a_clique("a", 1, SMALL), a_clique("b", 2, SMALL, group="pool"), a_clique("c", 3, SMALL, group="pool"))
     gang = a_gang(*cliques, required="z", pool=Pack("r"), c=Pack("h"))
     (found,) = fitted(gang, [a_node("n0", ONE, 0)]).gangs
-    promises = [(one.pods, one.of, one.level) for one in found.promises]
+    promises = [(one.pods, one.of, one.level) for one in found.guaranteed]
     assert promises == [(6, "llm-0", "zone"), (5, "llm-0-pool-0", "rack"), (3, "llm-0-c", "host")]
 
 
 def test_tp109_a_gang_without_pods_fits_anywhere() -> None:
     found = whole(a_gang(a_clique("a", 0, SMALL), required="r"))
-    assert (found.verdict, rules_of(found)) == (Fits.FITS, [Fit.NOTHING_ASKED])
+    assert (found.verdict, rules_of(found)) == (FitVerdict.FITS, [Fit.NOTHING_ASKED])
 
 
 def test_tp100_every_order_of_three_unequal_racks() -> None:
@@ -270,4 +270,4 @@ def test_tp100_every_order_of_three_unequal_racks() -> None:
     gang = a_gang(a_clique("a", 1, a_demand(1)), a_clique("b", 1, GPU4), required="z", a=Pack("r"), b=Pack("r"))
     for sizes in permutations((1, 4, 0)):
         ground = [a_node(f"n{number}", {"z": "a", "r": str(number)}, size) for number, size in enumerate(sizes)]
-        assert whole(gang, *ground).verdict is Fits.FITS, sizes
+        assert whole(gang, *ground).verdict is FitVerdict.FITS, sizes

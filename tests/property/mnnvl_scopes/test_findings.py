@@ -10,7 +10,7 @@ from grove_core.kernel.frozen import thaw
 from grove_core.reconcile import reconcile
 from grove_core.resources.domain_sharing import shared_claim_entry
 from grove_core.resources.podcliqueset import PodCliqueSet
-from tests.property.mnnvl_scopes.worlds import CLASS, ENABLED, GPUS, brought_up, settled
+from tests.property.mnnvl_scopes.sharing_sets import CLASS, ENABLED, GPUS, brought_up, settled
 from tests.property.workload.life import with_image
 from tests.property.workload.sets import clique_raw, set_raw
 

@@ -31,14 +31,14 @@ def findings_of_misplacement(snapshot: Snapshot, nodes: NodeLabels) -> Iterator[
         for clique in snapshot.cliques
     }
     for gang in snapshot.gangs:
-        because = tuple(_broken_in(gang, placed, nodes))
+        because = tuple(_broken_constraints(gang, placed, nodes))
         if because:
             yield Finding(gang.ref, MISPLACEMENT, "Broken", because)
 
 
 def has_required_constraint(snapshot: Snapshot) -> bool:
     """Whether a PodGang of the set requires that pods share the value of a node label."""
-    return any(key for gang in snapshot.gangs for key, _ in _scopes_of(gang))
+    return any(key for gang in snapshot.gangs for key, _ in _required_labels(gang))
 
 
 def has_unknown_node(snapshot: Snapshot, nodes: NodeLabels) -> bool:
@@ -52,18 +52,18 @@ def _runs(pod: Pod) -> bool:
     return not pod.deleting and pod.phase not in FINISHED_PHASES
 
 
-def _broken_in(gang: PodGang, placed: Mapping[str, list[Pod]], nodes: NodeLabels) -> Iterator[Reason]:
-    for key, cliques in _scopes_of(gang):
+def _broken_constraints(gang: PodGang, placed: Mapping[str, list[Pod]], nodes: NodeLabels) -> Iterator[Reason]:
+    for key, cliques in _required_labels(gang):
         domains: defaultdict[str, list[str]] = defaultdict(list)
         for pod in (pod for name in cliques for pod in placed.get(name, ())):
             domains[nodes[pod.node].get(key, "")].append(pod.name)
         if len(domains) > 1 or "" in domains:
             clique = Ref(GROVE, "PodClique", gang.ref.namespace, cliques[0])
             subject = gang.ref if len(cliques) > 1 else clique
-            yield Why.PODS_APART.because(subject, key=key, where=_where(domains))
+            yield Why.PODS_APART.because(subject, key=key, where=_domains_text(domains))
 
 
-def _scopes_of(gang: PodGang) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _required_labels(gang: PodGang) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Each required node label of a gang, with the names of the PodCliques whose pods have to share its value."""
     placement = gang.placement
     scopes: Iterable[tuple[str, tuple[str, ...]]] = (
@@ -74,13 +74,13 @@ def _scopes_of(gang: PodGang) -> Iterator[tuple[str, tuple[str, ...]]]:
     return (scope for scope in scopes if scope[0] and scope[1])
 
 
-def _where(domains: Mapping[str, list[str]]) -> str:
+def _domains_text(domains: Mapping[str, list[str]]) -> str:
     """The number of pods in the largest domain, and the pods in every other one by name."""
     (first, most), *others = sorted(domains.items(), key=lambda one: (-len(one[1]), one[0]))
-    words = [f"{len(most)} pod{'' if len(most) == 1 else 's'} in {_domain(first)}"]
-    words += [f"{listed(names)} in {_domain(value)}" for value, names in others]
+    words = [f"{len(most)} pod{'' if len(most) == 1 else 's'} in {_domain_text(first)}"]
+    words += [f"{listed(names)} in {_domain_text(value)}" for value, names in others]
     return "; ".join(words)
 
 
-def _domain(value: str) -> str:
+def _domain_text(value: str) -> str:
     return value or "none (the node has no such label)"

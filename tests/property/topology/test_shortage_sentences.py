@@ -5,22 +5,22 @@ from typing import Any, Final
 
 from grove_core.admit import admit
 from grove_core.admit_topology import admit_topology, admit_topology_deletion
-from grove_core.areas.topology.admit import UNSEEN, Around
+from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyView
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, Level
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, TopologyAware
 from grove_core.resources.topology_usage import TopologyUser
 from tests.property.admission_tables import same_words, words_of
-from tests.property.topology.admitting import CREATED, a_set, raw_topology
-from tests.property.topology.gangs import ON, topology
+from tests.property.topology.sets_to_admit import CREATED, a_set, raw_topology
+from tests.property.topology.sets_with_constraints import ON, topology
 
 Json = dict[str, Any]
 KNOWN: Final = {
     "aws-p5": topology("aws-p5"),
     "flat": topology("flat", ("zone", "example.com/zone")),
 }
-PLACED: Final = Around(KNOWN, {("ml", "llm"): 3}, {})
+PLACED: Final = TopologyView(KNOWN, {("ml", "llm"): 3}, {})
 NEITHER: Final[Json] = {"pack": {}}
 OLD: Final = a_set("", {"packDomain": "zone", "pack": {"preferred": "host"}}, "rack", NEITHER)
 UPDATES: Final[tuple[tuple[Json, Json], ...]] = (
@@ -31,7 +31,7 @@ UPDATES: Final[tuple[tuple[Json, Json], ...]] = (
     (a_set("", "zone"), a_set("aws-p5", "zone")),
 )
 SOUND: Final = (("zone", "z"), ("rack", "r"))
-USED: Final = Around(KNOWN, {}, {"t": (TopologyUser("ml", "llm", 2), TopologyUser("ml", "waits", 0))})
+USED: Final = TopologyView(KNOWN, {}, {"t": (TopologyUser("ml", "llm", 2), TopologyUser("ml", "waits", 0))})
 DEFAULT: Final = Configuration(topology=TopologyAware(True, (Level("zone", "z"), Level("rack", "r"))))
 
 
@@ -54,7 +54,7 @@ def test_tp060_sets_in_words(*, bless: bool) -> None:
             admit(raw, None, None, DEFAULT_CONFIGURATION, None, PLACED).verdict
             for raw in (a_set("aws-p5", "rack"), a_set("", "rack"))
         ),
-        *(admit(a_set(name, "rack"), None, None, ON, None, UNSEEN).verdict for name in ("aws-p5", "")),
+        *(admit(a_set(name, "rack"), None, None, ON, None, NOTHING_KNOWN).verdict for name in ("aws-p5", "")),
         *(admit(with_scheduler(name), None, None, ON, None, PLACED).verdict for name in ("", "default-scheduler")),
     ]
     text = "".join(f"# {number}\n{said(verdict)}" for number, verdict in enumerate(cases))
@@ -67,14 +67,14 @@ def test_tp080_topologies_in_words(*, bless: bool) -> None:
     odd = raw_topology("t", ("zone", "z"), ("Zone", "z"), ("host", "a b"), ("rack", "r"), ("zone", "k" * 64))
     cases = [
         admit_topology(less, old, USED, ON).verdict,
-        admit_topology(less, old, UNSEEN, ON).verdict,
-        admit_topology(default, None, UNSEEN, DEFAULT).verdict,
+        admit_topology(less, old, NOTHING_KNOWN, ON).verdict,
+        admit_topology(default, None, NOTHING_KNOWN, DEFAULT).verdict,
         admit_topology(odd, None, USED, ON).verdict,
         admit_topology(raw_topology("t"), None, USED, ON).verdict,
         admit_topology(raw_topology("t", *((f"d{n}", f"k{n}") for n in range(17))), None, USED, ON).verdict,
         admit_topology({"kind": "ClusterTopology", "spec": {"levels": [{"domain": 3}, 7]}}, None, USED, ON).verdict,
         admit_topology_deletion(old, USED).verdict,
-        admit_topology_deletion(old, UNSEEN).verdict,
+        admit_topology_deletion(old, NOTHING_KNOWN).verdict,
         admit_topology_deletion(raw_topology("t", *SOUND, finalizers=[TOPOLOGY_FINALIZER]), USED).verdict,
     ]
     text = "".join(f"# {number}\n{said(verdict)}" for number, verdict in enumerate(cases))

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from grove_core.areas.topology.ground import WHOLE, Ground
+from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, NodeCapacity
 from grove_core.resources.placement import NO_PACK, Pack, Placement
 from grove_core.resources.pod_demand import PodDemand
 
 
-class CliqueAsk(NamedTuple):
+class CliqueRequest(NamedTuple):
     """The pods of one clique.
 
     Attributes:
@@ -28,30 +28,30 @@ class CliqueAsk(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class GangAsk:
+class GangRequest:
     """A gang, and what its scheduler is told of it."""
 
     name: str
-    cliques: tuple[CliqueAsk, ...]
+    cliques: tuple[CliqueRequest, ...]
     placement: Placement
 
 
-Owner = tuple[str, str]
+ConstraintOwner = tuple[str, str]
 """What of a set has a constraint: the set itself, a ``group`` or a ``clique``, and its name there."""
 
-_GANG: Final[Owner] = ("", "")
+_GANG: Final[ConstraintOwner] = ("", "")
 
 
-class Constrained(NamedTuple):
+class ConstrainedPart(NamedTuple):
     """What of a gang has a constraint, and how many pods that is."""
 
-    owner: Owner
+    owner: ConstraintOwner
     name: str
     pods: int
     pack: Pack
 
 
-class Load(NamedTuple):
+class PodBatch(NamedTuple):
     """Equal pods that may be apart: how many, of which demand, of which clique."""
 
     demand: int
@@ -59,12 +59,12 @@ class Load(NamedTuple):
     clique: str
 
 
-Shape = tuple[int, tuple[tuple[int, int], ...], tuple["Shape", ...]]
+TreeShape = tuple[int, tuple[tuple[int, int], ...], tuple["TreeShape", ...]]
 """A bundle without its names: equal shapes fit equally."""
 
 
 @dataclass(frozen=True, slots=True)
-class Bundle:
+class GangTree:
     """What goes into one domain of a level.
 
     Attributes:
@@ -77,10 +77,10 @@ class Bundle:
 
     level: int
     name: str
-    loads: tuple[Load, ...]
-    parts: tuple["Bundle", ...]
+    loads: tuple[PodBatch, ...]
+    parts: tuple["GangTree", ...]
     totals: Mapping[int, int]
-    shape: Shape
+    shape: TreeShape
 
     @property
     def pods(self) -> int:
@@ -92,16 +92,18 @@ class Bundle:
         """Whether its pods are all alike and may be apart."""
         return len(self.totals) == 1 and not self.parts
 
-    def cliques(self) -> Iterator[Load]:
+    def cliques(self) -> Iterator[PodBatch]:
         """Every load, parts included."""
         yield from self.loads
         for part in self.parts:
             yield from part.cliques()
 
 
-def bundle_of(level: int, name: str, loads: Iterable[Load], parts: Iterable[Bundle], ground: Ground) -> Bundle:
+def tree_of(
+    level: int, name: str, loads: Iterable[PodBatch], parts: Iterable[GangTree], ground: NodeCapacity
+) -> GangTree:
     """Put a bundle together; a part that may be anywhere dissolves into it."""
-    own, inner = [load for load in loads if load.pods], list[Bundle]()
+    own, inner = [load for load in loads if load.pods], list[GangTree]()
     for part in parts:
         if part.level > level:
             inner.append(part)
@@ -117,26 +119,31 @@ def bundle_of(level: int, name: str, loads: Iterable[Load], parts: Iterable[Bund
         for demand, pods in part.totals.items():
             totals[demand] = totals.get(demand, 0) + pods
     shape = (level, tuple((load.demand, load.pods) for load in own), tuple(part.shape for part in inner))
-    return Bundle(level, name, tuple(own), tuple(inner), totals, shape)
+    return GangTree(level, name, tuple(own), tuple(inner), totals, shape)
 
 
-def constrained_in(gang: GangAsk) -> Iterator[Constrained]:
+def constrained_parts_of(gang: GangRequest) -> Iterator[ConstrainedPart]:
     """What of a gang has a constraint: the gang itself, replicas of groups in it, cliques."""
     placement = gang.placement
     if placement.gang != NO_PACK:
-        yield Constrained(_GANG, gang.name, sum(one.pods for one in gang.cliques), placement.gang)
+        yield ConstrainedPart(_GANG, gang.name, sum(one.pods for one in gang.cliques), placement.gang)
     cliques = {one.name: one for one in gang.cliques}
     for part in placement.packed_groups:
         members = [cliques[name] for name in part.cliques]
-        owner: Owner = ("group", members[0].group)
-        yield Constrained(owner, part.name, sum(one.pods for one in members), part.pack)
+        owner: ConstraintOwner = ("group", members[0].group)
+        yield ConstrainedPart(owner, part.name, sum(one.pods for one in members), part.pack)
     for name, pack in placement.cliques:
-        yield Constrained(("clique", cliques[name].template), name, cliques[name].pods, pack)
+        yield ConstrainedPart(("clique", cliques[name].template), name, cliques[name].pods, pack)
 
 
-def bundle_of_gang(
-    gang: GangAsk, ground: Ground, demands: Mapping[PodDemand, int], *, preferring: Owner | None, minimum: bool
-) -> Bundle:
+def gang_tree_of(
+    gang: GangRequest,
+    ground: NodeCapacity,
+    demands: Mapping[PodDemand, int],
+    *,
+    preferring: ConstraintOwner | None,
+    minimum: bool,
+) -> GangTree:
     """A gang as its constraints nest it.
 
     Args:
@@ -147,27 +154,29 @@ def bundle_of_gang(
         minimum: only the pods that it needs to start.
     """
     levels: dict[tuple[str, str], int] = {}
-    for one in constrained_in(gang):
-        preferred = ground.level_of(one.pack.preferred) if one.owner == preferring else WHOLE
+    for one in constrained_parts_of(gang):
+        preferred = ground.level_of(one.pack.preferred) if one.owner == preferring else CLUSTER_LEVEL
         levels[one.owner[0], one.name] = max(ground.level_of(one.pack.required), preferred)
-    single: dict[str, Bundle] = {}
+    single: dict[str, GangTree] = {}
     for clique in gang.cliques:
-        load = Load(demands[clique.demand], clique.minimum if minimum else clique.pods, clique.name)
-        single[clique.name] = bundle_of(levels.get(("clique", clique.name), WHOLE), clique.name, [load], (), ground)
+        load = PodBatch(demands[clique.demand], clique.minimum if minimum else clique.pods, clique.name)
+        single[clique.name] = tree_of(
+            levels.get(("clique", clique.name), CLUSTER_LEVEL), clique.name, [load], (), ground
+        )
     parts = [
-        bundle_of(levels["group", one.name], one.name, (), [single.pop(name) for name in one.cliques], ground)
+        tree_of(levels["group", one.name], one.name, (), [single.pop(name) for name in one.cliques], ground)
         for one in gang.placement.packed_groups
     ]
-    return bundle_of(levels.get(("", gang.name), WHOLE), gang.name, (), (*parts, *single.values()), ground)
+    return tree_of(levels.get(("", gang.name), CLUSTER_LEVEL), gang.name, (), (*parts, *single.values()), ground)
 
 
-def demands_of(gangs: Sequence[GangAsk]) -> dict[PodDemand, int]:
+def demand_indices(gangs: Sequence[GangRequest]) -> dict[PodDemand, int]:
     """Every demand once, with its index."""
     found = dict.fromkeys(clique.demand for gang in gangs for clique in gang.cliques)
     return {demand: index for index, demand in enumerate(found)}
 
 
-def _weight(part: Bundle, ground: Ground) -> tuple[list[tuple[int, int]], int]:
+def _weight(part: GangTree, ground: NodeCapacity) -> tuple[list[tuple[int, int]], int]:
     """The heaviest first: by the scarcest resource that it asks for."""
     asked: dict[int, int] = {}
     for demand, pods in part.totals.items():

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from grove_core.areas.topology.admit_levels import levels_text, users_text
-from grove_core.areas.topology.moment import TopologyMoment
 from grove_core.areas.topology.rules import Why
-from grove_core.areas.topology.verdicts import Hold
+from grove_core.areas.topology.topology_snapshot import TopologySnapshot
+from grove_core.areas.topology.verdicts import DeletionHold
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.reasons import Reason
@@ -16,17 +16,17 @@ from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology
 QUESTION = "topologyUse"
 
 
-def wants_of_topologies(moment: TopologyMoment) -> tuple[Desired, tuple[Finding, ...]]:
+def wants_of_lifecycle(moment: TopologySnapshot) -> tuple[Desired, tuple[Finding, ...]]:
     """The wishes about one topology, at most one write at a time, and who holds it."""
     found = moment.topology
     if found is None:
-        return _missing(moment), ()
-    hold, why = hold_of(moment), _why_held(moment, found)
+        return _default_to_create(moment), ()
+    hold, why = deletion_hold_of(moment), _hold_reason(moment, found)
     finding = Finding(found.ref, QUESTION, hold.value, (why,))
     metadata: dict[str, Json] = {}
     because: list[Reason] = []
-    restored, held = _default_of(moment, found)
-    finalizers = _finalizers(hold, found)
+    restored, held = _default_restored(moment, found)
+    finalizers = _wanted_finalizers(hold, found)
     if finalizers is not None:
         metadata["finalizers"] = finalizers
         because.append(why)
@@ -37,28 +37,28 @@ def wants_of_topologies(moment: TopologyMoment) -> tuple[Desired, tuple[Finding,
     if metadata:
         fields["metadata"] = FrozenMap(metadata)
     elif restored:  # by itself: who refuses levels does not refuse the finalizer with them
-        fields["spec"] = FrozenMap({"levels": _json(moment.told.levels)})
+        fields["spec"] = FrozenMap({"levels": _levels_as_json(moment.told.levels)})
         because += restored
     if found.deleting and TOPOLOGY_FINALIZER in found.finalizers:
-        if hold is Hold.HELD:
+        if hold is DeletionHold.HELD:
             held = (Withheld(found.ref, (Why.USERS_STAY.because(found.ref, users=users_text(moment.users)),)),)
-        elif hold is Hold.UNKNOWN:
+        elif hold is DeletionHold.UNKNOWN:
             held = (Withheld(found.ref, (why,)),)
     wants = [Applied(found.ref, found.guard, FrozenMap(fields), tuple(because))] if fields else []
-    wants += _let_go_of_shadow(moment)
+    wants += _drop_shadowed_finalizer(moment)
     return Desired(tuple(wants), held), (finding,)
 
 
-def _let_go_of_shadow(moment: TopologyMoment) -> Iterator[Applied]:
+def _drop_shadowed_finalizer(moment: TopologySnapshot) -> Iterator[Applied]:
     """A binding beside a topology of its name is used by nobody (TP-049)."""
     other = moment.shadowed
     if other is not None and TOPOLOGY_FINALIZER in other.finalizers:
         because = (Why.SHADOWED.because(other.ref, topology=moment.name),)
-        fields = FrozenMap({"metadata": FrozenMap({"finalizers": _without_ours(other.finalizers)})})
+        fields = FrozenMap({"metadata": FrozenMap({"finalizers": _without_grove_finalizer(other.finalizers)})})
         yield Applied(other.ref, other.guard, fields, because)
 
 
-def _missing(moment: TopologyMoment) -> Desired:
+def _default_to_create(moment: TopologySnapshot) -> Desired:
     """The default one is made; any other that is missing is somebody's to make (TP-050)."""
     if not moment.is_default or not moment.told.enabled:
         return Desired()
@@ -68,47 +68,49 @@ def _missing(moment: TopologyMoment) -> Desired:
             "apiVersion": GROVE,
             "kind": TOPOLOGY_KIND,
             "metadata": FrozenMap({"name": moment.name, "labels": FrozenMap({MANAGED_BY: OPERATOR})}),
-            "spec": FrozenMap({"levels": _json(moment.told.levels)}),
+            "spec": FrozenMap({"levels": _levels_as_json(moment.told.levels)}),
         }
     )
     return Desired((Present(ref, manifest, (Why.DEFAULT_MADE.because(ref),), is_foundation=True),))
 
 
-def hold_of(moment: TopologyMoment) -> Hold:
+def deletion_hold_of(moment: TopologySnapshot) -> DeletionHold:
     """Whether a topology is held; one user is enough to know it (TP-122)."""
-    if moment.is_let_go:
-        return Hold.FREE
+    if moment.drops_finalizer:
+        return DeletionHold.FREE
     if moment.users:
-        return Hold.HELD
-    return Hold.FREE if moment.knows_users else Hold.UNKNOWN
+        return DeletionHold.HELD
+    return DeletionHold.FREE if moment.users_are_known else DeletionHold.UNKNOWN
 
 
-def _why_held(moment: TopologyMoment, found: ClusterTopology) -> Reason:
+def _hold_reason(moment: TopologySnapshot, found: ClusterTopology) -> Reason:
     """Why a topology is held, or not."""
-    if moment.is_let_go:
+    if moment.drops_finalizer:
         return Why.DEFAULT_RELEASED.because(found.ref)
     if moment.users:
         return Why.TOPOLOGY_USED.because(found.ref, users=users_text(moment.users))
-    if not moment.knows_users:
+    if not moment.users_are_known:
         return Why.SETS_NOT_COLLECTED.because(found.ref, kinds=", ".join(moment.unknown))
     return Why.TOPOLOGY_UNUSED.because(found.ref)
 
 
-def _finalizers(hold: Hold, found: ClusterTopology) -> tuple[str, ...] | None:
+def _wanted_finalizers(hold: DeletionHold, found: ClusterTopology) -> tuple[str, ...] | None:
     """The finalizers it should have; None where they are as they should be. Others' stay, in their order (TP-041)."""
-    holds = hold is Hold.HELD
-    if hold is Hold.UNKNOWN or holds == (TOPOLOGY_FINALIZER in found.finalizers):
+    holds = hold is DeletionHold.HELD
+    if hold is DeletionHold.UNKNOWN or holds == (TOPOLOGY_FINALIZER in found.finalizers):
         return None
     if holds:  # an API server takes no new finalizer for what is being deleted
         return None if found.deleting else (*found.finalizers, TOPOLOGY_FINALIZER)
-    return _without_ours(found.finalizers)
+    return _without_grove_finalizer(found.finalizers)
 
 
-def _without_ours(finalizers: tuple[str, ...]) -> tuple[str, ...]:
+def _without_grove_finalizer(finalizers: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in finalizers if name != TOPOLOGY_FINALIZER)
 
 
-def _default_of(moment: TopologyMoment, found: ClusterTopology) -> tuple[tuple[Reason, ...], tuple[Withheld, ...]]:
+def _default_restored(
+    moment: TopologySnapshot, found: ClusterTopology
+) -> tuple[tuple[Reason, ...], tuple[Withheld, ...]]:
     """Why the default one is written anew, and why it is not although it should be (TP-051, TP-052, TP-054)."""
     if not moment.is_default or not moment.told.enabled or found.deleting:
         return (), ()
@@ -128,5 +130,5 @@ def _default_of(moment: TopologyMoment, found: ClusterTopology) -> tuple[tuple[R
     return (restored,), ()
 
 
-def _json(levels: Levels) -> tuple[FrozenMap, ...]:
+def _levels_as_json(levels: Levels) -> tuple[FrozenMap, ...]:
     return tuple(FrozenMap(level._asdict()) for level in levels)

@@ -12,11 +12,11 @@ def opts_out(annotations: Mapping[str, object]) -> bool:
     return annotations.get(MNNVL_ENABLED, "true") != "true"
 
 
-def asking(template: SetTemplate) -> tuple[str, ...]:
+def cliques_with_gpus(template: SetTemplate) -> tuple[str, ...]:
     """The cliques that ask for GPUs, in the order of the template."""
     return tuple(clique.name for clique in template.cliques if asks_for_gpus(clique.spec.pod_spec))
 
 
 def wants_domains(annotations: Mapping[str, object], template: SetTemplate) -> bool:
     """Whether it would have them where MNNVL is on in mode `operator`."""
-    return not opts_out(annotations) and bool(asking(template))
+    return not opts_out(annotations) and bool(cliques_with_gpus(template))

@@ -6,13 +6,13 @@ from typing import Final
 import pytest
 
 from grove_core.areas.topology.rules import Why
-from grove_core.areas.topology.survey import State, survey_of
+from grove_core.areas.topology.usage_report import TopologyState, usage_report_of
 from grove_core.kernel.reasons import Rule
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, effective_topologies
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster
 from grove_core.snapshot.indexing import cluster_of
-from tests.property.topology.gangs import ON, constrained, topology
+from tests.property.topology.sets_with_constraints import ON, constrained, topology
 from tests.property.workload.sets import NOW, applied
 
 EVERYTHING: Final = frozenset((kind, EVERYWHERE) for kind in ("PodCliqueSet", "PodClique", TOPOLOGY_KIND))
@@ -35,15 +35,15 @@ def cluster(*names: str, kind: str = TOPOLOGY_KIND, configuration: Configuration
     ],
 )
 def test_tp127_tp130_whom_no_admission_judges(kind: str, configuration: Configuration, why: Rule | None) -> None:
-    found = {one.name: one for one in survey_of(cluster("t", kind=kind, configuration=configuration), NOW)}["t"]
-    assert (found.unguarded.rule if found.unguarded is not None else None) is why
+    found = {one.name: one for one in usage_report_of(cluster("t", kind=kind, configuration=configuration), NOW)}["t"]
+    assert (found.not_validated.rule if found.not_validated is not None else None) is why
     assert (found.kind, found.locked) == (kind, False)
     assert [reason.rule for reason in found.lock] == ([why] if why is not None else [])
 
 
 def test_tp121_who_uses_what_and_what_is_missing() -> None:
-    survey = survey_of(cluster("other"), NOW)
+    survey = usage_report_of(cluster("other"), NOW)
     assert [(one.name, one.state, [user.name for user in one.users]) for one in survey] == [
-        ("other", State.FREE, []),
-        ("t", State.MISSING, ["llm"]),
+        ("other", TopologyState.FREE, []),
+        ("t", TopologyState.MISSING, ["llm"]),
     ]

@@ -9,7 +9,7 @@ from grove_core.resources.node import Node, unschedulable_reason
 from grove_core.resources.pod_demand import Amounts, PodDemand
 from grove_core.resources.pod_on_node import PodOnNode
 
-WHOLE: Final = -1
+CLUSTER_LEVEL: Final = -1
 """The level of the cluster as a whole, above every level of a topology."""
 
 
@@ -32,7 +32,7 @@ class Domain(NamedTuple):
         return "/".join(self.path)
 
 
-class Ground:
+class NodeCapacity:
     """What a search looks at, worked out once. Nothing in it changes.
 
     Attributes:
@@ -54,7 +54,7 @@ class Ground:
         self.free = [[node.amounts.get(resource, 0) for resource in self.resources] for node in self.nodes]
         places = {resource: index for index, resource in enumerate(self.resources)}
         self.asks = [tuple((places[resource], amount) for resource, amount in one.amounts) for one in demands]
-        self.suits = _suits(self.nodes, demands)
+        self.suits = _eligible(self.nodes, demands)
         self.room = [
             [
                 min([row[place] // amount for place, amount in asks]) if suits else 0
@@ -63,13 +63,13 @@ class Ground:
             for asks, suited in zip(self.asks, self.suits, strict=True)
         ]
         keys = [level.key for level in levels]
-        self._paths = [_path(node, keys) for node in self.nodes]
-        self.whole = Domain(WHOLE, (), tuple(range(len(self.nodes))))
+        self._paths = [_domain_path(node, keys) for node in self.nodes]
+        self.whole = Domain(CLUSTER_LEVEL, (), tuple(range(len(self.nodes))))
         self._inside: dict[tuple[tuple[str, ...], int], tuple[Domain, ...]] = {}
 
     def level_of(self, key: str) -> int:
         """The level whose label has this key."""
-        return next((index for index, level in enumerate(self.levels) if level.key == key), WHOLE)
+        return next((index for index, level in enumerate(self.levels) if level.key == key), CLUSTER_LEVEL)
 
     def inside(self, domain: Domain, level: int) -> tuple[Domain, ...]:
         """The domains of a level that a domain consists of, sorted; the domain itself where that is no narrower.
@@ -89,7 +89,7 @@ class Ground:
         return self._inside[key]
 
 
-def _suits(nodes: Sequence[Node], demands: Sequence[PodDemand]) -> list[list[bool]]:
+def _eligible(nodes: Sequence[Node], demands: Sequence[PodDemand]) -> list[list[bool]]:
     """Demand -> node -> whether it takes such pods at all; the same for all that differ in amounts alone."""
     found: dict[tuple[object, ...], list[bool]] = {}
     for one in demands:
@@ -98,7 +98,7 @@ def _suits(nodes: Sequence[Node], demands: Sequence[PodDemand]) -> list[list[boo
     return [found[one[1:]] for one in demands]
 
 
-class Outsiders(NamedTuple):
+class UnlabelledNodes(NamedTuple):
     """Nodes that a topology does not know: they lack labels (TP-112).
 
     Attributes:
@@ -110,25 +110,25 @@ class Outsiders(NamedTuple):
     names: tuple[str, ...]
 
 
-NOBODY: Final = Outsiders((), ())
+NO_UNLABELLED_NODES: Final = UnlabelledNodes((), ())
 
 
-def outsiders_of(nodes: Iterable[Node], levels: Levels) -> Outsiders:
+def unlabelled_nodes(nodes: Iterable[Node], levels: Levels) -> UnlabelledNodes:
     """Those that lack a label of some level; linear."""
     keys = [level.key for level in levels]
-    outside = [node for node in nodes if not _path(node, keys)] if keys else []
+    outside = [node for node in nodes if not _domain_path(node, keys)] if keys else []
     counts = ((key, sum(not node.labels.get(key) for node in outside)) for key in keys)
-    return Outsiders(tuple(pair for pair in counts if pair[1]), tuple(sorted(node.name for node in outside)))
+    return UnlabelledNodes(tuple(pair for pair in counts if pair[1]), tuple(sorted(node.name for node in outside)))
 
 
-def _path(node: Node, keys: Sequence[str]) -> tuple[str, ...]:
+def _domain_path(node: Node, keys: Sequence[str]) -> tuple[str, ...]:
     """Where a node stands; empty where it lacks a label of some level (TP-101)."""
     labels = node.labels
     path = tuple([labels.get(key, "") for key in keys])
     return path if all(path) else ()
 
 
-def left_of(nodes: Iterable[Node], tenants: Iterable[PodOnNode], of: tuple[str, str]) -> list[Node]:
+def free_capacity_of(nodes: Iterable[Node], tenants: Iterable[PodOnNode], of: tuple[str, str]) -> list[Node]:
     """Nodes with what is left of them (TP-103).
 
     Args:
@@ -140,8 +140,8 @@ def left_of(nodes: Iterable[Node], tenants: Iterable[PodOnNode], of: tuple[str, 
             there = taken.setdefault(tenant.node, {})
             for resource, amount in tenant.amounts.items():
                 there[resource] = there.get(resource, 0) + amount
-    return [_less(node, taken[node.name]) if node.name in taken else node for node in nodes]
+    return [_reduced_by(node, taken[node.name]) if node.name in taken else node for node in nodes]
 
 
-def _less(node: Node, taken: Amounts) -> Node:
+def _reduced_by(node: Node, taken: Amounts) -> Node:
     return replace(node, amounts={key: max(0, amount - taken.get(key, 0)) for key, amount in node.amounts.items()})

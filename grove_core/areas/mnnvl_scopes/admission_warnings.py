@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from grove_core.areas.mnnvl_scopes.crowd import Crowd, crowds_of
 from grove_core.areas.mnnvl_scopes.rules import Warn
+from grove_core.areas.mnnvl_scopes.sharing_groups import SharingGroup, sharing_groups_of
 from grove_core.kernel.admission import Caution
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
@@ -43,8 +43,13 @@ def warnings_to(
     """
     if not configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return
-    crowds = tuple(crowds_of(new))
-    for warnings in (_out_of_reach(new), _in_vain(new), _crowded(new, crowds), _classes(crowds, classes)):
+    crowds = tuple(sharing_groups_of(new))
+    for warnings in (
+        _out_of_reach(new),
+        _without_gpus(new),
+        _too_many_pods(new, crowds),
+        _device_classes(crowds, classes),
+    ):
         yield from (found.caution(subject) for found in warnings)
 
 
@@ -62,7 +67,7 @@ def _out_of_reach(manifest: Manifest) -> Iterator[Violation]:
             yield Violation(f"{CLIQUES}[{index}]", clique.name, Warn.OUT_OF_REACH, facts)
 
 
-def _in_vain(manifest: Manifest) -> Iterator[Violation]:
+def _without_gpus(manifest: Manifest) -> Iterator[Violation]:
     """MS-081: who says "true" for itself, and of whose cliques none asks for GPUs."""
     template = manifest.spec.template
     by_name = {clique.name: clique for clique in template.cliques}
@@ -70,14 +75,14 @@ def _in_vain(manifest: Manifest) -> Iterator[Violation]:
     for place in annotated_elements(manifest):
         if place.annotations.get(MNNVL_ENABLED) != "true":
             continue
-        of_whom = _concerned(place, manifest, by_name, members)
+        of_whom = _cliques_of_place(place, manifest, by_name, members)
         if not any(asks_for_gpus(clique.spec.pod_spec) for clique in of_whom):
             whom = {CLIQUES: "the clique", GROUPS: "no clique of the group"}.get(place.level, "no standalone clique")
             facts = {"whom": f"{whom} never" if place.level == CLIQUES else whom, "resource": GPU}
             yield Violation(place.at(MNNVL_ENABLED), "true", Warn.NO_GPUS_IN_SCOPE, facts)
 
 
-def _concerned(
+def _cliques_of_place(
     place: AnnotatedElement,
     manifest: Manifest,
     by_name: Mapping[str, CliqueTemplate],
@@ -91,16 +96,16 @@ def _concerned(
     return list(manifest.spec.standalone_cliques)
 
 
-def _crowded(manifest: Manifest, crowds: tuple[Crowd, ...]) -> Iterator[Violation]:
+def _too_many_pods(manifest: Manifest, crowds: tuple[SharingGroup, ...]) -> Iterator[Violation]:
     """MS-082."""
     places = {place.path: place for place in annotated_elements(manifest)}
     for crowd in crowds:
         if crowd.pods > MOST_RESERVED:
             facts: dict[str, Fact] = {"pods": crowd.pods, "most": MOST_RESERVED}
-            yield Violation(_enabled_at(places, crowd), "true", Warn.TOO_MANY_SHARE, facts)
+            yield Violation(_opt_in_path(places, crowd), "true", Warn.TOO_MANY_SHARE, facts)
 
 
-def _classes(crowds: tuple[Crowd, ...], classes: Collection[str] | None) -> Iterator[Violation]:
+def _device_classes(crowds: tuple[SharingGroup, ...], classes: Collection[str] | None) -> Iterator[Violation]:
     """MS-083 to MS-085."""
     for crowd in crowds:
         (first, _), *others = crowd.classes.items()
@@ -113,7 +118,7 @@ def _classes(crowds: tuple[Crowd, ...], classes: Collection[str] | None) -> Iter
                 yield Violation(path, got, Warn.CLASS_UNKNOWN, {})
 
 
-def _enabled_at(places: Mapping[str, AnnotatedElement], crowd: Crowd) -> str:
+def _opt_in_path(places: Mapping[str, AnnotatedElement], crowd: SharingGroup) -> str:
     """Where those who share opt in, or would."""
     own = places[crowd.path]
     speaking = (own, *(places[f"{CLIQUES}[{index}]"] for index in crowd.cliques))

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.topology.moment import moments_of
 from grove_core.areas.topology.rules import Why
+from grove_core.areas.topology.topology_snapshot import topology_snapshots
 from grove_core.document.document import Document
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
@@ -31,8 +31,8 @@ from grove_core.resources.template import SetTemplate
 from grove_core.resources.topology_usage import TopologyUser, bound_pods_by_set, users_by_topology
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.indexing import cluster_of
-from tests.property.topology.gangs import LEVELS, ON, placed, started, topology
-from tests.property.topology.moments import OTHERS, USERS, a_topology, moment
+from tests.property.topology.sets_with_constraints import LEVELS, ON, placed, started, topology
+from tests.property.topology.snapshots_of_topologies import OTHERS, USERS, a_topology, moment
 from tests.property.workload.sets import NOW, applied, clique_raw, set_raw
 
 
@@ -189,7 +189,7 @@ def test_tp044_who_names_none_uses_the_default() -> None:
 @pytest.mark.req("TP-050")
 def test_tp042_a_cluster_has_a_moment_for_each_topology() -> None:
     cluster = cluster_of(sets=(), complete=frozenset({(TOPOLOGY_KIND, EVERYWHERE)}))
-    assert moments_of(cluster, NOW) == ()
+    assert topology_snapshots(cluster, NOW) == ()
     running = placed(started(topology(DEFAULT_TOPOLOGY)))
     bound = [replace(clique, status=replace(clique.status, scheduled=1)) for clique in running.cliques]
     known = replace(
@@ -198,12 +198,12 @@ def test_tp042_a_cluster_has_a_moment_for_each_topology() -> None:
         configuration=ON,
         topologies={"t": topology("t")},
     )
-    assert [(one.name, one.unknown, one.users) for one in moments_of(known, NOW)] == [
+    assert [(one.name, one.unknown, one.users) for one in topology_snapshots(known, NOW)] == [
         (DEFAULT_TOPOLOGY, ("PodClique",), (TopologyUser("ml", "llm", len(bound)),)),
         ("t", ("PodClique",), ()),
     ]
     unseen = replace(known, sets=(), complete=frozenset())
-    assert {one.unknown for one in moments_of(unseen, NOW)} == {("PodClique", "PodCliqueSet")}
+    assert {one.unknown for one in topology_snapshots(unseen, NOW)} == {("PodClique", "PodCliqueSet")}
 
 
 def test_tp044_pods_tell_that_they_are_bound_before_statuses_do() -> None:
@@ -215,7 +215,7 @@ def test_tp044_pods_tell_that_they_are_bound_before_statuses_do() -> None:
         topologies={DEFAULT_TOPOLOGY: topology(DEFAULT_TOPOLOGY)},
     )
     assert not any(clique.status.scheduled for clique in running.cliques)
-    (one,) = moments_of(seen, NOW)
+    (one,) = topology_snapshots(seen, NOW)
     assert one.users == (TopologyUser("ml", "llm", 1),)
 
 
@@ -233,7 +233,7 @@ def test_tp042_no_set_is_no_user_only_where_these_are_all(
 ) -> None:
     found = a_topology("t", held=True)
     cluster = replace(cluster_of(sets=(), complete=complete), is_part=is_part, topologies={"t": found})
-    (one,) = moments_of(cluster, NOW)
+    (one,) = topology_snapshots(cluster, NOW)
     assert one.unknown == unknown
     assert bool(reconcile_topology(one).steps) is (not unknown)
 
@@ -244,7 +244,7 @@ def test_tp042_a_set_that_nobody_has_applied_shows_of_no_other_that_it_is_not_th
 ) -> None:
     root = replace(applied(set_raw(clique_raw("a"))).root, uid=uid)
     cluster = replace(cluster_of(sets=(root,)), topologies={"t": a_topology("t", held=True)})
-    (one,) = moments_of(cluster, NOW)
+    (one,) = topology_snapshots(cluster, NOW)
     assert one.unknown == unknown
 
 

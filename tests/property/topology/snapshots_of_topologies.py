@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from grove_core.areas.topology.moment import TopologyMoment
+from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.resources.api_names import MANAGED_BY, OPERATOR, TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import (
     DEFAULT_TOPOLOGY,
@@ -11,7 +11,7 @@ from grove_core.resources.cluster_topology import (
 )
 from grove_core.resources.configuration import TopologyAware
 from grove_core.resources.topology_usage import TopologyUser
-from tests.property.topology.gangs import LEVELS, topology
+from tests.property.topology.sets_with_constraints import LEVELS, topology
 from tests.property.workload.sets import NOW
 
 OTHERS: Final = ("example.com/a", "example.com/b")
@@ -30,9 +30,9 @@ def moment(
     name: str = DEFAULT_TOPOLOGY,
     on: bool = True,
     unknown: tuple[str, ...] = (),
-) -> TopologyMoment:
+) -> TopologySnapshot:
     told = TopologyAware(on, LEVELS if on else ())
-    return TopologyMoment(name=name, topology=found, users=USERS[users], told=told, now=NOW, unknown=unknown)
+    return TopologySnapshot(name=name, topology=found, users=USERS[users], told=told, now=NOW, unknown=unknown)
 
 
 def a_topology(

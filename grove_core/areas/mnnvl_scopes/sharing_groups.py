@@ -10,7 +10,7 @@ from grove_core.resources.manifest_paths import CLIQUES, GROUPS, METADATA
 from grove_core.resources.template import CliqueTemplate, GroupTemplate, most_replicas
 
 
-class Crowd(NamedTuple):
+class SharingGroup(NamedTuple):
     """Those cliques of a template whose PodCliques share a domain, replica by replica.
 
     Attributes:
@@ -35,7 +35,7 @@ class Crowd(NamedTuple):
     classes: Mapping[str, str]
 
 
-def crowds_of(manifest: Manifest) -> Iterator[Crowd]:
+def sharing_groups_of(manifest: Manifest) -> Iterator[SharingGroup]:
     """Every crowd of a set, in the order of the template. Linear in it."""
     template, last = manifest.spec.template, max(manifest.spec.replicas, 1) - 1
     homes = {
@@ -43,7 +43,7 @@ def crowds_of(manifest: Manifest) -> Iterator[Crowd]:
         for index, group in enumerate(template.pod_clique_scaling_groups)
         for name in group.clique_names
     }
-    found: dict[tuple[SharingScope, str], Crowd] = {}
+    found: dict[tuple[SharingScope, str], SharingGroup] = {}
     for index, clique in enumerate(template.cliques):
         place, group = homes.get(clique.name, (-1, None))
         most = most_replicas(group.replicas, group.scale_config) if group is not None else 1
@@ -60,8 +60,8 @@ def crowds_of(manifest: Manifest) -> Iterator[Crowd]:
         key = (member.scope, path)
         before = found.get(key)
         told = before.classes if before else {}
-        said_at = f"{_speaker(clique, index, group, place) or path}.annotations[{MNNVL_DEVICE_CLASS}]"
-        found[key] = Crowd(
+        said_at = f"{_device_class_path(clique, index, group, place) or path}.annotations[{MNNVL_DEVICE_CLASS}]"
+        found[key] = SharingGroup(
             scope=member.scope,
             path=path,
             name=name,
@@ -75,7 +75,7 @@ def crowds_of(manifest: Manifest) -> Iterator[Crowd]:
     yield from found.values()
 
 
-def _speaker(clique: CliqueTemplate, index: int, group: GroupTemplate | None, place: int) -> str:
+def _device_class_path(clique: CliqueTemplate, index: int, group: GroupTemplate | None, place: int) -> str:
     """Path of what names the clique's device class, but for the set; a group is heard before its cliques (MS-011)."""
     if group is not None and MNNVL_DEVICE_CLASS in group.annotations:
         return f"{GROUPS}[{place}]"

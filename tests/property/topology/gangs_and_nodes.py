@@ -6,7 +6,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from grove_core.areas.topology.bundle import CliqueAsk, GangAsk
+from grove_core.areas.topology.gang_tree import CliqueRequest, GangRequest
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import Level, Levels
@@ -33,16 +33,16 @@ def a_demand(gpus: int, cpus: int = 0, *, tolerates: bool = False, unseen: tuple
     return PodDemand(amounts, tolerations=(Toleration("", "Exists", "", ""),) if tolerates else (), unseen=unseen)
 
 
-def a_clique(name: str, pods: int, demand: PodDemand, *, minimum: int | None = None, group: str = "") -> CliqueAsk:
-    return CliqueAsk(f"llm-0-{name}", name, group, pods, pods if minimum is None else minimum, demand)
+def a_clique(name: str, pods: int, demand: PodDemand, *, minimum: int | None = None, group: str = "") -> CliqueRequest:
+    return CliqueRequest(f"llm-0-{name}", name, group, pods, pods if minimum is None else minimum, demand)
 
 
-def a_gang(*cliques: CliqueAsk, required: str = "", preferred: str = "", **packs: Pack) -> GangAsk:
+def a_gang(*cliques: CliqueRequest, required: str = "", preferred: str = "", **packs: Pack) -> GangRequest:
     """With one constraint for the gang, others for cliques, and ``pool`` for those of that group together."""
     pool = tuple(one.name for one in cliques if one.group == "pool")
     together = (PackedGroup("llm-0-pool-0", pool, packs.pop("pool")),) if "pool" in packs else ()
     own = tuple(sorted((f"llm-0-{name}", pack) for name, pack in packs.items()))
-    return GangAsk("llm-0", cliques, Placement("t", Pack(required, preferred), own, together))
+    return GangRequest("llm-0", cliques, Placement("t", Pack(required, preferred), own, together))
 
 
 @st.composite
@@ -59,7 +59,7 @@ def nodes(draw: st.DrawFn) -> list[Node]:
 
 
 @st.composite
-def gangs(draw: st.DrawFn) -> GangAsk:
+def gangs(draw: st.DrawFn) -> GangRequest:
     """Of up to three cliques with up to five pods; constraints at every level, narrower ones or not."""
     keys = st.sampled_from(["", *KEYS])
     left, cliques = 5, []
@@ -75,14 +75,14 @@ def gangs(draw: st.DrawFn) -> GangAsk:
     return a_gang(*cliques, required=draw(keys), preferred=draw(keys), **packs)
 
 
-def constraints_of(gang: GangAsk) -> Iterator[tuple[str, tuple[str, ...]]]:
+def constraints_of(gang: GangRequest) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The key of a label, and the cliques whose pods have to share its domain."""
     yield gang.placement.gang.required, tuple(one.name for one in gang.cliques)
     yield from ((one.pack.required, one.cliques) for one in gang.placement.packed_groups)
     yield from ((pack.required, (name,)) for name, pack in gang.placement.cliques)
 
 
-def holds(found: Assignment, gang: GangAsk, ground: Iterable[Node]) -> bool:
+def holds(found: Assignment, gang: GangRequest, ground: Iterable[Node]) -> bool:
     """Whether every pod is on a node that takes it, none is too full, and every constraint is kept."""
     by_name = {node.name: node for node in ground}
     used: dict[tuple[str, str], int] = {}
@@ -103,7 +103,7 @@ def holds(found: Assignment, gang: GangAsk, ground: Iterable[Node]) -> bool:
     return True
 
 
-def assignments(gang: GangAsk, ground: Iterable[Node]) -> Iterator[Assignment]:
+def assignments(gang: GangRequest, ground: Iterable[Node]) -> Iterator[Assignment]:
     """Every way to put the pods on nodes, sound or not."""
     names = [node.name for node in ground]
     owners = [one.name for one in gang.cliques for _ in range(one.pods)]

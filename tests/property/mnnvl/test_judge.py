@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.admit import admit
-from grove_core.areas.mnnvl.judge import fabric_of, judge_fabric
+from grove_core.areas.mnnvl.judge import clique_domains_of, judge_mnnvl
 from grove_core.areas.mnnvl.preflight import objection_to_start
-from grove_core.areas.mnnvl.verdicts import Fate
-from grove_core.areas.mnnvl.wants import wake_of_fabric, wants_of_fabric
+from grove_core.areas.mnnvl.verdicts import DomainState
+from grove_core.areas.mnnvl.wants import wake_of_mnnvl, wants_of_mnnvl
 from grove_core.document.document import Document
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
@@ -37,8 +37,8 @@ from grove_core.resources.configuration import (
 from grove_core.resources.domains_ready_condition import CreationFailure, creation_failure_in
 from grove_core.resources.statuses import with_status
 from grove_core.snapshot.snapshot import Snapshot
+from tests.property.mnnvl.gpu_sets import BY_ANNOTATIONS, FOUND, LATE, gpu_clique, scene, told
 from tests.property.mnnvl.gpus import GPUS, ON, Json
-from tests.property.mnnvl.scenes import BY_ANNOTATIONS, FOUND, LATE, gpu_clique, scene, told
 from tests.property.rarely import RARELY
 from tests.property.workload.sets import NOW, applied, clique_raw, raw_sets, rounds_of, set_raw
 
@@ -47,23 +47,27 @@ KIN: Final = ("none", "joined", "without")
 
 def expected(
     kin: str, found: str, *, refused: bool, before: bool, known: bool, on: bool, young: bool, asks: bool, **_by: bool
-) -> Fate | None:
+) -> DomainState | None:
     """The rules, in the order in which they give way to each other; None where nothing is said of the replica."""
     if not (on and asks) and kin != "joined":
         return None  # MN-001, MN-003
     if found == "ours":
-        return Fate.WITHOUT if kin == "without" else Fate.JOINED  # MN-020, MN-021
+        return DomainState.WITHOUT if kin == "without" else DomainState.JOINED  # MN-020, MN-021
     if not known:
-        return {"none": Fate.UNKNOWN, "joined": Fate.JOINED, "without": Fate.WITHOUT}[kin]  # MN-016
+        return {"none": DomainState.UNKNOWN, "joined": DomainState.JOINED, "without": DomainState.WITHOUT}[
+            kin
+        ]  # MN-016
     if not on:
-        return Fate.MISSED  # MN-060
+        return DomainState.MISSED  # MN-060
     if kin == "without" and not (before or refused):
-        return Fate.WITHOUT  # MN-024
+        return DomainState.WITHOUT  # MN-024
     if found.endswith("going") or (found == "an earlier set's" and young):
-        return Fate.FAILED if kin == "without" else Fate.LEAVING  # MN-041
+        return DomainState.FAILED if kin == "without" else DomainState.LEAVING  # MN-041
     if found != "nothing" or refused:
-        return Fate.FAILED  # MN-040, MN-011
-    return {"none": Fate.AWAITED, "joined": Fate.RESTORED, "without": Fate.FAILED}[kin]  # MN-010, MN-043, MN-014
+        return DomainState.FAILED  # MN-040, MN-011
+    return {"none": DomainState.AWAITED, "joined": DomainState.RESTORED, "without": DomainState.FAILED}[
+        kin
+    ]  # MN-010, MN-043, MN-014
 
 
 def states(kin: str, found: str) -> Iterator[dict[str, Any]]:
@@ -100,20 +104,22 @@ def test_mn010_every_state_of_a_replica(kin: str, found: str) -> None:
 def _check_state(state: dict[str, Any]) -> None:
     snapshot = seen_in(**state)
     _check_round_trip(snapshot)
-    judgement = judge_fabric(snapshot)
+    judgement = judge_mnnvl(snapshot)
     fate = expected(**state)
-    assert [one.fate for one in judgement.replicas] == ([] if fate is None else [fate]), state
-    fabric, desired = fabric_of(snapshot, judgement), wants_of_fabric(snapshot, judgement)
+    assert [one.state for one in judgement.replicas] == ([] if fate is None else [fate]), state
+    fabric, desired = clique_domains_of(snapshot, judgement), wants_of_mnnvl(snapshot, judgement)
     made = [want for want in desired.wants if isinstance(want, Present)]
     # the domain is made, or made again, exactly where its name is free, it is wanted and nobody lives without it
     is_free = state["found"] == "nothing" and state["known"] and state["on"]
-    assert bool(made) is (is_free and fate not in {None, Fate.WITHOUT})
+    assert bool(made) is (is_free and fate not in {None, DomainState.WITHOUT})
     # the parts of a replica wait only where none of them lives
-    assert bool(fabric.waiting) is (state["kin"] == "none" and fate in {Fate.AWAITED, Fate.LEAVING, Fate.UNKNOWN})
+    assert bool(fabric.waiting) is (
+        state["kin"] == "none" and fate in {DomainState.AWAITED, DomainState.LEAVING, DomainState.UNKNOWN}
+    )
     # all or none: new parts do as their siblings do, and where there are none as the domain does
-    joins = state["kin"] == "joined" if state["kin"] != "none" else fate is Fate.JOINED
+    joins = state["kin"] == "joined" if state["kin"] != "none" else fate is DomainState.JOINED
     assert bool(fabric.templates) is joins
-    assert (wake_of_fabric(judgement) is not None) is any(one.until is not None for one in judgement.replicas)
+    assert (wake_of_mnnvl(judgement) is not None) is any(one.until is not None for one in judgement.replicas)
     assert not problems_in(reconcile(snapshot), snapshot)
 
 
@@ -138,13 +144,15 @@ def test_mn012_the_condition_lists_what_fails_and_nothing_else(kin: str, found: 
 
 def _check_condition(state: dict[str, Any]) -> None:
     snapshot = seen_in(**state)
-    judgement = judge_fabric(snapshot)
-    written = [want for want in wants_of_fabric(snapshot, judgement).wants if isinstance(want, Status)]
+    judgement = judge_mnnvl(snapshot)
+    written = [want for want in wants_of_mnnvl(snapshot, judgement).wants if isinstance(want, Status)]
     root = snapshot.root
     for want in written:
         root = with_status(root, want.fields)
     fate = expected(**state)
-    fails = fate is Fate.FAILED or (fate in {Fate.AWAITED, Fate.RESTORED, Fate.LEAVING} and state["before"])
+    fails = fate is DomainState.FAILED or (
+        fate in {DomainState.AWAITED, DomainState.RESTORED, DomainState.LEAVING} and state["before"]
+    )
     assert creation_failure_in(root.status.conditions).replicas == ((0,) if fails else ())
     assert (not fails) is not any(one.type == DOMAINS_READY for one in root.status.conditions)
     if fails and state["before"]:
@@ -155,7 +163,7 @@ def _check_condition(state: dict[str, Any]) -> None:
 @pytest.mark.parametrize("kin", KIN)
 def test_mn016_what_was_not_collected_leaves_the_condition_alone(kin: str) -> None:
     snapshot = scene(kin, "nothing", refused=False, before=True, known=False, on=True)
-    assert not [want for want in wants_of_fabric(snapshot, judge_fabric(snapshot)).wants if isinstance(want, Status)]
+    assert not [want for want in wants_of_mnnvl(snapshot, judge_mnnvl(snapshot)).wants if isinstance(want, Status)]
 
 
 @given(st.lists(st.integers(0, 9999), min_size=1, unique=True), st.text())
@@ -250,7 +258,7 @@ def _check_pod(made: Json, *, joined: bool) -> None:
 def test_mn008_the_criteria(choice: str | None, gpus: bool, configuration: Configuration, rule: str) -> None:
     meta = {"annotations": {MNNVL_ENABLED: choice}} if choice is not None else {}
     raw = set_raw(gpu_clique("a") if gpus else clique_raw("a"), meta=meta)
-    judgement = judge_fabric(told(applied(raw), configuration))
+    judgement = judge_mnnvl(told(applied(raw), configuration))
     assert judgement.criterion.rule.code == rule
     assert judgement.is_wanted is (rule == "GpusAsked")
 
@@ -264,7 +272,7 @@ def test_mn008_admission_and_judgement_read_a_choice_alike(choice: str | None, *
     raw = set_raw(clique_raw("a", 2, pod_spec=one), meta=meta)
     warned = [warning.reason.rule.code for warning in admit(raw, raw, None, ON).verdict.warnings]
     assert ("SharedNode" in warned) is joins
-    assert judge_fabric(told(applied(raw))).is_wanted is joins
+    assert judge_mnnvl(told(applied(raw))).is_wanted is joins
 
 
 @pytest.mark.parametrize("enabled", [False, True])
@@ -281,21 +289,21 @@ def test_mn051_a_domain_that_is_too_many_waits_for_pods_that_outlived_their_cliq
     empty = replace(snapshot, root=replace(snapshot.root, spec=snapshot.root.spec.model_copy(update={"replicas": 0})))
     orphans = {f"gone {uid}": pods for uid, pods in empty.pods_of.items()}
     orphans["of others"] = [replace(pod, gang="other-0") for pods in empty.pods_of.values() for pod in pods]
-    waiting = wants_of_fabric(replace(empty, cliques=(), pods_of=orphans), judge_fabric(empty))
+    waiting = wants_of_mnnvl(replace(empty, cliques=(), pods_of=orphans), judge_mnnvl(empty))
     assert [type(one) for one in waiting.held_back] == [Withheld]
     ended = Attempt(Step(Stage.CLEANUP, Ref("v1", "Pod", "ml", "x"), Delete(Guard("x", "1")), ()), Outcome.DONE)
     for attempts in ((), (ended,)):  # whatever is remembered of other pods (PL-018)
         plan = reconcile(replace(empty, cliques=(), gangs=(), pods_of=orphans, attempts=attempts))
         assert [held.target.name for held in plan.withheld] == ["llm-cd-0"]
         assert not [step for step in plan.steps if step.target.name == "llm-cd-0"]
-    gone = wants_of_fabric(replace(empty, cliques=(), pods_of={}), judge_fabric(empty))
+    gone = wants_of_mnnvl(replace(empty, cliques=(), pods_of={}), judge_mnnvl(empty))
     assert not gone.held_back
     assert [want.target.name for want in gone.wants if not isinstance(want, Status)] == ["llm-cd-0"]
 
 
 def test_mn013_taking_a_condition_away_is_a_write_of_its_own() -> None:
     snapshot = scene("joined", "ours", refused=False, before=True, known=True, on=True)
-    (written,) = [want for want in wants_of_fabric(snapshot, judge_fabric(snapshot)).wants if isinstance(want, Status)]
+    (written,) = [want for want in wants_of_mnnvl(snapshot, judge_mnnvl(snapshot)).wants if isinstance(want, Status)]
     assert dict(written.fields) == {REMOVED: (DOMAINS_READY,)}
     assert with_status(snapshot.root, written.fields).status.conditions == ()
 

@@ -18,12 +18,12 @@ from grove_core.resources.topology_usage import (
 )
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster
 
-USE_IS_SEEN_BY: Final = frozenset({SET_KIND, CLIQUE_KIND})
+KINDS_THAT_SHOW_USE: Final = frozenset({SET_KIND, CLIQUE_KIND})
 """What has to be known of whole to say who uses a topology."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopologyMoment:
+class TopologySnapshot:
     """One topology, who uses it, and what is configured.
 
     Attributes:
@@ -66,12 +66,12 @@ class TopologyMoment:
         return self.name == DEFAULT_TOPOLOGY
 
     @property
-    def is_let_go(self) -> bool:
+    def drops_finalizer(self) -> bool:
         """Whether it goes without the finalizer although it may be used (TP-053)."""
         return self.is_default and not self.told.enabled
 
     @property
-    def knows_users(self) -> bool:
+    def users_are_known(self) -> bool:
         """Whether its users are all of them (TP-042)."""
         return SET_KIND not in self.unknown
 
@@ -81,21 +81,23 @@ class TopologyMoment:
         return users_with_bound_pods(self.users)
 
 
-def unknown_of_use(cluster: Cluster) -> tuple[str, ...]:
+def kinds_missing_for_use(cluster: Cluster) -> tuple[str, ...]:
     """Kinds that have to be known to say who uses a topology, and are not; sorted (TP-042).
 
     A cluster that shows no PodCliqueSet is one without any only where it is known to show all of them; one that nobody
     has applied yet shows nothing.
     """
     if cluster.is_part:
-        return tuple(sorted(USE_IS_SEEN_BY))
-    missed = {kind for kind, _ in cluster.gaps} & USE_IS_SEEN_BY
+        return tuple(sorted(KINDS_THAT_SHOW_USE))
+    missed = {kind for kind, _ in cluster.gaps} & KINDS_THAT_SHOW_USE
     if not any(one.uid for one in cluster.sets) and (SET_KIND, EVERYWHERE) not in cluster.complete:
         missed |= {SET_KIND}
     return tuple(sorted(missed))
 
 
-def moments_of(cluster: Cluster, now: datetime, attempts: tuple[Attempt, ...] = ()) -> tuple[TopologyMoment, ...]:
+def topology_snapshots(
+    cluster: Cluster, now: datetime, attempts: tuple[Attempt, ...] = ()
+) -> tuple[TopologySnapshot, ...]:
     """Every topology of a cluster, and the default one where it is to be made; sorted by name.
 
     Args:
@@ -110,9 +112,9 @@ def moments_of(cluster: Cluster, now: datetime, attempts: tuple[Attempt, ...] = 
     names = set(cluster.topologies)
     if told.enabled and TOPOLOGY_KIND in complete:
         names.add(DEFAULT_TOPOLOGY)
-    unknown = unknown_of_use(cluster)
+    unknown = kinds_missing_for_use(cluster)
     return tuple(
-        TopologyMoment(
+        TopologySnapshot(
             name=name,
             topology=cluster.topologies.get(name),
             users=users.get(name, ()),

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from grove_core.areas.topology.bundle import Bundle, Shape
-from grove_core.areas.topology.ground import WHOLE, Domain, Ground
+from grove_core.areas.topology.gang_tree import GangTree, TreeShape
+from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, Domain, NodeCapacity
 from grove_core.areas.topology.rules import Fit
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.kernel.refs import Ref
@@ -32,21 +32,21 @@ class _Limit(NamedTuple):
     resource: int
     demands: tuple[int, ...]
     least: int = 0
-    part: Bundle | None = None
+    part: GangTree | None = None
 
 
-class Bounds:
+class CapacityBounds:
     """Limits on one ground; each is worked out once."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: NodeCapacity) -> None:
         """Nothing yet."""
         self.ground = ground
-        self._copies: dict[tuple[Shape, int, tuple[str, ...]], int] = {}
-        self._held: dict[tuple[Shape, int, tuple[str, ...]], int] = {}
+        self._copies: dict[tuple[TreeShape, int, tuple[str, ...]], int] = {}
+        self._held: dict[tuple[TreeShape, int, tuple[str, ...]], int] = {}
         self._of_pods: dict[tuple[tuple[tuple[int, int], ...], int, tuple[str, ...]], tuple[_Limit, ...]] = {}
         self._suited: dict[tuple[int, ...], list[bool]] = {}
 
-    def copies(self, bundle: Bundle, domain: Domain) -> int:
+    def copies(self, bundle: GangTree, domain: Domain) -> int:
         """How many such bundles a domain could hold at most, were it theirs alone.
 
         Cost: its nodes times the demands, and once for each level of parts.
@@ -58,16 +58,16 @@ class Bounds:
             self._copies[key] = min(limit.have // limit.need for limit in self._limits(bundle, domain))
         return self._copies[key]
 
-    def candidates(self, bundle: Bundle, domain: Domain) -> list[Domain]:
+    def candidates(self, bundle: GangTree, domain: Domain) -> list[Domain]:
         """The domains of its level in which it could stand, the tightest first."""
         found = self.ground.inside(domain, bundle.level)
         return sorted((one for one in found if self.copies(bundle, one)), key=lambda one: self.copies(bundle, one))
 
-    def why_not(self, bundle: Bundle, domain: Domain, subject: Ref) -> tuple[Reason, ...]:
+    def why_not(self, bundle: GangTree, domain: Domain, subject: Ref) -> tuple[Reason, ...]:
         """Why no domain of its level in this one holds the bundle; the best one is looked into."""
         level = self._word(bundle.level)
         domains = self.ground.inside(domain, bundle.level)
-        if bundle.level == domain.level == WHOLE:
+        if bundle.level == domain.level == CLUSTER_LEVEL:
             return self._shortage(bundle, domain, subject)
         if not domains:
             return (Fit.NO_DOMAIN.because(subject, level=level, where=self.place(domain)),)
@@ -75,16 +75,16 @@ class Bounds:
         none = Fit.NONE_HOLDS.because(
             subject,
             level=level,
-            where=f" of {self.place(domain)}" if domain.level != WHOLE else "",
+            where=f" of {self.place(domain)}" if domain.level != CLUSTER_LEVEL else "",
             pods=f"the {pods_text(bundle.pods)}",
             name=bundle.name,
             of=len(domains),
         )
         return (none, *self._shortage(bundle, best, subject))
 
-    def _shortage(self, bundle: Bundle, domain: Domain, subject: Ref) -> tuple[Reason, ...]:
+    def _shortage(self, bundle: GangTree, domain: Domain, subject: Ref) -> tuple[Reason, ...]:
         short = [limit for limit in self._limits(bundle, domain) if limit.have < limit.need]
-        limit, where = min(short, key=_plainest), self.place(domain)
+        limit, where = min(short, key=_readability), self.place(domain)
         if limit.part is not None and not limit.have:
             return self.why_not(limit.part, domain, subject)
         if limit.part is not None:
@@ -123,12 +123,12 @@ class Bounds:
         )
         reasons = Counter(obstacles)
         told = [
-            _refusing(count, obstacle)
+            _obstacle_text(count, obstacle)
             for obstacle, count in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
         ]
         return f"; of its {len(domain.nodes)} nodes {', '.join(told)}" if told else ""
 
-    def _limits(self, bundle: Bundle, domain: Domain) -> Iterator[_Limit]:
+    def _limits(self, bundle: GangTree, domain: Domain) -> Iterator[_Limit]:
         """Every limit that we know; at least one for a bundle of at least one pod."""
         if bundle.is_plain:
             yield _Limit(self._room(bundle, domain), bundle.pods, -1, tuple(bundle.totals))
@@ -140,13 +140,13 @@ class Bounds:
         for part, times in self._distinct(bundle):
             yield _Limit(self._parts_in(part, domain), times, -1, (), part=part)
 
-    def _room(self, bundle: Bundle, domain: Domain) -> int:
+    def _room(self, bundle: GangTree, domain: Domain) -> int:
         """For how many pods there is room, where they are all alike and may be apart: there is no other limit."""
         (demand,) = bundle.totals
         rooms, nodes = self.ground.room[demand], domain.nodes
         return rooms[nodes[0]] if len(nodes) == 1 else sum([rooms[node] for node in nodes])
 
-    def _pod_limits(self, bundle: Bundle, domain: Domain) -> Iterator[_Limit]:
+    def _pod_limits(self, bundle: GangTree, domain: Domain) -> Iterator[_Limit]:
         """Those that leave out which pods go together."""
         room, nodes = self.ground.room, domain.nodes
         for demand, pods in bundle.totals.items():
@@ -155,14 +155,14 @@ class Bounds:
         for resource in range(len(self.ground.resources)):
             yield from self._resource_limits(bundle, domain, resource)
 
-    def _parts_in(self, part: Bundle, domain: Domain) -> int:
+    def _parts_in(self, part: GangTree, domain: Domain) -> int:
         """How many such parts the narrower domains of one could hold at most."""
         key = (part.shape, domain.level, domain.path)
         if key not in self._held:
             self._held[key] = sum(self.copies(part, one) for one in self.ground.inside(domain, part.level))
         return self._held[key]
 
-    def _resource_limits(self, bundle: Bundle, domain: Domain, resource: int) -> Iterator[_Limit]:
+    def _resource_limits(self, bundle: GangTree, domain: Domain, resource: int) -> Iterator[_Limit]:
         """Of all that is free; and of pods that ask for so much or more, by whole pods on each node."""
         asked: dict[int, list[int]] = {}
         for demand in bundle.totals:
@@ -189,27 +189,27 @@ class Bounds:
             self._suited[demands] = [any(column) for column in zip(*columns, strict=True)]
         return self._suited[demands]
 
-    def _distinct(self, bundle: Bundle) -> Iterator[tuple[Bundle, int]]:
+    def _distinct(self, bundle: GangTree) -> Iterator[tuple[GangTree, int]]:
         """One part of each shape, and how many there are."""
         times = Counter(part.shape for part in bundle.parts)
         first = {part.shape: part for part in reversed(bundle.parts)}
         return ((first[shape], count) for shape, count in times.items())
 
     def _word(self, level: int) -> str:
-        return self.ground.levels[level].domain if level != WHOLE else "cluster"
+        return self.ground.levels[level].domain if level != CLUSTER_LEVEL else "cluster"
 
     def place(self, domain: Domain) -> str:
         """A domain for a sentence."""
-        return f"{self._word(domain.level)} {domain.name}" if domain.level != WHOLE else "the cluster"
+        return f"{self._word(domain.level)} {domain.name}" if domain.level != CLUSTER_LEVEL else "the cluster"
 
 
-def _refusing(count: int, obstacle: str) -> str:
+def _obstacle_text(count: int, obstacle: str) -> str:
     """What so many nodes do; an obstacle is empty where they are full."""
     if not obstacle:
         return f"{count} {'has' if count == 1 else 'have'} too little free"
     return f"{count} {'keeps' if count == 1 else 'keep'} them away by {obstacle}"
 
 
-def _plainest(limit: _Limit) -> tuple[bool, bool, bool, float]:
+def _readability(limit: _Limit) -> tuple[bool, bool, bool, float]:
     """Of several proofs the one that people see at once: a sum, then places, then parts, then large pods."""
     return limit.least > 0, limit.part is not None, limit.resource < 0, limit.have / limit.need

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from typing import Final
 
-from grove_core.areas.mnnvl.judge import address_of
+from grove_core.areas.mnnvl.judge import domain_ref
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
@@ -86,7 +86,7 @@ def scene(
     status = replace(seen.root.status, conditions=(failed,) if before else ())
     held = FOUND[found]
     snapshot = told(replace(seen, cliques=cliques), ON if on else DEFAULT_CONFIGURATION)
-    ref = address_of(snapshot, 0)
+    ref = domain_ref(snapshot, 0)
     attempt = Attempt(Step(Stage.FOUNDATION, ref, Create(FrozenMap({})), ()), Outcome.REFUSED, "exceeded quota")
     return replace(
         snapshot,
