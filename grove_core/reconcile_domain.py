@@ -6,16 +6,16 @@ A module of its own, since whoever plans PodCliqueSets need not load what domain
 from datetime import timedelta
 from typing import Final
 
-from grove_core.areas.domain_cliques.moment import DomainMoment
+from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
 from grove_core.areas.domain_cliques.wants import wants_of_domain
 from grove_core.plan.difference import difference
 from grove_core.plan.plan import Plan
 
-CLEANUP: Final = timedelta(seconds=2)
+CLEANUP_INTERVAL: Final = timedelta(seconds=2)
 """How often the entries of a domain are held against its pods."""
 
 
-def reconcile_domain(moment: DomainMoment, *, cleanup: timedelta = CLEANUP) -> Plan:
+def reconcile_domain(moment: DomainSnapshot, *, cleanup: timedelta = CLEANUP_INTERVAL) -> Plan:
     """Everything the controller would do about one ComputeDomain at this moment, and why (DC-070 to DC-089).
 
     Args:

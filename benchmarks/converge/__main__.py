@@ -12,9 +12,9 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from grove_shell.converge.asking import Asked, points_of
-from grove_shell.converge.cluster.engine import Measured, engine_for
-from grove_shell.converge.engine import Wishes
+from grove_shell.converge.arguments import ConvergeArguments, points_of
+from grove_shell.converge.cluster.engine import MeasuredRun, engine_for
+from grove_shell.converge.engine import EngineOptions
 from grove_shell.converge.model.costs import shipped_costs
 from grove_shell.converge.run_file import read_runs, write_runs
 from grove_shell.converge.schedule import Schedule
@@ -31,13 +31,13 @@ def store_of(plane: ControlPlane) -> str:
     return next(word.partition("=")[2] for word in words if word.startswith("--listen-client-urls="))
 
 
-def line_of(measured: Measured) -> str:
+def line_of(measured: MeasuredRun) -> str:
     """A run in short, with the server's counts beside those of the daemons."""
     run, server = measured.run, measured.server
     seen = run.watch_events + measured.onlooked
     point, cpu = run.point, run.cpu_server_s + run.cpu_store_s
     return (
-        f"{point.protocol.word:<12} {point.nodes:>5} seed {point.seed}  {run.outcome.value:<9} "
+        f"{point.protocol.short_name:<12} {point.nodes:>5} seed {point.seed}  {run.outcome.value:<9} "
         f"T {run.t_all_s or float('nan'):7.2f} s  409 {run.conflicts:>6} ({server.conflicts:.0f})  "
         f"429 {run.throttled} ({server.throttled:.0f})  CAS {run.cas_failures:>6}  "
         f"events {run.watch_events:>7} + {measured.onlooked} ({server.watch_events - seen:+.0f})  "
@@ -61,7 +61,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--out", type=Path, required=True)
     told = parser.parse_args(arguments)
     points, problems = points_of(
-        Asked(
+        ConvergeArguments(
             nodes=told.nodes,
             protocols=tuple(told.protocol or ["all"]),
             clique_size=told.clique_size,
@@ -88,13 +88,13 @@ def main(arguments: list[str]) -> int:
     while time.monotonic() < until and (point := schedule.take()) is not None:
         with ControlPlane(binaries.find(), parts=STORE) as plane:  # each run on data of its own
             install(plane.api(), *domain_definitions())
-            engine = engine_for(Wishes(shipped_costs(), 1, str(plane.kubeconfig()), store_of(plane)))
+            engine = engine_for(EngineOptions(shipped_costs(), 1, str(plane.kubeconfig()), store_of(plane)))
             measured = engine.measured(point)
         schedule.note(measured.run)
         runs.append(measured.run)
         write_runs(path, runs)
         with (told.out / "counts.jsonl").open("a", encoding="utf-8") as counts:
-            head = {"protocol": point.protocol.word, "nodes": point.nodes, "seed": point.seed}
+            head = {"protocol": point.protocol.short_name, "nodes": point.nodes, "seed": point.seed}
             counts.write(json.dumps({**head, **asdict(measured.server), "refused": measured.refused[:3]}) + "\n")
         print(line_of(measured), flush=True)
     return 0

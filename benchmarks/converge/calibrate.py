@@ -21,9 +21,9 @@ from benchmarks.converge.fitting import Sample, Samples, fitted
 from grove_core.resources.api_names import NVIDIA
 from grove_shell.client.api import APPLY, Api
 from grove_shell.client.connection import Connection, connect
-from grove_shell.converge.cluster.counters import Counted, counted
+from grove_shell.converge.cluster.server_metrics import ServerCounters, read_counters
 from grove_shell.converge.model.costs import Costs
-from grove_shell.fabric_daemon.kinds import DOMAINS
+from grove_shell.domain_daemon.kinds import DOMAINS
 from grove_shell.manifests.domains import domain_definitions
 from tests.cluster import binaries
 from tests.cluster.nvidia.definitions import install
@@ -53,13 +53,13 @@ class Bench:
     def __init__(self, api: Api, store: Api) -> None:
         self._api = api
         self._store = store
-        self._idle = Counted()
+        self._idle = ServerCounters()
 
     async def rest(self) -> None:
         """What the server and its store need in a second in which nobody asks."""
-        before = await counted(self._api, self._store)
+        before = await read_counters(self._api, self._store)
         await asyncio.sleep(SECONDS)
-        self._idle = (await counted(self._api, self._store)).since(before)
+        self._idle = (await read_counters(self._api, self._store)).since(before)
 
     async def sample(self, name: str, watchers: int, write: Write) -> Sample:
         """Write for a while."""
@@ -68,11 +68,11 @@ class Bench:
                 task = asyncio.create_task(self._drain(name))
                 stack.callback(task.cancel)
             await asyncio.sleep(0.3 + watchers * 0.01)
-            before, begin, count = await counted(self._api, self._store), time.monotonic(), 0
+            before, begin, count = await read_counters(self._api, self._store), time.monotonic(), 0
             while (spent := time.monotonic() - begin) < SECONDS:
                 await write(count)
                 count += 1
-            found = (await counted(self._api, self._store)).since(before)
+            found = (await read_counters(self._api, self._store)).since(before)
         size = len(json.dumps(await self._get(name), separators=(",", ":")))
         idle = spent / SECONDS
         return Sample(
@@ -175,7 +175,7 @@ async def measured(bench: Bench, say: Callable[[str], None]) -> Samples:
         stale.append(await bench.sample(name, 0, refused))
         say(f"put on an old version, {size} entries: {stale[-1]}")
     return Samples(
-        applies=applies,
+        uses_apply=applies,
         puts=puts,
         stale=stale,
         watched=watched,

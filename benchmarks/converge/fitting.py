@@ -32,7 +32,7 @@ class Samples:
         idle_us: latency of a request that the server answers at once, and ``idle_server_us`` its processor time.
     """
 
-    applies: Sequence[Sample]
+    uses_apply: Sequence[Sample]
     puts: Sequence[Sample]
     stale: Sequence[Sample]
     watched: Sequence[Sample]
@@ -51,7 +51,7 @@ def line_through(points: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 def fitted(samples: Samples, source: str) -> Costs:
     """The constants. A write without watchers costs r and a share of the object; each watcher adds f0 and f1."""
-    apply_us, merge = line_through([(one.size, one.server_us) for one in samples.applies])
+    apply_us, merge = line_through([(one.size, one.server_us) for one in samples.uses_apply])
     put_us, put = line_through([(one.size, one.server_us) for one in samples.puts])
     _, stale = line_through([(one.size, one.server_us) for one in samples.stale])
     request_us = (apply_us + put_us) / 2

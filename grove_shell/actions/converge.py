@@ -10,12 +10,12 @@ from typing import Final
 
 from grove_shell.actions.configuration import configuration
 from grove_shell.client.connection import NoAccess
-from grove_shell.converge.asking import Asked, points_of
-from grove_shell.converge.engine import Engine, Wishes
+from grove_shell.converge.arguments import ConvergeArguments, points_of
+from grove_shell.converge.engine import Engine, EngineOptions
 from grove_shell.converge.model.costs import Costs, costs_of
-from grove_shell.converge.points import Point, experiment_of
+from grove_shell.converge.points import Point, shared_parameters
+from grove_shell.converge.run_executor import run_scheduled
 from grove_shell.converge.run_file import read_runs, write_runs
-from grove_shell.converge.running import run_all
 from grove_shell.converge.runs import Run
 from grove_shell.converge.schedule import Schedule
 from grove_shell.converge.worlds import WORLDS
@@ -36,7 +36,7 @@ TABLE: Final = "table.txt"
 class ConvergeOptions:
     """What the user asked for; see ``grove converge --help``."""
 
-    asked: Asked
+    asked: ConvergeArguments
     world: str = "model"
     kubeconfig: str | None = None
     store: str = ""
@@ -82,7 +82,7 @@ def _run(
     try:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-        with world_bar(schedule.left, "runs") as advance, closing(run_all(schedule, engine)) as ended:
+        with world_bar(schedule.left, "runs") as advance, closing(run_scheduled(schedule, engine)) as ended:
             for run in ended:
                 runs.append(run)
                 if folder is not None:
@@ -126,7 +126,7 @@ def _before(folder: Path | None, options: ConvergeOptions) -> tuple[tuple[Run, .
 
 def _engine_of(options: ConvergeOptions, costs: Costs) -> Engine:
     engine: Engine = import_module(WORLDS[options.world]).engine_for(
-        Wishes(costs, options.jobs, options.kubeconfig, options.store)
+        EngineOptions(costs, options.jobs, options.kubeconfig, options.store)
     )
     return engine
 
@@ -136,9 +136,9 @@ def _strangers(
 ) -> tuple[Fault, ...]:
     """Runs that may not stand on curves with these: of this world in another setting, or of another experiment."""
     file = f"{folder}/{RUNS}"
-    wanted = experiment_of(points[0])
+    wanted = shared_parameters(points[0])
     settings = [run.setting for run in before if run.world == engine.world and run.setting != engine.setting]
-    others = [experiment_of(run.point) for run in before]
+    others = [shared_parameters(run.point) for run in before]
     found: list[tuple[str, object, object]] = [("setting", engine.setting, setting) for setting in settings]
     found += [(name, wanted[name], other[name]) for other in others for name in wanted if other[name] != wanted[name]]
     return tuple(

@@ -8,11 +8,11 @@ from grove_core.kernel.errors import Problem
 from grove_shell.actions.lasting import lasting
 from grove_shell.client.api import Api
 from grove_shell.client.connection import Connection, NoAccess, connect
+from grove_shell.domain_daemon.daemon_log import DaemonLog
+from grove_shell.domain_daemon.fabric_process import hosts_file_command
+from grove_shell.domain_daemon.identity import DaemonArguments, problems_in_arguments, resolve_identity
+from grove_shell.domain_daemon.process import DaemonProcess
 from grove_shell.exits import ERROR
-from grove_shell.fabric_daemon.fabric import stand_in
-from grove_shell.fabric_daemon.identity import Told, identified, problems_in
-from grove_shell.fabric_daemon.process import DaemonProcess
-from grove_shell.fabric_daemon.telling import Telling
 from grove_shell.page import print_error
 from grove_shell.reading.faults import faults_in
 from grove_shell.views.problems_page import COMMAND_LINE, NOTHING_STARTED, problems_page
@@ -22,7 +22,7 @@ from grove_shell.views.problems_page import COMMAND_LINE, NOTHING_STARTED, probl
 class DaemonOptions:
     """What the user asked for; see ``grove daemon --help``."""
 
-    told: Told
+    told: DaemonArguments
     kubeconfig: str | None = None
     context: str | None = None
     log: str = "text"
@@ -35,20 +35,20 @@ def run_daemon(options: DaemonOptions) -> int:
 
 async def _run(options: DaemonOptions) -> int:
     told = options.told
-    problems = list(problems_in(told))
+    problems = list(problems_in_arguments(told))
     connection = await _reached(options, problems)
     if connection is None:
         return _refused(problems)
     async with Api(connection) as api:
-        me, more = await identified(api, told)
-    if me is None or problems:
+        identity, more = await resolve_identity(api, told)
+    if identity is None or problems:
         return _refused([*problems, *more])
     process = DaemonProcess(
         connection=connection,
-        me=me,
-        setup=told.setup,
-        fabric=told.fabric or stand_in(Path(told.peers)),
-        telling=Telling(as_json=options.log == "json"),
+        identity=identity,
+        settings=told.settings,
+        fabric=told.fabric or hosts_file_command(Path(told.peers)),
+        telling=DaemonLog(as_json=options.log == "json"),
         grace=told.grace,
     )
     return await process.run()

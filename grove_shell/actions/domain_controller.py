@@ -7,13 +7,13 @@ from grove_shell.actions.lasting import lasting
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connect_check import advice_on
 from grove_shell.client.connection import NoAccess, connect
-from grove_shell.domain_controller.process import ControllerProcess
-from grove_shell.fabric_daemon.kinds import DOMAINS
-from grove_shell.fabric_daemon.telling import Telling
+from grove_shell.domain_controller.process import DomainControllerProcess
+from grove_shell.domain_daemon.daemon_log import DaemonLog
+from grove_shell.domain_daemon.kinds import DOMAINS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ControllerOptions:
+class DomainControllerOptions:
     """What the user asked for; see ``grove domain-controller --help``."""
 
     namespace: str = ""
@@ -24,12 +24,12 @@ class ControllerOptions:
     log: str = "text"
 
 
-def control(options: ControllerOptions) -> int:
+def run_domain_controller(options: DomainControllerOptions) -> int:
     """Run until told to stop; returns the exit code (CL-001)."""
     return lasting(_run(options))
 
 
-async def _run(options: ControllerOptions) -> int:
+async def _run(options: DomainControllerOptions) -> int:
     connection = await connect(options.kubeconfig, options.context)
     async with Api(connection) as api:
         try:
@@ -40,9 +40,9 @@ async def _run(options: ControllerOptions) -> int:
         words = f"ComputeDomain: {answer.words.strip()}"
         more = "; NVIDIA's driver brings the kind, or: grove manifests --only crds --with compute-domains"
         raise NoAccess(f"{connection.server}: {words}{more}")
-    process = ControllerProcess(
+    process = DomainControllerProcess(
         connection=connection,
-        telling=Telling(as_json=options.log == "json"),
+        telling=DaemonLog(as_json=options.log == "json"),
         namespace=options.namespace,
         pods_namespace=options.pods_namespace,
         cleanup=options.cleanup,

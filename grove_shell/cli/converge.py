@@ -93,11 +93,11 @@ def command(**options: Any) -> int:
     Exit codes: 0 done, 1 bad input, 64 usage, 130 interrupted.
     """
     from grove_shell.actions.converge import ConvergeOptions, converge
-    from grove_shell.converge.asking import Asked
+    from grove_shell.converge.arguments import ConvergeArguments
 
     names = ("world", "kubeconfig", "store", "costs", "out", "resume", "jobs", "output")
     rest = {name: options.pop(name) for name in names}
     if rest["world"] != "cluster" and (rest["kubeconfig"] or rest["store"]):
         raise click.UsageError("--kubeconfig and --store-metrics are of a cluster: add --world cluster")
     rest["jobs"] = rest["jobs"] or os.cpu_count() or 1
-    return converge(ConvergeOptions(asked=Asked(**options), **rest))
+    return converge(ConvergeOptions(asked=ConvergeArguments(**options), **rest))

@@ -53,11 +53,11 @@ def command(**options: Any) -> int:
     from shlex import split
 
     from grove_shell.actions.daemon import DaemonOptions, run_daemon
-    from grove_shell.fabric_daemon.identity import Told
+    from grove_shell.domain_daemon.identity import DaemonArguments
 
     shared = {name: options.pop(name) for name in ("kubeconfig", "context", "log")}
     try:
         options["fabric"] = tuple(split(options["fabric"]))
     except ValueError as fault:
         raise click.BadParameter(str(fault), param_hint="--fabric") from fault
-    return run_daemon(DaemonOptions(told=Told(**options), **shared))
+    return run_daemon(DaemonOptions(told=DaemonArguments(**options), **shared))

@@ -31,6 +31,6 @@ def command(**options: Any) -> int:
 
     Exit codes: 0 told to stop, 1 no way to the cluster, 64 usage.
     """
-    from grove_shell.actions.domain_controller import ControllerOptions, control
+    from grove_shell.actions.domain_controller import DomainControllerOptions, run_domain_controller
 
-    return control(ControllerOptions(**options))
+    return run_domain_controller(DomainControllerOptions(**options))

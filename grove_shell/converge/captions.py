@@ -17,7 +17,7 @@ _WORDS: Final[tuple[tuple[str, Callable[[Point], Any], str], ...]] = (
 )
 
 
-def caption_of(runs: Sequence[Run]) -> Iterator[str]:
+def caption_lines(runs: Sequence[Run]) -> Iterator[str]:
     """A line for each world with its setting, then one with the parameters, then one with seeds and repetitions."""
     for world, setting in dict.fromkeys((run.world, run.setting) for run in runs):
         yield f"{world}: {setting}"

@@ -13,14 +13,14 @@ _CONTROLLER_WRITES: Final = 2
 """To a domain that daemons register in: that it is not ready, and that it is."""
 
 
-def events(protocol: Protocol, nodes: int, clique_size: int) -> int:
+def expected_watch_events(protocol: Protocol, nodes: int, clique_size: int) -> int:
     """Events that the watches of daemons bring: 2 N^2 and 2 N from the controller, or 2 K for each of N daemons."""
     if not protocol.sharded:
         return nodes * (_WRITES * nodes + _CONTROLLER_WRITES)
     return sum(_WRITES * size * size for size in _sizes(nodes, clique_size))
 
 
-def watch_bytes(protocol: Protocol, nodes: int, clique_size: int) -> int:
+def expected_watch_bytes(protocol: Protocol, nodes: int, clique_size: int) -> int:
     """The bytes of these events: objects grow with the first half of the writes, and stay as large for the other."""
     sizes = SIZES[protocol]
     parts = _sizes(nodes, clique_size) if protocol.sharded else [nodes]

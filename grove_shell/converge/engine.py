@@ -9,7 +9,7 @@ from grove_shell.converge.runs import Run
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class EngineOptions:
     """What a user may ask of an engine besides points; each takes what concerns it.
 
     Attributes:

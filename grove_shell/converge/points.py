@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from math import ceil
 from typing import Final
 
-from grove_core.areas.domain_cliques.protocols import NODES_OF_A_RACK, Protocol, Setup
+from grove_core.areas.domain_cliques.protocols import NODES_PER_RACK, DaemonSettings, Protocol
 
 RUN_LIMIT_S: Final = 600.0
 """After which a run is given up, and shown as such (CV-021)."""
@@ -30,8 +30,8 @@ class Point:
 
     protocol: Protocol
     nodes: int
-    clique_size: int = NODES_OF_A_RACK
-    limit: int = NODES_OF_A_RACK
+    clique_size: int = NODES_PER_RACK
+    limit: int = NODES_PER_RACK
     seed: int = 0
     arrival_s: float = 2.0
     readiness_s: float = 1.0
@@ -46,9 +46,9 @@ class Point:
         return ceil(self.nodes / self.clique_size)
 
     @property
-    def setup(self) -> Setup:
+    def settings(self) -> DaemonSettings:
         """How its daemons register: without pods, and with no gate that could be flipped."""
-        return Setup(protocol=self.protocol, limit=self.limit, has_pods=False, reads_both=False)
+        return DaemonSettings(protocol=self.protocol, limit=self.limit, has_pods=False, reads_other_registry=False)
 
     def clique_of(self, daemon: int) -> int:
         """The number of the clique of a daemon; both from 0."""
@@ -59,6 +59,6 @@ class Point:
         return min(self.clique_size, self.nodes - clique * self.clique_size)
 
 
-def experiment_of(point: Point) -> dict[str, object]:
+def shared_parameters(point: Point) -> dict[str, object]:
     """The parameters that all runs of one file share (CV-035): all but those that curves and sweeps go over."""
     return {field.name: getattr(point, field.name) for field in fields(point) if field.name not in _SWEPT}

@@ -70,10 +70,10 @@ def _text_of(value: float | None) -> str:
 
 
 def _columns() -> Iterator[_Column]:
-    words = ", ".join(one.word for one in Protocol)
+    words = ", ".join(one.short_name for one in Protocol)
     outcomes = ", ".join(one.value for one in Outcome)
     special = {
-        "protocol": (lambda one: str(one.word), _protocol, f"one of {words}"),
+        "protocol": (lambda one: str(one.short_name), _protocol, f"one of {words}"),
         "outcome": (lambda one: str(one.value), Outcome, f"one of {outcomes}"),
         "server_cores": (
             lambda cores: _UNLIMITED if cores is None else str(cores),

@@ -11,17 +11,17 @@ from grove_shell.client.connection import Connection
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.reflector import Reflector
 from grove_shell.client.response import Response
-from grove_shell.domain_controller.rounds import DomainRounds
-from grove_shell.domain_controller.shelf import DomainShelf
+from grove_shell.domain_controller.domain_cache import DomainCache
+from grove_shell.domain_controller.reconcile_loop import DomainReconcileLoop
+from grove_shell.domain_daemon.daemon_log import DaemonLog
+from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS, PODS
+from grove_shell.domain_daemon.monotonic_clock import BURST, REQUESTS_PER_SECOND, MonotonicClock
 from grove_shell.exits import DONE
-from grove_shell.fabric_daemon.habits import BURST, RATE, SteadyClock
-from grove_shell.fabric_daemon.kinds import CLIQUES, DOMAINS, PODS
-from grove_shell.fabric_daemon.telling import Telling
 from grove_shell.until_stopped import until_stopped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ControllerProcess:
+class DomainControllerProcess:
     """What the controller process is told.
 
     Attributes:
@@ -31,7 +31,7 @@ class ControllerProcess:
     """
 
     connection: Connection
-    telling: Telling
+    telling: DaemonLog
     namespace: str = ""
     pods_namespace: str = ""
     cleanup: timedelta
@@ -39,20 +39,20 @@ class ControllerProcess:
     async def run(self) -> int:
         """Run until a signal."""
         agent = f"grove-domain-controller/{VERSION}"
-        async with Api(self.connection, bucket=RateLimiter(RATE, BURST), agent=agent) as api:
+        async with Api(self.connection, bucket=RateLimiter(REQUESTS_PER_SECOND, BURST), agent=agent) as api:
             self.telling.say("info", "controller starts", version=VERSION, server=self.connection.server)
             await until_stopped(asyncio.Event(), (self._live(api),))
         self.telling.say("info", "controller stops")
         return DONE
 
     async def _live(self, api: Api) -> None:
-        shelf = DomainShelf(self._trouble)
+        shelf = DomainCache(self._trouble)
         places = ((DOMAINS, self.namespace), (CLIQUES, self.pods_namespace), (PODS, self.pods_namespace))
         reflectors = [
             Reflector(api, kind, shelf, namespace=namespace, told=self._trouble) for kind, namespace in places
         ]
-        rounds = DomainRounds(
-            api, shelf, self._answered, SteadyClock(), namespace=self.pods_namespace, cleanup=self.cleanup
+        rounds = DomainReconcileLoop(
+            api, shelf, self._answered, MonotonicClock(), namespace=self.pods_namespace, cleanup=self.cleanup
         )
         async with asyncio.TaskGroup() as group:
             for reflector in reflectors:

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from grove_core.areas.domain_cliques.protocols import Protocol
-from grove_shell.converge.captions import caption_of
+from grove_shell.converge.captions import caption_lines
 from grove_shell.converge.runs import Run
 
 COLOURS: Final = {
@@ -50,7 +50,7 @@ _KILO: Final = 1_000
 
 def page_for(title: str, runs: Sequence[Run]) -> tuple[Figure, Axes]:
     """A figure with its title above and what was run below (CV-050)."""
-    lines = [part for line in caption_of(runs) for part in wrap(line, _CHARACTERS)]
+    lines = [part for line in caption_lines(runs) for part in wrap(line, _CHARACTERS)]
     foot = _LINE * (len(lines) + 1)
     inches = _HEIGHT + foot
     figure = Figure(figsize=(_WIDTH, inches), layout=None)

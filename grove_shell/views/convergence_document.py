@@ -23,7 +23,7 @@ def runs_as_json(runs: Sequence[Run], stopped: Mapping[CurveName, int]) -> dict[
         "coreVersion": VERSION,
         "runs": [_as_json(run) for run in runs],
         "stopped": [
-            {"protocol": name.protocol.word, "cliqueSize": name.clique_size, "nodes": nodes}
+            {"protocol": name.protocol.short_name, "cliqueSize": name.clique_size, "nodes": nodes}
             for name, nodes in stopped.items()
         ],
     }
@@ -33,7 +33,7 @@ def _as_json(run: Run) -> dict[str, Any]:
     return {
         "world": run.world,
         "outcome": run.outcome.value,
-        "point": {"protocol": run.point.protocol.word, **_fields_of(run.point, Point)},
+        "point": {"protocol": run.point.protocol.short_name, **_fields_of(run.point, Point)},
         **{key: value for key, value in _fields_of(run, Run).items() if key != "world"},
         **{f"tViewP{share * 100:g}S": run.t_view_s(share) for share in _SHARES},
     }

@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from grove_core.areas.domain_cliques.protocols import NODES_OF_A_RACK, Protocol
-from grove_shell.converge.closed_form import watch_bytes
+from grove_core.areas.domain_cliques.protocols import NODES_PER_RACK, Protocol
+from grove_shell.converge.closed_form import expected_watch_bytes
 from grove_shell.converge.groups import Group, grouped
 from grove_shell.converge.runs import Outcome, Run
 from grove_shell.views.convergence_axes import (
@@ -56,7 +56,7 @@ def _figures(runs: Sequence[Run]) -> Iterator[tuple[str, Figure]]:
     for protocol in Protocol:
         own = [run for run in shown if run.point.protocol is protocol]
         if own:
-            yield f"convergence-{protocol.word}", _times(f"Convergence, {WORDS[protocol]}", own)
+            yield f"convergence-{protocol.short_name}", _times(f"Convergence, {WORDS[protocol]}", own)
     played = [run for run in shown if run.outcome is not Outcome.NOT_STORABLE]
     if not played:
         return
@@ -74,7 +74,7 @@ def _figures(runs: Sequence[Run]) -> Iterator[tuple[str, Figure]]:
 def _main_size(runs: Iterable[Run]) -> int:
     """The clique size of most pictures: that of a rack where it was run, else the smallest."""
     sizes = {run.point.clique_size for run in runs}
-    return NODES_OF_A_RACK if NODES_OF_A_RACK in sizes else min(sizes)
+    return NODES_PER_RACK if NODES_PER_RACK in sizes else min(sizes)
 
 
 def _times(title: str, runs: Sequence[Run]) -> Figure:
@@ -164,7 +164,7 @@ def _bytes(runs: Sequence[Run]) -> Figure:
     nodes = sorted({run.point.nodes for run in runs})
     for protocol in {run.point.protocol for run in runs}:
         size = runs[0].point.clique_size
-        line = [watch_bytes(protocol, count, size) / 1e6 for count in nodes]
+        line = [expected_watch_bytes(protocol, count, size) / 1e6 for count in nodes]
         axes.plot(nodes, line, color=COLOURS[protocol], linestyle=":", linewidth=1.5)
     log_nodes(axes, nodes)
     log_values(axes, "MB in a run")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import isinf
 from typing import Final
 
-from grove_shell.converge.captions import caption_of
+from grove_shell.converge.captions import caption_lines
 from grove_shell.converge.groups import Group, grouped
 from grove_shell.converge.runs import Run
 from grove_shell.converge.schedule import TOO_SLOW_S, CurveName
@@ -41,7 +41,7 @@ def _kilobytes(group: Group) -> str:
 
 _COLUMNS: Final[tuple[tuple[str, Callable[[Group], str]], ...]] = (
     ("world", lambda group: group.world),
-    ("protocol", lambda group: group.point.protocol.word),
+    ("protocol", lambda group: group.point.protocol.short_name),
     ("clique", lambda group: str(group.point.clique_size)),
     ("nodes", lambda group: str(group.point.nodes)),
     ("runs", lambda group: str(len(group.runs))),
@@ -77,14 +77,14 @@ def convergence_page(runs: Sequence[Run], stopped: dict[CurveName, int]) -> Page
         line = "  ".join(_laid(name, width, cells[number]) for (name, cells), width in zip(shown, widths, strict=True))
         page.add((line, "" if group.storable and not isinf(group.time_s) else "yellow"))
     page.add("")
-    for text in (*_stops(stopped), *caption_of(runs)):
+    for text in (*_stops(stopped), *caption_lines(runs)):
         page.add((text, "dim"))
     return page
 
 
 def _stops(stopped: dict[CurveName, int]) -> Iterator[str]:
     for name, nodes in stopped.items():
-        yield f"{name.protocol.word} ends at {nodes} nodes: its median is above {TOO_SLOW_S:g} s"
+        yield f"{name.protocol.short_name} ends at {nodes} nodes: its median is above {TOO_SLOW_S:g} s"
 
 
 def _laid(name: str, width: int, text: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.converge.__main__ import store_of
 from grove_core.areas.domain_cliques.protocols import Protocol
 from grove_shell.converge.cluster.engine import engine_for
-from grove_shell.converge.engine import Wishes
+from grove_shell.converge.engine import EngineOptions
 from grove_shell.converge.model.costs import shipped_costs
 from grove_shell.converge.points import Point
 from grove_shell.converge.runs import Outcome
@@ -32,7 +32,7 @@ def bare_plane(api_server: ControlPlane, programs: dict[str, Path]) -> Iterator[
 @pytest.mark.req("CV-012")
 @pytest.mark.req("CV-063")
 def test_cv061_daemons_and_server_count_the_same(bare_plane: ControlPlane, protocol: Protocol) -> None:
-    wishes = Wishes(shipped_costs(), 1, str(bare_plane.kubeconfig()), store_of(bare_plane))
+    wishes = EngineOptions(shipped_costs(), 1, str(bare_plane.kubeconfig()), store_of(bare_plane))
     point = Point(protocol=protocol, nodes=8, clique_size=4, arrival_s=0.2, readiness_s=0.1, run_limit_s=30)
     measured = engine_for(wishes).measured(point)
     run, server = measured.run, measured.server

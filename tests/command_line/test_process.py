@@ -105,7 +105,7 @@ def test_cl003_a_plan_of_a_dump_loads_no_definitions() -> None:
         (["operator"], "operator", "operate", "on"),
         (["webhooks"], "webhooks", "serve", "on"),
         (["daemon", "--domain", "ml/fast", "--clique", "c"], "daemon", "run_daemon", "on"),
-        (["domain-controller"], "domain_controller", "control", "on"),
+        (["domain-controller"], "domain_controller", "run_domain_controller", "on"),
         (["plan", "-f", "x"], "plan", "plan", "off"),
     ],
 )

@@ -9,16 +9,16 @@ from typing import Final
 
 import pytest
 
-from grove_shell.converge.asking import Asked, points_of
+from grove_shell.converge.arguments import ConvergeArguments, points_of
 from grove_shell.converge.model.costs import shipped_costs
 from grove_shell.converge.model.engine import ModelEngine
+from grove_shell.converge.run_executor import run_scheduled
 from grove_shell.converge.run_file import text_of
-from grove_shell.converge.running import run_all
 from grove_shell.converge.schedule import Schedule
 from grove_shell.views.convergence_table import convergence_page
 
 HERE: Final = Path(__file__).parent / "convergence" / "small"
-SMALL: Final = Asked(nodes="9..36", seeds="3", clique_size="9", run_limit="3500ms")
+SMALL: Final = ConvergeArguments(nodes="9..36", seeds="3", clique_size="9", run_limit="3500ms")
 
 
 @pytest.mark.req("CV-021")
@@ -27,7 +27,7 @@ def test_cv002_a_small_experiment_to_the_last_digit(*, bless: bool) -> None:
     points, problems = points_of(SMALL)
     assert problems == ()
     schedule = Schedule(points, {})
-    runs = list(run_all(schedule, ModelEngine(shipped_costs(), 1)))
+    runs = list(run_scheduled(schedule, ModelEngine(shipped_costs(), 1)))
     for name, text in (("runs.csv", text_of(runs)), ("table.txt", convergence_page(runs, schedule.stopped).text)):
         if bless:
             (HERE / name).write_text(text, encoding="utf-8", newline="")

@@ -1,6 +1,6 @@
 """Golden moments of daemons and controllers of ComputeDomains: what the documents expect, and the decision in full.
 
-A folder holds `given.yaml` (what kubectl printed), `moments.yaml` (who looks, what it remembers, and what was expected
+A folder holds `given.yaml` (what kubectl printed), `cases.yaml` (who looks, what it remembers, and what was expected
 by hand) and `plan.yaml`, which is written by `pytest --bless` and reviewed like code.
 """
 
@@ -13,12 +13,18 @@ from typing import Any, Final
 import pytest
 import yaml
 
+from grove_core.areas.domain_cliques.daemon_context import (
+    DaemonContext,
+    DaemonIdentity,
+    DaemonState,
+    FabricState,
+    RegistryObservation,
+)
+from grove_core.areas.domain_cliques.domain_snapshot import domain_snapshot_of
 from grove_core.areas.domain_cliques.judge import decide
-from grove_core.areas.domain_cliques.memory import version_of
-from grove_core.areas.domain_cliques.moment import moment_of
-from grove_core.areas.domain_cliques.protocols import Setup, protocol_named
-from grove_core.areas.domain_cliques.situation import Daemon, Fabric, Glimpse, Memory, Situation
-from grove_core.areas.domain_cliques.verdicts import Peers, Register
+from grove_core.areas.domain_cliques.protocols import DaemonSettings, protocol_named
+from grove_core.areas.domain_cliques.state_updates import version_number
+from grove_core.areas.domain_cliques.verdicts import DaemonRegistry, PeerMap
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.reasons import Reason
@@ -33,31 +39,31 @@ from grove_core.resources.meta import ref_in
 
 Json = dict[str, Any]
 HERE: Final = Path(__file__).parent / "domain_cliques"
-FOLDERS: Final = sorted(path.parent for path in HERE.glob("*/moments.yaml"))
-TIMES: Final = frozenset({"contested_since", "other_read_at", "pods_listed_at", "not_before", "patient_until"})
+FOLDERS: Final = sorted(path.parent for path in HERE.glob("*/cases.yaml"))
+TIMES: Final = frozenset({"contested_since", "other_read_at", "pods_listed_at", "not_before", "throttled_until"})
 
 
 class Given:
     """The objects of a case."""
 
     def __init__(self, folder: Path) -> None:
-        self.registers: dict[Ref, Register] = {}
+        self.registries: dict[Ref, DaemonRegistry] = {}
         self.pods: list[DaemonPod] = []
-        self.unread: dict[Ref, str] = {}
+        self.unreadable: dict[Ref, str] = {}
         for item in read(folder / "given.yaml")["items"]:
             try:
                 self._take(item)
             except MalformedObject:
-                self.unread[ref_in(item, item["apiVersion"], item["kind"])] = item["metadata"]["labels"][DOMAIN]
+                self.unreadable[ref_in(item, item["apiVersion"], item["kind"])] = item["metadata"]["labels"][DOMAIN]
 
     def _take(self, item: Json) -> None:
         match item["kind"]:
             case "ComputeDomain":
                 domain = compute_domain_of(item)
-                self.registers[domain.ref] = domain
+                self.registries[domain.ref] = domain
             case "ComputeDomainClique":
                 clique = compute_domain_clique_of(item)
-                self.registers[clique.ref] = clique
+                self.registries[clique.ref] = clique
             case _:
                 self.pods.append(daemon_pod_of(item))
 
@@ -74,39 +80,43 @@ def moment(text: str) -> datetime:
     return found
 
 
-def situation_of(told: Json, given: Given) -> Situation:
+def situation_of(told: Json, given: Given) -> DaemonContext:
     protocol = protocol_named(told["protocol"])
     assert protocol is not None
-    setup = Setup(protocol=protocol, **told.get("setup", {}))
-    me = Daemon(**told["daemon"])
-    register = given.registers.get(me.register_ref(sharded=protocol.sharded))
+    settings = DaemonSettings(protocol=protocol, **told.get("settings", {}))
+    identity = DaemonIdentity(**told["daemon"])
+    registry = given.registries.get(identity.registry_ref(sharded=protocol.sharded))
     remembered: Json = {
-        name: moment(value) if name in TIMES else value for name, value in told.get("memory", {}).items()
+        name: moment(value) if name in TIMES else value for name, value in told.get("state", {}).items()
     }
-    if remembered.pop("other", False):
-        remembered["other"] = given.registers.get(me.register_ref(sharded=not protocol.sharded))
+    if remembered.pop("other_registry", False):
+        remembered["other_registry"] = given.registries.get(identity.registry_ref(sharded=not protocol.sharded))
     if "pods_listed_for" in remembered:
         remembered["pods"] = tuple(given.pods)
-    seen = None if told.get("blind") else Glimpse(version_of(register) if register is not None else 0, register)
+    seen = (
+        None
+        if told.get("blind")
+        else RegistryObservation(version_number(registry) if registry is not None else 0, registry)
+    )
     fabric = told.get("fabric")
-    return Situation(
-        me=me,
-        setup=setup,
-        memory=Memory(seen=seen, **remembered),
-        pod=next((pod for pod in given.pods if pod.uid == me.pod_uid), None),
-        fabric=Fabric(fabric["index"], peers_of(fabric["peers"]), ready=fabric["ready"]) if fabric else None,
-        stop_by=moment(told["stop_by"]) if "stop_by" in told else None,
+    return DaemonContext(
+        identity=identity,
+        settings=settings,
+        state=DaemonState(observed=seen, **remembered),
+        pod=next((pod for pod in given.pods if pod.uid == identity.pod_uid), None),
+        fabric=FabricState(fabric["index"], peers_of(fabric["peers"]), ready=fabric["ready"]) if fabric else None,
+        stop_deadline=moment(told["stop_deadline"]) if "stop_deadline" in told else None,
         now=moment(told["now"]),
     )
 
 
-def peers_of(addresses: Json) -> Peers:
-    return Peers(tuple(sorted((int(index), address) for index, address in addresses.items())))
+def peers_of(addresses: Json) -> PeerMap:
+    return PeerMap(tuple(sorted((int(index), address) for index, address in addresses.items())))
 
 
 def shown(value: Any) -> Any:
     """A verdict as YAML shows it."""
-    if isinstance(value, Peers):
+    if isinstance(value, PeerMap):
         return {name: address for address, name in value.hosts}
     if isinstance(value, Ref):
         return value.short
@@ -130,20 +140,20 @@ def decided(told: Json, given: Given) -> Json:
     """What comes of one moment."""
     if "podsVersion" not in told:
         decision = decide(situation_of(told, given))
-        return {"moment": told["moment"], **shown(decision.verdict), "because": reasons(decision.because)}
-    domains = [one for one in given.registers.values() if isinstance(one, ComputeDomain)]
-    cliques = [one for one in given.registers.values() if isinstance(one, ComputeDomainClique)]
-    seen = moment_of(
+        return {"case": told["case"], **shown(decision.verdict), "because": reasons(decision.because)}
+    domains = [one for one in given.registries.values() if isinstance(one, ComputeDomain)]
+    cliques = [one for one in given.registries.values() if isinstance(one, ComputeDomainClique)]
+    seen = domain_snapshot_of(
         domains[0],
         cliques,
         given.pods,
         pods_version=told["podsVersion"],
-        unread=given.unread,
+        unreadable=given.unreadable,
         now=moment(told["now"]),
     )
     plan = reconcile_domain(seen)
     return {
-        "moment": told["moment"],
+        "case": told["case"],
         "steps": [
             {"target": step.target.short, **shown(step.action), "because": reasons(step.because)} for step in plan.steps
         ],
@@ -167,9 +177,9 @@ def within(wanted: Any, found: Any) -> bool:
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.name))
 def test_dc001_moments_are_decided_as_was_expected(folder: Path, *, bless: bool) -> None:
-    given, case = Given(folder), read(folder / "moments.yaml")
+    given, case = Given(folder), read(folder / "cases.yaml")
     made = []
-    for told in case["moments"]:
+    for told in case["cases"]:
         whole = {**case.get("all", {}), **told}
         found = decided(whole, given)
         assert within(told["expect"], found), (case["why"], found)
@@ -184,7 +194,7 @@ def test_dc001_moments_are_decided_as_was_expected(folder: Path, *, bless: bool)
 def test_dc033_every_field_of_an_entry_is_shown() -> None:
     (sharded,) = [folder for folder in FOLDERS if folder.name.startswith("dc036")]
     given = Given(sharded)
-    (clique,) = [one for one in given.registers.values() if isinstance(one, ComputeDomainClique)]
+    (clique,) = [one for one in given.registries.values() if isinstance(one, ComputeDomainClique)]
     assert asdict(clique.daemons[0]) == {
         "node": "node-a",
         "ip": "10.0.0.1",

@@ -17,7 +17,7 @@ from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.controller.deciding import decided
 from grove_shell.operator.execution import ClusterExecution
 from grove_shell.operator.fresh_read import FreshRead
-from tests.fabric_daemon.one_domain import until
+from tests.domain_daemon.single_domain import until
 from tests.operator.answering import asked, not_found
 
 FOLLOWED: Final = {SET[0]: "llm", MANAGED_BY: OPERATOR}

@@ -17,7 +17,7 @@ from grove_shell.apply.outcomes import Undecided
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Unreachable
-from tests.fabric_daemon.one_domain import until
+from tests.domain_daemon.single_domain import until
 from tests.operator.answering import asked
 from tests.operator.missing_labels import FOLLOWED, Json, Server, a_pod, known
 

@@ -11,7 +11,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY, OPERATOR
 from grove_shell.apply import label_repair, pod_relist
 from grove_shell.cache.cluster_cache import ClusterCache
-from tests.fabric_daemon.one_domain import until
+from tests.domain_daemon.single_domain import until
 from tests.operator.looking import looked_around
 from tests.operator.missing_labels import FOLLOWED, Json, Server, a_pod, known
 

@@ -14,7 +14,7 @@ from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client import reflector
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.reflector import Reflector
-from tests.fabric_daemon.one_domain import until
+from tests.domain_daemon.single_domain import until
 from tests.operator.answering import asked
 from tests.property.workload.sets import clique_raw, set_raw
 

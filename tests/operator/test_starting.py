@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from grove_core.resources.api_names import CLIQUE
 from grove_core.version import IMAGE
 from grove_shell.cli.main import run
-from grove_shell.starting.waiting import Waiting
+from grove_shell.init_container.ready_pods import ReadyPodStore
 from tests.property.workload.sets import clique_raw, set_raw
 
 Json = dict[str, Any]
@@ -54,7 +54,7 @@ EVENTS: Final = st.lists(
 @given(st.dictionaries(st.sampled_from(CLIQUES[:2]), st.integers(1, 3), min_size=1), EVENTS)
 def test_wl073_it_is_over_when_enough_were_ready_at_once(wanted: Mapping[str, int], events: list[Any]) -> None:
     """Whatever is told of pods, in any order; what is known is written down apart."""
-    waiting, there, over = Waiting(wanted), dict[str, Json](), False
+    waiting, there, over = ReadyPodStore(wanted), dict[str, Json](), False
     for what, told in events:
         if what == "put":
             there[told["metadata"]["name"]] = told

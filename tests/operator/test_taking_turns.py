@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from grove_shell.cache.cluster_cache import ClusterCache
-from tests.fabric_daemon.one_domain import until
+from tests.domain_daemon.single_domain import until
 from tests.operator.looking import looked_around
 from tests.operator.missing_labels import Server, a_clique, a_pod, known
 

@@ -6,8 +6,8 @@ Rule for this file: entries are told apart by node, never by place in a list (DC
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from grove_core.areas.domain_cliques.situation import Daemon
-from grove_core.areas.domain_cliques.verdicts import Peers, Register
+from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity
+from grove_core.areas.domain_cliques.verdicts import DaemonRegistry, PeerMap
 from grove_core.resources.compute_domain_clique import ComputeDomainClique
 from grove_core.resources.daemon_entry import DaemonEntry
 
@@ -22,9 +22,9 @@ class CliqueView:
         elsewhere: the entry of its node in the object of the other gate.
     """
 
-    mine: DaemonEntry | None
+    own: DaemonEntry | None
     others: tuple[DaemonEntry, ...]
-    elsewhere: DaemonEntry | None = None
+    own_in_other: DaemonEntry | None = None
 
     @property
     def used(self) -> frozenset[int]:
@@ -39,46 +39,48 @@ class CliqueView:
         """Every other node with this index."""
         return tuple(sorted({entry.node for entry in self.others if entry.index == index}))
 
-    def shared_index(self) -> int | None:
+    def duplicate_index(self) -> int | None:
         """The smallest index that two nodes of the clique have; None where each has its own."""
         holders: dict[int, str] = {}
         shared = set[int]()
-        for entry in (*self.others, *((self.mine,) if self.mine is not None else ())):
+        for entry in (*self.others, *((self.own,) if self.own is not None else ())):
             if entry.index is not None and holders.setdefault(entry.index, entry.node) != entry.node:
                 shared.add(entry.index)
         return min(shared, default=None)
 
-    def peers(self, limit: int) -> Peers:
+    def peers(self, limit: int) -> PeerMap:
         """Index and address of all whose index is one (DC-044)."""
-        entries = (*self.others, *((self.mine,) if self.mine is not None else ()))
+        entries = (*self.others, *((self.own,) if self.own is not None else ()))
         found = {entry.index: entry.ip for entry in entries if entry.index is not None and 0 <= entry.index < limit}
-        return Peers(tuple(sorted(found.items())))
+        return PeerMap(tuple(sorted(found.items())))
 
 
-def view_of(me: Daemon, register: Register | None, other: Register | None = None) -> CliqueView:
+def clique_view_of(
+    identity: DaemonIdentity, registry: DaemonRegistry | None, other: DaemonRegistry | None = None
+) -> CliqueView:
     """The clique of a daemon in its register, joined with what it knows of the other object (DC-065)."""
-    own = entries_of(me.clique, register)
-    foreign = entries_of(me.clique, other)
-    others = [entry for entry in (*foreign, *own) if entry.node != me.node]
-    mine = entry_of(me.node, register.entries) if register is not None else None
-    return CliqueView(mine, tuple(others), entry_of(me.node, foreign))
+    own = entries_of_clique(identity.clique, registry)
+    foreign = entries_of_clique(identity.clique, other)
+    others = [entry for entry in (*foreign, *own) if entry.node != identity.node]
+    mine = entry_of_node(identity.node, registry.entries) if registry is not None else None
+    return CliqueView(mine, tuple(others), entry_of_node(identity.node, foreign))
 
 
-def entries_of(clique: str, register: Register | None) -> tuple[DaemonEntry, ...]:
+def entries_of_clique(clique: str, registry: DaemonRegistry | None) -> tuple[DaemonEntry, ...]:
     """The entries of one clique; all of them in an object that holds no other."""
-    if register is None:
+    if registry is None:
         return ()
-    if isinstance(register, ComputeDomainClique):
-        return register.entries
-    return tuple(entry for entry in register.entries if entry.clique == clique)
+    if isinstance(registry, ComputeDomainClique):
+        return registry.entries
+    return tuple(entry for entry in registry.entries if entry.clique == clique)
 
 
-def entry_of(node: str, entries: Iterable[DaemonEntry]) -> DaemonEntry | None:
+def entry_of_node(node: str, entries: Iterable[DaemonEntry]) -> DaemonEntry | None:
     """The entry of a node."""
     return next((entry for entry in entries if entry.node == node), None)
 
 
-def chosen(view: CliqueView, limit: int, *proposals: int | None) -> int | None:
+def choose_index(view: CliqueView, limit: int, *proposals: int | None) -> int | None:
     """The first proposal that is an index and that nobody else has, else the smallest such; None where all are taken.
 
     DC-020 to DC-022. Indices of daemons that left are used again first, which is what gap filling means.

@@ -8,9 +8,9 @@ from typing import Final
 
 from grove_core.kernel.errors import Problem
 
-NODES_OF_A_RACK: Final = 18
+NODES_PER_RACK: Final = 18
 """Compute trays of one NVL72 rack: so many daemons does a clique have at most."""
-LONGEST_CLIQUE: Final = 10_000
+MAX_CLIQUE_SIZE: Final = 10_000
 """Hosts are numbered with four digits (DC-005)."""
 
 
@@ -30,29 +30,29 @@ class Protocol(Enum):
     SHARDED_RMW = ("sharded-rmw", True, False, "compute-domain-daemon")
 
     def __init__(self, word: str, sharded: bool, applies: bool, manager: str) -> None:  # noqa: FBT001 - columns
-        self.word = word
+        self.short_name = word
         self.sharded = sharded
-        self.applies = applies
+        self.uses_apply = applies
         self.manager = manager
 
 
-def protocol_for(*, cliques: bool = False, applies: bool = True) -> Protocol:
+def protocol_for(*, cliques: bool = False, uses_apply: bool = True) -> Protocol:
     """The protocol behind the gate and the setting (DC-001, DC-002).
 
     Args:
         cliques: the feature gate ``ComputeDomainCliques``.
-        applies: whether writes are server-side applies.
+        uses_apply: whether writes are server-side applies.
     """
-    return next(found for found in Protocol if (found.sharded, found.applies) == (cliques, applies))
+    return next(found for found in Protocol if (found.sharded, found.uses_apply) == (cliques, uses_apply))
 
 
 def protocol_named(word: str) -> Protocol | None:
     """The protocol of that name: ``rmw``, ``ssa``, ``sharded``, ``sharded-rmw``; None where there is none."""
-    return next((found for found in Protocol if found.word == word), None)
+    return next((found for found in Protocol if found.short_name == word), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
+class DaemonSettings:
     """How the daemons of a domain register.
 
     Attributes:
@@ -65,25 +65,25 @@ class Setup:
     """
 
     protocol: Protocol = Protocol.SSA
-    limit: int = NODES_OF_A_RACK
+    limit: int = NODES_PER_RACK
     has_pods: bool = True
-    reads_both: bool = True
-    first_delay: timedelta = timedelta(milliseconds=5)
-    longest_delay: timedelta = timedelta(seconds=6)
-    patience: timedelta = timedelta(seconds=30)
-    recheck: timedelta = timedelta(seconds=10)
+    reads_other_registry: bool = True
+    first_backoff: timedelta = timedelta(milliseconds=5)
+    max_backoff: timedelta = timedelta(seconds=6)
+    rival_timeout: timedelta = timedelta(seconds=30)
+    recheck_interval: timedelta = timedelta(seconds=10)
 
 
-def problems_in_setup(protocol: str, limit: int, clique_size: int = 1) -> tuple[Problem, ...]:
+def problems_in_settings(protocol: str, limit: int, clique_size: int = 1) -> tuple[Problem, ...]:
     """Everything that is wrong with a choice of protocol and sizes (DC-007)."""
     return tuple(_problems(protocol, limit, clique_size))
 
 
 def _problems(protocol: str, limit: int, clique_size: int) -> Iterator[Problem]:
     if protocol_named(protocol) is None:
-        known = ", ".join(found.word for found in Protocol)
+        known = ", ".join(found.short_name for found in Protocol)
         yield Problem(path="protocol", expected=f"one of {known}", got=f'"{protocol}"')
-    if not 1 <= limit <= LONGEST_CLIQUE:
-        yield Problem(path="limit", expected=f"an integer from 1 to {LONGEST_CLIQUE}", got=str(limit))
+    if not 1 <= limit <= MAX_CLIQUE_SIZE:
+        yield Problem(path="limit", expected=f"an integer from 1 to {MAX_CLIQUE_SIZE}", got=str(limit))
     elif not 1 <= clique_size <= limit:
         yield Problem(path="clique size", expected=f"an integer from 1 to the limit of {limit}", got=str(clique_size))

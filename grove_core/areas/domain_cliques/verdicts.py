@@ -12,12 +12,12 @@ from grove_core.resources.compute_domain_clique import ComputeDomainClique
 from grove_core.resources.daemon_pod import DaemonPod
 from grove_core.resources.names import daemon_host
 
-Register: TypeAlias = ComputeDomain | ComputeDomainClique
+DaemonRegistry: TypeAlias = ComputeDomain | ComputeDomainClique
 """An object that daemons register in."""
 
 
 @dataclass(frozen=True, slots=True)
-class Peers:
+class PeerMap:
     """A peer map: (index, address) of every daemon of a clique, sorted by index, each index once."""
 
     addresses: tuple[tuple[int, str], ...]
@@ -59,21 +59,21 @@ class Post:
 
 
 @dataclass(frozen=True, slots=True)
-class Remove:
+class RemoveEntry:
     """Take the own entry away, by this write."""
 
     write: Apply | Put
 
 
 @dataclass(frozen=True, slots=True)
-class Clear:
+class ClearOtherEntry:
     """Take the entry of its node out of the object of the other gate, by this write."""
 
     write: Put
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class LabelPod:
     """Merge these labels into those of the own pod."""
 
     pod: Ref
@@ -88,34 +88,34 @@ class ListPods:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class ReadObject:
     """Get this object once."""
 
     target: Ref
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class StartFabric:
     """Start the fabric daemon with this index and peer map."""
 
     index: int
-    peers: Peers
+    peers: PeerMap
 
 
 @dataclass(frozen=True, slots=True)
-class Push:
+class PushPeers:
     """Give the running fabric daemon a new peer map."""
 
     index: int
-    peers: Peers
+    peers: PeerMap
 
 
 @dataclass(frozen=True, slots=True)
-class Restart:
+class RestartFabric:
     """End the fabric daemon and start it anew: an index is read only once."""
 
     index: int
-    peers: Peers
+    peers: PeerMap
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,19 +126,19 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
-class Yield:
+class StandBy:
     """End the fabric daemon if it runs, write nothing, and look again then."""
 
     until: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
+class Idle:
     """Nothing to do until something changes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class Stopped:
     """It has stopped: nothing more will be written.
 
     Attributes:
@@ -148,14 +148,14 @@ class Done:
     entry_remains: bool = False
 
 
-Request: TypeAlias = Apply | Put | Post | Remove | Clear | Label | ListPods | Read
-Local: TypeAlias = Start | Push | Restart
-Deed: TypeAlias = Request | Local | Wait | Yield | Rest | Done
-REQUESTS: Final = (Apply, Put, Post, Remove, Clear, Label, ListPods, Read)
+Request: TypeAlias = Apply | Put | Post | RemoveEntry | ClearOtherEntry | LabelPod | ListPods | ReadObject
+FabricAction: TypeAlias = StartFabric | PushPeers | RestartFabric
+DaemonAction: TypeAlias = Request | FabricAction | Wait | StandBy | Idle | Stopped
+REQUESTS: Final = (Apply, Put, Post, RemoveEntry, ClearOtherEntry, LabelPod, ListPods, ReadObject)
 
 
 @unique
-class Reply(Enum):
+class ResultKind(Enum):
     """How the server answered a request.
 
     ``STALE`` is 409 for a version, a uid or a name that is taken, ``OWNED`` 409 for fields of another manager, ``GONE``
@@ -172,7 +172,7 @@ class Reply(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class RequestResult:
     """The answer to a request.
 
     Attributes:
@@ -181,8 +181,8 @@ class Answer:
         retry_after: with ``BUSY``, where the server said how long.
     """
 
-    reply: Reply
-    register: Register | None = None
+    kind: ResultKind
+    registry: DaemonRegistry | None = None
     pods: tuple[DaemonPod, ...] = ()
     retry_after: timedelta | None = None
     detail: str = ""

@@ -17,23 +17,23 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any, Final
 
-from grove_core.areas.domain_cliques.situation import Daemon
+from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connect_check import advice_on
 from grove_shell.client.connection import Connection, NoAccess, connect
 from grove_shell.client.reflector import Reflector
 from grove_shell.client.response import CONFLICT
-from grove_shell.converge.cluster.counters import Counted, counted
-from grove_shell.converge.cluster.ground import DOMAIN, Ground, check_kinds, write_kubeconfig
-from grove_shell.converge.cluster.onlooker import Onlooker
-from grove_shell.converge.cluster.troupe import Call, Tally, limiter_of, play
-from grove_shell.converge.engine import Wishes
-from grove_shell.converge.model.cast import daemon_of
+from grove_shell.converge.cluster.daemon_pool import DaemonCounts, PoolTask, limiter_of, run_pool
+from grove_shell.converge.cluster.run_monitor import RunMonitor
+from grove_shell.converge.cluster.run_namespace import DOMAIN_NAME, RunNamespace, check_kinds, write_kubeconfig
+from grove_shell.converge.cluster.server_metrics import ServerCounters, read_counters
+from grove_shell.converge.engine import EngineOptions
+from grove_shell.converge.model.participants import daemon_identity
 from grove_shell.converge.points import Point
 from grove_shell.converge.runs import Outcome, Run
-from grove_shell.domain_controller.rounds import DomainRounds
-from grove_shell.fabric_daemon.habits import SteadyClock
-from grove_shell.fabric_daemon.kinds import CLIQUES, DOMAINS
+from grove_shell.domain_controller.reconcile_loop import DomainReconcileLoop
+from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS
+from grove_shell.domain_daemon.monotonic_clock import MonotonicClock
 
 WORLD: Final = "cluster"
 _HEAD_START_S: Final = 0.5
@@ -42,7 +42,7 @@ _TICK_S: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredRun:
     """A run, and what else is known of it.
 
     Attributes:
@@ -53,7 +53,7 @@ class Measured:
     """
 
     run: Run
-    server: Counted
+    server: ServerCounters
     onlooked: int
     parried: int
     decoded: int
@@ -88,16 +88,16 @@ class ClusterEngine:
         """Run one point."""
         return self.measured(point).run
 
-    def measured(self, point: Point) -> Measured:
+    def measured(self, point: Point) -> MeasuredRun:
         """Run one point, and keep what the server says of it. Raises NoAccess where the server is away."""
-        with _Processes(min(self.processes, point.nodes)) as processes:
+        with _DaemonProcesses(min(self.processes, point.nodes)) as processes:
             try:
-                return asyncio.run(_measured(self, point, processes))
+                return asyncio.run(_run_measured(self, point, processes))
             except Unreachable as fault:
                 raise NoAccess(advice_on(fault)) from fault
 
 
-def engine_for(wishes: Wishes) -> ClusterEngine:
+def engine_for(wishes: EngineOptions) -> ClusterEngine:
     """The engine of this world. Raises NoAccess."""
     return ClusterEngine(wishes.kubeconfig, asyncio.run(_setting(wishes.kubeconfig)), wishes.store)
 
@@ -115,7 +115,7 @@ async def _setting(kubeconfig: str | None) -> str:
     return f"kube-apiserver {version}, {cores} cores shared with the daemons, nothing pinned, {platform.machine()}"
 
 
-class _Processes:
+class _DaemonProcesses:
     """Processes that wait for their call; whatever happens, none of them stays."""
 
     def __init__(self, count: int) -> None:
@@ -123,7 +123,7 @@ class _Processes:
         self._all: list[tuple[BaseProcess, Pipe]] = []
         for _ in range(count):
             ours, theirs = context.Pipe()
-            self._all.append((context.Process(target=play, args=(theirs,), daemon=True), ours))
+            self._all.append((context.Process(target=run_pool, args=(theirs,), daemon=True), ours))
 
     def __enter__(self) -> list[Pipe]:
         for process, _ in self._all:
@@ -139,28 +139,28 @@ class _Processes:
             pipe.close()
 
 
-async def _measured(engine: ClusterEngine, point: Point, pipes: Sequence[Pipe]) -> Measured:
+async def _run_measured(engine: ClusterEngine, point: Point, pipes: Sequence[Pipe]) -> MeasuredRun:
     connection = await connect(engine.kubeconfig)
     async with Api(connection, in_flight=64, agent="grove-converge") as api, _store(engine.store) as store:
-        ground = Ground(api)
+        ground = RunNamespace(api)
         token = await ground.prepare()
         try:
             await ground.warm_up()
             with tempfile.TemporaryDirectory(prefix="grove-converge-") as folder:
                 path = Path(folder) / "kubeconfig"
                 write_kubeconfig(path, connection.server, _authority(connection), token, ground.namespace)
-                uid = await ground.make_domain(DOMAIN, point.nodes)
-                before = await counted(api, store)
-                seen, start, tallies, busy = await _played(point, ground, uid, str(path), pipes)
-                after = await counted(api, store)
+                uid = await ground.make_domain(DOMAIN_NAME, point.nodes)
+                before = await read_counters(api, store)
+                seen, start, tallies, busy = await _run_daemons(point, ground, uid, str(path), pipes)
+                after = await read_counters(api, store)
         finally:
             await ground.clear()
-    whole(tallies)
-    run = _added_up(engine, point, seen, start, tallies, after.since(before))
+    require_no_faults(tallies)
+    run = _run_of(engine, point, seen, start, tallies, after.since(before))
     spent = sum(tally.cpu_s for tally in tallies) + busy
     refused = tuple(chain.from_iterable(tally.refused for tally in tallies))
     decoded = sum(tally.decoded for tally in tallies)
-    return Measured(
+    return MeasuredRun(
         run=replace(run, cpu_harness_s=spent),
         server=after.since(before),
         onlooked=seen.heard - seen.written,
@@ -170,63 +170,70 @@ async def _measured(engine: ClusterEngine, point: Point, pipes: Sequence[Pipe]) 
     )
 
 
-def whole(tallies: Iterable[Tally]) -> None:
+def require_no_faults(tallies: Iterable[DaemonCounts]) -> None:
     """Raises ChildProcessError where a daemon broke: that is no slow protocol, and no run (CV-067)."""
     faults = [fault for tally in tallies for fault in tally.faults]
     if faults:
         raise ChildProcessError(f"{len(faults)} daemons of the run broke, the first of them by {faults[0]}")
 
 
-async def _played(
-    point: Point, ground: Ground, uid: str, kubeconfig: str, pipes: Sequence[Pipe]
-) -> tuple[Onlooker, float, list[Tally], float]:
+async def _run_daemons(
+    point: Point, ground: RunNamespace, uid: str, kubeconfig: str, pipes: Sequence[Pipe]
+) -> tuple[RunMonitor, float, list[DaemonCounts], float]:
     """Play the run; the onlooker, the moment of its start, the tallies, and the processor time of this process."""
     began = time.process_time()
     daemons = [_daemon(number, point, ground.namespace, uid) for number in range(point.nodes)]
-    onlooker = Onlooker(point, daemons)
+    monitor = RunMonitor(point, daemons)
     async with Api(await connect(kubeconfig), agent="grove-converge-controller") as api:
         written: list[int] = []
         controller = Api(await connect(kubeconfig), bucket=limiter_of(point), agent="grove-converge-controller")
         async with controller:
-            rounds = DomainRounds(
+            rounds = DomainReconcileLoop(
                 controller,
-                onlooker,
+                monitor,
                 lambda _step, answer, _words: written.append(answer.status if answer else 0),
-                SteadyClock(),
+                MonotonicClock(),
             )
-            reflectors = [Reflector(api, kind, onlooker, namespace=ground.namespace) for kind in (DOMAINS, CLIQUES)]
+            reflectors = [Reflector(api, kind, monitor, namespace=ground.namespace) for kind in (DOMAINS, CLIQUES)]
             tasks = [asyncio.create_task(rounds.run()), *(asyncio.create_task(one.run()) for one in reflectors)]
             for reflector in reflectors:
                 await reflector.synced.wait()
             start = time.monotonic() + _HEAD_START_S
             for at, pipe in enumerate(pipes):
                 numbers = tuple(range(at, point.nodes, len(pipes)))
-                pipe.send(Call(point, tuple(daemons[number] for number in numbers), numbers, kubeconfig, start))
-            await _over(point, onlooker, start, tasks)
+                pipe.send(PoolTask(point, tuple(daemons[number] for number in numbers), numbers, kubeconfig, start))
+            await _until_converged(point, monitor, start, tasks)
             for pipe in pipes:
                 pipe.send("end")
             tallies = [await asyncio.to_thread(pipe.recv) for pipe in pipes]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-    onlooker.written = sum(status in {200, 201} for status in written)
-    onlooker.parried = sum(status == CONFLICT for status in written)
-    return onlooker, start, tallies, time.process_time() - began
+    monitor.written = sum(status in {200, 201} for status in written)
+    monitor.parried = sum(status == CONFLICT for status in written)
+    return monitor, start, tallies, time.process_time() - began
 
 
-async def _over(point: Point, onlooker: Onlooker, start: float, tasks: Sequence["asyncio.Task[None]"]) -> None:
+async def _until_converged(
+    point: Point, monitor: RunMonitor, start: float, tasks: Sequence["asyncio.Task[None]"]
+) -> None:
     """Until everything was seen as it should be and a while after, or the run is given up."""
-    while not onlooker.converged and time.monotonic() < start + point.run_limit_s:
+    while not monitor.converged and time.monotonic() < start + point.run_limit_s:
         for task in tasks:
             if task.done():
                 task.result()
         await asyncio.sleep(_TICK_S)
-    if onlooker.converged:
+    if monitor.converged:
         await asyncio.sleep(_GRACE_S)
 
 
-def _added_up(
-    engine: ClusterEngine, point: Point, seen: Onlooker, start: float, tallies: Sequence[Tally], server: Counted
+def _run_of(
+    engine: ClusterEngine,
+    point: Point,
+    seen: RunMonitor,
+    start: float,
+    tallies: Sequence[DaemonCounts],
+    server: ServerCounters,
 ) -> Run:
     pushed = [moment for tally in tallies for moment in tally.pushed]
     viewed = sorted(moment for tally in tallies for moment in tally.viewed)
@@ -258,9 +265,9 @@ def _added_up(
     )
 
 
-def _daemon(number: int, point: Point, namespace: str, uid: str) -> Daemon:
-    made = daemon_of(number, point.clique_of(number))
-    return replace(made, namespace=namespace, pod_namespace=namespace, domain=DOMAIN, domain_uid=uid)
+def _daemon(number: int, point: Point, namespace: str, uid: str) -> DaemonIdentity:
+    made = daemon_identity(number, point.clique_of(number))
+    return replace(made, namespace=namespace, pod_namespace=namespace, domain=DOMAIN_NAME, domain_uid=uid)
 
 
 def _length(value: Any) -> int:  # noqa: ANN401 - JSON of any shape

@@ -8,14 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypedDict
 
-from grove_core.areas.domain_cliques.clique_view import view_of
-from grove_core.areas.domain_cliques.verdicts import Peers, Register
-from grove_core.areas.domain_cliques.writing import place_of
+from grove_core.areas.domain_cliques.clique_view import clique_view_of
+from grove_core.areas.domain_cliques.entry_requests import entry_path
+from grove_core.areas.domain_cliques.verdicts import DaemonRegistry, PeerMap
 from grove_core.kernel.frozen import EMPTY, frozen
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.compute_domain_clique import ComputeDomainClique
 from grove_core.resources.daemon_entry import NOT_READY, READY, DaemonEntry
-from grove_shell.converge.model.cast import DOMAIN_UID, Cast
+from grove_shell.converge.model.participants import DOMAIN_UID, Participants
 
 
 class _Unowned(TypedDict):
@@ -38,7 +38,7 @@ _UNOWNED: Final[_Unowned] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Slot:
+class EntryState:
     """A daemon's entry in short."""
 
     index: int
@@ -57,7 +57,7 @@ class CliqueState:
 
     __slots__ = ("_peers", "_register", "count", "decided", "entries", "holders", "ready", "shared")
 
-    def __init__(self, entries: Mapping[int, Slot]) -> None:
+    def __init__(self, entries: Mapping[int, EntryState]) -> None:
         self.entries = entries
         holders: dict[int, int] = {}
         for slot in entries.values():
@@ -67,46 +67,46 @@ class CliqueState:
         self.ready = sum(slot.ready for slot in entries.values())
         self.shared = len(holders) < self.count
         self.decided: dict[Any, Any] = {}
-        self._register: Register | None = None
-        self._peers: Peers | None = None
+        self._register: DaemonRegistry | None = None
+        self._peers: PeerMap | None = None
 
-    def having(self, daemon: int, slot: Slot) -> "CliqueState":
+    def having(self, daemon: int, slot: EntryState) -> "CliqueState":
         """The state after a daemon wrote its entry."""
         return CliqueState({**self.entries, daemon: slot})
 
-    def register(self, cast: Cast) -> Register:
+    def registry(self, participants: Participants) -> DaemonRegistry:
         """An object that holds this clique and no other."""
         if self._register is None:
-            self._register = _register_of(self.entries, cast)
+            self._register = _register_of(self.entries, participants)
         return self._register
 
-    def peers(self, cast: Cast) -> Peers:
+    def peers(self, participants: Participants) -> PeerMap:
         """The peer map that its daemons make of it; one for all, as long as no index is shared."""
         if self._peers is None:
-            first = cast.daemons[next(iter(self.entries))]
-            self._peers = view_of(first, self.register(cast)).peers(cast.point.limit)
+            first = participants.daemons[next(iter(self.entries))]
+            self._peers = clique_view_of(first, self.registry(participants)).peers(participants.point.limit)
         return self._peers
 
 
-def _register_of(entries: Mapping[int, Slot], cast: Cast) -> Register:
-    place = place_of(sharded=cast.point.protocol.sharded)
+def _register_of(entries: Mapping[int, EntryState], participants: Participants) -> DaemonRegistry:
+    place = entry_path(sharded=participants.point.protocol.sharded)
     found = []
     for number, slot in sorted(entries.items()):
-        who = cast.daemons[number]
+        who = participants.daemons[number]
         found.append(DaemonEntry(who.node, who.ip, who.clique, slot.index, READY if slot.ready else NOT_READY))
     stored = EMPTY  # only who writes an object back whole looks at all of it
-    if not cast.point.protocol.applies:
+    if not participants.point.protocol.uses_apply:
         items = {place.key: [entry.as_json(place.node) for entry in found]}
         stored = frozen({"metadata": {}, **({place.above: items} if place.above else items)})
-    if not cast.point.protocol.sharded:
-        return ComputeDomain(ref=cast.domain, uid=DOMAIN_UID, nodes=tuple(found), stored=stored, **_UNOWNED)
-    who = cast.daemons[next(iter(entries))]
+    if not participants.point.protocol.sharded:
+        return ComputeDomain(ref=participants.domain, uid=DOMAIN_UID, nodes=tuple(found), stored=stored, **_UNOWNED)
+    who = participants.daemons[next(iter(entries))]
     return ComputeDomainClique(
-        ref=who.register_ref(sharded=True),
+        ref=who.registry_ref(sharded=True),
         uid="clique",
         domain_uid=DOMAIN_UID,
         clique=who.clique,
-        owners=tuple(cast.daemons[number].pod_uid for number in entries),
+        owners=tuple(participants.daemons[number].pod_uid for number in entries),
         daemons=tuple(found),
         stored=stored,
         **_UNOWNED,

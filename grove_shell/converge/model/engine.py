@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from grove_shell.converge.engine import Engine, Wishes
+from grove_shell.converge.engine import Engine, EngineOptions
 from grove_shell.converge.model.costs import Costs
-from grove_shell.converge.model.play import WORLD, played, setting_of
+from grove_shell.converge.model.model_run import WORLD, run_point, setting_of
 from grove_shell.converge.points import Point
 from grove_shell.converge.runs import Run
 
@@ -28,9 +28,9 @@ class ModelEngine:
 
     def run(self, point: Point) -> Run:
         """Play one point."""
-        return played(point, self.costs)
+        return run_point(point, self.costs)
 
 
-def engine_for(wishes: Wishes) -> Engine:
+def engine_for(wishes: EngineOptions) -> Engine:
     """The engine of this world."""
     return ModelEngine(wishes.costs, wishes.jobs)

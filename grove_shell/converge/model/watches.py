@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from grove_shell.converge.model.seams import DOMAIN
-from grove_shell.converge.model.stage import Stage
+from grove_shell.converge.model.interfaces import DOMAIN_NUMBER
+from grove_shell.converge.model.model_context import ModelContext
 
 _ONLOOKERS: Final = 2
 """The controller watches everything, and so does whoever takes the times."""
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class CommittedChange:
     """A change that was committed.
 
     Attributes:
@@ -26,7 +26,7 @@ class News:
         size: of the object, in bytes.
     """
 
-    thing: int
+    object_number: int
     version: int
     clique: int | None
     view: Any
@@ -35,7 +35,7 @@ class News:
 
 
 @dataclass(frozen=True, slots=True)
-class Hearers:
+class WatchHandlers:
     """Who is told.
 
     Attributes:
@@ -44,27 +44,27 @@ class Hearers:
     """
 
     daemons: Callable[[list[int], int, Any], None]
-    onlookers: Callable[[News], None]
+    onlookers: Callable[[CommittedChange], None]
 
 
 class Watches:
     """All watches of one server."""
 
-    def __init__(self, stage: Stage, hearers: Hearers) -> None:
-        self._cast = stage.cast
-        self._costs = stage.costs
-        self._agenda = stage.agenda
-        self._processor = stage.processor
-        self._ledger = stage.ledger
+    def __init__(self, context: ModelContext, hearers: WatchHandlers) -> None:
+        self._participants = context.participants
+        self._costs = context.costs
+        self._agenda = context.agenda
+        self._processor = context.processor
+        self._counters = context.counters
         self._hearers = hearers
-        self._wire = round(stage.costs.wire_us)
-        self._watching: list[list[int]] = [[] for _ in range(stage.cast.point.cliques)]
+        self._wire = round(context.costs.wire_us)
+        self._watching: list[list[int]] = [[] for _ in range(context.participants.point.cliques)]
 
     def begin(self, daemon: int) -> None:
         """A daemon watches its object from now on."""
-        self._watching[self._cast.point.clique_of(daemon)].append(daemon)
+        self._watching[self._participants.point.clique_of(daemon)].append(daemon)
 
-    def tell(self, news: News, views: list[Any]) -> None:
+    def tell(self, news: CommittedChange, views: list[Any]) -> None:
         """An object was changed.
 
         Args:
@@ -73,18 +73,18 @@ class Watches:
         cost = round(self._costs.serialise_ns_per_byte * news.size / 1000)
         heard = [
             (view, self._watching[clique][:])
-            for view, clique in zip(views, self._cast.cliques_in(news.thing), strict=True)
+            for view, clique in zip(views, self._participants.cliques_in(news.object_number), strict=True)
             if self._watching[clique]
         ]
         first = news.version % len(heard) if heard else 0
         self._processor.submit(lambda: cost, partial(self._written_out, news, heard[first:] + heard[:first]))
 
-    def _written_out(self, news: News, heard: list[tuple[Any, list[int]]]) -> None:
+    def _written_out(self, news: CommittedChange, heard: list[tuple[Any, list[int]]]) -> None:
         each = self._costs.watcher_us + self._costs.watcher_ns_per_byte * news.size / 1000
-        if news.thing != DOMAIN or not self._cast.point.protocol.sharded:
+        if news.object_number != DOMAIN_NUMBER or not self._participants.point.protocol.sharded:
             count = sum(len(daemons) for _, daemons in heard)
-            self._ledger.watch_events += count
-            self._ledger.watch_bytes += count * news.size
+            self._counters.watch_events += count
+            self._counters.watch_bytes += count * news.size
         cost, told = round(each * _ONLOOKERS), partial(self._hearers.onlookers, news)
         self._processor.submit(lambda: cost, partial(self._agenda.after, self._wire, told))
         for view, daemons in heard:

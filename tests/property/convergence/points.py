@@ -5,7 +5,7 @@ from typing import Any
 
 from grove_core.areas.domain_cliques.protocols import Protocol
 from grove_shell.converge.model.costs import Costs, shipped_costs
-from grove_shell.converge.model.play import Play, Troupe
+from grove_shell.converge.model.model_run import ModelParts, ModelRun
 from grove_shell.converge.points import Point
 from grove_shell.converge.runs import Run
 
@@ -16,8 +16,8 @@ def point(protocol: Protocol = Protocol.SHARDED, nodes: int = 18, **others: Any)
     return Point(protocol=protocol, nodes=nodes, **others)
 
 
-def run_of(one: Point, costs: Costs | None = None, troupe: Troupe | None = None) -> Run:
-    return Play(one, costs or shipped_costs(), troupe).run()
+def run_of(one: Point, costs: Costs | None = None, troupe: ModelParts | None = None) -> Run:
+    return ModelRun(one, costs or shipped_costs(), troupe).run()
 
 
 def costs_with(**others: Any) -> Costs:

@@ -13,17 +13,17 @@ from hypothesis import strategies as st
 
 from benchmarks.converge.calibrate import text_of
 from benchmarks.converge.fitting import Sample, Samples, fitted
-from grove_core.areas.domain_cliques.situation import Daemon
-from grove_core.areas.domain_cliques.verdicts import Peers
+from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity
+from grove_core.areas.domain_cliques.verdicts import PeerMap
 from grove_core.resources.api_names import NVIDIA
-from grove_shell.converge.cluster import troupe
-from grove_shell.converge.cluster.counters import Counted, counted_in
-from grove_shell.converge.cluster.decoding import Streams
-from grove_shell.converge.cluster.engine import whole
-from grove_shell.converge.cluster.troupe import Call, Player, Tally, TimedFabric, limiter_of
+from grove_shell.converge.cluster import daemon_pool
+from grove_shell.converge.cluster.daemon_pool import DaemonCounts, PooledDaemon, PoolTask, TimedFabric, limiter_of
+from grove_shell.converge.cluster.engine import require_no_faults
+from grove_shell.converge.cluster.server_metrics import ServerCounters, parse_counters
+from grove_shell.converge.cluster.watch_decoder import WatchDecoder
 from grove_shell.converge.model.costs import costs_of
-from grove_shell.fabric_daemon.following import reading
-from grove_shell.fabric_daemon.kinds import register_of
+from grove_shell.domain_daemon.kinds import registry_of
+from grove_shell.domain_daemon.object_watch import event_reader
 from tests.property.convergence.points import point
 
 Json = dict[str, Any]
@@ -49,7 +49,7 @@ def line(version: int, nodes: int, what: str = "MODIFIED") -> bytes:
 )
 def test_cv062_a_line_is_read_as_if_alone(drawn: list[tuple[int, str]]) -> None:
     """Of each version there is one state, whoever reads it first."""
-    streams, alone = Streams(), reading(register_of)
+    streams, alone = WatchDecoder(), event_reader(registry_of)
     for version, what in drawn:
         text = line(version, version % 4, what)
         found, wanted = streams.read(text), alone(text)
@@ -69,9 +69,9 @@ def test_cv062_what_an_object_shows_of_a_clique(indices: list[int], shown: tuple
         "metadata": {"name": "d", "resourceVersion": "7"},
         "status": {"nodes": [*entries, other]},
     }
-    streams = Streams()
-    assert streams.members(register_of(raw), "a") == shown
-    assert streams.members(register_of(raw), "a") == shown
+    streams = WatchDecoder()
+    assert streams.members(registry_of(raw), "a") == shown
+    assert streams.members(registry_of(raw), "a") == shown
 
 
 PAGE = """
@@ -92,8 +92,8 @@ process_cpu_seconds_total 12.5
 
 
 def test_cv061_what_a_server_counts() -> None:
-    found = counted_in(PAGE, "process_cpu_seconds_total 2.25\n")
-    assert found == Counted(
+    found = parse_counters(PAGE, "process_cpu_seconds_total 2.25\n")
+    assert found == ServerCounters(
         good=9,
         conflicts=5,
         throttled=3,
@@ -104,7 +104,7 @@ def test_cv061_what_a_server_counts() -> None:
         cpu_server_s=12.5,
         cpu_store_s=2.25,
     )
-    assert found.since(counted_in(PAGE)) == Counted(cpu_store_s=2.25)
+    assert found.since(parse_counters(PAGE)) == ServerCounters(cpu_store_s=2.25)
 
 
 def test_cv060_a_fabric_daemon_that_was_stopped_is_never_ready() -> None:
@@ -113,15 +113,15 @@ def test_cv060_a_fabric_daemon_that_was_stopped_is_never_ready() -> None:
     async def live() -> None:
         fabric = TimedFabric(0.02)
         fabric.changed = lambda: told.append("changed")
-        await fabric.start(3, Peers(()))
+        await fabric.start(3, PeerMap(()))
         await fabric.stop()
         await asyncio.sleep(0.04)
         assert (fabric.state, told) == (None, [])
-        await fabric.start(3, Peers(()))
-        await fabric.push(Peers(((0, "10.0.0.1"),)))
+        await fabric.start(3, PeerMap(()))
+        await fabric.push(PeerMap(((0, "10.0.0.1"),)))
         await asyncio.sleep(0.04)
         assert fabric.state is not None
-        assert (fabric.state.ready, fabric.state.peers) == (True, Peers(((0, "10.0.0.1"),)))
+        assert (fabric.state.ready, fabric.state.peers) == (True, PeerMap(((0, "10.0.0.1"),)))
 
     asyncio.run(live())
     assert told == ["changed"]
@@ -143,7 +143,7 @@ def test_cv065_what_was_put_in_is_fitted(fixed: tuple[float, float, float], slop
 
     sizes = (1000, 10_000, 50_000)
     samples = Samples(
-        applies=[sample(size, 0, merge) for size in sizes],
+        uses_apply=[sample(size, 0, merge) for size in sizes],
         puts=[sample(size, 0, put) for size in sizes],
         stale=[sample(size, 0, stale) for size in sizes],
         watched=[sample(size, watchers, merge) for size in sizes[:2] for watchers in (1, 10, 100)],
@@ -188,11 +188,11 @@ def test_cv067_a_daemon_that_breaks_makes_no_run(monkeypatch: pytest.MonkeyPatch
     async def connected(_kubeconfig: object) -> object:
         return None
 
-    monkeypatch.setattr(Player, "run", broken)
-    monkeypatch.setattr(troupe, "connect", connected)
-    monkeypatch.setattr(troupe, "Api", lambda *_, **__: nullcontext())
-    monkeypatch.setattr(troupe, "_QUIET_S", 0.0)
-    me = Daemon(
+    monkeypatch.setattr(PooledDaemon, "run", broken)
+    monkeypatch.setattr(daemon_pool, "connect", connected)
+    monkeypatch.setattr(daemon_pool, "Api", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(daemon_pool, "_QUIET_S", 0.0)
+    identity = DaemonIdentity(
         node="n1",
         ip="10.0.0.1",
         clique="a",
@@ -205,9 +205,9 @@ def test_cv067_a_daemon_that_breaks_makes_no_run(monkeypatch: pytest.MonkeyPatch
     )
     ours, theirs = Pipe()
     ours.send("end")
-    tally = asyncio.run(troupe._played(Call(point(), (me,), (0,), "none", 0.0), theirs))  # noqa: SLF001 - what a process runs
+    tally = asyncio.run(daemon_pool._run_task(PoolTask(point(), (identity,), (0,), "none", 0.0), theirs))  # noqa: SLF001 - what a process runs
     assert tally.faults == ["OSError(24, 'Too many open files')"]
     assert not tally.refused
     with pytest.raises(ChildProcessError, match="Too many open files"):
-        whole([Tally(), tally])
-    whole([Tally(refused=["409"])])
+        require_no_faults([DaemonCounts(), tally])
+    require_no_faults([DaemonCounts(refused=["409"])])

@@ -8,24 +8,24 @@ from typing import Any
 import pytest
 
 from grove_core.areas.domain_cliques.protocols import Protocol
-from grove_core.areas.domain_cliques.verdicts import Reply
-from grove_shell.converge.closed_form import events, watch_bytes
-from grove_shell.converge.model.bucket import Bucket
-from grove_shell.converge.model.cast import Cast, cast_of
-from grove_shell.converge.model.clique_state import CliqueState, Slot
-from grove_shell.converge.model.play import Play
+from grove_core.areas.domain_cliques.verdicts import ResultKind
+from grove_shell.converge.closed_form import expected_watch_bytes, expected_watch_events
+from grove_shell.converge.model.clique_state import CliqueState, EntryState
+from grove_shell.converge.model.interfaces import DOMAIN_NUMBER, ModelWrite, WriteResult
+from grove_shell.converge.model.model_context import ModelContext, model_context_of
+from grove_shell.converge.model.model_run import ModelRun
+from grove_shell.converge.model.object_store import FastObjectStore
+from grove_shell.converge.model.participants import Participants, participants_of
 from grove_shell.converge.model.processor import Processor
-from grove_shell.converge.model.seams import DOMAIN, Told, Write
-from grove_shell.converge.model.server import Server
-from grove_shell.converge.model.shelf import Shelf
-from grove_shell.converge.model.stage import Stage, stage_for
-from grove_shell.converge.model.watches import Hearers, News, Watches
-from grove_shell.converge.model.worker import Worker
+from grove_shell.converge.model.simulated_daemon import SimulatedDaemon
+from grove_shell.converge.model.simulated_server import SimulatedServer
+from grove_shell.converge.model.virtual_limiter import VirtualLimiter
+from grove_shell.converge.model.watches import CommittedChange, Watches, WatchHandlers
 from grove_shell.converge.points import Point
 from grove_shell.converge.runs import Outcome
 from grove_shell.simulator.event_queue import Agenda
+from tests.property.convergence.full_model import FullParts, LoggedFastParts
 from tests.property.convergence.points import PROTOCOLS, costs_with, drawn, point, run_of, slow
-from tests.property.convergence.reference import Quick, Whole
 
 WORLDS = 48
 
@@ -35,7 +35,7 @@ WORLDS = 48
 def test_cv003_objects_in_short_lead_to_the_same_run(part: int) -> None:
     for seed in range(part * WORLDS // 4, (part + 1) * WORLDS // 4):
         one, costs = drawn(seed)
-        quick, whole = Quick(), Whole()
+        quick, whole = LoggedFastParts(), FullParts()
         assert run_of(one, costs, quick) == run_of(one, costs, whole), seed
         assert quick.log == whole.log, seed
 
@@ -44,8 +44,8 @@ def test_cv003_objects_in_short_lead_to_the_same_run(part: int) -> None:
 @pytest.mark.parametrize("seed", [44, 61, 63, 93, 177, 205, 208])
 def test_cv003_also_where_started_daemons_have_to_move(seed: int) -> None:
     one, costs = slow(seed)
-    quick, whole = Quick(), Whole()
-    play = Play(one, costs, quick)
+    quick, whole = LoggedFastParts(), FullParts()
+    play = ModelRun(one, costs, quick)
     assert play.run() == run_of(one, costs, whole)
     assert quick.log == whole.log
     assert max(worker.starts for worker in play.workers) > 1
@@ -70,7 +70,7 @@ def test_cv023_protocols_meet_the_same_arrivals() -> None:
     def workers(protocol: Protocol) -> list[tuple[int, int]]:
         return [
             (worker.arrives_at, worker.ready_after)
-            for worker in Play(point(protocol, 36, seed=5), costs_with()).workers
+            for worker in ModelRun(point(protocol, 36, seed=5), costs_with()).workers
         ]
 
     assert workers(Protocol.RMW) == workers(Protocol.SHARDED)
@@ -81,28 +81,30 @@ class Scene:
     """A server alone, and who asks it."""
 
     def __init__(self, one: Point, **costs: Any) -> None:
-        self.cast: Cast = cast_of(one)
-        self.stage: Stage = stage_for(self.cast, costs_with(**costs))
+        self.participants: Participants = participants_of(one)
+        self.context: ModelContext = model_context_of(self.participants, costs_with(**costs))
         self.heard: list[tuple[int, int]] = []
-        self.told: list[News] = []
-        self.answers: dict[int, tuple[int, Told]] = {}
-        self.store = Shelf(self.cast)
-        self.watches = Watches(self.stage, Hearers(self.hear, self.told.append))
-        self.server = Server(self.stage, self.store, self.watches)
+        self.told: list[CommittedChange] = []
+        self.answers: dict[int, tuple[int, WriteResult]] = {}
+        self.store = FastObjectStore(self.participants)
+        self.watches = Watches(self.context, WatchHandlers(self.hear, self.told.append))
+        self.server = SimulatedServer(self.context, self.store, self.watches)
 
     def hear(self, daemons: list[int], version: int, _view: object) -> None:
         self.heard += [(daemon, version) for daemon in daemons]
 
     def write(self, writer: int, index: int, base: int | None = None) -> None:
-        write = Write(writer, self.cast.thing_of(self.cast.point.clique_of(writer)), index, base=base)
+        write = ModelWrite(
+            writer, self.participants.object_number_of(self.participants.point.clique_of(writer)), index, base=base
+        )
         self.server.take(write, partial(self.answered, writer))
 
-    def answered(self, writer: int, told: Told) -> None:
-        self.answers[writer] = (self.stage.agenda.now, told)
+    def answered(self, writer: int, told: WriteResult) -> None:
+        self.answers[writer] = (self.context.agenda.now, told)
 
     def run(self) -> None:
-        while self.stage.agenda.following is not None:
-            self.stage.agenda.step()
+        while self.context.agenda.following is not None:
+            self.context.agenda.step()
 
 
 def test_cv005_an_apply_is_tried_until_it_wins() -> None:
@@ -110,10 +112,10 @@ def test_cv005_an_apply_is_tried_until_it_wins() -> None:
     for writer in range(4):
         scene.write(writer, writer)
     scene.run()
-    assert {told.reply for _, told in scene.answers.values()} == {Reply.DONE}
-    assert scene.stage.ledger.conflicts == 0
-    assert scene.stage.ledger.cas_failures == 3 + 2 + 1
-    assert scene.store.version(DOMAIN) == 5
+    assert {told.kind for _, told in scene.answers.values()} == {ResultKind.DONE}
+    assert scene.context.counters.conflicts == 0
+    assert scene.context.counters.cas_failures == 3 + 2 + 1
+    assert scene.store.version(DOMAIN_NUMBER) == 5
 
 
 def test_cv005_every_try_takes_the_processor() -> None:
@@ -123,7 +125,7 @@ def test_cv005_every_try_takes_the_processor() -> None:
     scene.write(0, 0)
     scene.write(1, 1)
     scene.run()
-    assert scene.stage.processor.busy_us == 700 + 700 + (700 + 138 + 344)
+    assert scene.context.processor.busy_us == 700 + 700 + (700 + 138 + 344)
 
 
 def test_cv006_a_stale_write_costs_for_its_whole_object() -> None:
@@ -131,12 +133,12 @@ def test_cv006_a_stale_write_costs_for_its_whole_object() -> None:
     scene = Scene(point(Protocol.RMW, 2, server_cores=None), **costs)
     scene.write(0, 0, base=1)
     scene.run()
-    before, size = scene.stage.processor.busy_us, scene.server.size(DOMAIN)
+    before, size = scene.context.processor.busy_us, scene.server.size(DOMAIN_NUMBER)
     scene.write(1, 0, base=1)
     scene.run()
-    assert scene.answers[1][1].reply is Reply.STALE
-    assert scene.stage.processor.busy_us - before == size
-    assert scene.stage.ledger.conflicts == 1
+    assert scene.answers[1][1].kind is ResultKind.STALE
+    assert scene.context.processor.busy_us - before == size
+    assert scene.context.counters.conflicts == 1
 
 
 def test_cv006_of_two_at_one_version_one_is_refused() -> None:
@@ -144,8 +146,8 @@ def test_cv006_of_two_at_one_version_one_is_refused() -> None:
     scene.write(0, 0, base=1)
     scene.write(1, 0, base=1)
     scene.run()
-    assert sorted(told.reply.value for _, told in scene.answers.values()) == ["done", "stale"]
-    assert (scene.stage.ledger.conflicts, scene.stage.ledger.cas_failures) == (1, 1)
+    assert sorted(told.kind.value for _, told in scene.answers.values()) == ["done", "stale"]
+    assert (scene.context.counters.conflicts, scene.context.counters.cas_failures) == (1, 1)
 
 
 def test_cv007_who_finds_no_seat_queues_and_is_turned_away() -> None:
@@ -153,8 +155,8 @@ def test_cv007_who_finds_no_seat_queues_and_is_turned_away() -> None:
     for writer in range(3):
         scene.write(writer, writer)
     scene.run()
-    assert [scene.answers[writer][1].reply for writer in range(3)] == [Reply.DONE, Reply.BUSY, Reply.BUSY]
-    assert scene.stage.ledger.throttled == 2
+    assert [scene.answers[writer][1].kind for writer in range(3)] == [ResultKind.DONE, ResultKind.BUSY, ResultKind.BUSY]
+    assert scene.context.counters.throttled == 2
 
 
 def test_cv007_a_seat_that_is_left_goes_to_the_next() -> None:
@@ -162,16 +164,16 @@ def test_cv007_a_seat_that_is_left_goes_to_the_next() -> None:
     for writer in range(3):
         scene.write(writer, writer)
     scene.run()
-    assert scene.stage.ledger.cas_failures == 0
-    assert scene.stage.ledger.writes == 3
+    assert scene.context.counters.cas_failures == 0
+    assert scene.context.counters.writes == 3
 
 
 def test_cv007_what_takes_too_long_is_given_up() -> None:
     scene = Scene(point(Protocol.SSA, 2, server_cores=1), request_limit_ms=1, request_us=5_000.0)
     scene.write(0, 0)
     scene.run()
-    assert scene.answers[0][1].reply is Reply.LOST
-    assert scene.stage.ledger.timeouts == 1
+    assert scene.answers[0][1].kind is ResultKind.LOST
+    assert scene.context.counters.timeouts == 1
 
 
 def test_cv008_events_come_once_and_in_order() -> None:
@@ -186,7 +188,7 @@ def test_cv008_events_come_once_and_in_order() -> None:
         versions = [version for heard, version in scene.heard if heard == daemon]
         assert all(before < after for before, after in pairwise(versions))
     assert [news.version for news in scene.told] == list(range(2, 8))
-    assert scene.stage.ledger.watch_events == 36 * 6
+    assert scene.context.counters.watch_events == 36 * 6
 
 
 def test_cv004_a_request_waits_as_it_was_built() -> None:
@@ -197,10 +199,10 @@ def test_cv004_a_request_waits_as_it_was_built() -> None:
 
 
 def test_cv004_a_bucket_is_full_at_first_and_fills_again() -> None:
-    bucket = Bucket(point(rate=5.0, burst=3))
+    bucket = VirtualLimiter(point(rate=5.0, burst=3))
     assert [bucket.take(0) for _ in range(5)] == [0, 0, 0, 200_000, 400_000]
     assert [bucket.take(10_000_000) for _ in range(4)] == [10_000_000] * 3 + [10_200_000]
-    free = Bucket(point(rate=0.0, burst=1))
+    free = VirtualLimiter(point(rate=0.0, burst=1))
     assert [free.take(moment) for moment in (5, 5, 6)] == [5, 5, 6]
 
 
@@ -224,10 +226,10 @@ def test_a_processor_has_so_many_cores() -> None:
 def test_cv010_events_of_one_object_are_those_of_the_closed_form(protocol: Protocol) -> None:
     one = point(protocol, 60, arrival_s=0.0, readiness_s=60.0, server_cores=None)
     run = run_of(one)
-    wanted = events(protocol, 60, 18) + 60 * run.repicks
+    wanted = expected_watch_events(protocol, 60, 18) + 60 * run.repicks
     assert run.watch_events == pytest.approx(wanted, rel=0.02)
     assert run.watch_bytes == pytest.approx(
-        watch_bytes(protocol, 60, 18) + 60 * run.repicks * run.object_bytes, rel=0.1
+        expected_watch_bytes(protocol, 60, 18) + 60 * run.repicks * run.object_bytes, rel=0.1
     )
 
 
@@ -252,16 +254,16 @@ def test_cv012_convergence_is_what_an_observer_sees(protocol: Protocol) -> None:
 
 
 def test_cv012_a_shared_index_is_no_convergence() -> None:
-    def heard(entries: dict[int, Slot]) -> Play:
-        play = Play(point(Protocol.SSA, 2), costs_with())
-        play.onlookers_hear(News(DOMAIN, 2, 0, CliqueState(entries), says_ready=False, size=700))
+    def heard(entries: dict[int, EntryState]) -> ModelRun:
+        play = ModelRun(point(Protocol.SSA, 2), costs_with())
+        play.onlookers_hear(CommittedChange(DOMAIN_NUMBER, 2, 0, CliqueState(entries), says_ready=False, size=700))
         return play
 
-    ready = {0: Slot(0, ready=True), 1: Slot(1, ready=True)}
+    ready = {0: EntryState(0, ready=True), 1: EntryState(1, ready=True)}
     assert heard(ready).all_at == 0
-    assert heard({**ready, 1: Slot(0, ready=True)}).all_at is None
-    assert heard({**ready, 1: Slot(1, ready=False)}).all_at is None
-    assert heard({0: Slot(0, ready=True)}).all_at is None
+    assert heard({**ready, 1: EntryState(0, ready=True)}).all_at is None
+    assert heard({**ready, 1: EntryState(1, ready=False)}).all_at is None
+    assert heard({0: EntryState(0, ready=True)}).all_at is None
 
 
 def test_cv013_one_object_costs_more_than_shards() -> None:
@@ -310,9 +312,9 @@ def test_a_fabric_daemon_that_starts_anew_is_ready_anew() -> None:
             self.ready = 0
 
         def looks(self, _at: int) -> Any:
-            from grove_shell.converge.model.seams import Local  # noqa: PLC0415 - the only use
+            from grove_shell.converge.model.interfaces import LocalAction  # noqa: PLC0415 - the only use
 
-            return Local.START if self.starts < 2 else Local.REST
+            return LocalAction.START if self.starts < 2 else LocalAction.REST
 
         def started(self) -> None:
             self.starts += 1
@@ -327,7 +329,7 @@ def test_a_fabric_daemon_that_starts_anew_is_ready_anew() -> None:
             raise AssertionError
 
     mind = Restless()
-    worker = Worker(0, mind, scene.stage, scene.server)
+    worker = SimulatedDaemon(0, mind, scene.context, scene.server)
     worker.hears(1, None)
     scene.run()
     assert (mind.starts, mind.ready) == (2, 1)

@@ -8,7 +8,7 @@ import pytest
 
 from grove_core.areas.domain_cliques.protocols import Protocol
 from grove_shell.converge.model.costs import shipped_costs
-from grove_shell.converge.model.play import played
+from grove_shell.converge.model.model_run import run_point
 from grove_shell.converge.runs import Outcome, Run
 from grove_shell.views.convergence_plots import draw_all
 from tests.property.convergence.points import PROTOCOLS, point
@@ -16,12 +16,12 @@ from tests.property.convergence.points import PROTOCOLS, point
 
 def runs() -> list[Run]:
     found = [
-        played(point(protocol, nodes, seed=seed), shipped_costs())
+        run_point(point(protocol, nodes, seed=seed), shipped_costs())
         for protocol in PROTOCOLS
         for nodes in (4, 8)
         for seed in (0, 1)
     ]
-    found += [played(point(Protocol.SSA, 4_000), shipped_costs())]
+    found += [run_point(point(Protocol.SSA, 4_000), shipped_costs())]
     found += [replace(found[0], point=replace(found[0].point, nodes=16), outcome=Outcome.CENSORED, t_all_s=None)]
     return found + [replace(run, world="cluster", setting="a machine") for run in found[:3]]
 
@@ -56,7 +56,7 @@ def test_cv002_the_same_runs_give_the_same_pictures(tmp_path: Path) -> None:
 
 
 def test_cv050_where_nothing_could_be_played_there_is_one_picture(tmp_path: Path) -> None:
-    too_large = [played(point(Protocol.SSA, 4_000), shipped_costs())]
+    too_large = [run_point(point(Protocol.SSA, 4_000), shipped_costs())]
     assert list(draw_all(too_large, tmp_path)) == [
         f"{name}.{form}" for name in ("convergence", "convergence-ssa") for form in ("png", "svg")
     ]

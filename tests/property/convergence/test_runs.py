@@ -11,17 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.areas.domain_cliques.protocols import Protocol
-from grove_shell.converge.asking import Asked, points_of
-from grove_shell.converge.captions import caption_of
-from grove_shell.converge.closed_form import events, watch_bytes
+from grove_shell.converge.arguments import ConvergeArguments, points_of
+from grove_shell.converge.captions import caption_lines
+from grove_shell.converge.closed_form import expected_watch_bytes, expected_watch_events
 from grove_shell.converge.groups import grouped
 from grove_shell.converge.model.costs import SHIPPED, costs_of, shipped_costs
 from grove_shell.converge.model.engine import ModelEngine
-from grove_shell.converge.model.play import played, setting_of
+from grove_shell.converge.model.model_run import run_point, setting_of
 from grove_shell.converge.model.sizes import LARGEST_BYTES, SIZES, too_large
 from grove_shell.converge.points import Point
+from grove_shell.converge.run_executor import run_scheduled
 from grove_shell.converge.run_file import read_runs, text_of, write_runs
-from grove_shell.converge.running import run_all
 from grove_shell.converge.runs import Outcome, Run
 from grove_shell.converge.schedule import Schedule
 from grove_shell.views.convergence_table import convergence_page
@@ -56,7 +56,7 @@ class TestCV042:
         ],
     )
     def test_ranges(self, text: str, nodes: list[int]) -> None:
-        points, problems = points_of(Asked(nodes=text, protocols=("ssa",), seeds="1"))
+        points, problems = points_of(ConvergeArguments(nodes=text, protocols=("ssa",), seeds="1"))
         assert not problems
         assert [one.nodes for one in points] == nodes
 
@@ -67,7 +67,7 @@ class TestCV041:
     """
 
     def test_everything_at_once(self) -> None:
-        asked = Asked(
+        asked = ConvergeArguments(
             nodes="18..4",
             protocols=("shraded", "rmw", "x"),
             clique_size="no",
@@ -99,19 +99,21 @@ class TestCV041:
 
     @pytest.mark.req("DC-007")
     def test_a_clique_above_the_limit(self) -> None:
-        _, problems = points_of(Asked(clique_size="9,18,36,72"))
+        _, problems = points_of(ConvergeArguments(clique_size="9,18,36,72"))
         assert [problem.got for problem in problems] == ["36", "72"]
         assert "--limit raises it" in problems[0].expected
-        assert points_of(Asked(clique_size="9,72", limit="72"))[1] == ()
-        assert [problem.path for problem in points_of(Asked(limit="10001"))[1]] == ["--limit"]
+        assert points_of(ConvergeArguments(clique_size="9,72", limit="72"))[1] == ()
+        assert [problem.path for problem in points_of(ConvergeArguments(limit="10001"))[1]] == ["--limit"]
 
     @pytest.mark.parametrize("limiter", ["5/0", "0/10", "nan/10", "1e99/1", "5/10/1", "a/b", "-5/10", ""])
     def test_limiters_that_are_none(self, limiter: str) -> None:
-        assert [problem.path for problem in points_of(Asked(limiter=limiter))[1]] == ["--limiter"]
+        assert [problem.path for problem in points_of(ConvergeArguments(limiter=limiter))[1]] == ["--limiter"]
 
     @given(st.text(max_size=12), st.text(max_size=12))
     def test_no_text_is_an_error_of_ours(self, one: str, other: str) -> None:
-        asked = Asked(nodes=one, protocols=(other,), seeds="1", arrival=one, limiter=other, server_cores=one)
+        asked = ConvergeArguments(
+            nodes=one, protocols=(other,), seeds="1", arrival=one, limiter=other, server_cores=one
+        )
         points, problems = points_of(asked)
         assert bool(points) != bool(problems)
 
@@ -120,7 +122,7 @@ class TestCV020:
     """After the first number of nodes whose median is more than 300 s no larger one of that protocol MUST be run."""
 
     def test_the_first_slow_one_is_the_last(self) -> None:
-        points, _ = points_of(Asked(nodes="18..144", protocols=("rmw",), seeds="3"))
+        points, _ = points_of(ConvergeArguments(nodes="18..144", protocols=("rmw",), seeds="3"))
         schedule = Schedule(points, {})
         assert [one.nodes for one in taken(schedule, {18: 3, 36: 301, 72: 3})] == [18] * 3 + [36] * 3
         assert list(schedule.stopped.values()) == [36]
@@ -128,18 +130,18 @@ class TestCV020:
 
     @pytest.mark.req("CV-021")
     def test_what_never_converged_is_slow(self) -> None:
-        points, _ = points_of(Asked(nodes="18..72", protocols=("rmw",), seeds="1"))
+        points, _ = points_of(ConvergeArguments(nodes="18..72", protocols=("rmw",), seeds="1"))
         assert [one.nodes for one in taken(Schedule(points, {}), {18: 3, 36: None})] == [18, 36]
 
     def test_other_curves_go_on(self) -> None:
-        points, _ = points_of(Asked(nodes="18..36", seeds="1"))
+        points, _ = points_of(ConvergeArguments(nodes="18..36", seeds="1"))
         schedule = Schedule(points, {})
         while (one := schedule.take()) is not None:
             schedule.note(run(one, 999 if one.protocol is Protocol.SSA else 3))
         assert {name.protocol: nodes for name, nodes in schedule.stopped.items()} == {Protocol.SSA: 18}
 
     def test_a_step_waits_for_the_one_before(self) -> None:
-        points, _ = points_of(Asked(nodes="18,36", protocols=("rmw",), seeds="2"))
+        points, _ = points_of(ConvergeArguments(nodes="18,36", protocols=("rmw",), seeds="2"))
         schedule = Schedule(points, {})
         first, second = schedule.take(), schedule.take()
         assert first is not None
@@ -157,12 +159,12 @@ class TestCV033:
     """With ``--resume`` a point that the file has of the same world and setting MUST NOT be run again."""
 
     def test_known_runs_count_and_are_not_taken(self) -> None:
-        points, _ = points_of(Asked(nodes="18..72", protocols=("rmw",), seeds="2"))
+        points, _ = points_of(ConvergeArguments(nodes="18..72", protocols=("rmw",), seeds="2"))
         known = {one: run(one) for one in points if one.nodes == 18 or one.seed == 0}
         assert taken(Schedule(points, known), {36: 3, 72: 3}) == [one for one in points if one not in known]
 
     def test_a_curve_that_was_ended_stays_so(self) -> None:
-        points, _ = points_of(Asked(nodes="18..72", protocols=("rmw",), seeds="1"))
+        points, _ = points_of(ConvergeArguments(nodes="18..72", protocols=("rmw",), seeds="1"))
         schedule = Schedule(points, {points[0]: run(points[0], None)})
         assert schedule.take() is None
         assert list(schedule.stopped.values()) == [18]
@@ -272,7 +274,7 @@ class TestCV022:
         assert sizes.stored(6_500) < LARGEST_BYTES
 
     def test_such_a_point_is_not_played(self) -> None:
-        found = played(point(Protocol.SSA, 10_000), shipped_costs())
+        found = run_point(point(Protocol.SSA, 10_000), shipped_costs())
         assert (found.outcome, found.time_s, found.writes) == (Outcome.NOT_STORABLE, inf, 0)
         assert "not storable" in convergence_page([found], {}).text
 
@@ -308,14 +310,14 @@ class TestCV040:
 
 
 def both(engine: ModelEngine) -> Iterator[Run]:
-    points, _ = points_of(Asked(nodes="4,8", protocols=("ssa", "sharded"), seeds="2"))
-    yield from run_all(Schedule(points, {}), engine)
+    points, _ = points_of(ConvergeArguments(nodes="4,8", protocols=("ssa", "sharded"), seeds="2"))
+    yield from run_scheduled(Schedule(points, {}), engine)
 
 
 @pytest.mark.req("CV-002")
 def test_cv001_it_does_not_matter_how_many_run_at_once() -> None:
     def order(one: Run) -> tuple[str, int, int]:
-        return one.point.protocol.word, one.point.nodes, one.point.seed
+        return one.point.protocol.short_name, one.point.nodes, one.point.seed
 
     alone = sorted(both(ModelEngine(shipped_costs(), 1)), key=order)
     beside = sorted(both(ModelEngine(shipped_costs(), 2)), key=order)
@@ -335,8 +337,8 @@ class Mortal:
 
 
 def test_cv030_a_process_that_ends_takes_nothing_along() -> None:
-    points, _ = points_of(Asked(nodes="4,8", protocols=("ssa",), seeds="3"))
-    runs = run_all(Schedule(points, {}), Mortal())
+    points, _ = points_of(ConvergeArguments(nodes="4,8", protocols=("ssa",), seeds="3"))
+    runs = run_scheduled(Schedule(points, {}), Mortal())
     assert [next(runs).point.nodes for _ in range(3)] == [4, 4, 4]
     with pytest.raises(ChildProcessError, match="what is done is kept"):
         next(runs)
@@ -351,7 +353,7 @@ class TestCV052:
         runs = [run(point(protocol, nodes), 4.0) for protocol in PROTOCOLS for nodes in (18, 36)]
         lines = convergence_page(runs, {}).text.splitlines()[1:9]
         assert [line.split()[:2] for line in lines] == [
-            [protocol.word, str(nodes)] for protocol in PROTOCOLS for nodes in (18, 36)
+            [protocol.short_name, str(nodes)] for protocol in PROTOCOLS for nodes in (18, 36)
         ]
 
     @pytest.mark.req("CV-021")
@@ -374,14 +376,14 @@ def test_cv052_quantiles_count_those_that_never_saw_all() -> None:
 @pytest.mark.req("CV-052")
 def test_cv050_captions_name_every_parameter() -> None:
     runs = [run(point(nodes=18, seed=seed, rate=0.0, burst=1, server_cores=None), setting="costs x") for seed in (0, 3)]
-    text = "\n".join(caption_of(runs))
+    text = "\n".join(caption_lines(runs))
     for words in ("model: costs x", "cliques of 18", "limiter none", "server cores unlimited", "seeds 0 to 3"):
         assert words in text
 
 
 def test_cv050_what_runs_do_not_share_is_listed_in_order() -> None:
     runs = [run(point(nodes=18, clique_size=size, limit=72)) for size in (9, 4, 36, 18)]
-    assert "cliques of 4, 9, 18, 36;" in "\n".join(caption_of(runs))
+    assert "cliques of 4, 9, 18, 36;" in "\n".join(caption_lines(runs))
 
 
 @given(st.integers(1, 40), st.integers(1, 20))
@@ -389,5 +391,7 @@ def test_cv010_shards_are_the_sum_of_their_parts(nodes: int, size: int) -> None:
     whole, rest = divmod(nodes, size)
     parts = [size] * whole + [rest] * bool(rest)
     for protocol in (Protocol.SHARDED, Protocol.SHARDED_RMW):
-        assert events(protocol, nodes, size) == sum(2 * part**2 for part in parts)
-        assert watch_bytes(protocol, nodes, size) == sum(watch_bytes(protocol, part, size) for part in parts)
+        assert expected_watch_events(protocol, nodes, size) == sum(2 * part**2 for part in parts)
+        assert expected_watch_bytes(protocol, nodes, size) == sum(
+            expected_watch_bytes(protocol, part, size) for part in parts
+        )

@@ -5,15 +5,15 @@ from typing import Any
 
 import pytest
 
+from grove_core.areas.domain_cliques.daemon_context import DaemonContext, DaemonState, RegistryObservation
+from grove_core.areas.domain_cliques.entry_requests import write_request
 from grove_core.areas.domain_cliques.protocols import Protocol
-from grove_core.areas.domain_cliques.situation import Glimpse, Memory, Situation
 from grove_core.areas.domain_cliques.verdicts import Apply
-from grove_core.areas.domain_cliques.writing import entry_written
 from grove_core.kernel.frozen import thaw
 from grove_core.resources.daemon_entry import NOT_READY, DaemonEntry
-from grove_shell.converge.model.cast import cast_of
-from grove_shell.converge.model.clique_state import CliqueState, Slot
-from grove_shell.converge.model.mind import moment
+from grove_shell.converge.model.clique_state import CliqueState, EntryState
+from grove_shell.converge.model.daemon_model import virtual_time
+from grove_shell.converge.model.participants import participants_of
 from grove_shell.converge.model.sizes import DOMAIN_BYTES, SIZES
 from tests.property.convergence.points import PROTOCOLS, point
 
@@ -26,31 +26,33 @@ def length(value: Any) -> int:
 
 def written(protocol: Protocol) -> tuple[dict[str, Any], Apply | None]:
     """The entry of a daemon as it writes it, and the apply that it writes it with."""
-    cast = cast_of(point(protocol, 144))
-    me = cast.daemons[NODE]
-    seen = Glimpse(7, CliqueState({NODE: Slot(15, ready=False)}).register(cast))
-    found = Situation(me=me, setup=cast.setup, memory=Memory(seen=seen), now=moment(0))
-    deed = entry_written(found, DaemonEntry(me.node, me.ip, me.clique, 15, NOT_READY))
-    assert not isinstance(deed, Apply) or protocol.applies
-    body: Any = thaw(deed.fields if isinstance(deed, Apply) else deed.manifest)
+    participants = participants_of(point(protocol, 144))
+    identity = participants.daemons[NODE]
+    seen = RegistryObservation(7, CliqueState({NODE: EntryState(15, ready=False)}).registry(participants))
+    found = DaemonContext(
+        identity=identity, settings=participants.settings, state=DaemonState(observed=seen), now=virtual_time(0)
+    )
+    action = write_request(found, DaemonEntry(identity.node, identity.ip, identity.clique, 15, NOT_READY))
+    assert not isinstance(action, Apply) or protocol.uses_apply
+    body: Any = thaw(action.fields if isinstance(action, Apply) else action.manifest)
     (entry,) = body["status"]["nodes"] if "status" in body else body["daemons"]
-    return entry, deed if isinstance(deed, Apply) else None
+    return entry, action if isinstance(action, Apply) else None
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_cv022_an_entry_is_as_large_as_it_is_written(protocol: Protocol) -> None:
     entry, _ = written(protocol)
-    me = cast_of(point(protocol, 144)).daemons[NODE]
-    reference = length({"apiVersion": "v1", "kind": "Pod", "name": me.pod, "uid": me.pod_uid}) + 1
+    identity = participants_of(point(protocol, 144)).daemons[NODE]
+    reference = length({"apiVersion": "v1", "kind": "Pod", "name": identity.pod, "uid": identity.pod_uid}) + 1
     wanted = SIZES[protocol].entry - (reference if protocol.sharded else 0)
     assert length(entry) + 1 == pytest.approx(wanted, rel=0.1)
 
 
 @pytest.mark.parametrize("protocol", [Protocol.SSA, Protocol.SHARDED])
 def test_cv022_an_apply_is_as_large_as_it_is_sent(protocol: Protocol) -> None:
-    _, deed = written(protocol)
-    assert deed is not None
-    assert length(thaw(deed.fields)) == pytest.approx(SIZES[protocol].body, rel=0.1)
+    _, action = written(protocol)
+    assert action is not None
+    assert length(thaw(action.fields)) == pytest.approx(SIZES[protocol].body, rel=0.1)
 
 
 def record(protocol: Protocol, entry: dict[str, Any]) -> dict[str, Any]:

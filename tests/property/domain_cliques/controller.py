@@ -3,15 +3,15 @@
 from dataclasses import dataclass, field
 from typing import Final
 
-from grove_core.areas.domain_cliques.moment import DomainMoment, moment_of
+from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot, domain_snapshot_of
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Apply, SetStatus, Step
 from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND, ComputeDomainClique
 from tests.merging.object_server import Address, Response
-from tests.property.domain_cliques.cast import NAME, SPACE, Json, address_of
-from tests.property.domain_cliques.stage import Stage
+from tests.property.domain_cliques.checked_server import CheckedServer
+from tests.property.domain_cliques.processes import DOMAIN_NAME, NAMESPACE, Json, address_of
 
 MANAGER: Final = "cd-controller"
 
@@ -24,15 +24,15 @@ class Controller:
         pods_seen, registers_seen: how much of the history of the server each view shows.
     """
 
-    stage: Stage
+    stage: CheckedServer
     cache: dict[Address, Json] = field(default_factory=dict)
     pods_seen: int = 0
     registers_seen: int = 0
 
-    def see(self, pods: int | None = None, registers: int | None = None) -> None:
+    def see(self, pods: int | None = None, registries: int | None = None) -> None:
         """The views of the controller move on, each for itself."""
         self.pods_seen = self.seen_until(self.pods_seen, pods, pods=True)
-        self.registers_seen = self.seen_until(self.registers_seen, registers, pods=False)
+        self.registers_seen = self.seen_until(self.registers_seen, registries, pods=False)
 
     def seen_until(self, start: int, count: int | None, *, pods: bool) -> int:
         history = self.stage.server.history
@@ -45,9 +45,9 @@ class Controller:
                     self.cache[event.address] = event.body
         return end
 
-    def moment(self) -> DomainMoment | None:
+    def moment(self) -> DomainSnapshot | None:
         """What the controller can see."""
-        body = self.cache.get(Address(DOMAIN_KIND, SPACE, NAME))
+        body = self.cache.get(Address(DOMAIN_KIND, NAMESPACE, DOMAIN_NAME))
         if body is None:
             return None
         at = self.stage.server.history[self.pods_seen - 1].version if self.pods_seen else 0
@@ -56,15 +56,15 @@ class Controller:
         domain = self.stage.register_of(body)
         assert isinstance(domain, ComputeDomain)
         own = [clique for clique in cliques if isinstance(clique, ComputeDomainClique)]
-        return moment_of(domain, own, pods, pods_version=at, now=self.stage.now)
+        return domain_snapshot_of(domain, own, pods, pods_version=at, now=self.stage.now)
 
     def tick(self) -> bool:
         """The controller looks once; whether it wrote anything."""
         moment = self.moment()
         if moment is None:
             return False
-        plan = self.stage.players.reconcile(moment)
-        self.stage.judge.planned(self.stage, moment, plan)
+        plan = self.stage.core.reconcile(moment)
+        self.stage.checker.planned(self.stage, moment, plan)
         version = self.stage.server.version
         for step in plan.steps:
             self.stage.commit(None, None, lambda step=step: self.written(step), controller=True)

@@ -4,27 +4,27 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from grove_core.areas.domain_cliques.clique_view import view_of
+from grove_core.areas.domain_cliques.clique_view import clique_view_of
+from grove_core.areas.domain_cliques.daemon_context import DaemonContext, DaemonState
+from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
 from grove_core.areas.domain_cliques.judge import decide
-from grove_core.areas.domain_cliques.memory import after_answer, after_event
-from grove_core.areas.domain_cliques.moment import DomainMoment
-from grove_core.areas.domain_cliques.situation import Memory, Situation
+from grove_core.areas.domain_cliques.state_updates import after_event, after_result
 from grove_core.areas.domain_cliques.verdicts import (
-    Answer,
     Apply,
-    Clear,
-    Deed,
-    Label,
+    ClearOtherEntry,
+    DaemonAction,
+    DaemonRegistry,
+    Idle,
+    LabelPod,
     ListPods,
-    Peers,
+    PeerMap,
     Put,
-    Read,
-    Register,
-    Remove,
+    ReadObject,
+    RemoveEntry,
     Request,
-    Rest,
-    Restart,
-    Start,
+    RequestResult,
+    RestartFabric,
+    StartFabric,
     Wait,
 )
 from grove_core.kernel.decisions import Decision
@@ -37,7 +37,7 @@ from grove_core.resources.compute_domain import ComputeDomain
 Json = dict[str, Any]
 
 
-def saying(decision: Decision[Deed], verdict: Deed) -> Decision[Deed]:
+def saying(decision: Decision[DaemonAction], verdict: DaemonAction) -> Decision[DaemonAction]:
     return replace(decision, verdict=verdict)
 
 
@@ -46,58 +46,60 @@ def entries_in(body: Json) -> list[Json]:
     return found
 
 
-def with_own(deed: Apply, change: Callable[[Json], None]) -> Apply:
+def with_own(action: Apply, change: Callable[[Json], None]) -> Apply:
     """The same apply with its own entry changed."""
-    body = thaw(deed.fields)
+    body = thaw(action.fields)
     for item in entries_in(body):
         change(item)
-    return replace(deed, fields=frozen(body))
+    return replace(action, fields=frozen(body))
 
 
-def starts_without_a_look(situation: Situation) -> Decision[Deed]:
+def starts_without_a_look(context: DaemonContext) -> Decision[DaemonAction]:
     """IX1: does not care who else has its index."""
-    memory, me, register = situation.memory, situation.me, situation.register
-    decision = decide(situation)
-    mine = view_of(me, register).mine
-    eager = situation.fabric is None and memory.other_read_at is not None and not isinstance(decision.verdict, Start)
-    if eager and mine is not None and mine.ip == me.ip and mine.index is not None:
-        return saying(decision, Start(mine.index, Peers(((mine.index, me.ip),))))
+    state, identity, registry = context.state, context.identity, context.registry
+    decision = decide(context)
+    mine = clique_view_of(identity, registry).own
+    eager = context.fabric is None and state.other_read_at is not None and not isinstance(decision.verdict, StartFabric)
+    if eager and mine is not None and mine.ip == identity.ip and mine.index is not None:
+        return saying(decision, StartFabric(mine.index, PeerMap(((mine.index, identity.ip),))))
     return decision
 
 
-def forgets_its_own_writes(memory: Memory, me: Any, setup: Any, request: Request, answer: Answer, **at: Any) -> Memory:
+def forgets_its_own_writes(
+    state: DaemonState, identity: Any, settings: Any, request: Request, answer: RequestResult, **at: Any
+) -> DaemonState:
     """IX2: an answer is not a view; the next write is made from what the watch showed last."""
-    after = after_answer(memory, me, setup, request, answer, **at)
-    return replace(after, seen=memory.seen)
+    after = after_result(state, identity, settings, request, answer, **at)
+    return replace(after, observed=state.observed)
 
 
-def takes_any_event(memory: Memory, me: Any, setup: Any, glimpse: Any, **at: Any) -> Memory:
+def takes_any_event(state: DaemonState, identity: Any, settings: Any, observation: Any, **at: Any) -> DaemonState:
     """IX2: an event that is older than its own answer counts as newer."""
-    return after_event(replace(memory, seen=None), me, setup, glimpse, **at)
+    return after_event(replace(state, observed=None), identity, settings, observation, **at)
 
 
-def trusts_its_predecessor(situation: Situation) -> Decision[Deed]:
+def trusts_its_predecessor(context: DaemonContext) -> Decision[DaemonAction]:
     """IX3: an entry of its node is its own, whoever wrote it, and settled."""
-    register, me = situation.register, situation.me
-    mine = view_of(me, register).mine
-    if mine is None or mine.index is None or situation.fabric is not None:
-        return decide(situation)
-    decision = decide(situation)
-    if mine.ip != me.ip and not isinstance(decision.verdict, Label):
-        return saying(decision, Start(mine.index, Peers(((mine.index, me.ip),))))
+    registry, identity = context.registry, context.identity
+    mine = clique_view_of(identity, registry).own
+    if mine is None or mine.index is None or context.fabric is not None:
+        return decide(context)
+    decision = decide(context)
+    if mine.ip != identity.ip and not isinstance(decision.verdict, LabelPod):
+        return saying(decision, StartFabric(mine.index, PeerMap(((mine.index, identity.ip),))))
     return decision
 
 
-def breaks_ties_by_name(situation: Situation) -> Decision[Deed]:
+def breaks_ties_by_name(context: DaemonContext) -> Decision[DaemonAction]:
     """IX4: of two with one index the one with the larger name moves, started or not."""
-    memory, me = situation.memory, situation.me
-    view = view_of(me, situation.register)
-    mine = view.mine
-    if mine is None or mine.ip != me.ip or mine.index is None or not view.rival(mine.index):
-        return decide(situation)
-    decision = decide(situation)
-    if view.rival(mine.index) < me.node:
-        return decide(replace(situation, memory=replace(memory, settled=None), fabric=None))
+    state, identity = context.state, context.identity
+    view = clique_view_of(identity, context.registry)
+    mine = view.own
+    if mine is None or mine.ip != identity.ip or mine.index is None or not view.rival(mine.index):
+        return decide(context)
+    decision = decide(context)
+    if view.rival(mine.index) < identity.node:
+        return decide(replace(context, state=replace(state, settled_index=None), fabric=None))
     if isinstance(decision.verdict, Apply):
         return saying(decision, Wait())
     return decision
@@ -109,78 +111,84 @@ def writes_lists_without_a_version(body: Json) -> Json:
     return body
 
 
-def keeps_the_process_running(situation: Situation) -> Decision[Deed]:
+def keeps_the_process_running(context: DaemonContext) -> Decision[DaemonAction]:
     """IX7: a registered index that changed is no reason to restart."""
-    decision = decide(situation)
-    if isinstance(decision.verdict, Restart) and situation.fabric is not None:
-        return saying(decision, Rest())
+    decision = decide(context)
+    if isinstance(decision.verdict, RestartFabric) and context.fabric is not None:
+        return saying(decision, Idle())
     return decision
 
 
-def cleans_up_by_an_old_view(moment: DomainMoment) -> Plan:
+def cleans_up_by_an_old_view(moment: DomainSnapshot) -> Plan:
     """IX8: pods that it has not seen yet are not there."""
     return reconcile_domain(replace(moment, pods_version=10**9))
 
 
-def takes_unlabelled_pods_for_none(moment: DomainMoment) -> Plan:
+def takes_unlabelled_pods_for_none(moment: DomainSnapshot) -> Plan:
     """IX8: a pod that has not labelled itself does not count."""
     pods = tuple(pod for pod in moment.pods if pod.clique is not None)
     return reconcile_domain(replace(moment, pods=pods))
 
 
-def applies_only_what_changed(situation: Situation) -> Decision[Deed]:
+def applies_only_what_changed(context: DaemonContext) -> Decision[DaemonAction]:
     """An apply with readiness alone gives up address and index."""
-    decision = decide(situation)
-    deed = decision.verdict
+    decision = decide(context)
+    action = decision.verdict
 
     def less(item: Json) -> None:
         if item["status"] == "Ready":
             item.pop("index")
 
-    return saying(decision, with_own(deed, less)) if isinstance(deed, Apply) else decision
+    return saying(decision, with_own(action, less)) if isinstance(action, Apply) else decision
 
 
-def carries_readiness_over(situation: Situation) -> Decision[Deed]:
+def carries_readiness_over(context: DaemonContext) -> Decision[DaemonAction]:
     """D44: comes back as ready as its predecessor was."""
-    decision = decide(situation)
-    deed = decision.verdict
-    mine = view_of(situation.me, situation.register).mine
-    if not isinstance(deed, Apply) or mine is None or mine.status != "Ready" or situation.fabric is not None:
+    decision = decide(context)
+    action = decision.verdict
+    mine = clique_view_of(context.identity, context.registry).own
+    if not isinstance(action, Apply) or mine is None or mine.status != "Ready" or context.fabric is not None:
         return decision
-    return saying(decision, with_own(deed, lambda item: item.update(status="Ready")))
+    return saying(decision, with_own(action, lambda item: item.update(status="Ready")))
 
 
-def forgets_a_sticky_index(situation: Situation) -> Decision[Deed]:
+def forgets_a_sticky_index(context: DaemonContext) -> Decision[DaemonAction]:
     """D19: begins by giving up the entry that its predecessor left."""
-    register, me, memory = situation.register, situation.me, situation.memory
-    mine = view_of(me, register).mine
-    if mine is None or mine.ip == me.ip or memory.seen is None or register is None or memory.settled is not None:
-        return decide(situation)
-    if isinstance(decide(situation).verdict, ListPods | Label | Wait | Read):
-        return decide(situation)
-    body = thaw(register.stored)
+    registry, identity, state = context.registry, context.identity, context.state
+    mine = clique_view_of(identity, registry).own
+    if (
+        mine is None
+        or mine.ip == identity.ip
+        or state.observed is None
+        or registry is None
+        or state.settled_index is not None
+    ):
+        return decide(context)
+    if isinstance(decide(context).verdict, ListPods | LabelPod | Wait | ReadObject):
+        return decide(context)
+    body = thaw(registry.stored)
     items = entries_in(body)
-    items[:] = [item for item in items if me.node not in {item.get("name"), item.get("nodeName")}]
-    kept = tuple(entry for entry in register.entries if entry.node != me.node)
-    bare: Register
-    if isinstance(register, ComputeDomain):
-        bare = replace(register, stored=frozen(body), nodes=kept)
+    items[:] = [item for item in items if identity.node not in {item.get("name"), item.get("nodeName")}]
+    kept = tuple(entry for entry in registry.entries if entry.node != identity.node)
+    bare: DaemonRegistry
+    if isinstance(registry, ComputeDomain):
+        bare = replace(registry, stored=frozen(body), nodes=kept)
     else:
-        bare = replace(register, stored=frozen(body), daemons=kept)
-    return decide(replace(situation, memory=replace(memory, seen=replace(memory.seen, register=bare))))
+        bare = replace(registry, stored=frozen(body), daemons=kept)
+    return decide(replace(context, state=replace(state, observed=replace(state.observed, registry=bare))))
 
 
-def removes_its_successor(situation: Situation) -> Decision[Deed]:
+def removes_its_successor(context: DaemonContext) -> Decision[DaemonAction]:
     """A late shutdown takes the entry of its node away, whoever's it is, and without a version."""
-    decision = decide(situation)
-    register = situation.register
-    if situation.stop_by is None or register is None or situation.is_foreign:
+    decision = decide(context)
+    registry = context.registry
+    if context.stop_deadline is None or registry is None or context.is_other_domain:
         return decision
-    mine = view_of(situation.me, register).mine
-    if mine is None or isinstance(decision.verdict, Remove) or situation.memory.by_put:
+    mine = clique_view_of(context.identity, registry).own
+    if mine is None or isinstance(decision.verdict, RemoveEntry) or context.state.removes_by_put:
         return decision
-    me = replace(situation.me, ip=mine.ip)
-    return decide(replace(situation, me=me))
+    identity = replace(context.identity, ip=mine.ip)
+    return decide(replace(context, identity=identity))
 
 
 def leaves_by_making_objects(body: Json) -> Json:
@@ -191,9 +199,11 @@ def leaves_by_making_objects(body: Json) -> Json:
     return body
 
 
-def never_forces(memory: Memory, me: Any, setup: Any, request: Request, answer: Answer, **at: Any) -> Memory:
+def never_forces(
+    state: DaemonState, identity: Any, settings: Any, request: Request, answer: RequestResult, **at: Any
+) -> DaemonState:
     """An entry of an older writer is refused again and again."""
-    return replace(after_answer(memory, me, setup, request, answer, **at), must_force=False)
+    return replace(after_result(state, identity, settings, request, answer, **at), must_force=False)
 
 
 def owns_nothing(body: Json) -> Json:
@@ -202,50 +212,50 @@ def owns_nothing(body: Json) -> Json:
     return body
 
 
-def pushes_every_index(situation: Situation) -> Decision[Deed]:
+def pushes_every_index(context: DaemonContext) -> Decision[DaemonAction]:
     """Pushes a map although two daemons share an index."""
-    decision = decide(situation)
-    memory, fabric = situation.memory, situation.fabric
-    view = view_of(situation.me, situation.register)
+    decision = decide(context)
+    state, fabric = context.state, context.fabric
+    view = clique_view_of(context.identity, context.registry)
     if (
         isinstance(decision.verdict, Wait)
-        and memory.settled is not None
+        and state.settled_index is not None
         and fabric is None
-        and view.shared_index() is not None
+        and view.duplicate_index() is not None
     ):
-        return saying(decision, Start(memory.settled, view.peers(situation.setup.limit)))
+        return saying(decision, StartFabric(state.settled_index, view.peers(context.settings.limit)))
     return decision
 
 
-def moves_although_started(situation: Situation) -> Decision[Deed]:
+def moves_although_started(context: DaemonContext) -> Decision[DaemonAction]:
     """A started daemon moves as soon as it sees a rival."""
-    view = view_of(situation.me, situation.register)
-    settled = situation.memory.settled
-    if settled is not None and situation.fabric is not None and view.rival(settled):
-        return decide(replace(situation, memory=replace(situation.memory, settled=None), fabric=None))
-    return decide(situation)
+    view = clique_view_of(context.identity, context.registry)
+    settled = context.state.settled_index
+    if settled is not None and context.fabric is not None and view.rival(settled):
+        return decide(replace(context, state=replace(context.state, settled_index=None), fabric=None))
+    return decide(context)
 
 
-def picks_the_next_index(situation: Situation) -> Decision[Deed]:
+def picks_the_next_index(context: DaemonContext) -> Decision[DaemonAction]:
     """No gap is filled: the next index is one more than the largest."""
-    decision = decide(situation)
-    deed = decision.verdict
-    view = view_of(situation.me, situation.register, situation.memory.other)
-    if not isinstance(deed, Apply) or view.mine is not None or view.elsewhere is not None or situation.fabric:
+    decision = decide(context)
+    action = decision.verdict
+    view = clique_view_of(context.identity, context.registry, context.state.other_registry)
+    if not isinstance(action, Apply) or view.own is not None or view.own_in_other is not None or context.fabric:
         return decision
     largest = max(view.used, default=-1)
-    return saying(decision, with_own(deed, lambda item: item.update(index=largest + 1)))
+    return saying(decision, with_own(action, lambda item: item.update(index=largest + 1)))
 
 
-def ignores_uids(situation: Situation) -> Decision[Deed]:
+def ignores_uids(context: DaemonContext) -> Decision[DaemonAction]:
     """Takes a new domain of the same name for its own."""
-    register, me = situation.register, situation.me
-    if register is None or not situation.is_foreign:
-        return decide(situation)
-    return decide(replace(situation, me=replace(me, domain_uid=register.uid)))
+    registry, identity = context.registry, context.identity
+    if registry is None or not context.is_other_domain:
+        return decide(context)
+    return decide(replace(context, identity=replace(identity, domain_uid=registry.uid)))
 
 
-def edits_entries(moment: DomainMoment) -> Plan:
+def edits_entries(moment: DomainSnapshot) -> Plan:
     """The controller says NotReady in the name of daemons whose pods it does not see."""
     plan = reconcile_domain(moment)
     steps = []
@@ -261,7 +271,7 @@ def edits_entries(moment: DomainMoment) -> Plan:
     return replace(plan, steps=tuple(steps))
 
 
-def counts_silence_as_ready(moment: DomainMoment) -> Plan:
+def counts_silence_as_ready(moment: DomainSnapshot) -> Plan:
     """An entry without a word of its readiness counts as ready, and so does one that says it is not."""
     domain = replace(moment.domain, nodes=tuple(replace(entry, status="Ready") for entry in moment.domain.nodes))
     cliques = tuple(
@@ -271,49 +281,49 @@ def counts_silence_as_ready(moment: DomainMoment) -> Plan:
     return reconcile_domain(replace(moment, domain=domain, cliques=cliques))
 
 
-def never_cleans_up(moment: DomainMoment) -> Plan:
+def never_cleans_up(moment: DomainSnapshot) -> Plan:
     plan = reconcile_domain(moment)
     return replace(plan, steps=tuple(step for step in plan.steps if not isinstance(step.action, ApplyStep)))
 
 
-def writes_statuses_in_vain(situation: Situation) -> Decision[Deed]:
+def writes_statuses_in_vain(context: DaemonContext) -> Decision[DaemonAction]:
     """Applies its entry again though nothing changed."""
-    decision = decide(situation)
-    memory = situation.memory
-    if isinstance(decision.verdict, Rest | Wait) and memory.settled is not None and situation.me.clique:
-        again = decide(replace(situation, memory=replace(memory, settled=None, not_before=None)))
+    decision = decide(context)
+    state = context.state
+    if isinstance(decision.verdict, Idle | Wait) and state.settled_index is not None and context.identity.clique:
+        again = decide(replace(context, state=replace(state, settled_index=None, not_before=None)))
         return again if isinstance(again.verdict, Apply | Put) else decision
     return decision
 
 
-def registers_without_a_fabric(situation: Situation) -> Decision[Deed]:
+def registers_without_a_fabric(context: DaemonContext) -> Decision[DaemonAction]:
     """An empty clique is a clique like others."""
-    if situation.me.clique:
-        return decide(situation)
-    decision = decide(replace(situation, me=replace(situation.me, clique="none")))
-    return saying(decision, Rest()) if isinstance(decision.verdict, Label) else decision
+    if context.identity.clique:
+        return decide(context)
+    decision = decide(replace(context, identity=replace(context.identity, clique="none")))
+    return saying(decision, Idle()) if isinstance(decision.verdict, LabelPod) else decision
 
 
-def reads_one_source(situation: Situation) -> Decision[Deed]:
+def reads_one_source(context: DaemonContext) -> Decision[DaemonAction]:
     """D46: while a gate is flipped it looks only at the object of its own."""
-    return decide(replace(situation, setup=replace(situation.setup, reads_both=False)))
+    return decide(replace(context, settings=replace(context.settings, reads_other_registry=False)))
 
 
-def never_gives_way(situation: Situation) -> Decision[Deed]:
+def never_gives_way(context: DaemonContext) -> Decision[DaemonAction]:
     """D45: of two pods on one node both write."""
-    return decide(replace(situation, setup=replace(situation.setup, has_pods=False)))
+    return decide(replace(context, settings=replace(context.settings, has_pods=False)))
 
 
-def leaves_the_other_object_alone(situation: Situation) -> Decision[Deed]:
+def leaves_the_other_object_alone(context: DaemonContext) -> Decision[DaemonAction]:
     """DC-067: what has its own address in the other object is not its business."""
-    decision = decide(situation)
-    if not isinstance(decision.verdict, Clear):
+    decision = decide(context)
+    if not isinstance(decision.verdict, ClearOtherEntry):
         return decision
-    return decide(replace(situation, memory=replace(situation.memory, other=None)))
+    return decide(replace(context, state=replace(context.state, other_registry=None)))
 
 
-def waits_in_vain(situation: Situation) -> Decision[Deed]:
+def waits_in_vain(context: DaemonContext) -> Decision[DaemonAction]:
     """A full clique is looked at once."""
-    decision = decide(situation)
+    decision = decide(context)
     full = any(reason.rule.name == "CLIQUE_FULL" for reason in decision.because)
-    return decide(replace(situation, setup=replace(situation.setup, limit=10_000))) if full else decision
+    return decide(replace(context, settings=replace(context.settings, limit=10_000))) if full else decision

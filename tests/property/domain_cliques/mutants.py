@@ -6,7 +6,7 @@ from typing import Final
 
 from grove_core.areas.domain_cliques.protocols import Protocol
 from tests.property.domain_cliques import mistakes
-from tests.property.domain_cliques.players import Players
+from tests.property.domain_cliques.core_functions import CoreFunctions
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Mutant:
         protocol, faults: where it shows soonest; None for any.
     """
 
-    players: Players
+    core: CoreFunctions
     codes: frozenset[str]
     protocol: Protocol | None
     faults: frozenset[str] | None
@@ -26,104 +26,117 @@ class Mutant:
 
 MUTANTS: Final[Mapping[str, Mutant]] = {
     "starts without a look (IX1)": Mutant(
-        Players(decide=mistakes.starts_without_a_look), frozenset({"2", "IX1"}), Protocol.SSA, None
+        CoreFunctions(decide=mistakes.starts_without_a_look), frozenset({"2", "IX1"}), Protocol.SSA, None
     ),
     "forgets its own writes (IX2)": Mutant(
-        Players(after_answer=mistakes.forgets_its_own_writes), frozenset({"IX2"}), None, None
+        CoreFunctions(after_result=mistakes.forgets_its_own_writes), frozenset({"IX2"}), None, None
     ),
-    "takes any event (IX2)": Mutant(Players(after_event=mistakes.takes_any_event), frozenset({"IX2"}), None, None),
+    "takes any event (IX2)": Mutant(
+        CoreFunctions(after_event=mistakes.takes_any_event), frozenset({"IX2"}), None, None
+    ),
     "trusts its predecessor (IX3)": Mutant(
-        Players(decide=mistakes.trusts_its_predecessor),
+        CoreFunctions(decide=mistakes.trusts_its_predecessor),
         frozenset({"2", "IX1", "IX7", "16"}),
         None,
         frozenset({"pod crash"}),
     ),
     "breaks ties by name (IX4)": Mutant(
-        Players(decide=mistakes.breaks_ties_by_name), frozenset({"3", "IX1", "16", "17", "20"}), None, None
+        CoreFunctions(decide=mistakes.breaks_ties_by_name), frozenset({"3", "IX1", "16", "17", "20"}), None, None
     ),
     "writes lists without a version (IX5)": Mutant(
-        Players(rewrite=mistakes.writes_lists_without_a_version), frozenset({"1", "4"}), Protocol.RMW, None
+        CoreFunctions(rewrite=mistakes.writes_lists_without_a_version), frozenset({"1", "4"}), Protocol.RMW, None
     ),
     "keeps the process running (IX7)": Mutant(
-        Players(decide=mistakes.keeps_the_process_running),
+        CoreFunctions(decide=mistakes.keeps_the_process_running),
         frozenset({"IX7"}),
         None,
         frozenset({"entry removed", "clique deleted"}),
     ),
     "cleans up by an old view (IX8)": Mutant(
-        Players(reconcile=mistakes.cleans_up_by_an_old_view), frozenset({"6"}), None, frozenset({"pod crash"})
+        CoreFunctions(reconcile=mistakes.cleans_up_by_an_old_view), frozenset({"6"}), None, frozenset({"pod crash"})
     ),
     "takes unlabelled pods for none (IX8)": Mutant(
-        Players(reconcile=mistakes.takes_unlabelled_pods_for_none), frozenset({"6"}), None, frozenset({"pod crash"})
+        CoreFunctions(reconcile=mistakes.takes_unlabelled_pods_for_none),
+        frozenset({"6"}),
+        None,
+        frozenset({"pod crash"}),
     ),
     "applies only what changed": Mutant(
-        Players(decide=mistakes.applies_only_what_changed), frozenset({"5"}), Protocol.SSA, None
+        CoreFunctions(decide=mistakes.applies_only_what_changed), frozenset({"5"}), Protocol.SSA, None
     ),
     "carries readiness over (D44)": Mutant(
-        Players(decide=mistakes.carries_readiness_over),
+        CoreFunctions(decide=mistakes.carries_readiness_over),
         frozenset({"D44"}),
         Protocol.SHARDED,
         frozenset({"container restart", "pod crash"}),
     ),
     "forgets a sticky index (D19)": Mutant(
-        Players(decide=mistakes.forgets_a_sticky_index), frozenset({"8"}), None, frozenset({"pod crash"})
+        CoreFunctions(decide=mistakes.forgets_a_sticky_index), frozenset({"8"}), None, frozenset({"pod crash"})
     ),
     "removes its successor": Mutant(
-        Players(decide=mistakes.removes_its_successor),
+        CoreFunctions(decide=mistakes.removes_its_successor),
         frozenset({"7"}),
         Protocol.SSA,
         frozenset({"graceful replacement", "second pod"}),
     ),
     "leaves by making objects": Mutant(
-        Players(rewrite=mistakes.leaves_by_making_objects),
+        CoreFunctions(rewrite=mistakes.leaves_by_making_objects),
         frozenset({"7"}),
         Protocol.SHARDED,
         frozenset({"graceful replacement", "clique deleted"}),
     ),
     "never forces": Mutant(
-        Players(after_answer=mistakes.never_forces), frozenset({"16", "20"}), Protocol.SSA, frozenset({"legacy"})
+        CoreFunctions(after_result=mistakes.never_forces), frozenset({"16", "20"}), Protocol.SSA, frozenset({"legacy"})
     ),
-    "owns nothing (14)": Mutant(Players(rewrite=mistakes.owns_nothing), frozenset({"14"}), Protocol.SHARDED, None),
-    "pushes every index": Mutant(Players(decide=mistakes.pushes_every_index), frozenset({"2"}), Protocol.SSA, None),
+    "owns nothing (14)": Mutant(
+        CoreFunctions(rewrite=mistakes.owns_nothing), frozenset({"14"}), Protocol.SHARDED, None
+    ),
+    "pushes every index": Mutant(
+        CoreFunctions(decide=mistakes.pushes_every_index), frozenset({"2"}), Protocol.SSA, None
+    ),
     "moves although started (3)": Mutant(
-        Players(decide=mistakes.moves_although_started), frozenset({"3"}), Protocol.SSA, None
+        CoreFunctions(decide=mistakes.moves_although_started), frozenset({"3"}), Protocol.SSA, None
     ),
     "picks the next index (9)": Mutant(
-        Players(decide=mistakes.picks_the_next_index), frozenset({"9"}), Protocol.SSA, None
+        CoreFunctions(decide=mistakes.picks_the_next_index), frozenset({"9"}), Protocol.SSA, None
     ),
     "ignores uids (10)": Mutant(
-        Players(decide=mistakes.ignores_uids), frozenset({"10"}), Protocol.SSA, frozenset({"domain recreated"})
+        CoreFunctions(decide=mistakes.ignores_uids), frozenset({"10"}), Protocol.SSA, frozenset({"domain recreated"})
     ),
     "edits entries (11)": Mutant(
-        Players(reconcile=mistakes.edits_entries),
+        CoreFunctions(reconcile=mistakes.edits_entries),
         frozenset({"11"}),
         Protocol.SHARDED,
         frozenset({"pod crash", "node moves"}),
     ),
     "counts silence as ready (15)": Mutant(
-        Players(reconcile=mistakes.counts_silence_as_ready), frozenset({"15"}), None, None
+        CoreFunctions(reconcile=mistakes.counts_silence_as_ready), frozenset({"15"}), None, None
     ),
     "never cleans up (19)": Mutant(
-        Players(reconcile=mistakes.never_cleans_up), frozenset({"19"}), None, frozenset({"node leaves"})
+        CoreFunctions(reconcile=mistakes.never_cleans_up), frozenset({"19"}), None, frozenset({"node leaves"})
     ),
-    "writes in vain (20)": Mutant(Players(decide=mistakes.writes_statuses_in_vain), frozenset({"20"}), None, None),
+    "writes in vain (20)": Mutant(
+        CoreFunctions(decide=mistakes.writes_statuses_in_vain), frozenset({"20"}), None, None
+    ),
     "registers without a fabric (13)": Mutant(
-        Players(decide=mistakes.registers_without_a_fabric), frozenset({"13", "62", "16", "19"}), None, None
+        CoreFunctions(decide=mistakes.registers_without_a_fabric), frozenset({"13", "62", "16", "19"}), None, None
     ),
     "reads one source (D46)": Mutant(
-        Players(decide=mistakes.reads_one_source),
+        CoreFunctions(decide=mistakes.reads_one_source),
         frozenset({"IX1"}),
         None,
         frozenset({"gate flip", "graceful replacement"}),
     ),
     "never gives way (D45)": Mutant(
-        Players(decide=mistakes.never_gives_way), frozenset({"20"}), None, frozenset({"second pod"})
+        CoreFunctions(decide=mistakes.never_gives_way), frozenset({"20"}), None, frozenset({"second pod"})
     ),
     "leaves the other object alone (DC-067)": Mutant(
-        Players(decide=mistakes.leaves_the_other_object_alone),
+        CoreFunctions(decide=mistakes.leaves_the_other_object_alone),
         frozenset({"88"}),
         None,
         frozenset({"address kept", "gate flip"}),
     ),
-    "exceeds the limit (18)": Mutant(Players(decide=mistakes.waits_in_vain), frozenset({"1", "16", "IX7"}), None, None),
+    "exceeds the limit (18)": Mutant(
+        CoreFunctions(decide=mistakes.waits_in_vain), frozenset({"1", "16", "IX7"}), None, None
+    ),
 }

@@ -1,0 +1,110 @@
+"""How a daemon comes by an entry with an index that nobody shares; until then it has not settled (D42)."""
+
+from grove_core.areas.domain_cliques.clique_view import CliqueView, choose_index
+from grove_core.areas.domain_cliques.daemon_context import DaemonContext
+from grove_core.areas.domain_cliques.entry_requests import removal_request, write_request
+from grove_core.areas.domain_cliques.other_registry import next_read
+from grove_core.areas.domain_cliques.rules import Why
+from grove_core.areas.domain_cliques.verdicts import DaemonAction, ListPods, StandBy, Wait
+from grove_core.kernel.decisions import Decision
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.times import format_time
+from grove_core.resources.daemon_entry import NOT_READY, DaemonEntry
+from grove_core.resources.daemon_pod import DaemonPod
+
+
+def create_entry(context: DaemonContext, view: CliqueView) -> Decision[DaemonAction]:
+    """There is no entry of the node."""
+    running = context.running_index
+    elsewhere = view.own_in_other.index if view.own_in_other is not None else None
+    index = choose_index(view, context.settings.limit, running, elsewhere)
+    return register_index(context, index, _why_again(context, running, index))
+
+
+def _why_again(context: DaemonContext, running: int | None, index: int | None) -> Reason | None:
+    """Why an entry is made: for the first time, or because somebody took it away (D43); None where it cannot be."""
+    ref = context.identity.pod_ref
+    if index is None:
+        return None
+    if running is None:
+        return Why.INDEX_CHOSEN.because(ref, index=index)
+    if running == index:
+        return Why.INDEX_KEPT.because(ref, index=index)
+    return Why.INDEX_LOST.because(ref, before=running, index=index)
+
+
+def take_over_entry(context: DaemonContext, view: CliqueView, mine: DaemonEntry) -> Decision[DaemonAction]:
+    """The node's entry is another pod's: that of an earlier one, or of one that lives beside it (D45)."""
+    identity, settings, state = context.identity, context.settings, context.state
+    if settings.has_pods:
+        listed_at = state.pods_listed_at
+        if (
+            state.pods_listed_for != mine.ip
+            or listed_at is None
+            or context.now >= listed_at + settings.recheck_interval
+        ):
+            return Decision(ListPods(mine.ip), (Why.STRANGER_SEEN.because(identity.pod_ref, ip=mine.ip),))
+        newer = newer_pod(state.pods, identity.pod_uid, mine.ip)
+        if newer is not None:
+            until = listed_at + settings.recheck_interval
+            because = Why.SUPERSEDED.because(identity.pod_ref, pod=newer.ref.name, until=format_time(until))
+            return Decision(StandBy(until), (because,))
+    running = context.running_index
+    sticky = mine.index if mine.clique == identity.clique else None
+    index = choose_index(view, settings.limit, running, sticky)
+    if index is None and sticky is not None and view.rival(sticky):
+        return withdraw_entry(context, view, mine)
+    if running is not None:
+        return register_index(context, index, _why_again(context, running, index))
+    reason = None if index is None else Why.PREDECESSOR_REPLACED.because(identity.pod_ref, ip=mine.ip, index=index)
+    return register_index(context, index, reason)
+
+
+def newer_pod(pods: tuple[DaemonPod, ...], own_uid: str, ip: str) -> DaemonPod | None:
+    """The living pod with this address, if it is newer than the own one, or the own one lives no more (D45)."""
+    other = next((pod for pod in pods if pod.ip == ip and pod.living and pod.uid != own_uid), None)
+    own = next((pod for pod in pods if pod.uid == own_uid and pod.living), None)
+    if other is None or own is None:
+        return other
+    return other if other.born > own.born else None
+
+
+def confirm_index(context: DaemonContext, view: CliqueView, mine: DaemonEntry) -> Decision[DaemonAction]:
+    """The entry is its own, but it has not settled: it keeps an index that nobody shares, else it moves (D42)."""
+    running, limit = context.running_index, context.settings.limit
+    index = choose_index(view, limit, running, mine.index)
+    if index is None:
+        return withdraw_entry(context, view, mine)
+    if index == mine.index:
+        return register_index(context, index, Why.INDEX_UNCONFIRMED.because(context.identity.pod_ref, index=index))
+    if running is None and mine.index is not None and (rival := view.rival(mine.index)):
+        reason = Why.INDEX_CONTESTED.because(context.identity.pod_ref, rival=rival, before=mine.index, index=index)
+        return register_index(context, index, reason)
+    return register_index(context, index, _why_again(context, running, index))
+
+
+def withdraw_entry(context: DaemonContext, view: CliqueView, mine: DaemonEntry) -> Decision[DaemonAction]:
+    """There is no index for it, and while its entry repeats another's nobody may push."""
+    ref, registry, limit = context.identity.pod_ref, context.registry, context.settings.limit
+    if mine.index is not None and (rival := view.rival(mine.index)):
+        because = Why.WITHDRAWN.because(ref, rival=rival, before=mine.index, limit=limit)
+    else:
+        because = Why.CLIQUE_FULL.because(ref, limit=limit)
+    return Decision(Wait() if registry is None else removal_request(context, registry), (because,))
+
+
+def register_index(context: DaemonContext, index: int | None, reason: Reason | None) -> Decision[DaemonAction]:
+    """Register with an index, not ready yet (DC-039); where there is none, wait for one."""
+    identity = context.identity
+    if index is None or reason is None:
+        until = context.now + context.settings.recheck_interval
+        action = Wait(next_read(context)) if context.fabric is None else StandBy(until)
+        return Decision(action, (Why.CLIQUE_FULL.because(identity.pod_ref, limit=context.settings.limit),))
+    return write_entry(context, DaemonEntry(identity.node, identity.ip, identity.clique, index, NOT_READY), reason)
+
+
+def write_entry(context: DaemonContext, entry: DaemonEntry, reason: Reason) -> Decision[DaemonAction]:
+    """Write the own entry, with force where another manager was in the way (DC-032)."""
+    force = context.state.must_force
+    forced = (Why.OWNED_BY_ANOTHER.because(context.identity.pod_ref),) if force else ()
+    return Decision(write_request(context, entry, force=force), (reason, *forced))

@@ -1,0 +1,170 @@
+"""From the words of a command line to points: all that makes no sense is told at once (CV-041, CV-042)."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from itertools import product
+from typing import Final, TypeVar
+
+from grove_core.areas.domain_cliques.protocols import Protocol, problems_in_settings, protocol_named
+from grove_core.kernel.durations import parse_duration
+from grove_core.kernel.errors import Problem
+from grove_shell.converge.points import Point
+
+T = TypeVar("T")
+UNLIMITED: Final = "unlimited"
+ALL: Final = "all"
+_ONE: Final[tuple[int, ...]] = (1,)
+_MOST_NODES: Final = 100_000
+_MOST_SEEDS: Final = 1_000
+_MOST_CORES: Final = 1_024
+_LONGEST_S: Final = 24 * 3600.0
+_FASTEST: Final = 1_000_000.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConvergeArguments:
+    """What the user wrote; see ``grove converge --help``."""
+
+    nodes: str = "18..1152"
+    protocols: tuple[str, ...] = (ALL,)
+    clique_size: str = "18"
+    limit: str = "18"
+    seeds: str = "5"
+    arrival: str = "2s"
+    readiness: str = "1s"
+    limiter: str = "5/10"
+    server_cores: str = "2"
+    run_limit: str = "10m"
+
+
+@dataclass(slots=True)
+class _Reading:
+    """Values on their way, and what is wrong with them."""
+
+    problems: list[Problem] = field(default_factory=list)
+
+    def value(self, option: str, text: str, read: Callable[[str], T | None], expected: str, instead: T) -> T:
+        """A value, or something in its place where there is a problem."""
+        found = read(text)
+        if found is None:
+            self.problems.append(Problem(path=option, expected=expected, got=f'"{text}"'))
+        return instead if found is None else found
+
+
+def points_of(asked: ConvergeArguments) -> tuple[tuple[Point, ...], tuple[Problem, ...]]:
+    """All points that are asked for; where there are problems, none."""
+    reading = _Reading()
+    duration = 'a duration such as "2s", at most a day'
+    sizes_expected = f'numbers of nodes such as "18..1152" or "4,18,144", each at most {_MOST_NODES}'
+    nodes = reading.value("--nodes", asked.nodes, _numbers, sizes_expected, _ONE)
+    sizes = reading.value("--clique-size", asked.clique_size, _numbers, 'sizes such as "18" or "4,9,18"', _ONE)
+    limit = reading.value("--limit", asked.limit, _number, "a number of indices", 1)
+    seeds = reading.value("--seeds", asked.seeds, _at_most(_MOST_SEEDS), f"a number from 1 to {_MOST_SEEDS}", 1)
+    arrival = reading.value("--arrival", asked.arrival, _seconds, duration, 0.0)
+    readiness = reading.value("--readiness", asked.readiness, _seconds, duration, 0.0)
+    run_limit = reading.value("--run-limit", asked.run_limit, _some_seconds, f"{duration}, and more than none", 1.0)
+    rate, burst = reading.value(
+        "--limiter", asked.limiter, _limiter, 'requests/s and burst such as "5/10", or "none"', (0.0, 1)
+    )
+    cores = reading.value("--server-cores", asked.server_cores, _cores, f'a number of cores, or "{UNLIMITED}"', 0)
+    protocols = tuple(_protocols(asked.protocols, reading))
+    if not {"--limit", "--clique-size"} & {problem.path for problem in reading.problems}:
+        reading.problems += _of_setup(limit, sizes)
+    if reading.problems:
+        return (), tuple(reading.problems)
+    return tuple(
+        Point(
+            protocol=protocol,
+            nodes=count,
+            clique_size=size,
+            limit=limit,
+            seed=seed,
+            arrival_s=arrival,
+            readiness_s=readiness,
+            rate=rate,
+            burst=burst,
+            server_cores=cores or None,
+            run_limit_s=run_limit,
+        )
+        for protocol, size, count, seed in product(protocols, sizes, nodes, range(seeds))
+    ), ()
+
+
+def _of_setup(limit: int, sizes: tuple[int, ...]) -> Iterator[Problem]:
+    """The limit once, and each size that is beyond it."""
+    options = {"limit": "--limit", "clique size": "--clique-size"}
+    found = [problem for size in sizes for problem in problems_in_settings(Protocol.SSA.short_name, limit, size)]
+    for problem in dict.fromkeys(found):
+        more = "; --limit raises it" if problem.path == "clique size" else ""
+        yield Problem(path=options[problem.path], expected=f"{problem.expected}{more}", got=problem.got)
+
+
+def _protocols(words: tuple[str, ...], reading: _Reading) -> Iterator[Protocol]:
+    if ALL in words:
+        yield from Protocol
+    known = [one.short_name for one in Protocol]
+    for word in dict.fromkeys(words):
+        found = protocol_named(word)
+        if found is not None and ALL not in words:
+            yield found
+        if found is None and word != ALL:
+            near = get_close_matches(word.lower(), [*known, ALL], n=1)
+            hint = f'; did you mean "{near[0]}"?' if near else ""
+            expected = f"one of {', '.join(known)} or {ALL}{hint}"
+            reading.problems.append(Problem(path="--protocol", expected=expected, got=f'"{word}"'))
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdecimal() and 0 < len(text) <= 9 else None  # noqa: PLR2004 - digits
+
+
+def _at_most(most: int) -> Callable[[str], int | None]:
+    def read(text: str) -> int | None:
+        found = _number(text)
+        return found if found is not None and 1 <= found <= most else None
+
+    return read
+
+
+def _numbers(text: str) -> tuple[int, ...] | None:
+    """Numbers and ranges that double, separated by commas; each once, in ascending order (CV-042)."""
+    found: set[int] = set()
+    for part in text.split(","):
+        first, dots, last = (word.strip() for word in part.partition(".."))
+        low = _at_most(_MOST_NODES)(first)
+        high = _at_most(_MOST_NODES)(last) if dots else low
+        if low is None or high is None or low > high:
+            return None
+        while low < high:
+            found.add(low)
+            low *= 2
+        found.add(high)
+    return tuple(sorted(found))
+
+
+def _seconds(text: str) -> float | None:
+    span = parse_duration(text)
+    return span.total_seconds() if span is not None and span.total_seconds() <= _LONGEST_S else None
+
+
+def _some_seconds(text: str) -> float | None:
+    return _seconds(text) or None
+
+
+def _limiter(text: str) -> tuple[float, int] | None:
+    """Rate and burst; a rate of 0 for none."""
+    if text == "none":
+        return 0.0, 1
+    rate, slash, burst = text.partition("/")
+    count = _number(burst)
+    try:
+        speed = float(rate)
+    except ValueError:
+        return None
+    return (speed, count) if slash and count and 0 < speed <= _FASTEST else None
+
+
+def _cores(text: str) -> int | None:
+    """A number of cores, 0 for no limit."""
+    return 0 if text == UNLIMITED else _at_most(_MOST_CORES)(text)

@@ -1,0 +1,100 @@
+"""What the server has counted itself: requests by answer, transactions of its store, events of its watches, time."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Final
+
+from grove_shell.client.api import Api, Unreachable
+
+RESOURCES: Final = frozenset({"computedomains", "computedomaincliques"})
+KINDS: Final = frozenset({"ComputeDomain", "ComputeDomainClique"})
+_WRITING: Final = frozenset({"APPLY", "PATCH", "PUT", "POST"})
+_LABEL: Final = re.compile(r'(\w+)="([^"]*)"')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerCounters:
+    """Counters of a server; the difference of two of them is what it did in between.
+
+    Attributes:
+        good, conflicts, throttled, timeouts: writes by answer: 2xx, 409, 429, 504.
+        transactions: updates and creations that the store was asked for.
+        watch_events, watch_bytes: of all watches on both kinds.
+        cpu_server_s, cpu_store_s: processor time.
+    """
+
+    good: float = 0
+    conflicts: float = 0
+    throttled: float = 0
+    timeouts: float = 0
+    transactions: float = 0
+    watch_events: float = 0
+    watch_bytes: float = 0
+    cpu_server_s: float = 0
+    cpu_store_s: float = 0
+
+    def since(self, before: "ServerCounters") -> "ServerCounters":
+        """What was counted after another moment."""
+        return ServerCounters(**{one.name: getattr(self, one.name) - getattr(before, one.name) for one in fields(self)})
+
+
+async def read_counters(api: Api, store: Api | None) -> ServerCounters:
+    """Read the counters now.
+
+    Args:
+        api: of the server, with the right to read its metrics.
+        store: the store's own metrics; None where nobody can read them.
+
+    Raises:
+        Unreachable: the metrics cannot be read.
+    """
+    server = await _page(api)
+    return parse_counters(server, await _page(store) if store is not None else "")
+
+
+def parse_counters(server: str, store: str = "") -> ServerCounters:
+    """The counters in a page of metrics of the server, and in one of its store."""
+    found = dict.fromkeys((one.name for one in fields(ServerCounters)), 0.0)
+    for name, labels, value in _samples(server):
+        for counter in _counters(name, labels):
+            found[counter] += value
+    found["cpu_store_s"] = sum(value for name, _, value in _samples(store) if name == "process_cpu_seconds_total")
+    return ServerCounters(**found)
+
+
+def _counters(name: str, labels: Mapping[str, str]) -> Iterator[str]:
+    if name == "process_cpu_seconds_total":
+        yield "cpu_server_s"
+    elif name == "apiserver_request_total" and labels.get("resource") in RESOURCES and labels.get("verb") in _WRITING:
+        code = labels.get("code", "")
+        named = {"409": "conflicts", "429": "throttled", "504": "timeouts"}
+        yield from ("good",) if code.startswith("2") else filter(None, (named.get(code),))
+    elif name == "etcd_request_duration_seconds_count" and labels.get("operation") in {"update", "create"}:
+        if _of_ours(labels):
+            yield "transactions"
+    elif name == "apiserver_watch_events_total" and _of_ours(labels):
+        yield "watch_events"
+    elif name == "apiserver_watch_events_sizes_sum" and _of_ours(labels):
+        yield "watch_bytes"
+
+
+def _of_ours(labels: Mapping[str, str]) -> bool:
+    """Servers of different versions say it in different labels."""
+    said = {labels.get("kind", ""), labels.get("resource", ""), labels.get("type", "").rpartition("/")[2]}
+    return bool(said & (KINDS | RESOURCES)) or any(labels.get("type", "").startswith(one) for one in RESOURCES)
+
+
+def _samples(page: str) -> Iterator[tuple[str, dict[str, str], float]]:
+    for line in page.splitlines():
+        if line and not line.startswith("#"):
+            head, _, value = line.rpartition(" ")
+            name, _, rest = head.partition("{")
+            yield name, dict(_LABEL.findall(rest)), float(value)
+
+
+async def _page(api: Api) -> str:
+    answer = await api.request("GET", "/metrics", accept="text/plain")
+    if not answer.good:
+        raise Unreachable(f"{api.connection.server}/metrics: {answer.words}")
+    return answer.body.decode()

@@ -1,0 +1,41 @@
+"""What everybody in one played world shares: who takes part, what things cost, the clock, the processor, the counts."""
+
+from dataclasses import dataclass, field
+
+from grove_shell.converge.model.costs import Costs
+from grove_shell.converge.model.participants import Participants
+from grove_shell.converge.model.processor import Processor
+from grove_shell.simulator.event_queue import Agenda
+
+
+@dataclass(slots=True)
+class RunCounters:
+    """Counts of one run; named and meant as in :class:`grove_shell.converge.runs.Run`."""
+
+    writes: int = 0
+    controller_writes: int = 0
+    conflicts: int = 0
+    throttled: int = 0
+    timeouts: int = 0
+    cas_failures: int = 0
+    watch_events: int = 0
+    watch_bytes: int = 0
+    uploaded_bytes: int = 0
+    repicks: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelContext:
+    """See the module; the agenda counts microseconds."""
+
+    participants: Participants
+    costs: Costs
+    agenda: Agenda
+    processor: Processor
+    counters: RunCounters = field(default_factory=RunCounters)
+
+
+def model_context_of(participants: Participants, costs: Costs) -> ModelContext:
+    """A stage on which nothing has happened yet."""
+    agenda = Agenda()
+    return ModelContext(participants, costs, agenda, Processor(agenda, participants.point.server_cores))

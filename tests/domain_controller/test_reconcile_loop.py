@@ -1,0 +1,60 @@
+"""When the controller looks at a domain again, and when it does not any more (DC-128, DC-131)."""
+
+import asyncio
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from grove_shell.client.response import Response
+from grove_shell.domain_controller.domain_cache import DomainCache
+from grove_shell.domain_controller.reconcile_loop import DomainReconcileLoop
+from tests.domain_controller.objects import domain
+from tests.skipped_time import now, run_skipping_time
+
+NINE = datetime(2026, 11, 20, 9, tzinfo=UTC)
+SOON = timedelta(milliseconds=20)
+
+
+class Server:
+    """Refuses every write, and counts how often pods are listed."""
+
+    def __init__(self, shelf: DomainCache, *, deletes: bool) -> None:
+        self.lists = self.writes = 0
+        self._shelf = shelf
+        self._deletes = deletes
+
+    async def request(self, method: str, _path: str, **_asked: Any) -> Response:
+        await asyncio.sleep(0)
+        if method == "GET":
+            self.lists += 1
+            return Response(200, json.dumps({"metadata": {"resourceVersion": "200"}, "items": []}).encode())
+        self.writes += 1
+        if self._deletes:  # the news of its end are quicker than the answer
+            self._shelf.drop("ComputeDomain", domain(150))
+        return Response(409, b'{"message": "the object has been modified"}')
+
+
+async def run_for(seconds: float, *, deletes: bool) -> Server:
+    shelf = DomainCache()
+    server = Server(shelf, deletes=deletes)
+    clock = lambda: NINE + timedelta(seconds=now())  # noqa: E731 - a clock
+    rounds = DomainReconcileLoop(server, shelf, lambda *_: None, clock, cleanup=SOON)  # type: ignore[arg-type]  # a stand-in
+    shelf.replace("Pod", [], "190")
+    shelf.put("ComputeDomain", domain(104))
+    task = asyncio.create_task(rounds.run())
+    await asyncio.sleep(seconds)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    return server
+
+
+def test_dc131_nobody_asks_for_pods_of_a_domain_that_is_gone() -> None:
+    server = run_skipping_time(run_for(0.3, deletes=True))
+    assert server.writes == 1
+    assert server.lists == 0
+
+
+def test_dc128_what_is_refused_is_looked_at_again_and_not_at_once() -> None:
+    server = run_skipping_time(run_for(0.3, deletes=False))
+    assert server.writes >= 2
+    assert 1 <= server.lists <= 15

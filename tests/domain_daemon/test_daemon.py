@@ -1,0 +1,191 @@
+"""One daemon against a server on the loopback: what it asks, runs, tells and leaves behind."""
+
+import asyncio
+import io
+import json
+import os
+import signal
+import sys
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from grove_core.areas.domain_cliques.daemon_context import DaemonContext, DaemonState
+from grove_core.areas.domain_cliques.judge import decide
+from grove_core.areas.domain_cliques.protocols import DaemonSettings
+from grove_core.areas.domain_cliques.verdicts import ReadObject, RequestResult, ResultKind, Wait
+from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import NVIDIA
+from grove_shell.client.api import Api
+from grove_shell.client.connection import NoAccess
+from grove_shell.client.rate_limiter import RateLimiter
+from grove_shell.domain_daemon.daemon_log import DaemonLog
+from grove_shell.domain_daemon.identity import DaemonArguments, problems_in_arguments
+from grove_shell.domain_daemon.kinds import DOMAINS, registry_of
+from grove_shell.domain_daemon.object_watch import ObjectWatch
+from grove_shell.domain_daemon.requests import HttpRequestSender
+from tests.domain_daemon.single_domain import IDENTITY, running_daemon, until
+from tests.manifests.recorder import Recorder
+
+Json = dict[str, Any]
+
+
+@pytest.mark.req("DC-122")
+@pytest.mark.req("DC-123")
+@pytest.mark.req("DC-125")
+def test_dc120_it_follows_its_own_and_leaves_in_order(tmp_path: Path) -> None:
+    async def live() -> None:
+        async with running_daemon(tmp_path) as (server, recorder, out, running):
+            await asyncio.sleep(0.3)
+            os.kill(os.getpid(), signal.SIGTERM)
+            assert await running == 0
+        assert server.ran == [False]
+        followed = {(one.resource, one.verb) for one in recorder.asked if one.verb in {"list", "watch"}}
+        assert followed == {("computedomains", "list"), ("computedomains", "watch")}
+        read = {one.resource for one in recorder.asked if one.verb == "get"}
+        assert read == {"computedomaincliques"}
+        lines = [json.loads(line) for line in out.getvalue().splitlines()]
+        told = [line["because"][0]["requirement"] for line in lines if "because" in line]
+        assert [one for one in told if one not in {"DC-012", "DC-065"}] == [
+            *("DC-020", "DC-040", "DC-038", "DC-037", "DC-038", "DC-053", "DC-054")
+        ]
+
+    asyncio.run(live())
+
+
+@pytest.mark.parametrize("count", [10, 12])
+def test_dc121_whole_before_it_waits(count: int) -> None:
+    """Ten go at once, each further one after a fifth of a second more."""
+    pauses: list[float] = []
+
+    async def nap(seconds: float) -> None:
+        pauses.append(seconds)
+
+    async def ask() -> None:
+        recorder = Recorder(lambda _one, _before: (429, {}))
+        async with recorder.connection() as connection, Api(connection, tries=1) as api:
+            requests = HttpRequestSender(api, IDENTITY, RateLimiter(5.0, 10, clock=lambda: 0.0, sleep=nap))
+            target = Ref(NVIDIA, "ComputeDomain", "ml", "training")
+            answers = [await requests.ask(ReadObject(target)) for _ in range(count)]
+        assert {answer.kind for answer in answers} == {ResultKind.BUSY}
+        assert {answer.retry_after for answer in answers} == {timedelta(seconds=1)}
+        assert len(recorder.asked) == count
+
+    asyncio.run(ask())
+    assert pauses == pytest.approx([0.2 * more for more in range(1, count - 9)])
+
+
+def test_dc132_a_daemon_that_hears_nothing_any_more_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_broken = asyncio.Event()
+
+    async def broken(*_: object) -> str:
+        await is_broken.wait()
+        raise KeyError("type")
+
+    async def live() -> None:
+        async with running_daemon(tmp_path) as (server, _, _, running):
+            is_broken.set()
+            with pytest.raises(ExceptionGroup) as fault:
+                await asyncio.wait_for(running, 10)
+            assert fault.value.subgroup(KeyError) is not None
+            assert not server.peers.exists(), "its fabric daemon went with it"
+
+    monkeypatch.setattr(ObjectWatch, "_watch", broken)
+    asyncio.run(live())
+
+
+def test_dc120_a_watch_without_a_token_is_told_and_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    told, heard = list[str](), list[int]()
+    trouble = [NoAccess("the plugin gave no token")] * 2
+
+    async def watch(_following: object) -> None:
+        if trouble:
+            raise trouble.pop()
+        await asyncio.sleep(60)
+
+    async def listed(_following: object) -> str:
+        heard.append(5)
+        return "5"
+
+    async def live() -> None:
+        nobody: Any = None
+        following = ObjectWatch(nobody, DOMAINS, ("ml", "d"), registry_of, lambda *_: None, told=told.append)
+        task = asyncio.create_task(following.run())
+        await until(lambda: not trouble)
+        await asyncio.sleep(0.05)
+        assert not task.done()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    monkeypatch.setattr(ObjectWatch, "_watch", watch)
+    monkeypatch.setattr(ObjectWatch, "_list", listed)
+    asyncio.run(live())
+    assert told == ["the plugin gave no token"]
+    assert heard == [5]
+
+
+def test_dc123_what_stays_the_same_is_said_once() -> None:
+    out = io.StringIO()
+    telling = DaemonLog(out, clock=lambda: datetime(2026, 11, 20, 9, tzinfo=UTC))
+    decision = decide(
+        DaemonContext(
+            identity=IDENTITY,
+            settings=DaemonSettings(),
+            state=DaemonState(pod_labelled=True),
+            now=datetime(2026, 11, 20, tzinfo=UTC),
+        )
+    )
+    assert isinstance(decision.verdict, Wait)
+    telling.decided(decision)
+    telling.decided(decision)
+    line = "waits                      it has not seen ComputeDomain/training yet  DC-012"
+    assert out.getvalue() == f"09:00:00.000  {line}\n"
+    telling.answered(ReadObject(IDENTITY.pod_ref), RequestResult(kind=ResultKind.LOST, detail="no answer in time"))
+    telling.decided(decision)
+    assert out.getvalue().count(line) == 2
+    assert "reads the other object: lost detail=no answer in time" in out.getvalue()
+
+
+@pytest.mark.req("DC-123")
+@pytest.mark.parametrize("as_json", [False, True])
+def test_op090_what_a_daemon_cannot_tell_is_lost(*, as_json: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk is full; or somebody started it with standard error closed."""
+    with Path("/dev/full").open("w", encoding="utf-8", buffering=1) as full:
+        DaemonLog(full, as_json=as_json).say("info", "x" * 10_000)
+        with suppress(OSError):
+            full.close()
+    monkeypatch.setattr(sys, "stderr", None)
+    DaemonLog(as_json=as_json).say("info", "nobody hears it")
+
+
+GOOD: Final = DaemonArguments(
+    domain="ml/training",
+    clique="rack.1",
+    node="n1",
+    ip="10.0.0.1",
+    protocol="ssa",
+    limit=18,
+    peers="hosts",
+    grace=timedelta(seconds=1),
+)
+
+
+@pytest.mark.parametrize(
+    ("more", "paths"),
+    [
+        ({}, []),
+        ({"clique": ""}, []),
+        ({"fabric": ("true",), "peers": ""}, []),
+        ({"protocol": "sharded"}, ["--pod"]),
+        ({"protocol": "csa", "limit": 0, "domain": "training"}, ["--protocol", "--limit", "--domain"]),
+        ({"clique": "Rack_1", "pod": "x", "node": "N!", "ip": "here"}, ["--pod", "--clique", "--node", "--ip"]),
+        ({"node": "", "ip": "", "peers": "/nowhere/hosts"}, ["--node", "--ip", "--peers"]),
+        ({"fabric": ("no such program",)}, ["--fabric"]),
+    ],
+)
+def test_dc126_all_that_is_wrong_is_said(more: Json, paths: list[str]) -> None:
+    told = DaemonArguments(**{**{name: getattr(GOOD, name) for name in GOOD.__slots__}, **more})
+    assert [problem.path for problem in problems_in_arguments(told)] == paths

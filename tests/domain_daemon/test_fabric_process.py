@@ -1,0 +1,81 @@
+"""The fabric daemon is a child process: it gets ready, fails, talks, and is told of when it ends."""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Final
+
+from grove_core.areas.domain_cliques.verdicts import PeerMap
+from grove_shell.domain_daemon.fabric_process import FabricChildProcess, hosts_file_command
+from tests.domain_daemon.single_domain import until
+
+
+def test_dc124_a_child_that_ends_is_not_ready_and_then_none_runs(tmp_path: Path) -> None:
+    hosts, told = tmp_path / "hosts", list[str]()
+
+    async def live() -> None:
+        fabric = FabricChildProcess(hosts_file_command(hosts), told.append)
+
+        await fabric.start(3, PeerMap(((3, "10.0.0.1"),)))
+        assert fabric.state is not None
+        assert not fabric.state.ready
+        await until(lambda: fabric.state is not None and fabric.state.ready)
+        assert hosts.read_text() == "# index 3\n10.0.0.1\tcompute-domain-daemon-0003\n"
+        await fabric.push(PeerMap(((0, "10.0.0.9"), (3, "10.0.0.1"))))
+        await until(lambda: "10.0.0.9\tcompute-domain-daemon-0000" in hosts.read_text())
+        assert fabric.pid is not None
+        os.kill(fabric.pid, signal.SIGKILL)
+        await until(lambda: fabric.state is not None and not fabric.state.ready)
+        await until(lambda: fabric.state is None)
+        await fabric.start(4, PeerMap(((4, "10.0.0.1"),)))
+        await until(lambda: fabric.state is not None and fabric.state.ready)
+        await fabric.stop()
+        assert not hosts.exists()
+
+    asyncio.run(live())
+    assert told == ["the fabric daemon ended with -9"]
+
+
+CHATTY: Final = """
+import sys, time
+sys.stdin.readline()
+print("ready", flush=True)
+time.sleep(0.1)
+print("x" * 200_000, flush=True)
+print("not ready", flush=True)
+time.sleep(0.1)
+print("ready", flush=True)
+sys.exit(3)
+"""
+
+
+def test_dc124_a_child_may_say_more_than_the_two_words() -> None:
+    told, states = list[str](), list[bool]()
+
+    async def live() -> None:
+        fabric = FabricChildProcess((sys.executable, "-c", CHATTY), told.append)
+        fabric.changed = lambda: states.append(fabric.state is not None and fabric.state.ready)
+        await fabric.start(0, PeerMap(()))
+        await until(lambda: fabric.state is None)
+        await fabric.stop()
+
+    asyncio.run(live())
+    assert states == [True, False, True, False, False]
+    assert told == ["the fabric daemon ended with 3"]
+
+
+def test_dc124_a_program_that_does_not_start_is_told(tmp_path: Path) -> None:
+    told = list[str]()
+
+    async def live() -> None:
+        fabric = FabricChildProcess((str(tmp_path / "none"),), told.append)
+        await fabric.start(0, PeerMap(()))
+        await until(lambda: told)
+        assert fabric.state is not None
+        assert not fabric.state.ready
+        await fabric.stop()
+
+    asyncio.run(live())
+    assert told == [f"{tmp_path / 'none'}: No such file or directory"]

@@ -1,0 +1,181 @@
+"""A server, or a proxy before it, that answers a daemon 200 with something that is no list, no object and no event."""
+
+import asyncio
+import json
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+from aiohttp import web
+
+from grove_core.areas.domain_cliques.verdicts import ListPods, ReadObject, RequestResult, ResultKind
+from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import NVIDIA
+from grove_shell.client.connection import NoAccess
+from grove_shell.client.response import Response
+from grove_shell.domain_daemon.identity import DaemonArguments, resolve_identity
+from grove_shell.domain_daemon.kinds import DOMAINS, registry_of
+from grove_shell.domain_daemon.object_watch import ObjectWatch
+from grove_shell.domain_daemon.requests import result_of
+from tests.domain_daemon.single_domain import SingleDomainServer, until
+from tests.operator.answering import asked
+
+LOGIN: Final = "<html>please log in</html>\n"
+NOTHINGS: Final = (
+    LOGIN,
+    "",
+    "{}",
+    "[]",
+    "null",
+    '{"metadata": {}}',
+    '{"items": []}',
+    '{"items": [{}]}',
+    '{"items": 5}',
+)
+THE_DOMAIN: Final = Ref(NVIDIA, "ComputeDomain", "ml", "training")
+
+
+@pytest.mark.parametrize("body", NOTHINGS)
+@pytest.mark.parametrize("request_", [ListPods("10.0.0.9"), ReadObject(THE_DOMAIN)], ids=["list", "object"])
+def test_dc133_what_is_no_answer_was_not_answered(request_: ListPods | ReadObject, body: str) -> None:
+    """Not even that no other pod of the node lives: the entry of a newer one would be taken over."""
+    answer = result_of(request_, Response(200, body.encode()))
+    assert answer.kind is ResultKind.LOST
+    assert answer == RequestResult(kind=ResultKind.LOST, detail=answer.detail)
+
+
+@pytest.mark.parametrize("body", ["404 page not found\n", "[]", '{"reason": "NotFound", "details": "x"}'])
+def test_dc133_a_kind_that_is_not_served_right_now_is_no_end(body: str) -> None:
+    """Only of that very object a server says that there is none."""
+    assert result_of(ReadObject(THE_DOMAIN), Response(404, body.encode())).kind is ResultKind.LOST
+    gone = b'{"kind": "Status", "reason": "NotFound", "details": {"name": "training"}}'
+    assert result_of(ReadObject(THE_DOMAIN), Response(404, gone)).kind is ResultKind.GONE
+
+
+@pytest.mark.parametrize("body", ["[]", "null", '{"details": "x"}', '{"details": {"causes": ["x"]}}'])
+def test_dc133_a_conflict_of_no_shape_is_one(body: str) -> None:
+    assert result_of(ReadObject(THE_DOMAIN), Response(409, body.encode())).kind is ResultKind.STALE
+
+
+def test_dc133_another_object_is_no_answer() -> None:
+    other = b'{"kind": "ComputeDomain", "metadata": {"name": "another", "uid": "x"}}'
+    assert result_of(ReadObject(THE_DOMAIN), Response(200, other)).kind is ResultKind.LOST
+
+
+def test_dc133_none_is_an_answer_where_it_is_a_list() -> None:
+    none = b'{"metadata": {"resourceVersion": "5"}, "items": null}'
+    assert result_of(ListPods("10.0.0.9"), Response(200, none)) == RequestResult(kind=ResultKind.DONE, pods=())
+
+
+@pytest.mark.parametrize("watch", [LOGIN, "[]\n", '{"type": "ADDED"}\n', '{"type": "ADDED", "object": {}}\n', "5\n"])
+def test_dc133_what_was_seen_stays_and_the_server_is_asked_again(watch: str) -> None:
+    """The first list is the server's own; everything after it is answered by somebody else."""
+    heard, told, watches = list[bool](), list[str](), 0
+    domains = {"metadata": {"resourceVersion": "5"}, "items": [SingleDomainServer(Path()).domain]}
+
+    async def answered(request: web.Request) -> web.Response:
+        nonlocal watches
+        if "watch" in request.query:
+            watches += 1
+            return web.Response(text=watch)
+        if heard:
+            return web.Response(text=LOGIN)
+        return web.json_response(domains)
+
+    async def follow() -> None:
+        async with asked(answered) as api:
+            following = ObjectWatch(
+                api,
+                DOMAINS,
+                ("ml", "training"),
+                registry_of,
+                lambda _version, found: heard.append(found is not None),
+                told=told.append,
+            )
+            task = asyncio.create_task(following.run())
+            await until(lambda: watches >= 3)
+            assert not task.done()
+            task.cancel()
+            await asyncio.wait([task])
+
+    asyncio.run(follow())
+    assert heard == [True], "nothing was heard of an end"
+    assert [words.partition(":")[0] for words in told] == ["what came is no event"]
+
+
+def test_dc133_a_login_page_is_no_domain() -> None:
+    async def answered(_request: web.Request) -> web.Response:
+        return web.Response(text=LOGIN)
+
+    async def ask() -> None:
+        told = DaemonArguments(
+            domain="ml/training", clique="rack.1", node="n1", ip="10.0.0.1", protocol="ssa", limit=18, grace=timedelta()
+        )
+        async with asked(answered) as api:
+            with pytest.raises(NoAccess, match="please log in"):
+                await resolve_identity(api, told)
+
+    asyncio.run(ask())
+
+
+@pytest.mark.parametrize("code", [400, 401, 403, 410, 429, 500, 503])
+@pytest.mark.parametrize("as_event", [False, True], ids=["refused", "ERROR"])
+def test_dc134_a_watch_that_is_refused_is_asked_for_again_later(code: int, *, as_event: bool) -> None:
+    """And after a list, unless the server only has no time for it."""
+    told, asked_for = list[str](), list[str]()
+    words = {"kind": "Status", "message": "no watch for you", "code": code}
+    domains = {"metadata": {"resourceVersion": "5"}, "items": [SingleDomainServer(Path()).domain]}
+
+    async def answered(request: web.Request) -> web.Response:
+        asked_for.append("watch" if "watch" in request.query else "list")
+        if asked_for[-1] == "list":
+            return web.json_response(domains)
+        if as_event:
+            return web.Response(text=json.dumps({"type": "ERROR", "object": words}) + "\n")
+        return web.json_response(words, status=code)
+
+    async def follow() -> None:
+        async with asked(answered) as api:
+            place = ("ml", "training")
+            following = ObjectWatch(api, DOMAINS, place, registry_of, lambda *_: None, told=told.append)
+            task = asyncio.create_task(following.run())
+            await until(lambda: asked_for.count("watch") >= 3)
+            task.cancel()
+            await asyncio.wait([task])
+
+    asyncio.run(follow())
+    keeps = code in {429, 500, 503}
+    assert asked_for[:5] == (["list", *["watch"] * 3] if keeps else ["list", "watch"] * 2 + ["list"])
+    assert set(told) == (set() if code == 410 else {"no watch for you"})
+
+
+@pytest.mark.parametrize("code", [429, 500])
+def test_dc134_it_goes_on_where_it_was(code: int) -> None:
+    """Not where the watch began: what was heard would be heard again, for ever."""
+    since, versions = list[str](), list[int]()
+    domain = SingleDomainServer(Path()).domain
+
+    def at(version: int) -> str:
+        changed = {**domain, "metadata": {**domain["metadata"], "resourceVersion": str(version)}}
+        return json.dumps({"type": "MODIFIED", "object": changed}) + "\n"
+
+    async def answered(request: web.Request) -> web.Response:
+        if "watch" not in request.query:
+            return web.json_response({"metadata": {"resourceVersion": "5"}, "items": [domain]})
+        since.append(request.query["resourceVersion"])
+        error = json.dumps({"type": "ERROR", "object": {"kind": "Status", "code": code}}) + "\n"
+        return web.Response(text=(at(6) + at(7) if len(since) == 1 else "") + error)
+
+    async def follow() -> None:
+        async with asked(answered) as api:
+            place = ("ml", "training")
+            following = ObjectWatch(api, DOMAINS, place, registry_of, lambda version, _: versions.append(version))
+            task = asyncio.create_task(following.run())
+            await until(lambda: len(since) >= 3)
+            task.cancel()
+            await asyncio.wait([task])
+
+    asyncio.run(follow())
+    assert since[:3] == ["5", "7", "7"]
+    assert versions == [5, 6, 7]

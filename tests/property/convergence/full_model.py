@@ -1,0 +1,337 @@
+"""The whole core instead of the quick one: real memories, real requests, on objects that are merged field by field.
+
+It shares with the quick one only what takes time: limiter, server, processor, watches. Everything that decides, and
+everything that is written, is done twice, in two ways.
+"""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from grove_core.areas.domain_cliques.daemon_context import (
+    DaemonContext,
+    DaemonIdentity,
+    DaemonState,
+    FabricState,
+    RegistryObservation,
+)
+from grove_core.areas.domain_cliques.domain_snapshot import domain_snapshot_of
+from grove_core.areas.domain_cliques.judge import decide
+from grove_core.areas.domain_cliques.state_updates import after_event, after_result, version_number
+from grove_core.areas.domain_cliques.verdicts import (
+    Apply,
+    DaemonRegistry,
+    Idle,
+    PeerMap,
+    Post,
+    PushPeers,
+    Put,
+    RequestResult,
+    RestartFabric,
+    ResultKind,
+    StartFabric,
+    Wait,
+)
+from grove_core.kernel.frozen import thaw
+from grove_core.kernel.steps import SetStatus
+from grove_core.reconcile_domain import reconcile_domain
+from grove_core.resources.api_names import NVIDIA
+from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
+from grove_core.resources.compute_domain_clique import ComputeDomainClique, compute_domain_clique_of
+from grove_core.resources.daemon_pod import DaemonPod
+from grove_shell.converge.model.costs import Costs
+from grove_shell.converge.model.daemon_model import START_OF_TIME, virtual_time
+from grove_shell.converge.model.interfaces import (
+    CONTROLLER_NUMBER,
+    DOMAIN_NUMBER,
+    ControllerModel,
+    DaemonModel,
+    LocalAction,
+    ModelWrite,
+    ObjectStore,
+    WakeAt,
+    WriteResult,
+)
+from grove_shell.converge.model.model_run import ModelParts
+from grove_shell.converge.model.object_store import FastObjectStore
+from grove_shell.converge.model.participants import DOMAIN_NAME, NAMESPACE, Participants
+from tests.merging.domain_shapes import domain_shapes
+from tests.merging.object_server import Address, ObjectServer, Response
+
+SHAPES = domain_shapes()
+UID = "uid-1"
+Commit = tuple[int, int, int, bool]
+
+
+class FullCliqueSummary:
+    """One clique of a register."""
+
+    def __init__(self, registry: DaemonRegistry, clique: str) -> None:
+        self.registry = registry
+        found = [entry for entry in registry.entries if entry.clique == clique]
+        self.count = len(found)
+        self.ready = sum(entry.ready for entry in found)
+        self.shared = len({entry.index for entry in found}) < len(found)
+
+
+class FullObjectStore:
+    """Objects as they are sent, merged by the object server."""
+
+    def __init__(self, participants: Participants, log: list[Commit]) -> None:
+        self.participants = participants
+        self.log = log
+        self.server = ObjectServer(SHAPES)
+        self.registries: dict[int, DaemonRegistry] = {}
+        spec = {"numNodes": participants.point.nodes, "channel": {"resourceClaimTemplate": {"name": "channel"}}}
+        head = {"apiVersion": NVIDIA, "kind": DOMAIN_KIND, "metadata": {"name": DOMAIN_NAME, "namespace": NAMESPACE}}
+        assert self.server.create({**head, "spec": spec}, "user").good
+
+    @property
+    def latest(self) -> int:
+        return self.server.version
+
+    def address(self, object_number: int) -> Address:
+        if object_number == DOMAIN_NUMBER:
+            return Address(DOMAIN_KIND, NAMESPACE, DOMAIN_NAME)
+        first = daemon(self.participants, (object_number - 1) * self.participants.point.clique_size)
+        ref = first.registry_ref(sharded=True)
+        return Address(ref.kind, ref.namespace, ref.name)
+
+    def version(self, object_number: int) -> int:
+        body = self.server.get(self.address(object_number))
+        return int(body["metadata"]["resourceVersion"]) if body is not None else 0
+
+    def registry(self, version: int) -> DaemonRegistry:
+        """The object that got this version."""
+        if version not in self.registries:
+            body = self.server.history[version - 1].body
+            assert body is not None
+            project: Any = compute_domain_of if body["kind"] == DOMAIN_KIND else compute_domain_clique_of
+            self.registries[version] = project(body)
+        return self.registries[version]
+
+    def view(self, object_number: int, clique: int) -> FullCliqueSummary | None:
+        version = self.version(object_number)
+        who = daemon(self.participants, clique * self.participants.point.clique_size)
+        return FullCliqueSummary(self.registry(version), who.clique) if version else None
+
+    def changes(self, write: ModelWrite) -> bool:
+        if write.writer == CONTROLLER_NUMBER:
+            return True
+        version = self.version(write.object_number)
+        entries = self.registry(version).entries if version else ()
+        node = daemon(self.participants, write.writer).node
+        stored = [(entry.index, entry.ready) for entry in entries if entry.node == node]
+        return stored != [(write.index, write.ready)]
+
+    def carry_out(self, write: ModelWrite) -> None:
+        before = self.server.version
+        response = self.sent(write.content)
+        assert response.good, response
+        assert self.server.version == before + 1
+        self.log.append((write.writer, write.object_number, write.index, write.ready))
+
+    def sent(self, action: Any) -> Response:
+        match action:
+            case Apply():
+                return self.server.apply(thaw(action.fields), action.manager, action.subresource)
+            case Put():
+                return self.server.replace(thaw(action.manifest), action.manager, action.subresource)
+            case Post():
+                return self.server.create(thaw(action.manifest), action.manager)
+            case SetStatus():
+                guard = {"uid": action.guard.uid, "resourceVersion": action.guard.resource_version}
+                head = {"apiVersion": NVIDIA, "kind": DOMAIN_KIND}
+                body = {
+                    **head,
+                    "metadata": {"name": DOMAIN_NAME, "namespace": NAMESPACE, **guard},
+                    "status": thaw(action.fields),
+                }
+                return self.server.apply(body, "cd-controller", "status", force=True)
+        raise AssertionError(action)
+
+    def says_ready(self) -> bool:
+        body = self.server.get(self.address(DOMAIN_NUMBER))
+        assert body is not None
+        return bool(body.get("status", {}).get("status") == "Ready")
+
+
+class FullDaemonModel:
+    """Memory and decisions of the core, with whole objects and every event looked at."""
+
+    def __init__(self, participants: Participants, number: int, retry_after: timedelta) -> None:
+        self.participants = participants
+        self.number = number
+        self.retry_after = retry_after
+        self.identity = daemon(participants, number)
+        self.state = DaemonState()
+        self.fabric: FabricState | None = None
+        self.start: tuple[int, PeerMap] | None = None
+
+    def sees(self, version: int, view: FullCliqueSummary | None, at: int, jitter: float) -> bool:
+        observation = RegistryObservation(version, view.registry if view is not None else None)
+        self.state = after_event(
+            self.state, self.identity, self.participants.settings, observation, now=virtual_time(at), jitter=jitter
+        )
+        return True
+
+    def answered(self, write: ModelWrite, told: WriteResult, at: int, jitter: float) -> None:
+        registry = told.view.registry if told.view is not None else None
+        answer = RequestResult(kind=told.kind, registry=registry, retry_after=self.retry_after)
+        self.state = after_result(
+            self.state,
+            self.identity,
+            self.participants.settings,
+            write.content,
+            answer,
+            now=virtual_time(at),
+            jitter=jitter,
+        )
+
+    def started(self) -> None:
+        assert self.start is not None
+        self.fabric = FabricState(*self.start)
+
+    def is_ready(self) -> None:
+        assert self.fabric is not None
+        self.fabric = replace(self.fabric, ready=True)
+
+    def looks(self, at: int) -> ModelWrite | LocalAction | WakeAt:
+        while True:
+            found = DaemonContext(
+                identity=self.identity,
+                settings=self.participants.settings,
+                state=self.state,
+                fabric=self.fabric,
+                now=virtual_time(at),
+            )
+            action = decide(found).verdict
+            match action:
+                case PushPeers(_, peers):
+                    assert self.fabric is not None
+                    self.fabric = replace(self.fabric, peers=peers)
+                case StartFabric(index, peers) | RestartFabric(index, peers):
+                    self.start = (index, peers)
+                    return LocalAction.START
+                case Wait(until) if until is not None:
+                    return WakeAt((until - START_OF_TIME) // timedelta(microseconds=1))
+                case Idle() | Wait():
+                    return LocalAction.REST
+                case Apply() | Put() | Post():
+                    return self.write(action)
+                case _:
+                    raise AssertionError(action)
+
+    def write(self, action: Apply | Put | Post) -> ModelWrite:
+        body: dict[str, Any] = thaw(action.fields if isinstance(action, Apply) else action.manifest)
+        items = body["status"]["nodes"] if "status" in body else body["daemons"]
+        own = next(item for item in items if self.identity.node in {item.get("name"), item.get("nodeName")})
+        seen = self.state.observed
+        registry = seen.registry if seen is not None else None
+        stored = [] if registry is None else [one.index for one in registry.entries if one.node == self.identity.node]
+        return ModelWrite(
+            writer=self.number,
+            object_number=self.participants.object_number_of(self.participants.point.clique_of(self.number)),
+            index=own["index"],
+            ready=own["status"] == "Ready",
+            moves=bool(stored) and stored != [own["index"]],
+            base=None if isinstance(action, Apply) else version_number(registry) if registry is not None else 0,
+            content=action,
+        )
+
+
+class FullControllerModel:
+    """The core's plan for the domain, from all objects."""
+
+    def __init__(self, participants: Participants, store: FullObjectStore) -> None:
+        self.participants = participants
+        self.store = store
+        self.observed: dict[int, DaemonRegistry] = {DOMAIN_NUMBER: store.registry(1)}
+        self.pods = [pod_of(daemon(participants, number)) for number in range(participants.point.nodes)]
+
+    def sees(self, object_number: int, version: int, clique: int | None, view: FullCliqueSummary | None) -> None:
+        assert clique is None or view is not None
+        self.take_in(object_number, version)
+
+    def take_in(self, object_number: int, version: int) -> None:
+        if object_number not in self.observed or version > version_number(self.observed[object_number]):
+            self.observed[object_number] = self.store.registry(version)
+
+    def looks(self, at: int) -> ModelWrite | None:
+        domain = self.observed[DOMAIN_NUMBER]
+        assert isinstance(domain, ComputeDomain)
+        cliques = [one for one in self.observed.values() if isinstance(one, ComputeDomainClique)]
+        plan = reconcile_domain(
+            domain_snapshot_of(domain, cliques, self.pods, pods_version=10**9, now=virtual_time(at))
+        )
+        if not plan.steps:
+            return None
+        (step,) = plan.steps
+        status = step.action
+        assert isinstance(status, SetStatus)
+        fields: Any = thaw(status.fields)
+        return ModelWrite(
+            CONTROLLER_NUMBER,
+            DOMAIN_NUMBER,
+            ready=fields["status"] == "Ready",
+            records=len(fields["cliques"]),
+            base=int(status.guard.resource_version),
+            content=status,
+        )
+
+    def answered(self, write: ModelWrite, told: WriteResult) -> None:
+        if told.kind is ResultKind.DONE:
+            self.take_in(write.object_number, told.version)
+
+
+class FullParts(ModelParts):
+    """Everybody as they really are."""
+
+    def __init__(self) -> None:
+        self.log: list[Commit] = []
+
+    def store(self, participants: Participants) -> ObjectStore:
+        return FullObjectStore(participants, self.log)
+
+    def mind(self, participants: Participants, number: int, costs: Costs) -> DaemonModel:
+        return FullDaemonModel(participants, number, timedelta(milliseconds=costs.retry_after_ms))
+
+    def controller(self, participants: Participants, store: ObjectStore) -> ControllerModel:
+        assert isinstance(store, FullObjectStore)
+        return FullControllerModel(participants, store)
+
+
+class LoggedFastParts(ModelParts):
+    """The quick ones, with what they write noted."""
+
+    def __init__(self) -> None:
+        self.log: list[Commit] = []
+
+    def store(self, participants: Participants) -> ObjectStore:
+        return LoggedFastObjectStore(participants, self.log)
+
+
+class LoggedFastObjectStore(FastObjectStore):
+    def __init__(self, participants: Participants, log: list[Commit]) -> None:
+        super().__init__(participants)
+        self.log = log
+
+    def carry_out(self, write: ModelWrite) -> None:
+        super().carry_out(write)
+        self.log.append((write.writer, write.object_number, write.index, write.ready))
+
+
+def daemon(participants: Participants, number: int) -> DaemonIdentity:
+    """A daemon of the domain as the object server named it."""
+    return replace(participants.daemons[number], domain_uid=UID)
+
+
+def pod_of(identity: DaemonIdentity) -> DaemonPod:
+    return DaemonPod(
+        ref=identity.pod_ref,
+        uid=identity.pod_uid,
+        node=identity.node,
+        ip=identity.ip,
+        domain_uid=UID,
+        clique=identity.clique,
+    )

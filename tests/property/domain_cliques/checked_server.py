@@ -1,0 +1,102 @@
+"""What is stored in the small cluster, with each of its changes told to the judge."""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from grove_core.areas.domain_cliques.protocols import Protocol
+from grove_core.areas.domain_cliques.verdicts import DaemonRegistry, Request
+from grove_core.resources.api_names import NVIDIA
+from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_of
+from grove_core.resources.compute_domain_clique import CLIQUE_KIND, compute_domain_clique_of
+from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
+from tests.merging.object_server import Address, ObjectServer, Response
+from tests.property.domain_cliques.core_functions import CoreFunctions
+from tests.property.domain_cliques.processes import (
+    DOMAIN_NAME,
+    NAMESPACE,
+    SHAPES,
+    START,
+    Commit,
+    DaemonProcess,
+    Json,
+    Node,
+)
+
+
+@dataclass
+class CheckedServer:
+    """A server of domains, cliques and pods.
+
+    Attributes:
+        judge: is told of each commit and of each deed, and raises where something happened that may never happen.
+    """
+
+    seed: int
+    nodes: tuple[Node, ...]
+    protocol: Protocol
+    checker: Any
+    core: CoreFunctions = field(default_factory=CoreFunctions)
+    server: ObjectServer = field(default_factory=lambda: ObjectServer(SHAPES))
+    now: datetime = START
+
+    def __post_init__(self) -> None:
+        self.chance = random.Random(self.seed)
+        self.facts: dict[tuple[str, str], DaemonPod] = {}
+        self.registries: dict[tuple[str, str], DaemonRegistry] = {}
+        self.make_domain()
+
+    @property
+    def domain(self) -> Json:
+        found = self.server.get(Address(DOMAIN_KIND, NAMESPACE, DOMAIN_NAME))
+        assert found is not None
+        return found
+
+    def pods(self) -> list[DaemonPod]:
+        return [self.pod_of(body) for body in self.server.all_of("Pod")]
+
+    def pod_of(self, body: Json) -> DaemonPod:
+        """A pod's facts, projected once for each of its versions."""
+        key = (body["metadata"]["uid"], body["metadata"]["resourceVersion"])
+        if key not in self.facts:
+            self.facts[key] = daemon_pod_of(body)
+        return self.facts[key]
+
+    def register_of(self, body: Json) -> DaemonRegistry:
+        """A register's facts, projected once for each of its versions."""
+        key = (body["metadata"]["uid"], body["metadata"]["resourceVersion"])
+        if key not in self.registries:
+            self.registries[key] = projected(body)
+        return self.registries[key]
+
+    def make_domain(self) -> None:
+        manifest = {
+            "apiVersion": NVIDIA,
+            "kind": DOMAIN_KIND,
+            "metadata": {"name": DOMAIN_NAME, "namespace": NAMESPACE},
+            "spec": {"numNodes": len(self.nodes), "channel": {"resourceClaimTemplate": {"name": "channel"}}},
+        }
+        self.commit(None, None, lambda: self.server.create(manifest, "user"))
+
+    def commit(
+        self, by: DaemonProcess | None, request: Request | None, write: Any, *, controller: bool = False
+    ) -> Response:
+        """A write, and what the judge says of whatever it changed."""
+        start = len(self.server.history)
+        before = dict(self.stored())
+        response: Response = write()
+        for event in self.server.history[start:]:
+            told = Commit(event.address, before.get(event.address), event.body, by, request, controller)
+            self.checker.committed(self, told)
+        return response
+
+    def stored(self) -> Iterator[tuple[Address, Json]]:
+        for kind in (DOMAIN_KIND, CLIQUE_KIND):
+            for body in self.server.all_of(kind):
+                yield Address(kind, body["metadata"]["namespace"], body["metadata"]["name"]), body
+
+
+def projected(body: Json) -> DaemonRegistry:
+    return compute_domain_of(body) if body["kind"] == DOMAIN_KIND else compute_domain_clique_of(body)

@@ -1,0 +1,29 @@
+"""Who plays in a world: the decisions and folds of the core; a mutant has one of them replaced by a mistake."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from grove_core.areas.domain_cliques.daemon_context import DaemonContext, DaemonState
+from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
+from grove_core.areas.domain_cliques.judge import decide
+from grove_core.areas.domain_cliques.state_updates import after_event, after_result
+from grove_core.areas.domain_cliques.verdicts import DaemonAction
+from grove_core.kernel.decisions import Decision
+from grove_core.plan.plan import Plan
+from grove_core.reconcile_domain import reconcile_domain
+
+
+@dataclass(frozen=True)
+class CoreFunctions:
+    """The core, or something that differs from it in one point.
+
+    Attributes:
+        rewrite: what becomes of a request body on its way to the server; nothing, but for a mutant.
+    """
+
+    decide: Callable[[DaemonContext], Decision[DaemonAction]] = decide
+    after_event: Callable[..., DaemonState] = after_event
+    after_result: Callable[..., DaemonState] = after_result
+    reconcile: Callable[[DomainSnapshot], Plan] = reconcile_domain
+    rewrite: Callable[[dict[str, Any]], dict[str, Any]] = dict

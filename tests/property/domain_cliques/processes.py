@@ -1,0 +1,72 @@
+"""Who is in the small cluster: nodes, daemon processes with requests under way, and changes with who made them."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity, DaemonState, FabricState
+from grove_core.areas.domain_cliques.protocols import DaemonSettings
+from grove_core.areas.domain_cliques.verdicts import Request, RequestResult
+from grove_core.kernel.refs import Ref
+from tests.merging.domain_shapes import domain_shapes
+from tests.merging.object_server import Address
+
+Json = dict[str, Any]
+START: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
+NAMESPACE: Final = "user"
+DRIVER_NAMESPACE: Final = "driver"
+DOMAIN_NAME: Final = "domain"
+SHAPES: Final = domain_shapes()
+GRACE: Final = timedelta(seconds=10)
+
+
+@dataclass(frozen=True)
+class Node:
+    name: str
+    clique: str
+
+
+@dataclass(eq=False)
+class DaemonProcess:
+    """One daemon process, with the pod it runs in.
+
+    Attributes:
+        answered: the newest version that an answer to a write of its own showed.
+        disturbed: somebody else took its entry away or altered it since it last settled.
+        answer: of the request under way, once the server has carried it out.
+    """
+
+    identity: DaemonIdentity
+    settings: DaemonSettings
+    state: DaemonState = field(default_factory=DaemonState)
+    fabric: FabricState | None = None
+    stop_deadline: datetime | None = None
+    cursor: int = 0
+    pending: Request | None = None
+    answer: RequestResult | None = None
+    wake: datetime | None = None
+    answered: int = 0
+    disturbed: bool = False
+    restarts: int = 0
+    moves: int = 0
+    writes: int = 0
+
+    @property
+    def pod(self) -> Address:
+        return Address("Pod", DRIVER_NAMESPACE, self.identity.pod)
+
+
+@dataclass
+class Commit:
+    """One change of the store, and whose it was."""
+
+    address: Address
+    before: Json | None
+    after: Json | None
+    by: DaemonProcess | None
+    request: Request | None = None
+    controller: bool = False
+
+
+def address_of(ref: Ref) -> Address:
+    return Address(ref.kind, ref.namespace, ref.name)

@@ -1,0 +1,328 @@
+"""What a daemon does next, rule by rule: what it remembers, waits for, gives way to and writes (DC-010 to DC-068)."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
+
+from grove_core.areas.domain_cliques.daemon_context import DaemonContext, DaemonState, FabricState, RegistryObservation
+from grove_core.areas.domain_cliques.judge import decide
+from grove_core.areas.domain_cliques.protocols import DaemonSettings, Protocol
+from grove_core.areas.domain_cliques.registration import newer_pod
+from grove_core.areas.domain_cliques.rules import Why
+from grove_core.areas.domain_cliques.state_updates import after_event, after_result, version_number
+from grove_core.areas.domain_cliques.verdicts import (
+    Apply,
+    ClearOtherEntry,
+    Idle,
+    LabelPod,
+    ListPods,
+    PeerMap,
+    Post,
+    Put,
+    ReadObject,
+    RemoveEntry,
+    RequestResult,
+    ResultKind,
+    StandBy,
+    Wait,
+)
+from grove_core.kernel.frozen import FrozenMap, thaw
+from grove_core.resources.api_names import DOMAIN_CLIQUE, NVIDIA
+from grove_core.resources.compute_domain import compute_domain_of
+from grove_core.resources.daemon_pod import DaemonPod
+from tests.property.domain_cliques.builders import (
+    IDENTITY,
+    NOW,
+    SETTINGS,
+    Json,
+    clique,
+    context_for,
+    domain,
+    entry,
+    pod,
+)
+
+
+def test_dc010_an_older_event_is_no_news() -> None:
+    state = DaemonState(observed=RegistryObservation(10, domain(entry("n1", 0))), settled_index=0)
+    after = after_event(state, IDENTITY, SETTINGS, RegistryObservation(9, None), now=NOW)
+    assert (after.observed, after.settled_index) == (state.observed, 0)
+    gone = after_event(state, IDENTITY, SETTINGS, RegistryObservation(11, None), now=NOW)
+    assert (gone.observed, gone.settled_index) == (RegistryObservation(11, None), None)
+    assert version_number(replace(domain(), resource_version="ab")) == 0
+
+
+def test_dc027_what_is_contested_is_remembered_and_forgotten() -> None:
+    state = DaemonState(observed=RegistryObservation(10, domain(entry("n1", 0))), settled_index=0)
+    two = after_event(
+        state, IDENTITY, SETTINGS, RegistryObservation(11, domain(entry("n1", 0), entry("n2", 0), version=11)), now=NOW
+    )
+    later = after_event(
+        two,
+        IDENTITY,
+        SETTINGS,
+        RegistryObservation(12, domain(entry("n1", 0), entry("n2", 0), version=12)),
+        now=NOW + timedelta(1),
+    )
+    one = after_event(later, IDENTITY, SETTINGS, RegistryObservation(13, domain(entry("n1", 0), version=13)), now=NOW)
+    assert (two.contested_since, later.contested_since, one.contested_since) == (NOW, NOW, None)
+
+
+REQUEST = Apply(target=IDENTITY.registry_ref(sharded=False), subresource="status", manager="m", fields=domain().spec)
+
+
+def test_dc034_delays_double_and_events_end_them() -> None:
+    state, delays = DaemonState(), []
+    for _ in range(13):
+        state = after_result(state, IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.STALE), now=NOW)
+        assert state.not_before is not None
+        delays.append((state.not_before - NOW) / timedelta(milliseconds=1))
+    assert delays[:3] == [5, 10, 20]
+    assert delays[-1] == 6000
+    fresh = after_event(state, IDENTITY, SETTINGS, RegistryObservation(1, None), now=NOW, jitter=1.2)
+    assert fresh.not_before == NOW + timedelta(milliseconds=6)
+    assert (fresh.failures, fresh.failure) == (0, "")
+    again = after_event(fresh, IDENTITY, SETTINGS, RegistryObservation(2, None), now=NOW + timedelta(milliseconds=2))
+    assert again.not_before == fresh.not_before
+
+
+@pytest.mark.parametrize(("asked", "wanted"), [(None, 1), (timedelta(seconds=30), 30)])
+def test_dc035_patience_is_kept_through_events(asked: timedelta | None, wanted: int) -> None:
+    state = after_result(
+        DaemonState(), IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.BUSY, retry_after=asked), now=NOW
+    )
+    state = after_event(state, IDENTITY, SETTINGS, RegistryObservation(1, domain()), now=NOW)
+    assert state.throttled_until == NOW + timedelta(seconds=wanted)
+    context = DaemonContext(identity=IDENTITY, settings=SETTINGS, state=state, now=NOW + timedelta(milliseconds=500))
+    assert decide(context).verdict == Wait(NOW + timedelta(seconds=wanted))
+
+
+def test_dc032_once_with_force() -> None:
+    state = after_result(DaemonState(), IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.OWNED), now=NOW)
+    assert (state.must_force, state.not_before) == (True, None)
+    done = after_result(
+        state, IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.DONE, registry=domain()), now=NOW
+    )
+    assert not done.must_force
+
+
+@pytest.mark.parametrize("kind", [ResultKind.DONE, ResultKind.REFUSED])
+def test_dc056_what_remains_is_written_away(kind: ResultKind) -> None:
+    registry = domain(entry("n1", 0), entry("n2", 1))
+    context = context_for(registry, state={"settled_index": 0}, stop_deadline=NOW + timedelta(seconds=10))
+    request = decide(context).verdict
+    assert isinstance(request, RemoveEntry)
+    assert isinstance(request.write, Apply)
+    answer = RequestResult(kind=kind, registry=registry if kind is ResultKind.DONE else None)
+    state = after_result(context.state, IDENTITY, SETTINGS, request, answer, now=NOW)
+    second = decide(replace(context, state=state, now=NOW + timedelta(seconds=1))).verdict
+    assert isinstance(second, RemoveEntry)
+    assert isinstance(second.write, Put)
+    assert [item["name"] for item in thaw(second.write.manifest)["status"]["nodes"]] == ["n2"]
+    gone = after_result(state, IDENTITY, SETTINGS, second, RequestResult(kind=ResultKind.GONE), now=NOW)
+    assert [why.rule for why in decide(replace(context, state=gone)).because] == [Why.NOTHING_LEFT]
+
+
+@pytest.mark.parametrize(("other", "rule"), [(0, Why.INDEX_LOST), (1, Why.INDEX_KEPT)])
+@pytest.mark.parametrize("left", [[], [entry("n1", 2)], [entry("n1", 4, ip="10.9.9.9")]])
+def test_dc028_somebody_took_the_entry_away_or_altered_it(other: int, rule: Why, left: list[Json]) -> None:
+    fabric = FabricState(0, PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2"))), ready=True)
+    decision = decide(context_for(domain(*left, entry("n2", other)), fabric=fabric))
+    assert isinstance(decision.verdict, Apply)
+    altered = [item["index"] for item in left if item["ipAddress"] == IDENTITY.ip]
+    kept = Why.INDEX_UNCONFIRMED if altered and rule is Why.INDEX_LOST else rule
+    assert [why.rule for why in decision.because] == [kept]
+
+
+def test_dc028_an_altered_index_that_is_shared_too_is_replaced() -> None:
+    fabric = FabricState(0, PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2"))), ready=True)
+    decision = decide(context_for(domain(entry("n1", 2), entry("n2", 0), entry("n3", 2)), fabric=fabric))
+    assert [why.rule for why in decision.because] == [Why.INDEX_LOST]
+
+
+@pytest.mark.parametrize("lost", [-1, 18])
+def test_dc024_an_index_out_of_range_is_nobodys(lost: int) -> None:
+    """That of a node without fabric, or of a longer clique: none that a rival has too."""
+    mine = entry("n1", lost)
+    decision = decide(context_for(domain(mine, entry("n2", 0))))
+    assert [why.sentence for why in decision.because] == ["it has no index yet; 1 is the smallest that nobody has"]
+    full = decide(context_for(domain(mine, entry("n2", 0)), replace(SETTINGS, limit=1)))
+    assert isinstance(full.verdict, RemoveEntry)
+    assert [why.rule for why in full.because] == [Why.CLIQUE_FULL]
+
+
+def test_dc026_who_is_not_the_last_goes_on_waiting() -> None:
+    state = {"settled_index": 0, "contested_since": NOW - timedelta(minutes=1)}
+    registry = domain(entry("n1", 0), entry("n2", 0))
+    assert decide(context_for(registry, state=state, fabric=FabricState(0, PeerMap(())))).verdict == Wait()
+
+
+@pytest.mark.parametrize(
+    ("entries", "state"),
+    [
+        ([entry("n1", 0, ip="10.9.9.9"), entry("n2", 0)], {}),
+        ([entry("n1", 0), entry("n0", 0)], {"settled_index": 0, "contested_since": NOW - timedelta(minutes=1)}),
+        ([entry("n1", 0), entry("n2", 0)], {}),
+    ],
+)
+def test_dc029_who_would_have_to_move_and_cannot_withdraws(entries: list[Json], state: Json) -> None:
+    fabric = FabricState(0, PeerMap(())) if state else None
+    context = context_for(domain(*entries), replace(SETTINGS, limit=1), state=state, fabric=fabric)
+    decision = decide(context)
+    assert isinstance(decision.verdict, RemoveEntry)
+    assert [why.rule for why in decision.because] == [Why.WITHDRAWN]
+    answer = RequestResult(kind=ResultKind.DONE, registry=domain(entries[1], version=11))
+    memory_after = after_result(context.state, IDENTITY, SETTINGS, decision.verdict, answer, now=NOW)
+    last = decide(replace(context, state=memory_after))
+    assert last.verdict == (StandBy(NOW + SETTINGS.recheck_interval) if fabric else Wait())
+    assert [why.rule for why in last.because] == [Why.CLIQUE_FULL]
+
+
+def test_dc010_what_was_made_anew_is_not_forgotten() -> None:
+    settings = replace(SETTINGS, protocol=Protocol.SHARDED_RMW)
+    old = clique(entry("n2", 0))
+    request = decide(context_for(old, settings)).verdict
+    assert isinstance(request, Put)
+    new = replace(clique(entry("n3", 0), version=12), uid="made-anew")
+    state = after_result(
+        DaemonState(observed=RegistryObservation(12, new)),
+        IDENTITY,
+        settings,
+        request,
+        RequestResult(kind=ResultKind.GONE),
+        now=NOW,
+    )
+    assert state.observed == RegistryObservation(12, new)
+    gone = after_result(
+        DaemonState(observed=RegistryObservation(10, old)),
+        IDENTITY,
+        settings,
+        request,
+        RequestResult(kind=ResultKind.GONE),
+        now=NOW,
+    )
+    assert gone.observed == RegistryObservation(10, None)
+    never = after_result(DaemonState(), IDENTITY, settings, request, RequestResult(kind=ResultKind.GONE), now=NOW)
+    assert never.observed is None
+    silent = after_result(DaemonState(), IDENTITY, settings, request, RequestResult(kind=ResultKind.DONE), now=NOW)
+    assert (silent.observed, silent.settled_index) == (None, None)
+
+
+@pytest.mark.req("DC-010")
+@pytest.mark.parametrize("request_", [LabelPod(IDENTITY.pod_ref, FrozenMap({})), ListPods("10.0.0.9")])
+def test_dc034_a_pod_that_is_not_there_says_nothing_of_the_register(request_: LabelPod | ListPods) -> None:
+    """What was seen and settled stays; the request is tried again."""
+    before = DaemonState(observed=RegistryObservation(10, domain(entry("n1", 0))), settled_index=0)
+    after = after_result(before, IDENTITY, SETTINGS, request_, RequestResult(kind=ResultKind.GONE), now=NOW)
+    assert (after.observed, after.settled_index) == (before.observed, 0)
+    assert (after.failures, after.not_before) == (1, NOW + SETTINGS.first_backoff)
+
+
+@pytest.mark.parametrize("runs", [False, True])
+@pytest.mark.req("DC-025")
+def test_dc068_who_has_not_started_yields_to_the_other_object(*, runs: bool) -> None:
+    settings = DaemonSettings(has_pods=False)
+    peers = PeerMap(((0, "10.0.0.1"),))
+    state = {"settled_index": 0, "contested_since": NOW, "other_registry": clique(entry("n2", 0)), "other_read_at": NOW}
+    context = context_for(domain(entry("n1", 0)), settings, state=state, fabric=FabricState(0, peers) if runs else None)
+    decision = decide(context)
+    assert isinstance(decision.verdict, Wait if runs else Apply)
+    assert decision.because[0].rule is (Why.RIVAL_AWAITED if runs else Why.CONTESTED_ELSEWHERE)
+
+
+def test_dc065_a_domain_of_another_uid_is_no_source() -> None:
+    request, other = (
+        ReadObject(IDENTITY.registry_ref(sharded=False)),
+        replace(domain(entry("n2", 0)), uid="other_registry"),
+    )
+    state = after_result(
+        DaemonState(), IDENTITY, SETTINGS, request, RequestResult(kind=ResultKind.DONE, registry=other), now=NOW
+    )
+    assert (state.other_registry, state.other_read_at) == (None, NOW)
+    gone = after_result(
+        DaemonState(other_registry=domain()), IDENTITY, SETTINGS, request, RequestResult(kind=ResultKind.GONE), now=NOW
+    )
+    assert (gone.other_registry, gone.other_read_at) == (None, NOW)
+
+
+def test_dc065_it_looks_again_while_others_are_there() -> None:
+    settings = DaemonSettings(protocol=Protocol.SHARDED, has_pods=False)
+    peers = PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2")))
+    state = {"settled_index": 0, "other_registry": domain(entry("n2", 1)), "other_read_at": NOW}
+    registry = replace(clique(entry("n1", 0, status="Ready")), owners=("uid-1",))
+    context = context_for(registry, settings, state=state, fabric=FabricState(0, peers, ready=True))
+    assert decide(context).verdict == Wait(NOW + settings.recheck_interval)
+    later = replace(context, now=NOW + settings.recheck_interval)
+    assert decide(later).verdict == ReadObject(IDENTITY.registry_ref(sharded=False))
+    unread = replace(context, state=replace(context.state, other_read_at=None))
+    assert decide(unread).verdict == ReadObject(IDENTITY.registry_ref(sharded=False))
+
+
+def test_dc030_unknown_fields_are_carried_along() -> None:
+    raw = thaw(domain(entry("n2", 0)).stored)
+    raw["status"]["nodes"][0]["novelty"] = 1
+    raw["status"]["nodes"].append({**entry("n1", 3), "novelty": 2})
+    settings = replace(SETTINGS, protocol=Protocol.RMW)
+    request = decide(context_for(compute_domain_of(raw), settings)).verdict
+    assert isinstance(request, Put)
+    assert [item["novelty"] for item in thaw(request.manifest)["status"]["nodes"]] == [1, 2]
+    post = decide(context_for(None, replace(SETTINGS, protocol=Protocol.SHARDED_RMW))).verdict
+    assert isinstance(post, Post)
+    assert post.manifest["apiVersion"] == NVIDIA
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "newer"),
+    [
+        (NOW, NOW - timedelta(1), False),
+        (NOW, NOW + timedelta(1), True),
+        (NOW, NOW, True),
+        (None, NOW, True),
+    ],
+)
+def test_dc052_the_newer_pod_by_age_then_by_uid(own: datetime | None, other: datetime, *, newer: bool) -> None:
+    mine = pod("n1", "10.0.0.1", "a", created=own)
+    rival = pod("n1", "10.0.0.9", "b", created=other)
+    assert (newer_pod((mine, rival), "uid-a", "10.0.0.9") is not None) is newer
+    assert newer_pod((mine,), "uid-a", "10.0.0.9") is None
+    assert newer_pod((rival,), "uid-a", "10.0.0.9") == rival
+    assert newer_pod((mine, replace(rival, living=False)), "uid-a", "10.0.0.9") is None
+
+
+@pytest.mark.parametrize("own", [pod("n1", "10.0.0.1", "1", clique=None), None])
+def test_dc050_a_label_is_written_once(own: DaemonPod | None) -> None:
+    """A pod that is not seen yet may have none."""
+    identity = replace(IDENTITY, clique="")
+    context = DaemonContext(identity=identity, settings=DaemonSettings(), state=DaemonState(), pod=own, now=NOW)
+    request = decide(context).verdict
+    assert isinstance(request, LabelPod)
+    assert thaw(request.labels) == {DOMAIN_CLIQUE: ""}
+    state = after_result(
+        DaemonState(), identity, DaemonSettings(), request, RequestResult(kind=ResultKind.DONE), now=NOW
+    )
+    assert decide(replace(context, state=state)).verdict == Idle()
+
+
+@pytest.mark.parametrize(("ip", "clears"), [("10.0.0.1", True), ("10.9.9.9", False)])
+def test_dc067_its_own_address_in_the_other_object(ip: str, *, clears: bool) -> None:
+    """A pod may get the address of the one before it, which registered by the other gate."""
+    kept = entry("n2", 1, clique="b")
+    state = {"settled_index": 0, "other_registry": clique(entry("n1", 0, ip), kept), "other_read_at": NOW}
+    fabric = FabricState(0, PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2"))), ready=True)
+    verdict = decide(
+        context_for(domain(entry("n1", 0, status="Ready")), DaemonSettings(), state=state, fabric=fabric)
+    ).verdict
+    assert isinstance(verdict, ClearOtherEntry) is clears
+    if isinstance(verdict, ClearOtherEntry):
+        written = thaw(verdict.write.manifest)
+        assert [item["nodeName"] for item in written["daemons"]] == ["n2"]
+        assert (written["metadata"]["resourceVersion"], verdict.write.subresource) == ("10", "")
+
+
+def test_dc067_what_could_not_be_cleared_is_read_again() -> None:
+    put = Put(target=IDENTITY.registry_ref(sharded=True), subresource="", manager="m", manifest=FrozenMap({}))
+    state = DaemonState(other_read_at=NOW)
+    after = after_result(state, IDENTITY, SETTINGS, ClearOtherEntry(put), RequestResult(kind=ResultKind.STALE), now=NOW)
+    assert after.other_read_at is None
+    assert after.failures == 1

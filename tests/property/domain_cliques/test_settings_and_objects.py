@@ -1,0 +1,176 @@
+"""Settings, names, places and objects as they are read, rule by rule (DC-001 to DC-044)."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.areas.domain_cliques.clique_view import choose_index, clique_view_of, entries_of_clique
+from grove_core.areas.domain_cliques.daemon_context import DaemonState
+from grove_core.areas.domain_cliques.judge import decide
+from grove_core.areas.domain_cliques.protocols import (
+    DaemonSettings,
+    Protocol,
+    problems_in_settings,
+    protocol_for,
+    protocol_named,
+)
+from grove_core.areas.domain_cliques.rules import Why
+from grove_core.areas.domain_cliques.state_updates import after_result, index_settled_by
+from grove_core.areas.domain_cliques.verdicts import (
+    Apply,
+    PeerMap,
+    RequestResult,
+    ResultKind,
+    StartFabric,
+    Wait,
+)
+from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.frozen import thaw
+from grove_core.resources.compute_domain import compute_domain_of
+from grove_core.resources.compute_domain_clique import compute_domain_clique_of
+from grove_core.resources.daemon_pod import daemon_pod_of
+from grove_core.resources.names import clique_of_name, daemon_host, domain_clique_name, field_manager
+from tests.property.domain_cliques.builders import IDENTITY, NOW, SETTINGS, UID, Json, context_for, domain, entry
+
+
+@pytest.mark.parametrize(
+    ("cliques", "uses_apply", "wanted"),
+    [
+        (False, True, Protocol.SSA),
+        (False, False, Protocol.RMW),
+        (True, True, Protocol.SHARDED),
+        (True, False, Protocol.SHARDED_RMW),
+    ],
+)
+def test_dc001_gate_and_setting_choose(cliques: bool, uses_apply: bool, wanted: Protocol) -> None:
+    assert protocol_for(cliques=cliques, uses_apply=uses_apply) is wanted
+    assert protocol_named(wanted.short_name) is wanted
+
+
+def test_dc002_without_a_setting_it_is_apply_on_the_domain() -> None:
+    assert protocol_for() is DaemonSettings().protocol is Protocol.SSA
+
+
+def test_dc003_names_of_cliques_and_back() -> None:
+    name = domain_clique_name(UID, "c0ffee.7")
+    assert (name, clique_of_name(UID, name), clique_of_name("other_registry", name)) == (
+        f"{UID}.c0ffee.7",
+        "c0ffee.7",
+        "",
+    )
+    unlabelled = compute_domain_clique_of({"metadata": {"name": "x"}, "daemons": []})
+    assert (unlabelled.domain_uid, unlabelled.clique) == ("", "")
+
+
+@pytest.mark.parametrize("length", [1, 118, 119, 253])
+def test_dc004_managers_are_never_too_long(length: int) -> None:
+    name, other = field_manager("cd-writer", "n" * length), field_manager("cd-writer", "m" * length)
+    assert len(name) <= 128
+    assert name != other
+    assert (name == f"cd-writer-{'n' * length}") is (length <= 118)
+
+
+def test_dc005_hosts_have_four_digits() -> None:
+    assert daemon_host(7) == "compute-domain-daemon-0007"
+    assert PeerMap(((7, "10.0.0.7"),)).hosts == (("10.0.0.7", "compute-domain-daemon-0007"),)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "limit", "size", "places"),
+    [
+        ("ssa", 18, 18, []),
+        ("paxos", 18, 19, ["protocol", "clique size"]),
+        ("rmw", 0, 1, ["limit"]),
+        ("rmw", 10_001, 1, ["limit"]),
+        ("sharded", 18, 0, ["clique size"]),
+    ],
+)
+def test_dc007_all_that_is_wrong_is_said_at_once(protocol: str, limit: int, size: int, places: list[str]) -> None:
+    assert [problem.path for problem in problems_in_settings(protocol, limit, size)] == places
+
+
+@given(st.permutations([entry("n2", 0), entry("n3", 2), entry("n4", None)]))
+def test_dc011_order_does_not_matter(entries: list[Json]) -> None:
+    decision = decide(context_for(domain(*entries)))
+    assert isinstance(decision.verdict, Apply)
+    assert thaw(decision.verdict.fields)["status"]["nodes"][0]["index"] == 1
+
+
+def test_dc018_other_cliques_do_not_count() -> None:
+    registry = domain(entry("n2", 0, clique="b"), entry("n3", 1))
+    assert choose_index(clique_view_of(IDENTITY, registry), 18) == 0
+    assert [found.node for found in entries_of_clique("a", registry)] == ["n3"]
+
+
+@given(st.frozensets(st.integers(-1, 5)), st.integers(1, 6), st.none() | st.integers(-1, 6))
+def test_dc020_the_smallest_gap_or_the_proposal(used: frozenset[int], limit: int, proposal: int | None) -> None:
+    view = clique_view_of(IDENTITY, domain(*(entry(f"n{number + 20}", number) for number in used)))
+    index = choose_index(view, limit, proposal)
+    free = [number for number in range(limit) if number not in used]
+    assert index == (proposal if proposal in free else next(iter(free), None))
+
+
+@pytest.mark.parametrize(
+    ("entries", "wanted"),
+    [
+        ([entry("n1", 0)], 0),
+        ([entry("n1", 0, ip="10.9.9.9")], None),
+        ([entry("n1", 0), entry("n2", 0)], None),
+        ([entry("n1", None)], None),
+        ([entry("n1", 18)], None),
+        ([], None),
+    ],
+)
+@pytest.mark.req("DC-022")
+def test_dc023_only_an_own_and_single_index_settles(entries: list[Json], wanted: int | None) -> None:
+    registry = domain(*entries)
+    assert index_settled_by(IDENTITY, SETTINGS, registry) == wanted
+    request = decide(context_for(domain())).verdict
+    assert isinstance(request, Apply)
+    after = after_result(
+        DaemonState(), IDENTITY, SETTINGS, request, RequestResult(kind=ResultKind.DONE, registry=registry), now=NOW
+    )
+    assert after.settled_index == wanted
+
+
+def test_dc044_a_map_holds_what_has_an_index() -> None:
+    registry = domain(entry("n1", 0), entry("n2", None), entry("n3", -1), entry("n4", 18), entry("n5", 2))
+    decision = decide(context_for(registry, state={"settled_index": 0}))
+    assert decision.verdict == StartFabric(0, PeerMap(((0, "10.0.0.1"), (2, "10.0.0.5"))))
+
+
+def test_dc022_an_older_writer_left_no_index() -> None:
+    decision = decide(context_for(domain(entry("n1", None), entry("n2", 0))))
+    assert isinstance(decision.verdict, Apply)
+    assert [why.rule for why in decision.because] == [Why.INDEX_CHOSEN]
+    assert thaw(decision.verdict.fields)["status"]["nodes"][0]["index"] == 1
+
+
+def test_dc022_an_index_of_another_clique_is_not_inherited() -> None:
+    decision = decide(context_for(domain(entry("n1", 5, ip="10.9.9.9", clique="b"))))
+    assert isinstance(decision.verdict, Apply)
+    assert thaw(decision.verdict.fields)["status"]["nodes"][0]["index"] == 0
+
+
+def test_dc021_a_predecessor_without_a_free_index_waits() -> None:
+    settings = replace(SETTINGS, limit=1)
+    decision = decide(context_for(domain(entry("n1", None, ip="10.9.9.9"), entry("n2", 0)), settings))
+    assert (decision.verdict, [why.rule for why in decision.because]) == (Wait(), [Why.CLIQUE_FULL])
+
+
+@pytest.mark.parametrize(
+    ("project", "raw"),
+    [
+        (compute_domain_of, {"metadata": {}, "spec": {"numNodes": "two"}, "status": {"nodes": [{"index": "x"}]}}),
+        (compute_domain_clique_of, {"metadata": {}, "daemons": [{"ipAddress": 5}]}),
+        (daemon_pod_of, {"metadata": {"name": 5}, "status": {"podIP": 1}}),
+    ],
+)
+@pytest.mark.req("IN-030")
+def test_dc011_every_problem_of_an_object_is_said(project: Any, raw: Json) -> None:
+    with pytest.raises(MalformedObject) as fault:
+        project(raw)
+    assert len(fault.value.problems) >= 2

@@ -1,0 +1,84 @@
+"""A daemon before there is anything to register in, and when it is told to stop; a domain in short, and at its end."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.areas.domain_cliques.judge import decide
+from grove_core.areas.domain_cliques.protocols import DaemonSettings, Protocol
+from grove_core.areas.domain_cliques.rules import Why
+from grove_core.areas.domain_cliques.verdicts import ListPods, RemoveEntry, Stopped, Wait
+from tests.property.domain_cliques.builders import NOW, clique, context_for, domain, entry, planned, pod, status_in
+
+SOON = NOW + timedelta(seconds=5)
+WORDS = st.sampled_from(["Ready", "NotReady", ""])
+
+
+@pytest.mark.parametrize("protocol", list(Protocol))
+def test_dc012_who_has_seen_nothing_waits(protocol: Protocol) -> None:
+    decision = decide(context_for(None, DaemonSettings(protocol=protocol), state={"observed": None}))
+    assert isinstance(decision.verdict, Wait)
+    assert decision.because[0].rule is Why.NOTHING_SEEN
+
+
+@pytest.mark.parametrize("protocol", [protocol for protocol in Protocol if not protocol.sharded])
+def test_dc013_nobody_makes_a_domain(protocol: Protocol) -> None:
+    decision = decide(context_for(None, DaemonSettings(protocol=protocol)))
+    assert isinstance(decision.verdict, Wait)
+    assert decision.because[0].rule is Why.DOMAIN_MISSING
+
+
+def test_dc051_another_address_is_looked_into_before_anything_is_written() -> None:
+    registry = clique(entry("n1", 0, ip="10.9.9.9"))
+    decision = decide(context_for(registry, DaemonSettings(protocol=Protocol.SHARDED), state={"other_read_at": NOW}))
+    assert decision.verdict == ListPods("10.9.9.9")
+    assert decision.because[0].rule is Why.STRANGER_SEEN
+
+
+@pytest.mark.parametrize("protocol", list(Protocol))
+@pytest.mark.parametrize(
+    ("ip", "passed", "wanted"),
+    [
+        ("10.0.0.1", timedelta(), Why.LEAVING),
+        ("10.9.9.9", timedelta(), Why.NOTHING_LEFT),
+        ("10.0.0.1", timedelta(seconds=5), Why.OUT_OF_TIME),
+    ],
+)
+@pytest.mark.req("DC-054")
+@pytest.mark.req("DC-057")
+def test_dc053_who_stops_takes_its_own_away_while_there_is_time(
+    protocol: Protocol, ip: str, passed: timedelta, wanted: Why
+) -> None:
+    registry = clique(entry("n1", 0, ip=ip)) if protocol.sharded else domain(entry("n1", 0, ip=ip))
+    context = context_for(registry, DaemonSettings(protocol=protocol), stop_deadline=SOON)
+    decision = decide(replace(context, now=NOW + passed))
+    assert decision.because[0].rule is wanted
+    assert isinstance(decision.verdict, Stopped) == (wanted is not Why.LEAVING)
+    if protocol.uses_apply and wanted is Why.LEAVING:
+        assert isinstance(decision.verdict, RemoveEntry)
+
+
+@given(st.lists(WORDS, max_size=4))
+@pytest.mark.req("DC-080", "DC-083")
+@pytest.mark.req("DC-081", "DC-084")
+def test_dc080_a_clique_is_ready_when_all_of_it_is_and_there_is_some(words: list[str]) -> None:
+    """The domain asks for one node, so it is ready when its only clique is."""
+    found = clique(*(entry(f"n{number}", number, status=word) for number, word in enumerate(words)))
+    pods = [pod(f"n{number}", f"10.0.0.{number}", name=f"pod-{number}") for number in range(len(words))]
+    plan = planned(domain(), [found], pods)
+    wanted = "Ready" if words and set(words) == {"Ready"} else "NotReady"
+    told = {finding.subject.kind: finding.verdict for finding in plan.findings}
+    assert told == {"ComputeDomain": wanted, "ComputeDomainClique": wanted}
+    assert status_in(plan)["cliques"] == [{"id": "a", "status": wanted}]
+
+
+@given(st.lists(WORDS, max_size=3), st.booleans())
+def test_dc087_nothing_is_written_of_a_domain_that_ends(words: list[str], gone: bool) -> None:
+    found = clique(*(entry(f"n{number}", number, status=word) for number, word in enumerate(words)))
+    pods = [] if gone else [pod(f"n{number}", f"10.0.0.{number}", name=f"pod-{number}") for number in range(len(words))]
+    plan = planned(replace(domain(), deleting=True), [found], pods)
+    assert plan.steps == ()
+    assert [why.rule for finding in plan.findings for why in finding.because] == [Why.DOMAIN_BEING_DELETED]

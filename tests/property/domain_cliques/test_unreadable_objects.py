@@ -1,0 +1,117 @@
+"""What cannot be read removes nothing and lets no domain become NotReady (DC-076, DC-089)."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.areas.domain_cliques.domain_snapshot import domain_snapshot_of
+from grove_core.areas.domain_cliques.verdicts import DaemonRegistry
+from grove_core.kernel.frozen import thaw
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Apply, SetStatus
+from grove_core.plan.plan import Plan
+from grove_core.reconcile_domain import reconcile_domain
+from grove_core.resources.compute_domain import ComputeDomain, compute_domain_of
+from grove_core.resources.compute_domain_clique import ComputeDomainClique, compute_domain_clique_of
+from grove_core.resources.daemon_pod import DaemonPod
+from tests.property.domain_cliques.builders import NOW, UID, Json, clique, domain, entry, pod
+
+NODES = ("n1", "n2", "n3", "n4")
+words = st.sampled_from(["Ready", "NotReady"])
+owners = st.sampled_from(["", UID])
+
+
+def plan_of(
+    found: ComputeDomain, cliques: list[ComputeDomainClique], pods: list[DaemonPod], unread: dict[Ref, str]
+) -> Plan:
+    return reconcile_domain(domain_snapshot_of(found, cliques, pods, pods_version=100, unreadable=unread, now=NOW))
+
+
+@st.composite
+def entries(draw: st.DrawFn, name: str) -> list[Json]:
+    """Of some nodes, some with an address that no pod has."""
+    nodes = draw(st.lists(st.sampled_from(NODES), unique=True))
+    addresses = [draw(st.sampled_from(["", "10.9.9.9"])) for _ in nodes]
+    return [
+        entry(node, place, address, clique=name, status=draw(words))
+        for place, (node, address) in enumerate(zip(nodes, addresses, strict=True))
+    ]
+
+
+def settled(
+    found: ComputeDomain, cliques: list[ComputeDomainClique], pods: list[DaemonPod]
+) -> tuple[ComputeDomain, list[ComputeDomainClique]]:
+    """The same after a controller has written all that it wanted."""
+    while steps := plan_of(found, cliques, pods, {}).steps:
+        for step in steps:
+            assert isinstance(step.action, Apply | SetStatus)
+            fields: Any = thaw(step.action.fields)
+            if step.target == found.ref:
+                raw: Any = thaw(found.stored)
+                raw["status"] |= fields.get("status", {}) if isinstance(step.action, Apply) else fields
+                found = compute_domain_of(raw)
+            else:
+                written = [thaw(one.stored) | (fields if one.ref == step.target else {}) for one in cliques]
+                cliques = [compute_domain_clique_of(one) for one in written]
+    return found, cliques
+
+
+@st.composite
+def moments(draw: st.DrawFn) -> tuple[ComputeDomain, list[ComputeDomainClique], list[DaemonPod]]:
+    """A domain, cliques and pods; often what a controller with every object in sight has written already."""
+    cliques = [clique(*draw(entries(name)), name=name) for name in draw(st.sampled_from([(), ("a",), ("a", "b")]))]
+    found = domain(*draw(entries("")), status=draw(words))
+    pods = [
+        pod(node, f"10.0.0.{node[1:]}", f"pod-{node}", clique=draw(st.sampled_from(["a", "b", "", None])), ready=True)
+        for node in draw(st.lists(st.sampled_from(NODES), unique=True))
+    ]
+    if draw(st.booleans()):
+        found, cliques = settled(found, cliques, pods)
+    return found, cliques, pods
+
+
+def removals(plan: Plan, found: ComputeDomain, cliques: list[ComputeDomainClique]) -> set[tuple[Ref, str]]:
+    """Object and node of each entry that a write takes away; an apply takes those without clique alone."""
+    gone = set()
+    registries: dict[Ref, DaemonRegistry] = {one.ref: one for one in cliques} | {found.ref: found}
+    for step in plan.steps:
+        assert isinstance(step.action, Apply | SetStatus)
+        fields: Any = thaw(step.action.fields)
+        if isinstance(step.action, Apply):
+            left = fields.get("daemons", fields.get("status", {}).get("nodes"))
+        else:
+            left = fields.get("nodes")
+        if left is not None:
+            kept = {one.get("nodeName") or one["name"] for one in left}
+            theirs = [
+                one for one in registries[step.target].entries if isinstance(step.action, Apply) or not one.clique
+            ]
+            gone |= {(step.target, one.node) for one in theirs if one.node not in kept}
+    return gone
+
+
+@pytest.mark.req("DC-089")
+@given(st.data(), moments())
+def test_dc076_less_in_sight_takes_nothing_away(
+    data: st.DataObject, seen: tuple[ComputeDomain, list[ComputeDomainClique], list[DaemonPod]]
+) -> None:
+    found, cliques, pods = seen
+    full = plan_of(found, cliques, pods, {})
+    known: tuple[DaemonPod | ComputeDomainClique, ...] = (*pods, *cliques)
+    hidden = [one for one in known if data.draw(st.booleans(), f"unread {one.ref.name}")]
+    unread = {one.ref: data.draw(owners, "label") for one in hidden}
+    left = [one for one in cliques if one not in hidden]
+    blind = plan_of(found, left, [one for one in pods if one not in hidden], unread)
+    assert removals(blind, found, left) <= removals(full, found, cliques)
+    if not full.steps:
+        assert not blind.steps
+
+
+@pytest.mark.parametrize("uid", ["", UID, "another"])
+def test_dc089_only_its_own_cliques_hold_a_domain(uid: str) -> None:
+    strange = clique(name="b")
+    plan = plan_of(domain(), [], [], {strange.ref: uid})
+    assert bool(plan.steps) is (uid == "another")
+    assert [held.target.kind for held in plan.withheld] == (["ComputeDomain"] if uid != "another" else [])
