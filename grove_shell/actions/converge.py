@@ -25,7 +25,7 @@ from grove_shell.reading.faults import Fault, faults_in
 from grove_shell.views.convergence_document import runs_as_json
 from grove_shell.views.convergence_table import convergence_page
 from grove_shell.views.problems_page import COMMAND_LINE, NOTHING_RUN, problems_page
-from grove_shell.views.run_count_bar import world_bar
+from grove_shell.views.run_count_bar import count_bar
 from grove_shell.views.structured import as_text
 
 RUNS: Final = "runs.csv"
@@ -82,7 +82,7 @@ def _run(
     try:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-        with world_bar(schedule.left, "runs") as advance, closing(run_scheduled(schedule, engine)) as ended:
+        with count_bar(schedule.left, "runs") as advance, closing(run_scheduled(schedule, engine)) as ended:
             for run in ended:
                 runs.append(run)
                 if folder is not None:

@@ -20,7 +20,7 @@ from grove_shell.replay.format import dumped, plan_as_json
 from grove_shell.replay.reading import Broken, Recorded, looks_in
 from grove_shell.views.problems_page import NOTHING_REPLAYED, problems_page
 from grove_shell.views.replay_page import ChangedDecision, ReplayReport, RuleSetDifference, replay_page
-from grove_shell.views.run_count_bar import world_bar
+from grove_shell.views.run_count_bar import count_bar
 from grove_shell.views.structured import as_text
 
 
@@ -40,7 +40,7 @@ def replay(options: ReplayOptions) -> int:
     try:
         read = _reader(options.log)
         count = sum(1 for _ in looks_in(read()))
-        with world_bar(count, "looks") as advance:
+        with count_bar(count, "looks") as advance:
             replayed = _replayed(looks_in(read()), options, advance)
     except OSError as fault:
         print_error(f"{options.log}: {fault.strerror}")

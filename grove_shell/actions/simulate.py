@@ -15,15 +15,15 @@ from grove_core.recognition import Recognition, unpredicted_of
 from grove_shell.actions.rule_set_choice import choose_rule_set
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import Page, print_error, print_page, write_stdout
-from grove_shell.simulator.random_events.randomized_scenario import with_drawn_events
+from grove_shell.simulator.random_events.randomized_scenario import with_random_events
 from grove_shell.simulator.scenario.reading import Read, read_scenario
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.scenario.unknown_names import strangers_in
-from grove_shell.simulator.shrink_scenario import MOST_RUNS, shrunk
-from grove_shell.simulator.simulation import Options, Run, Simulation
+from grove_shell.simulator.scenario.unknown_names import unknown_names_in
+from grove_shell.simulator.shrink_scenario import MOST_RUNS, smallest_failing
+from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
 from grove_shell.views.formatting import plural
 from grove_shell.views.problems_page import NOTHING_PLAYED, problems_page
-from grove_shell.views.run_count_bar import world_bar
+from grove_shell.views.run_count_bar import count_bar
 from grove_shell.views.run_document import run_as_json, worlds_as_json
 from grove_shell.views.structured import as_text
 from grove_shell.views.time_bar import Tick, time_bar
@@ -101,12 +101,12 @@ def _many(read: Read, scenario: Scenario, options: SimulateOptions) -> int:
     terminations, played = 0, 0
     kinds: Counter[str] = Counter()
     broken: Run | None = None
-    with world_bar(count) as advance, suppress(KeyboardInterrupt):
+    with count_bar(count) as advance, suppress(KeyboardInterrupt):
         for seed in range(options.first, options.first + count):
-            world = with_drawn_events(scenario, seed, dump=read.cluster)
+            world = with_random_events(scenario, seed, dump=read.cluster)
             bare = world.model_copy(update={"spec": world.spec.model_copy(update={"expect": ()})})
-            run = _play(read, bare, options, check=True, deaf=True)
-            kinds.update({event.what for event in world.spec.events})
+            run = _play(read, bare, options, check=True, counts_only=True)
+            kinds.update({event.kind for event in world.spec.events})
             terminations += run.history.terminations
             played += 1
             advance()
@@ -167,11 +167,13 @@ def _play(
     options: SimulateOptions,
     *,
     check: bool,
-    deaf: bool = False,
+    counts_only: bool = False,
     tick: Tick | None = None,
 ) -> Run:
     until = None if options.until is None else options.until // timedelta(milliseconds=1)
-    how = Options(check=check, deaf=deaf, until=until, tick=tick, rules=rule_set(options.rules or DESIGN.name))
+    how = SimulationOptions(
+        check=check, counts_only=counts_only, until=until, tick=tick, rules=rule_set(options.rules or DESIGN.name)
+    )
     return Simulation(scenario, how, dump=read.cluster, manifests=read.manifests).run()
 
 
@@ -181,13 +183,13 @@ def _tell_smallest(read: Read, run: Run, options: SimulateOptions) -> Scenario:
 
     def fails(scenario: Scenario) -> bool:
         advance()
-        if strangers_in(scenario, read.cluster):
+        if unknown_names_in(scenario, read.cluster):
             return False  # it could not be read again
-        found = _play(read, scenario, options, check=True, deaf=True).violation
+        found = _play(read, scenario, options, check=True, counts_only=True).violation
         return found is not None and found.code == code
 
-    with world_bar(MOST_RUNS, "runs to make it small") as advance:
-        smallest = shrunk(run.scenario, fails)
+    with count_bar(MOST_RUNS, "runs to make it small") as advance:
+        smallest = smallest_failing(run.scenario, fails)
     text = as_text(smallest.as_json, "yaml")
     if options.trace is None:
         print_error(f"\n# repeats {code}; grove simulate --check FILE\n{text}")

@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from grove_shell.simulator.actors.node_controller import NodeController
-from grove_shell.simulator.actors.topology_actions import Administrators
-from grove_shell.simulator.actors.user_actions import Users
-from grove_shell.simulator.faults.domain_faults import FabricFaults
-from grove_shell.simulator.faults.fault_injection import Mischief
+from grove_shell.simulator.actors.topology_actions import TopologyActions
+from grove_shell.simulator.actors.user_actions import UserActions
+from grove_shell.simulator.faults.domain_faults import DomainFaults
+from grove_shell.simulator.faults.fault_injection import FaultInjector
 from grove_shell.simulator.recording.history import Actor
-from grove_shell.simulator.scenario.user_events import NodeAt
+from grove_shell.simulator.scenario.user_events import NodeTarget
 
 FAULTS: Final = (
     "crash_operator",
@@ -49,16 +49,16 @@ def actor_of(what: str) -> Actor:
     return _ACTORS.get(what, Actor.USER)
 
 
-def acts_by_name(
-    users: Users,
-    administrators: Administrators,
-    mischief: Mischief,
-    fabric: FabricFaults,
+def handlers_by_event(
+    users: UserActions,
+    administrators: TopologyActions,
+    mischief: FaultInjector,
+    fabric: DomainFaults,
     controller: NodeController,
 ) -> Mapping[str, Callable[[Any], None]]:
     """What to call for each kind of event, with what the event holds."""
 
-    def node(act: Callable[[str], None]) -> Callable[[NodeAt], None]:
+    def node(act: Callable[[str], None]) -> Callable[[NodeTarget], None]:
         return lambda where: act(users.node_of(where))
 
     return {

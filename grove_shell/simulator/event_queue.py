@@ -4,7 +4,7 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 
 
-class Agenda:
+class EventQueue:
     """A heap of things to do, each at a moment; those of one moment in the order in which they were noted.
 
     Attributes:
@@ -16,21 +16,21 @@ class Agenda:
         self._heap: list[tuple[int, int, Callable[[], None]]] = []
         self._serial = 0
 
-    def at(self, moment: int, act: Callable[[], None]) -> None:
+    def schedule(self, moment: int, act: Callable[[], None]) -> None:
         """Note something for a moment; for now, if that has passed."""
         self._serial += 1
         heappush(self._heap, (max(moment, self.now), self._serial, act))
 
-    def after(self, span: int, act: Callable[[], None]) -> None:
+    def schedule_after(self, span: int, act: Callable[[], None]) -> None:
         """Note something for a while from now."""
-        self.at(self.now + span, act)
+        self.schedule(self.now + span, act)
 
     @property
-    def following(self) -> int | None:
+    def next_at(self) -> int | None:
         """The next moment at which something happens; None if nothing will."""
         return self._heap[0][0] if self._heap else None
 
-    def step(self) -> None:
+    def run_next(self) -> None:
         """Go to the next moment and do everything that is noted for it by then."""
         moment = self._heap[0][0]
         self.now = moment

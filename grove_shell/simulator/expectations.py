@@ -15,14 +15,14 @@ from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.cluster.nodes import Node
-from grove_shell.simulator.cluster.simulated_cluster import Cluster, claims_channel, image_of, is_live
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, claims_channel, image_of, is_live
 from grove_shell.simulator.recording.history import History
 from grove_shell.simulator.scenario.scenario import Expectation
 from grove_shell.simulator.virtual_time import span_text
 
 
 @dataclass(frozen=True, slots=True)
-class Miss:
+class UnmetExpectation:
     """An expectation that was not met.
 
     Attributes:
@@ -34,23 +34,23 @@ class Miss:
     says: str
 
 
-class Judge:
+class ExpectationChecker:
     """Holds the expectations of a scenario against what happens."""
 
     def __init__(
-        self, cluster: Cluster, nodes: Mapping[str, Node], history: History, expected: tuple[Expectation, ...]
+        self, cluster: SimulatedCluster, nodes: Mapping[str, Node], history: History, expected: tuple[Expectation, ...]
     ) -> None:
         self.cluster = cluster
         self.nodes = nodes
         self.history = history
-        self.misses: list[Miss] = []
+        self.unmet: list[UnmetExpectation] = []
         timed = [(found.at, found) for found in expected if isinstance(found.at, int)]
         self._timed = sorted(timed, key=lambda pair: pair[0])
         self._last = [found for found in expected if found.at == "end"]
         self._never = {found.never for found in expected if found.never is not None}
         self._seen: set[str] = set()
 
-    def hear(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[Change]) -> None:
         """Notice what should never be so."""
         for change in changes if self._never - self._seen else ():
             after = change.after
@@ -72,28 +72,28 @@ class Judge:
             at, expected = self._timed.pop(0)
             self._judge(at, f"at {span_text(at)}", expected)
         for expected in self._last if moment is None else ():
-            self._judge(self.cluster.agenda.now, "at the end", expected)
+            self._judge(self.cluster.queue.now, "at the end", expected)
 
     def stopped(self) -> None:
         """Nothing is known of moments that come after the one at which the run was stopped."""
-        stop = span_text(self.cluster.agenda.now)
+        stop = span_text(self.cluster.queue.now)
         for at, _ in self._timed:
-            self.misses.append(Miss(at, f"at {span_text(at)}: not reached, the run was stopped at {stop}"))
+            self.unmet.append(UnmetExpectation(at, f"at {span_text(at)}: not reached, the run was stopped at {stop}"))
         self._timed.clear()
 
     def _saw(self, what: str, who: str) -> None:
         if what in self._never and what not in self._seen:
             self._seen.add(what)
-            at = self.cluster.agenda.now
-            self.misses.append(Miss(at, f"never {what}: {who} was, at {span_text(at)}"))
+            at = self.cluster.queue.now
+            self.unmet.append(UnmetExpectation(at, f"never {what}: {who} was, at {span_text(at)}"))
 
     def _judge(self, at: int, when: str, expected: Expectation) -> None:
         for what, wanted, found in self._differences(expected):
             if wanted != found:
-                self.misses.append(Miss(at, f"{when}: expected {what} {wanted}, found {found}"))
+                self.unmet.append(UnmetExpectation(at, f"{when}: expected {what} {wanted}, found {found}"))
 
     def _differences(self, expected: Expectation) -> Iterator[tuple[str, object, object]]:
-        names = {item.uid: item.ref.name for item in self.cluster.world.items.values() if isinstance(item, PodClique)}
+        names = {item.uid: item.ref.name for item in self.cluster.server.items.values() if isinstance(item, PodClique)}
         live = [(names.get(pod.owner_uid, ""), pod) for pod in self.cluster.pods() if is_live(pod)]
         counts = {
             "pods": Counter(name for name, _ in live),
@@ -112,7 +112,7 @@ class Judge:
         numbers = {
             "terminations": self.history.terminations,
             "refused": self.history.refused,
-            "objects": len(self.cluster.world.items) + sum(1 for _ in self.cluster.pods()),
+            "objects": len(self.cluster.server.items) + sum(1 for _ in self.cluster.pods()),
             "nodes": len({pod.node for _, pod in live if pod.node}),
         }
         for what, number in numbers.items():

@@ -17,7 +17,7 @@ MOST_RUNS: Final = 400
 """How many scenarios are tried at most."""
 
 
-def shrunk(scenario: Scenario, fails: Fails) -> Scenario:
+def smallest_failing(scenario: Scenario, fails: Fails) -> Scenario:
     """The smallest scenario found that still fails; linear passes until nothing can go, or patience ends.
 
     Args:
@@ -89,11 +89,11 @@ def _smaller(name: str) -> Callable[[Event], Event | None]:
     least = _SMALLEST if name in _SPANS else 1
 
     def change(event: Event) -> Event | None:
-        deed: Any = event.deed
-        value = getattr(deed, name, None) if isinstance(deed, BaseModel) else None
+        arguments: Any = event.arguments
+        value = getattr(arguments, name, None) if isinstance(arguments, BaseModel) else None
         if not isinstance(value, int) or isinstance(value, bool) or value < 2 * least:
             return None
         half = value // 2 // least * least
-        return event.model_copy(update={event.what: deed.model_copy(update={name: half})})
+        return event.model_copy(update={event.kind: arguments.model_copy(update={name: half})})
 
     return change

@@ -18,41 +18,41 @@ from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.snapshot.cluster import Cluster as Dump
 from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.in_memory.cluster import InMemoryCluster
-from grove_shell.simulator.actors.domain_driver import Driver
+from grove_shell.simulator.actors.domain_driver import DomainDriver
 from grove_shell.simulator.actors.kubelet import Kubelet
 from grove_shell.simulator.actors.node_controller import NodeController
 from grove_shell.simulator.actors.scheduler import Scheduler
-from grove_shell.simulator.actors.topology_actions import Administrators
-from grove_shell.simulator.actors.user_actions import Users
-from grove_shell.simulator.checks.all_checks import Checks
+from grove_shell.simulator.actors.topology_actions import TopologyActions
+from grove_shell.simulator.actors.user_actions import UserActions
+from grove_shell.simulator.checks.all_checks import AllChecks
 from grove_shell.simulator.cluster.admission import Admission
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.cluster.nodes import Node, nodes_of
-from grove_shell.simulator.cluster.simulated_cluster import Cluster
-from grove_shell.simulator.event_handlers import FAULTS, actor_of, acts_by_name
-from grove_shell.simulator.event_queue import Agenda
-from grove_shell.simulator.expectations import Judge, Miss
-from grove_shell.simulator.faults.domain_faults import FabricFaults
-from grove_shell.simulator.faults.fault_injection import Mischief
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
+from grove_shell.simulator.event_handlers import FAULTS, actor_of, handlers_by_event
+from grove_shell.simulator.event_queue import EventQueue
+from grove_shell.simulator.expectations import ExpectationChecker, UnmetExpectation
+from grove_shell.simulator.faults.domain_faults import DomainFaults
+from grove_shell.simulator.faults.fault_injection import FaultInjector
 from grove_shell.simulator.operator.late_admission import LateAround
-from grove_shell.simulator.operator.observer import Follower
-from grove_shell.simulator.operator.simulated_operator import Decide, Keep, Operator, Preflight
-from grove_shell.simulator.recording.clique_states import Standing, standings_of
-from grove_shell.simulator.recording.history import History, NoEffect, What
-from grove_shell.simulator.recording.timeline_recorder import Storyteller
+from grove_shell.simulator.operator.observer import OperatorObserver
+from grove_shell.simulator.operator.simulated_operator import Decide, DecideTopology, Preflight, SimulatedOperator
+from grove_shell.simulator.recording.clique_states import CliqueState, clique_states_of
+from grove_shell.simulator.recording.history import EntryKind, History, NoEffect
+from grove_shell.simulator.recording.timeline_recorder import TimelineRecorder
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.scenario import Scenario, Spec
 from grove_shell.simulator.violation import Violated, Violation
-from grove_shell.simulator.virtual_time import MINUTE, moment_of
+from grove_shell.simulator.virtual_time import MINUTE, time_at
 
-CALM_AFTER: Final = 5 * MINUTE
+FAULTS_STOP_AFTER: Final = 5 * MINUTE
 """Faults that are left over stop so long after the last event has ended."""
 _LONGEST: Final = 30 * 24 * 60 * MINUTE
 _MOST_MOMENTS: Final = 500_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class SimulationOptions:
     """How a scenario is run.
 
     Attributes:
@@ -69,13 +69,13 @@ class Options:
 
     rules: RuleSet = DESIGN
     decide: Decide | None = None
-    keep: Keep = reconcile_topology
+    decide_topology: DecideTopology = reconcile_topology
     check: bool = False
-    deaf: bool = False
+    counts_only: bool = False
     until: int | None = None
     admission: Admission = field(default_factory=Admission)
     preflight: Preflight = objection_to_start
-    followers: tuple[Follower, ...] = ()
+    observers: tuple[OperatorObserver, ...] = ()
     tick: Callable[[int, int], None] | None = None
 
 
@@ -103,11 +103,11 @@ class Run:
     history: History
     log: list[Change]
     violation: Violation | None
-    misses: tuple[Miss, ...]
+    unmet: tuple[UnmetExpectation, ...]
     rested: bool
     writes: int
     rounds: int
-    standings: tuple[Standing, ...]
+    clique_states: tuple[CliqueState, ...]
     expected: int
     rules: str
     unpredicted: Mapping[Ref, tuple[str, ...]]
@@ -116,7 +116,7 @@ class Run:
     @property
     def sound(self) -> bool:
         """Whether everything was as expected."""
-        return self.violation is None and not self.misses
+        return self.violation is None and not self.unmet
 
 
 class Simulation:
@@ -125,58 +125,60 @@ class Simulation:
     def __init__(
         self,
         scenario: Scenario,
-        options: Options | None = None,
+        options: SimulationOptions | None = None,
         *,
         dump: Dump | None = None,
         manifests: Mapping[tuple[str, str], Mapping[str, Any]] | None = None,
     ) -> None:
-        options = options or Options()
+        options = options or SimulationOptions()
         spec = scenario.spec
         self.scenario, self.options = scenario, options
         self.until = options.until if options.until is not None else spec.until
-        self.agenda = Agenda()
-        self.history = History(deaf=options.deaf)
-        world = _world_of(spec, dump)
-        world.clock = lambda: moment_of(spec.start, self.agenda.now)
-        self.cluster = Cluster(world, self.agenda, options.admission)
+        self.queue = EventQueue()
+        self.history = History(counts_only=options.counts_only)
+        server = _server_of(spec, dump)
+        server.clock = lambda: time_at(spec.start, self.queue.now)
+        self.cluster = SimulatedCluster(server, self.queue, options.admission)
         self.cluster.admission_watch = spec.admission.watch
         self.cluster.late = LateAround(self.cluster, spec.admission.watch) if spec.admission.watch else None
         self.nodes = _nodes_of(spec, self.cluster)
         self.scheduler = Scheduler(self.cluster, self.nodes, spec.scheduler, self.history)
         self.kubelet = Kubelet(self.cluster, self.nodes, spec.kubelet, self.history)
         self.controller = NodeController(self.cluster, self.nodes, self.scheduler, self.kubelet, self.history)
-        self.storyteller = Storyteller(self.cluster, self.history)
+        self.recorder = TimelineRecorder(self.cluster, self.history)
         aware = spec.scheduler.gang_aware
-        self.checks = Checks(self.cluster, self.nodes, spec.start, gang_aware=aware) if options.check else None
+        self.checks = AllChecks(self.cluster, self.nodes, spec.start, gang_aware=aware) if options.check else None
         watching = (self.checks,) if self.checks is not None else ()
-        followers = (self.storyteller, *watching, *options.followers)
-        self.operator = Operator(
+        observers = (self.recorder, *watching, *options.observers)
+        self.operator = SimulatedOperator(
             self.cluster,
             spec.start,
             spec.operator,
             options.decide or partial(reconcile, rules=options.rules),
-            keep=options.keep,
+            decide_topology=options.decide_topology,
             preflight=options.preflight,
-            followers=followers,
+            observers=observers,
         )
-        self.users = Users(self.cluster, self.kubelet, self.history, spec.start)
-        self.users.admission, self.users.rules = options.admission, options.rules
-        self.administrators = Administrators(self.cluster, self.history, options.admission)
-        self.users.asked = self.checks.asked if self.checks is not None else None
-        self.users.manifests.update(manifests or {})
-        self.mischief = Mischief(self.cluster, self.operator, self.history)
-        self.fabric = FabricFaults(self.cluster, self.operator, self.history)
-        self.driver = Driver(self.cluster, spec.driver)
-        self.judge = Judge(self.cluster, self.nodes, self.history, spec.expect)
-        self._acts = acts_by_name(self.users, self.administrators, self.mischief, self.fabric, self.controller)
+        self.user_actions = UserActions(self.cluster, self.kubelet, self.history, spec.start)
+        self.user_actions.admission, self.user_actions.rules = options.admission, options.rules
+        self.topology_actions = TopologyActions(self.cluster, self.history, options.admission)
+        self.user_actions.on_set_write = self.checks.on_set_write if self.checks is not None else None
+        self.user_actions.manifests.update(manifests or {})
+        self.faults = FaultInjector(self.cluster, self.operator, self.history)
+        self.domain_faults = DomainFaults(self.cluster, self.operator, self.history)
+        self.driver = DomainDriver(self.cluster, spec.driver)
+        self.expectations = ExpectationChecker(self.cluster, self.nodes, self.history, spec.expect)
+        self._acts = handlers_by_event(
+            self.user_actions, self.topology_actions, self.faults, self.domain_faults, self.controller
+        )
         self.cluster.listeners = [
-            *([self.checks.hear] if self.checks is not None else []),
-            self.storyteller.hear,
-            self.scheduler.hear,
-            self.kubelet.hear,
-            self.driver.hear,
-            self.operator.hear,
-            self.judge.hear,
+            *([self.checks.on_changes] if self.checks is not None else []),
+            self.recorder.on_changes,
+            self.scheduler.on_changes,
+            self.kubelet.on_changes,
+            self.driver.on_changes,
+            self.operator.on_changes,
+            self.expectations.on_changes,
         ]
 
     def run(self) -> Run:
@@ -189,55 +191,55 @@ class Simulation:
         except Violated as found:
             violation, rested = found.violation, False
         except BrokenInvariant as broken:
-            violation, rested = Violation("PL", self.agenda.now, (), f"a law is broken: {broken}"), False
+            violation, rested = Violation("PL", self.queue.now, (), f"a law is broken: {broken}"), False
         if violation is None:
-            self.judge.before(None)
+            self.expectations.before(None)
         return Run(
             scenario=self.scenario,
-            end=self.agenda.now,
+            end=self.queue.now,
             history=self.history,
             log=self.cluster.log,
             violation=violation,
-            misses=tuple(self.judge.misses),
+            unmet=tuple(self.expectations.unmet),
             rested=rested,
-            writes=self.operator.wire.tried,
+            writes=self.operator.connection.tried,
             rounds=self.operator.rounds,
-            standings=standings_of(self.cluster),
+            clique_states=clique_states_of(self.cluster),
             expected=len(self.scenario.spec.expect),
             rules=self.options.rules.name,
-            unpredicted=self.storyteller.not_predicted,
+            unpredicted=self.recorder.not_predicted,
         )
 
     def _play(self) -> bool:
         """Go from moment to moment; returns whether nothing was left to happen."""
         for topology in self.scenario.spec.topologies:
-            self.administrators.admit(topology)
+            self.topology_actions.admit(topology)
         for manifest in self.scenario.spec.sets:
-            self.users.begin_with(manifest)
+            self.user_actions.begin_with(manifest)
         end = 0
         for event in self.scenario.spec.events:
-            end = max(end, event.at + (getattr(event.deed, "span", 0) or 0))
-            self.agenda.at(event.at, self._act_of(event))
-        if any(event.what in FAULTS for event in self.scenario.spec.events):
-            self.agenda.at(end + CALM_AFTER, self.mischief.calm)
-            self.agenda.at(end + CALM_AFTER, self.fabric.calm)
+            end = max(end, event.at + (getattr(event.arguments, "span", 0) or 0))
+            self.queue.schedule(event.at, self._act_of(event))
+        if any(event.kind in FAULTS for event in self.scenario.spec.events):
+            self.queue.schedule(end + FAULTS_STOP_AFTER, self.faults.stop_faults)
+            self.queue.schedule(end + FAULTS_STOP_AFTER, self.domain_faults.stop_faults)
         self.operator.wake(0)
         limit, tick = end + _LONGEST, self.options.tick
         goal = end if self.until is None else self.until
         self._tell()
         for _ in range(_MOST_MOMENTS):
-            following = self.agenda.following
+            following = self.queue.next_at
             if following is None:
                 return True
             if self.until is not None and following > self.until:
-                self.judge.before(self.until + 1)
-                self.agenda.now = self.until
-                self.judge.stopped()
+                self.expectations.before(self.until + 1)
+                self.queue.now = self.until
+                self.expectations.stopped()
                 return False
-            self.judge.before(following)
+            self.expectations.before(following)
             if following > limit:
                 break
-            self.agenda.step()
+            self.queue.run_next()
             self._tell()
             if tick is not None:
                 tick(following, goal)
@@ -245,32 +247,32 @@ class Simulation:
         return False
 
     def _tell(self) -> None:
-        while self.cluster.tell():
+        while self.cluster.deliver_changes():
             pass
 
     def _never_rests(self) -> None:
         if self.checks is not None:
             says = f"the world does not come to rest, after {self.operator.rounds} rounds of the operator"
-            raise Violated(Violation("O1", self.agenda.now, (), says))
+            raise Violated(Violation("O1", self.queue.now, (), says))
 
     def _act_of(self, event: Event) -> Callable[[], None]:
-        act, deed = self._acts[event.what], event.deed
+        act, arguments = self._acts[event.kind], event.arguments
 
         def happen() -> None:
             try:
-                act(deed)
+                act(arguments)
             except NoEffect as nothing:
                 self.history.idle += 1
                 says = f"{event.written} had no effect: {nothing}"
-                self.history.note(self.agenda.now, actor_of(event.what), What.NO_EFFECT, detail=says)
+                self.history.record(self.queue.now, actor_of(event.kind), EntryKind.NO_EFFECT, detail=says)
             if self.checks is not None:
-                least, most = self.mischief.clocks
-                self.checks.truth.clock_slack = most - least
+                least, most = self.faults.clocks
+                self.checks.state.clock_slack = most - least
 
         return happen
 
 
-def _world_of(spec: Spec, dump: Dump | None) -> InMemoryCluster:
+def _server_of(spec: Spec, dump: Dump | None) -> InMemoryCluster:
     """What there is at the start, and what the operator is told and offered."""
     roots = () if dump is None else tuple(dump.snapshot_of(root, spec.start) for root in dump.sets)
     world = InMemoryCluster(roots, lingering=True)
@@ -283,7 +285,7 @@ def _world_of(spec: Spec, dump: Dump | None) -> InMemoryCluster:
     return world
 
 
-def _nodes_of(spec: Spec, cluster: Cluster) -> dict[str, Node]:
+def _nodes_of(spec: Spec, cluster: SimulatedCluster) -> dict[str, Node]:
     """Those of the scenario, and those that pods of a dump are on, of which nothing else is known."""
     nodes = {node.name: node for pool in spec.nodes for node in nodes_of(pool)}
     for pod in cluster.pods():

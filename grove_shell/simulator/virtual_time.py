@@ -11,7 +11,7 @@ MINUTE: Final = 60 * SECOND
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
 
-def span_from(text: str) -> int | None:
+def parse_span(text: str) -> int | None:
     """Milliseconds of a Go duration, rounded up; None if it is not one."""
     span = parse_duration(text)
     return None if span is None else -(-span // _MILLISECOND)
@@ -22,7 +22,7 @@ def span_text(span: int) -> str:
     return short_duration(timedelta(milliseconds=span))
 
 
-def moment_of(start: datetime, at: int) -> datetime:
+def time_at(start: datetime, at: int) -> datetime:
     """The moment so many milliseconds after the start."""
     return start + timedelta(milliseconds=at)
 

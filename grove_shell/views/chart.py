@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MultipleLocator
 
 from grove_shell.simulator.recording.clique_lanes import STATES, Lane, lanes_of
-from grove_shell.simulator.recording.history import Happening, What
+from grove_shell.simulator.recording.history import EntryKind, HistoryEntry
 from grove_shell.simulator.simulation import Run
 from grove_shell.simulator.virtual_time import MINUTE, SECOND, span_text
 
@@ -24,7 +24,12 @@ _FAULT: Final = "#a2418e"
 _HEIGHT: Final = 0.74
 _WIDTH: Final = 12.0
 _STRIP: Final = -1.0
-_TOLD: Final = {What.NODE: "#0969da", What.FAULT: _FAULT, What.APPLIED: _UPDATE, What.SCALED: "#1a7f64"}
+_TOLD: Final = {
+    EntryKind.NODE: "#0969da",
+    EntryKind.FAULT: _FAULT,
+    EntryKind.APPLIED: _UPDATE,
+    EntryKind.SCALED: "#1a7f64",
+}
 _MOST_TOLD: Final = 12
 _LONGEST: Final = 46
 _MOST_TICKS: Final = 11
@@ -104,8 +109,8 @@ def _places_of(lanes: list[Lane]) -> list[float]:
 
 def _draw_lane(axes: Axes, lane: Lane, place: float, end: int) -> None:
     """Pods by state, stacked to the height of the lane; what is missing of the replicas stays empty."""
-    for number, mark in enumerate(lane.marks):
-        until = lane.marks[number + 1].at if number + 1 < len(lane.marks) else end
+    for number, mark in enumerate(lane.samples):
+        until = lane.samples[number + 1].at if number + 1 < len(lane.samples) else end
         if not mark.replicas or until <= mark.at:
             continue
         whole = max(mark.replicas, sum(mark.counts))
@@ -133,34 +138,36 @@ def _draw_lane(axes: Axes, lane: Lane, place: float, end: int) -> None:
 
 def _draw_marks(axes: Axes, run: Run, places: dict[tuple[str, str], float]) -> None:
     """Terminations, crashes and ends of pods, on their lanes."""
-    for happening in run.history.happenings:
+    for happening in run.history.entries:
         subject = happening.subject
         if subject is None:
             continue
         ended, pods = (subject.namespace, subject.name), (subject.namespace, happening.clique)
-        if happening.what is What.TERMINATED and ended in places:
+        if happening.kind is EntryKind.TERMINATED and ended in places:
             axes.plot(happening.at, places[ended], "X", color=_BREACH, markersize=8.5, mec="white", zorder=6)
-        elif happening.what in {What.CRASHED, What.FAILED} and pods in places:
+        elif happening.kind in {EntryKind.CRASHED, EntryKind.FAILED} and pods in places:
             axes.plot(happening.at, places[pods], "v", color=_INK, markersize=6, mec="white", zorder=6)
 
 
 def _told_of(run: Run) -> list[tuple[int, str, str]]:
     """What happened to the cluster as a whole: moment, words, colour; the first ones where there are many."""
     found = [
-        (happening.at, _words(happening), _TOLD[happening.what])
-        for happening in run.history.happenings
-        if happening.what in _TOLD
+        (happening.at, _words(happening), _TOLD[happening.kind])
+        for happening in run.history.entries
+        if happening.kind in _TOLD
     ]
     found += [
         (happening.at, f"deletes {happening.subject.name}", _BREACH)
-        for happening in run.history.happenings
-        if happening.what is What.DELETED and happening.subject is not None and happening.subject.kind == "PodCliqueSet"
+        for happening in run.history.entries
+        if happening.kind is EntryKind.DELETED
+        and happening.subject is not None
+        and happening.subject.kind == "PodCliqueSet"
     ]
     return sorted(dict.fromkeys(found))[:_MOST_TOLD]
 
 
-def _words(happening: Happening) -> str:
-    verb = {What.APPLIED: "applies ", What.SCALED: "scales "}.get(happening.what, "")
+def _words(happening: HistoryEntry) -> str:
+    verb = {EntryKind.APPLIED: "applies ", EntryKind.SCALED: "scales "}.get(happening.kind, "")
     name = happening.subject.name if happening.subject is not None else ""
     words = f"{verb}{name}{': ' if name and happening.detail else ''}{happening.detail}"
     return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
@@ -210,10 +217,10 @@ def _draw_legend(figure: Figure, inches: float, run: Run, lanes: list[Lane]) -> 
         handles.append(Line2D([], [], color=_BREACH, linewidth=2.2, label="breached, delay runs"))
     if any(lane.updating for lane in lanes):
         handles.append(Line2D([], [], color=_UPDATE, linewidth=2.2, label="update runs"))
-    kinds = {happening.what for happening in run.history.happenings}
-    if What.TERMINATED in kinds:
+    kinds = {happening.kind for happening in run.history.entries}
+    if EntryKind.TERMINATED in kinds:
         handles.append(Line2D([], [], marker="X", color=_BREACH, linewidth=0, markersize=8, label="terminated"))
-    if kinds & {What.CRASHED, What.FAILED}:
+    if kinds & {EntryKind.CRASHED, EntryKind.FAILED}:
         handles.append(Line2D([], [], marker="v", color=_INK, linewidth=0, markersize=6, label="pod crashes"))
     figure.legend(
         handles=handles,

@@ -7,11 +7,11 @@ from typing import Final
 
 from grove_core.resources.api_names import DOMAINS_READY, MIN_AVAILABLE_BREACHED, TOPOLOGY_IN_SYNC
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
-from grove_shell.simulator.recording.history import Actor, Happening, What
+from grove_shell.simulator.recording.history import Actor, EntryKind, HistoryEntry
 from grove_shell.views.formatting import joined_names, plural
 
 _NAMES: Final = 6
-_ONLY_VERBOSE: Final = frozenset({What.STATUS, What.STARTED, What.HOLDS, What.RELEASED})
+_ONLY_VERBOSE: Final = frozenset({EntryKind.STATUS, EntryKind.STARTED, EntryKind.HOLDS, EntryKind.RELEASED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,68 +19,68 @@ class Line:
     """One line, and what stands below it."""
 
     actor: Actor
-    what: What
+    what: EntryKind
     text: str
     below: tuple[str, ...] = ()
 
 
-def lines_of(moment: Iterable[Happening], *, verbose: bool) -> Iterator[Line]:
+def lines_of(moment: Iterable[HistoryEntry], *, verbose: bool) -> Iterator[Line]:
     """The lines of one moment, in the order in which things began to happen."""
-    bunches: dict[tuple[object, ...], list[Happening]] = {}
+    bunches: dict[tuple[object, ...], list[HistoryEntry]] = {}
     for happening in moment:
         if verbose or _is_told(happening):
             bunches.setdefault(_bunch(happening, verbose=verbose), []).append(happening)
     for bunch in bunches.values():
         first = bunch[0]
         text, below = _words(bunch, verbose=verbose)
-        yield Line(first.actor, first.what, text, below)
+        yield Line(first.actor, first.kind, text, below)
 
 
-def _is_told(happening: Happening) -> bool:
+def _is_told(happening: HistoryEntry) -> bool:
     """Whether a person wants to know who did not ask for everything: breaches, domains and topologies."""
-    if happening.what is What.CONDITION:
+    if happening.kind is EntryKind.CONDITION:
         _, _, before = happening.because
         kind, _, now = happening.detail.partition("=")
         if kind in {DOMAINS_READY, TOPOLOGY_IN_SYNC}:
             return True
         return kind == MIN_AVAILABLE_BREACHED and now != before and "True" in {now, before}
-    if happening.what is What.HOLDS and happening.subject is not None and happening.subject.kind in TOPOLOGY_KINDS:
+    if happening.kind is EntryKind.HOLDS and happening.subject is not None and happening.subject.kind in TOPOLOGY_KINDS:
         return True
-    return happening.what not in _ONLY_VERBOSE
+    return happening.kind not in _ONLY_VERBOSE
 
 
-def _home(happening: Happening) -> tuple[str, str]:
+def _home(happening: HistoryEntry) -> tuple[str, str]:
     """Namespace and name of the clique whose pod it is about."""
     return (happening.subject.namespace if happening.subject is not None else "", happening.clique)
 
 
-def _bunch(happening: Happening, *, verbose: bool) -> tuple[object, ...]:
+def _bunch(happening: HistoryEntry, *, verbose: bool) -> tuple[object, ...]:
     """What has to be equal for two happenings to be told as one."""
-    key: tuple[object, ...] = (happening.actor, happening.what)
-    match happening.what:
-        case What.CREATED if not happening.clique:
+    key: tuple[object, ...] = (happening.actor, happening.kind)
+    match happening.kind:
+        case EntryKind.CREATED if not happening.clique:
             return (*key, happening.because if verbose else "objects", happening.subject if verbose else "")
-        case What.PLACED | What.READY | What.STARTED | What.GONE | What.CREATED:
+        case EntryKind.PLACED | EntryKind.READY | EntryKind.STARTED | EntryKind.GONE | EntryKind.CREATED:
             return (*key, *_home(happening))
-        case What.OPENED:
+        case EntryKind.OPENED:
             return (*key, *_home(happening), happening.because)
-        case What.STATUS | What.RELEASED:
+        case EntryKind.STATUS | EntryKind.RELEASED:
             return key if not verbose else (*key, happening.because)
-        case What.TERMINATED:
+        case EntryKind.TERMINATED:
             return (*key, happening.because[1:])
-        case What.DELETED | What.UNREADY:
+        case EntryKind.DELETED | EntryKind.UNREADY:
             return (*key, *_home(happening), happening.because, happening.detail)
-        case What.DENIED:
+        case EntryKind.DENIED:
             return (*key, happening.detail)
-        case What.CONDITION:
+        case EntryKind.CONDITION:
             return (*key, happening.subject)
-        case What.CHANGED if not happening.detail:
+        case EntryKind.CHANGED if not happening.detail:
             return (*key, happening.because)
         case _:
             return (*key, happening.subject, happening.detail)
 
 
-def _words(bunch: Sequence[Happening], *, verbose: bool) -> tuple[str, tuple[str, ...]]:
+def _words(bunch: Sequence[HistoryEntry], *, verbose: bool) -> tuple[str, tuple[str, ...]]:
     """The words for a bunch of equal happenings, and the lines below them."""
     first = bunch[0]
     told = _Told(
@@ -89,9 +89,9 @@ def _words(bunch: Sequence[Happening], *, verbose: bool) -> tuple[str, tuple[str
         reason=f": {'; '.join(dict.fromkeys(first.because))}" if first.because else "",
         verbose=verbose,
     )
-    words = _WORDS.get(first.what)
+    words = _WORDS.get(first.kind)
     text = words(told) if words is not None else first.detail or told.subject
-    return text, first.because if first.what in _REASONS_BELOW else ()
+    return text, first.because if first.kind in _REASONS_BELOW else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +103,13 @@ class _Told:
         reason: with a colon before it; empty where there is none.
     """
 
-    bunch: Sequence[Happening]
+    bunch: Sequence[HistoryEntry]
     subject: str
     reason: str
     verbose: bool
 
     @property
-    def first(self) -> Happening:
+    def first(self) -> HistoryEntry:
         return self.bunch[0]
 
     @property
@@ -155,43 +155,45 @@ def _condition(told: _Told) -> str:
     return f"{told.subject}: {told.detail} ({rule}): {message}"
 
 
-_WORDS: Final[Mapping[What, Callable[[_Told], str]]] = {
-    What.CREATED: _created,
-    What.PLACED: _placed,
-    What.STARTED: lambda told: f"{told.pods} started",
-    What.READY: lambda told: f"{told.pods} ready",
-    What.GONE: _gone,
-    What.UNREADY: lambda told: f"{told.pods} not ready: {told.detail}",
-    What.FAILED: lambda told: f"{told.pods} ends by itself",
-    What.CRASHED: lambda told: f"{told.pods} crashes",
-    What.UNPLACED: lambda told: f"{told.detail} pods of {told.subject} not placed{told.reason}",
-    What.OPENED: lambda told: f"opens the {'gate' if len(told.bunch) == 1 else 'gates'} of {told.pods}{told.reason}",
-    What.TERMINATED: _terminated,
-    What.DELETED: _deleted,
-    What.STATUS: lambda told: f"writes {len(told.bunch)} status{'es' if len(told.bunch) > 1 else ''}{told.reason}",
-    What.RELEASED: lambda told: f"lets go of {told.objects}",
-    What.CONDITION: _condition,
-    What.WAITS: lambda told: f"{_replica(told.first)} is breached and waits{told.reason}",
-    What.HOLDS: lambda told: f"holds back {told.subject}{told.reason}",
-    What.CHANGED: lambda told: (
+_WORDS: Final[Mapping[EntryKind, Callable[[_Told], str]]] = {
+    EntryKind.CREATED: _created,
+    EntryKind.PLACED: _placed,
+    EntryKind.STARTED: lambda told: f"{told.pods} started",
+    EntryKind.READY: lambda told: f"{told.pods} ready",
+    EntryKind.GONE: _gone,
+    EntryKind.UNREADY: lambda told: f"{told.pods} not ready: {told.detail}",
+    EntryKind.FAILED: lambda told: f"{told.pods} ends by itself",
+    EntryKind.CRASHED: lambda told: f"{told.pods} crashes",
+    EntryKind.UNPLACED: lambda told: f"{told.detail} pods of {told.subject} not placed{told.reason}",
+    EntryKind.OPENED: lambda told: (
+        f"opens the {'gate' if len(told.bunch) == 1 else 'gates'} of {told.pods}{told.reason}"
+    ),
+    EntryKind.TERMINATED: _terminated,
+    EntryKind.DELETED: _deleted,
+    EntryKind.STATUS: lambda told: f"writes {len(told.bunch)} status{'es' if len(told.bunch) > 1 else ''}{told.reason}",
+    EntryKind.RELEASED: lambda told: f"lets go of {told.objects}",
+    EntryKind.CONDITION: _condition,
+    EntryKind.WAITS: lambda told: f"{_replica(told.first)} is breached and waits{told.reason}",
+    EntryKind.HOLDS: lambda told: f"holds back {told.subject}{told.reason}",
+    EntryKind.CHANGED: lambda told: (
         f"{told.subject}: {told.detail}" if told.detail else f"changes {told.objects}{told.reason}"
     ),
-    What.DENIED: lambda told: f"{plural(len(told.bunch), 'write')} not done ({told.objects}): {told.detail}",
-    What.APPLIED: lambda told: f"applies {told.subject}",
-    What.REFUSED: lambda told: f"{told.detail} is refused",
-    What.SCALED: lambda told: f"scales {told.subject}: {told.detail}",
+    EntryKind.DENIED: lambda told: f"{plural(len(told.bunch), 'write')} not done ({told.objects}): {told.detail}",
+    EntryKind.APPLIED: lambda told: f"applies {told.subject}",
+    EntryKind.REFUSED: lambda told: f"{told.detail} is refused",
+    EntryKind.SCALED: lambda told: f"scales {told.subject}: {told.detail}",
 }
-_REASONS_BELOW: Final = frozenset({What.TERMINATED, What.REFUSED})
+_REASONS_BELOW: Final = frozenset({EntryKind.TERMINATED, EntryKind.REFUSED})
 
 
-def _pods(bunch: Sequence[Happening]) -> str:
+def _pods(bunch: Sequence[HistoryEntry]) -> str:
     first = bunch[0]
     if len(bunch) == 1 and first.subject is not None:
         return f"pod {first.subject.name}"
     return f"{plural(len(bunch), 'pod')} of {first.clique}" if first.clique else plural(len(bunch), "pod")
 
 
-def _objects(bunch: Sequence[Happening], *, verbose: bool) -> str:
+def _objects(bunch: Sequence[HistoryEntry], *, verbose: bool) -> str:
     """``PodClique a, b`` of one kind; of several kinds their numbers."""
     subjects = [happening.subject for happening in bunch if happening.subject is not None]
     kinds = Counter(subject.kind for subject in subjects)
@@ -201,7 +203,7 @@ def _objects(bunch: Sequence[Happening], *, verbose: bool) -> str:
     return ", ".join(plural(count, kind) for kind, count in kinds.items())
 
 
-def _replica(happening: Happening) -> str:
+def _replica(happening: HistoryEntry) -> str:
     ref = happening.subject
     if ref is None:
         return "something"

@@ -7,7 +7,7 @@ from grove_shell.page import is_stderr_terminal
 
 
 @contextmanager
-def world_bar(count: int, what: str = "worlds") -> Iterator[Callable[[], None]]:
+def count_bar(count: int, what: str = "worlds") -> Iterator[Callable[[], None]]:
     """Yields what to call after each world."""
     if not is_stderr_terminal():
         yield lambda: None

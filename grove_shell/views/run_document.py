@@ -7,9 +7,9 @@ from grove_core.document.writing import rules_source_as_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import format_time
 from grove_core.version import VERSION
-from grove_shell.simulator.recording.history import Happening
+from grove_shell.simulator.recording.history import HistoryEntry
 from grove_shell.simulator.simulation import Run
-from grove_shell.simulator.virtual_time import moment_of, span_text
+from grove_shell.simulator.virtual_time import span_text, time_at
 
 FORMAT_VERSION: Final = "1.1"
 
@@ -25,7 +25,7 @@ def run_as_json(run: Run) -> dict[str, Any]:
         **({} if run.rules_from is None else {"rulesFrom": rules_source_as_json(run.rules_from)}),
         "notPredicted": [{"set": _subject(root), "says": list(said)} for root, said in run.unpredicted.items()],
         "start": format_time(start),
-        "end": format_time(moment_of(start, run.end)),
+        "end": format_time(time_at(start, run.end)),
         "rested": run.rested,
         "summary": {
             "rounds": run.rounds,
@@ -35,7 +35,7 @@ def run_as_json(run: Run) -> dict[str, Any]:
             "withoutEffect": run.history.idle,
             "expected": run.expected,
         },
-        "notMet": [{"at": span_text(miss.at), "says": miss.says} for miss in run.misses],
+        "notMet": [{"at": span_text(miss.at), "says": miss.says} for miss in run.unmet],
         "violation": _violation(run),
         "cliques": [
             {
@@ -47,9 +47,9 @@ def run_as_json(run: Run) -> dict[str, Any]:
                 "placed": standing.placed,
                 "ready": standing.ready,
             }
-            for standing in run.standings
+            for standing in run.clique_states
         ],
-        "history": [_happening(run, happening) for happening in run.history.happenings],
+        "history": [_happening(run, happening) for happening in run.history.entries],
     }
 
 
@@ -73,11 +73,11 @@ def _violation(run: Run) -> dict[str, Any] | None:
     return {"code": found.code, "at": span_text(found.at), "objects": list(found.objects), "says": found.says}
 
 
-def _happening(run: Run, happening: Happening) -> dict[str, Any]:
+def _happening(run: Run, happening: HistoryEntry) -> dict[str, Any]:
     return {
-        "at": format_time(moment_of(run.scenario.spec.start, happening.at)),
+        "at": format_time(time_at(run.scenario.spec.start, happening.at)),
         "actor": happening.actor.value,
-        "what": happening.what.value,
+        "what": happening.kind.value,
         "subject": _subject(happening.subject),
         "clique": happening.clique,
         "detail": happening.detail,

@@ -6,8 +6,8 @@ from typing import Final
 
 from grove_core.explain import Tone
 from grove_shell.page import Page, Span
-from grove_shell.simulator.recording.clique_states import Standing
-from grove_shell.simulator.recording.history import Actor, Happening, What
+from grove_shell.simulator.recording.clique_states import CliqueState
+from grove_shell.simulator.recording.history import Actor, EntryKind, HistoryEntry
 from grove_shell.simulator.simulation import Run
 from grove_shell.simulator.virtual_time import span_text
 from grove_shell.views.formatting import not_predicted_text, plural
@@ -16,14 +16,14 @@ from grove_shell.views.history_lines import lines_of
 from grove_shell.views.layout import STYLES, entry_label
 
 _STYLES: Final = {
-    What.TERMINATED: "bold red",
-    What.FAULT: "magenta",
-    What.NODE: "cyan",
-    What.UNPLACED: "yellow",
-    What.WAITS: "yellow",
-    What.REFUSED: "bold red",
-    What.DENIED: "magenta",
-    What.NO_EFFECT: "bold yellow",
+    EntryKind.TERMINATED: "bold red",
+    EntryKind.FAULT: "magenta",
+    EntryKind.NODE: "cyan",
+    EntryKind.UNPLACED: "yellow",
+    EntryKind.WAITS: "yellow",
+    EntryKind.REFUSED: "bold red",
+    EntryKind.DENIED: "magenta",
+    EntryKind.NO_EFFECT: "bold yellow",
 }
 _WIDTH: Final = max(len(actor.value) for actor in Actor)
 
@@ -41,10 +41,10 @@ def timeline_page(run: Run, *, verbose: bool = False) -> Page:
     if run.scenario.metadata.description:
         page.add((run.scenario.metadata.description, "dim"))
     page.add("")
-    _add_happenings(page, run.history.happenings, verbose=verbose)
-    if run.history.happenings:
+    _add_happenings(page, run.history.entries, verbose=verbose)
+    if run.history.entries:
         page.add("")
-    _add_standings(page, run.standings)
+    _add_standings(page, run.clique_states)
     _add_verdict(page, run)
     return page
 
@@ -70,17 +70,17 @@ def _headline(run: Run) -> str:
 
 
 def _missed(run: Run) -> int:
-    return min(len(run.misses), run.expected)
+    return min(len(run.unmet), run.expected)
 
 
-def _add_happenings(page: Page, happenings: Sequence[Happening], *, verbose: bool) -> None:
+def _add_happenings(page: Page, happenings: Sequence[HistoryEntry], *, verbose: bool) -> None:
     last = ""
     again: dict[tuple[Actor, str], list[int]] = {}  # a write that failed before -> when it failed again
     width = max((len(span_text(happening.at)) for happening in happenings), default=0)
     for at, moment in groupby(happenings, key=lambda happening: happening.at):
         for line in lines_of(moment, verbose=verbose):
             when = span_text(at)
-            if line.what is What.DENIED and not verbose:
+            if line.what is EntryKind.DENIED and not verbose:
                 before = again.get((line.actor, line.text))
                 if before is not None:
                     before.append(at)
@@ -98,11 +98,11 @@ def _add_happenings(page: Page, happenings: Sequence[Happening], *, verbose: boo
         if moments:
             more = f"{plural(len(moments), 'more time')}, the last at {span_text(moments[-1])}"
             page.add(
-                f"{'':{width}}  ", (f"{actor.value:<{_WIDTH}}  ", "dim"), (f"{more}: {text}", _STYLES[What.DENIED])
+                f"{'':{width}}  ", (f"{actor.value:<{_WIDTH}}  ", "dim"), (f"{more}: {text}", _STYLES[EntryKind.DENIED])
             )
 
 
-def _add_standings(page: Page, standings: Iterable[Standing]) -> None:
+def _add_standings(page: Page, standings: Iterable[CliqueState]) -> None:
     found = list(standings)
     if not found:
         page.add("no PodClique is left")
@@ -118,7 +118,7 @@ def _add_standings(page: Page, standings: Iterable[Standing]) -> None:
         page.add(("  ".join(cells), "bold" if not number else "yellow" if short else ""))
 
 
-def _row(standing: Standing) -> tuple[str, ...]:
+def _row(standing: CliqueState) -> tuple[str, ...]:
     numbers = (standing.replicas, standing.needed, standing.pods, standing.placed, standing.ready)
     return (standing.name, *map(str, numbers))
 
@@ -130,7 +130,7 @@ def _add_verdict(page: Page, run: Run) -> None:
 
 def verdict_lines(run: Run) -> Iterator[str]:
     """What was wrong: expectations that were not met, and the promise that was broken."""
-    for miss in run.misses:
+    for miss in run.unmet:
         yield f"NOT MET   {miss.says}"
     if run.violation is not None:
         found = run.violation

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from grove_shell.simulator.scenario.reading import read_scenario
-from grove_shell.simulator.simulation import Options, Run, Simulation
+from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
 from grove_shell.views.timeline import timeline_page
 
 HERE: Final = Path(__file__).parent / "simulation"
@@ -21,7 +21,7 @@ EXAMPLES: Final = sorted((Path(__file__).parents[2] / "examples" / "scenarios").
 def played(path: Path) -> Run:
     read = read_scenario(str(path))
     assert read.scenario is not None, read.faults
-    return Simulation(read.scenario, Options(check=True), dump=read.cluster, manifests=read.manifests).run()
+    return Simulation(read.scenario, SimulationOptions(check=True), dump=read.cluster, manifests=read.manifests).run()
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.name))
@@ -29,7 +29,7 @@ def played(path: Path) -> Run:
 def test_sm050_it_goes_as_was_expected(folder: Path, *, bless: bool) -> None:
     run = played(folder / "scenario.yaml")
     assert run.violation is None
-    assert run.misses == ()
+    assert run.unmet == ()
     text = timeline_page(run).text
     if bless:
         (folder / "timeline.txt").write_text(text, encoding="utf-8")
@@ -39,4 +39,4 @@ def test_sm050_it_goes_as_was_expected(folder: Path, *, bless: bool) -> None:
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: str(path.stem))
 def test_sm050_the_examples_go_as_they_say(path: Path) -> None:
     run = played(path)
-    assert (run.violation, run.misses) == (None, ())
+    assert (run.violation, run.unmet) == (None, ())

@@ -10,9 +10,9 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_shell.in_memory.cluster import InMemoryCluster
 from grove_shell.simulator.actors.kubelet import Kubelet
-from grove_shell.simulator.actors.user_actions import Users
-from grove_shell.simulator.cluster.simulated_cluster import Cluster
-from grove_shell.simulator.event_queue import Agenda
+from grove_shell.simulator.actors.user_actions import UserActions
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
+from grove_shell.simulator.event_queue import EventQueue
 from grove_shell.simulator.recording.history import History, NoEffect
 from grove_shell.simulator.scenario.scenario import KubeletSpec
 from grove_shell.simulator.scenario.user_events import Scale
@@ -38,7 +38,7 @@ def play(
     transcript = Transcript()
     for move in moves:
         outcome = player.make(move)
-        player.cluster.tell()
+        player.cluster.deliver_changes()
         transcript.frames.append(player.eyes.take(outcome, player.sight()))
     events = ((change.object, change.after is None) for change in player.cluster.log)
     transcript.told = player.eyes.told(events)
@@ -49,9 +49,9 @@ class _Player:
     """Everybody who acts."""
 
     def __init__(self, world: InMemoryCluster) -> None:
-        agenda, history = Agenda(), History()
-        self.cluster = Cluster(world, agenda)
-        self.users = Users(self.cluster, Kubelet(self.cluster, {}, KubeletSpec(), history), history, START)
+        agenda, history = EventQueue(), History()
+        self.cluster = SimulatedCluster(world, agenda)
+        self.user_actions = UserActions(self.cluster, Kubelet(self.cluster, {}, KubeletSpec(), history), history, START)
         self.eyes = Eyes()
 
     def sight(self) -> dict[str, Object]:
@@ -64,7 +64,7 @@ class _Player:
             return self.cluster.attempt(step).outcome.value
         item = self._find(SLOTS[move.slot].ref(NAMESPACE))
         if move.what is What.WISH:
-            self.users.admit(set_manifest(NAMESPACE, int(move.how)))
+            self.user_actions.admit(set_manifest(NAMESPACE, int(move.how)))
             return ""
         if isinstance(item, Pod):
             return self._act_on_pod(move, item)
@@ -87,7 +87,7 @@ class _Player:
         kind: Literal["PodClique", "PodCliqueScalingGroup"]
         kind = "PodClique" if isinstance(item, PodClique) else "PodCliqueScalingGroup"
         try:
-            self.users.scale(Scale(kind=kind, name=item.ref.name, replicas=replicas))
+            self.user_actions.scale(Scale(kind=kind, name=item.ref.name, replicas=replicas))
         except NoEffect:
             return SKIPPED
         return ""
@@ -111,7 +111,7 @@ class _Player:
         return ""
 
     def _find(self, ref: Ref) -> Object | None:
-        world = self.cluster.world
+        world = self.cluster.server
         return world.pod(ref) if ref.kind == "Pod" else world.items.get(ref)
 
 

@@ -14,7 +14,7 @@ from grove_shell.controller.look import Look
 from grove_shell.replay.format import DecisionLog
 from grove_shell.replay.recorder import Recorder
 from grove_shell.simulator.scenario.reading import read_scenario
-from grove_shell.simulator.simulation import Options, Simulation
+from grove_shell.simulator.simulation import Simulation, SimulationOptions
 
 ROOT: Final = Path(__file__).parents[2]
 SCENARIOS: Final = (
@@ -54,6 +54,6 @@ def played(scenario: str, rules: RuleSet = DESIGN) -> Seen:
     assert read.scenario is not None
     seen = Seen(rules)
     Simulation(
-        read.scenario, Options(decide=seen.decide, rules=rules), dump=read.cluster, manifests=read.manifests
+        read.scenario, SimulationOptions(decide=seen.decide, rules=rules), dump=read.cluster, manifests=read.manifests
     ).run()
     return seen

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from grove_shell.simulator.cluster.simulated_cluster import Cluster
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.fault_events import CrashOperator
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.simulation import Options, Run, Simulation
+from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
 from grove_shell.simulator.virtual_time import SECOND
 
 
@@ -48,15 +48,15 @@ def crash_sweep(scenario: Scenario, *, every: int = 1, names: bool = True) -> It
 
 
 def _end_of(scenario: Scenario, *, names: bool) -> tuple[frozenset[str], Run]:
-    simulation = Simulation(scenario, Options(check=True, deaf=True))
+    simulation = Simulation(scenario, SimulationOptions(check=True, counts_only=True))
     run = simulation.run()
     return frozenset(_told(simulation.cluster, names=names)), run
 
 
-def _told(cluster: Cluster, *, names: bool) -> Iterator[str]:
+def _told(cluster: SimulatedCluster, *, names: bool) -> Iterator[str]:
     """Every object in words that time, versions and nodes leave alone."""
-    owners = {item.uid: item.ref.short for item in cluster.world.items.values()}
-    for item in cluster.world.items.values():
+    owners = {item.uid: item.ref.short for item in cluster.server.items.values()}
+    for item in cluster.server.items.values():
         identity = f"{item.uid} of {item.owner_uid}" if names else owners.get(item.owner_uid, "")
         yield f"{item.ref.short} {identity} deleting={item.deleting} finalizers={','.join(item.finalizers)}"
     for pod in cluster.pods():

@@ -22,20 +22,20 @@ from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
 from grove_core.resources.configuration import Configuration
 from grove_shell.settings.mnnvl import MnnvlSettings
-from grove_shell.simulator.cluster.topologies import Sight
+from grove_shell.simulator.cluster.topologies import RoundSnapshot
 from grove_shell.simulator.operator.simulated_operator import Decide
-from grove_shell.simulator.random_events.randomized_scenario import with_drawn_events
+from grove_shell.simulator.random_events.randomized_scenario import with_random_events
 from grove_shell.simulator.recording.history import Actor
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.shrink_scenario import shrunk
-from grove_shell.simulator.simulation import Options, Run, Simulation
+from grove_shell.simulator.shrink_scenario import smallest_failing
+from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
 from grove_shell.views.structured import as_text
 from tests.simulation.sample_sets import random_scenario
 
 CHUNK: Final = 50
 
 
-def world(
+def random_run(
     seed: int,
     *,
     without: frozenset[str] = frozenset(),
@@ -45,15 +45,15 @@ def world(
 ) -> Scenario:
     """The world of a seed; with MNNVL in a mode, without, or as it comes; with topologies or without."""
     drawn = random_scenario(seed, fabric=fabric, mode=mode, topologies=topologies)
-    return with_drawn_events(drawn, seed, without=without)
+    return with_random_events(drawn, seed, without=without)
 
 
-def played(scenario: Scenario, decide: Decide | None = None, *, rows: "Rows | None" = None) -> Run:
+def played(scenario: Scenario, decide: Decide | None = None, *, rows: "RulesSeen | None" = None) -> Run:
     """A world with all checks, and nothing written down."""
-    followers = (rows,) if rows is not None else ()
-    options = Options(check=True, deaf=True, followers=followers)
+    observers = (rows,) if rows is not None else ()
+    options = SimulationOptions(check=True, counts_only=True, observers=observers)
     if decide is not None:
-        options = Options(check=True, deaf=True, followers=followers, decide=decide)
+        options = SimulationOptions(check=True, counts_only=True, observers=observers, decide=decide)
     return Simulation(scenario, options).run()
 
 
@@ -64,16 +64,16 @@ def smallest(scenario: Scenario, code: str, decide: Decide | None = None) -> Sce
         found = played(candidate, decide).violation
         return found is not None and found.code == code
 
-    return shrunk(scenario, fails)
+    return smallest_failing(scenario, fails)
 
 
-class Rows:
+class RulesSeen:
     """Which rules were a reason in one world."""
 
     def __init__(self) -> None:
         self.hit: set[str] = set()
 
-    def planned(self, _actor: Actor, _seen: Sight, plan: Plan) -> None:
+    def on_plan(self, _actor: Actor, _seen: RoundSnapshot, plan: Plan) -> None:
         for because in (
             *(finding.because for finding in plan.findings),
             *(step.because for step in plan.steps),
@@ -81,10 +81,10 @@ class Rows:
         ):
             self.hit.update(f"{why.rule.requirement} {why.rule.code}" for why in because)
 
-    def wrote(self, actor: Actor, seen: Sight, attempt: Attempt) -> None:
+    def on_write(self, actor: Actor, seen: RoundSnapshot, attempt: Attempt) -> None:
         pass
 
-    def began(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
+    def on_start(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
         pass
 
     def crashed(self, actor: Actor, writes: int) -> None:
@@ -133,13 +133,13 @@ def chunk(job: tuple[int, int, frozenset[str], bool | None, str | None, bool]) -
     tally, start = Tally(), time.process_time()
     gc.disable()
     for seed in range(first, first + count):
-        scenario = world(seed, without=without, fabric=fabric, mode=mode, topologies=topologies)
-        rows = Rows()
+        scenario = random_run(seed, without=without, fabric=fabric, mode=mode, topologies=topologies)
+        rows = RulesSeen()
         run = played(scenario, rows=rows)
         tally.worlds += 1
         tally.terminations += run.history.terminations
         tally.fabrics += scenario.spec.operator.mnnvl != MnnvlSettings()
-        tally.kinds.update({event.what for event in scenario.spec.events})
+        tally.kinds.update({event.kind for event in scenario.spec.events})
         tally.rows.update(rows.hit)
         if run.violation is not None:
             tally.violations[seed] = f"{run.violation.code} {run.violation.says}"
@@ -190,7 +190,7 @@ def main(arguments: list[str]) -> int:
     sys.stdout.write("".join(f"{line}\n" for line in lines_of(tally)))
     if tally.violations and options.shrink:
         seed = min(tally.violations)
-        one = world(seed, without=without, fabric=fabric, mode=options.mode, topologies=options.topologies)
+        one = random_run(seed, without=without, fabric=fabric, mode=options.mode, topologies=options.topologies)
         small = smallest(one, tally.violations[seed].partition(" ")[0])
         sys.stdout.write(as_text(small.as_json, "yaml"))
     return 3 if tally.violations else 0

@@ -8,11 +8,11 @@ from grove_core.plan.plan import Plan
 from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.cluster.changes import Change
-from grove_shell.simulator.cluster.topologies import Sight
-from grove_shell.simulator.recording.history import Actor, What
+from grove_shell.simulator.cluster.topologies import RoundSnapshot
+from grove_shell.simulator.recording.history import Actor, EntryKind
 from grove_shell.simulator.scenario.field_types import WRITTEN
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.simulation import Options, Run, Simulation
+from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
 
 Json = dict[str, Any]
@@ -25,41 +25,41 @@ def scenario(*events: Json, manifest: Json | None = None, nodes: int = 3, **spec
 
 
 def run(*events: Json, check: bool = True, **more: Any) -> Run:
-    found = Simulation(scenario(*events, **more), Options(check=check)).run()
+    found = Simulation(scenario(*events, **more), SimulationOptions(check=check)).run()
     assert found.violation is None, found.violation
     return found
 
 
-def told(found: Run, what: What) -> list[tuple[int, str]]:
-    return [(happening.at, happening.detail) for happening in found.history.happenings if happening.what is what]
+def told(found: Run, what: EntryKind) -> list[tuple[int, str]]:
+    return [(entry.at, entry.detail) for entry in found.history.entries if entry.kind is what]
 
 
 def changes_of_pods(found: Run) -> list[Change]:
     return [change for change in found.log if change.kind == "Pod"]
 
 
-class Watching:
+class PlanRecorder:
     """Notes which versions of the pods a plan was made on, and when."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[Snapshot, Plan]] = []
         self.answers: list[Attempt] = []
 
-    def planned(self, _actor: Actor, seen: Sight, plan: Plan) -> None:
+    def on_plan(self, _actor: Actor, seen: RoundSnapshot, plan: Plan) -> None:
         if isinstance(seen, Snapshot):
             self.seen.append((seen, plan))
 
-    def wrote(self, _actor: Actor, _seen: Sight, attempt: Attempt) -> None:
+    def on_write(self, _actor: Actor, _seen: RoundSnapshot, attempt: Attempt) -> None:
         self.answers.append(attempt)
 
-    def began(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
+    def on_start(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
         pass
 
     def crashed(self, actor: Actor, writes: int) -> None:
         pass
 
 
-def watched(*events: Json, **more: Any) -> tuple[Watching, Run]:
-    eyes = Watching()
-    found = Simulation(scenario(*events, **more), Options(followers=(eyes,))).run()
+def watched(*events: Json, **more: Any) -> tuple[PlanRecorder, Run]:
+    eyes = PlanRecorder()
+    found = Simulation(scenario(*events, **more), SimulationOptions(observers=(eyes,))).run()
     return eyes, found

@@ -77,78 +77,78 @@ def random_scenario(
     bare = _bare_scenario(seed)
     if topologies:
         bare = _with_topologies(bare, Random(f"topologies {seed}"))
-    dice = Random(f"fabric {seed}")
+    rng = Random(f"fabric {seed}")
     if fabric is None:
-        fabric = dice.random() < 1 / 3
+        fabric = rng.random() < 1 / 3
     if not fabric:
         return bare
     if mode is None:
         mode = Random(f"mode {seed}").choice(("operator", "annotations"))
-    whole = _with_fabric(bare, dice)
+    whole = _with_fabric(bare, rng)
     return _with_scopes(whole, Random(f"scopes {seed}")) if mode == "annotations" else whole
 
 
-def _with_topologies(scenario: Scenario, dice: Random) -> Scenario:
+def _with_topologies(scenario: Scenario, rng: Random) -> Scenario:
     """The world with racks, topologies, and a set that is packed by one of them; in few worlds that is off at first."""
     raw = scenario.as_json
     (manifest,) = raw["spec"]["sets"]
     template = manifest["spec"]["template"]
     levels = {"alpha": HIERARCHIES[0], "beta": HIERARCHIES[1]}
     raw["spec"]["topologies"] = [topology_raw(name, found) for name, found in levels.items()]
-    default = dice.choice(HIERARCHIES[:3])
-    is_on = dice.random() < 0.9
+    default = rng.choice(HIERARCHIES[:3])
+    is_on = rng.random() < 0.9
     raw["spec"].setdefault("operator", {})["topologyAwareScheduling"] = told(default, enabled=is_on).model_dump(
         mode="json", by_alias=True
     )
-    name = dice.choice(("alpha", "beta", "")) if is_on else ""
+    name = rng.choice(("alpha", "beta", "")) if is_on else ""
     domains = [domain for domain, _ in levels.get(name, default)]
-    _pack(template, domains, dice)
+    _pack(template, domains, rng)
     if name and "topologyConstraint" in json.dumps(template):
         template["clusterTopologyName"] = name
     for clique in template["cliques"]:
         clique["spec"]["podSpec"]["schedulerName"] = "kai-scheduler"
-    racks = dice.randint(1, 3)
+    racks = rng.randint(1, 3)
     (pool,) = raw["spec"]["nodes"]
     raw["spec"]["nodes"] = [
         {
             **pool,
             "name": f"n{rack}",
-            "labels": {ZONE: f"z{rack // 2}", RACK: f"r{rack}", SHELF: f"s{dice.randrange(2)}"},
+            "labels": {ZONE: f"z{rack // 2}", RACK: f"r{rack}", SHELF: f"s{rng.randrange(2)}"},
         }
         for rack in range(racks)
     ]
-    raw["spec"]["admission"] = {"watch": dice.choice(("0s", "0s", "500ms", "5s"))}
+    raw["spec"]["admission"] = {"watch": rng.choice(("0s", "0s", "500ms", "5s"))}
     return Scenario.model_validate(raw, context=WRITTEN)
 
 
-def _pack(template: Json, domains: list[str], dice: Random) -> None:
+def _pack(template: Json, domains: list[str], rng: Random) -> None:
     """Constraints at some of the three levels; none is broader than the one that it is part of."""
 
     def constraint(least: int) -> int:
-        at = dice.randrange(least, len(domains))
+        at = rng.randrange(least, len(domains))
         place["topologyConstraint"] = {"packDomain": domains[at]}
-        if dice.random() < 0.3:
+        if rng.random() < 0.3:
             place["topologyConstraint"]["pack"] = {"preferred": domains[-1]}
         return at
 
     place, whole = template, 0
-    if dice.random() < 0.7:
+    if rng.random() < 0.7:
         whole = constraint(0)
     within: dict[str, int] = {}
     for place in template["podCliqueScalingGroups"]:
-        if dice.random() < 0.5:
+        if rng.random() < 0.5:
             within |= dict.fromkeys(place["cliqueNames"], constraint(whole))
     for place in template["cliques"]:
-        if dice.random() < 0.4:
+        if rng.random() < 0.4:
             constraint(within.get(place["name"], whole))
 
 
-def _with_scopes(scenario: Scenario, dice: Random) -> Scenario:
+def _with_scopes(scenario: Scenario, rng: Random) -> Scenario:
     """The world with MNNVL by annotation; where that is off at first, some annotations cannot be meant."""
     raw = scenario.as_json
     (manifest,) = raw["spec"]["sets"]
     template, mnnvl = manifest["spec"]["template"], raw["spec"]["operator"]["mnnvl"]
-    odd = not mnnvl.get("enabled") and dice.random() < 0.4
+    odd = not mnnvl.get("enabled") and rng.random() < 0.4
     mnnvl["mode"] = "annotations"
     manifest["metadata"].pop("annotations", None)
     places: list[tuple[Json, tuple[str, ...]]] = [(manifest["metadata"], ("replica",))]
@@ -156,72 +156,72 @@ def _with_scopes(scenario: Scenario, dice: Random) -> Scenario:
     places += [(group, ("replica", "scalingGroupReplica")) for group in template["podCliqueScalingGroups"]]
     for place, scopes in places:
         told: Json = {}
-        if dice.random() < 0.6:
-            told["grove.io/mnnvl-enabled"] = dice.choice(("true", "true", "true", "false"))
-        if dice.random() < 0.5:
-            told["grove.io/mnnvl-scope"] = "node" if odd and dice.random() < 0.3 else dice.choice(scopes)
-        if dice.random() < 0.1:
+        if rng.random() < 0.6:
+            told["grove.io/mnnvl-enabled"] = rng.choice(("true", "true", "true", "false"))
+        if rng.random() < 0.5:
+            told["grove.io/mnnvl-scope"] = "node" if odd and rng.random() < 0.3 else rng.choice(scopes)
+        if rng.random() < 0.1:
             told["grove.io/mnnvl-device-class"] = "channel.example.com"
-        if odd and place is not manifest["metadata"] and dice.random() < 0.3:
+        if odd and place is not manifest["metadata"] and rng.random() < 0.3:
             told["grove.io/mnnvl-enabled"] = "yes"
         if told:
             place["annotations"] = told
-    if dice.random() < 0.2:
-        raw["spec"].setdefault("driver", {})["installed"] = dice.choice(("5s", "45s"))
+    if rng.random() < 0.2:
+        raw["spec"].setdefault("driver", {})["installed"] = rng.choice(("5s", "45s"))
     return Scenario.model_validate(raw, context=WRITTEN)
 
 
-def _with_fabric(scenario: Scenario, dice: Random) -> Scenario:
+def _with_fabric(scenario: Scenario, rng: Random) -> Scenario:
     """The world with NVIDIA's GPUs in some of its cliques, in few worlds in none, and MNNVL on or to be switched on."""
     raw = scenario.as_json
     (manifest,) = raw["spec"]["sets"]
-    if dice.random() < 0.1:
-        manifest["metadata"]["annotations"] = {"grove.io/mnnvl-enabled": dice.choice(("true", "false"))}
-    share = dice.choice((0.0, 0.5, 0.8, 1.0, 1.0))
+    if rng.random() < 0.1:
+        manifest["metadata"]["annotations"] = {"grove.io/mnnvl-enabled": rng.choice(("true", "false"))}
+    share = rng.choice((0.0, 0.5, 0.8, 1.0, 1.0))
     for clique in manifest["spec"]["template"]["cliques"]:
-        if dice.random() < share:
+        if rng.random() < share:
             for container in clique["spec"]["podSpec"]["containers"]:
                 container["resources"] = {"limits": {"nvidia.com/gpu": container["resources"]["limits"]["gpu"]}}
     for pool in raw["spec"]["nodes"]:
         pool["capacity"]["nvidia.com/gpu"] = pool["capacity"]["gpu"]
-    shape = dice.choice(("design", "nvidia"))
-    raw["spec"].setdefault("operator", {})["mnnvl"] = {"enabled": dice.random() < 0.8, "computeDomainShape": shape}
-    raw["spec"]["driver"] = {"release": dice.choice(("0s", "0s", "5s", "90s"))}
+    shape = rng.choice(("design", "nvidia"))
+    raw["spec"].setdefault("operator", {})["mnnvl"] = {"enabled": rng.random() < 0.8, "computeDomainShape": shape}
+    raw["spec"]["driver"] = {"release": rng.choice(("0s", "0s", "5s", "90s"))}
     return Scenario.model_validate(raw, context=WRITTEN)
 
 
 def _bare_scenario(seed: int) -> Scenario:
     """The same without ComputeDomains."""
-    dice = Random(f"set {seed}")
-    kind = dice.choice(("CliqueStartupTypeAnyOrder", "CliqueStartupTypeInOrder", "CliqueStartupTypeAnyOrder"))
+    rng = Random(f"set {seed}")
+    kind = rng.choice(("CliqueStartupTypeAnyOrder", "CliqueStartupTypeInOrder", "CliqueStartupTypeAnyOrder"))
     cliques = []
-    for name in ("a", "b", "c")[: dice.randint(1, 3)]:
-        replicas = dice.randint(1, 3)
+    for name in ("a", "b", "c")[: rng.randint(1, 3)]:
+        replicas = rng.randint(1, 3)
         more: Json = {}
-        cliques.append(clique_raw(name, replicas, dice.randint(1, replicas), **more))
+        cliques.append(clique_raw(name, replicas, rng.randint(1, replicas), **more))
     groups: tuple[Json, ...] = ()
-    if len(cliques) > 1 and dice.random() < 0.6:
-        replicas = dice.randint(1, 3)
-        members = [clique["name"] for clique in cliques[1 : dice.randint(2, len(cliques))]]
+    if len(cliques) > 1 and rng.random() < 0.6:
+        replicas = rng.randint(1, 3)
+        members = [clique["name"] for clique in cliques[1 : rng.randint(2, len(cliques))]]
         group: Json = {
             "name": "g",
             "cliqueNames": members,
             "replicas": replicas,
-            "minAvailable": dice.randint(1, replicas),
+            "minAvailable": rng.randint(1, replicas),
         }
-        if dice.random() < 0.4:
+        if rng.random() < 0.4:
             group["scaleConfig"] = {"maxReplicas": replicas + 1, "minReplicas": group["minAvailable"]}
-        if dice.random() < 0.3:
+        if rng.random() < 0.3:
             group["terminationDelay"] = "30s"
         groups = (group,)
-    manifest = set_raw(*cliques, groups=groups, replicas=dice.randint(1, 2), cliqueStartupType=kind)
-    if dice.random() < 0.2:
+    manifest = set_raw(*cliques, groups=groups, replicas=rng.randint(1, 2), cliqueStartupType=kind)
+    if rng.random() < 0.2:
         del manifest["spec"]["template"]["terminationDelay"]
         for found in manifest["spec"]["template"]["podCliqueScalingGroups"]:
             found.pop("terminationDelay", None)
-    scenario = scenario_of(manifest, nodes=dice.randint(2, 8), gpus=dice.randint(1, 4), seed=seed)
+    scenario = scenario_of(manifest, nodes=rng.randint(2, 8), gpus=rng.randint(1, 4), seed=seed)
     changes = {
-        "scheduler": SchedulerSpec(gang_aware=dice.random() < 0.8),
-        "operator": OperatorSpec(watch=dice.choice((0, 200, 1000))),
+        "scheduler": SchedulerSpec(gang_aware=rng.random() < 0.8),
+        "operator": OperatorSpec(watch=rng.choice((0, 200, 1000))),
     }
     return scenario.model_copy(update={"spec": scenario.spec.model_copy(update=changes)})

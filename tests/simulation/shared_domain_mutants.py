@@ -28,7 +28,7 @@ from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.fault_events import Reconfigure
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.user_events import Scale
-from grove_shell.simulator.simulation import Options
+from grove_shell.simulator.simulation import SimulationOptions
 from grove_shell.simulator.virtual_time import SECOND
 from tests.simulation.domain_mutants import changed, forgets_the_claim
 from tests.simulation.mutants import step_of, with_steps
@@ -166,15 +166,15 @@ def switched_on(scenario: Scenario) -> Scenario:
     return scenario.with_events((*scenario.spec.events, *events))
 
 
-def _deciding(decide: Callable[[Snapshot], Plan], **admission: Any) -> Callable[[], Options]:
-    return lambda: Options(check=True, deaf=True, decide=decide, admission=Admission(**admission))
+def _deciding(decide: Callable[[Snapshot], Plan], **admission: Any) -> Callable[[], SimulationOptions]:
+    return lambda: SimulationOptions(check=True, counts_only=True, decide=decide, admission=Admission(**admission))
 
 
-def _admitting(**admission: Any) -> Callable[[], Options]:
-    return lambda: Options(check=True, deaf=True, admission=Admission(**admission))
+def _admitting(**admission: Any) -> Callable[[], SimulationOptions]:
+    return lambda: SimulationOptions(check=True, counts_only=True, admission=Admission(**admission))
 
 
-SCOPE_MUTANTS: Final[Mapping[str, tuple[Callable[[], Options], frozenset[str]]]] = {
+SCOPE_MUTANTS: Final[Mapping[str, tuple[Callable[[], SimulationOptions], frozenset[str]]]] = {
     "ensures nothing": (_deciding(ensures_nothing), frozenset({"CD10"})),
     "admits at once": (_deciding(ensures_nothing, of_clique=admits_at_once), frozenset({"CD2"})),
     "everybody waits": (_deciding(everybody_waits), frozenset({"CD3"})),
@@ -189,7 +189,7 @@ SCOPE_MUTANTS: Final[Mapping[str, tuple[Callable[[], Options], frozenset[str]]]]
     "judges anew": (_admitting(of_set=judges_anew), frozenset({"CD8"})),
     "opts in for others": (_admitting(defaults=opts_in_for_others), frozenset({"CD8"})),
     "begins without asking": (
-        lambda: Options(check=True, deaf=True, preflight=lambda _told, _served: None),
+        lambda: SimulationOptions(check=True, counts_only=True, preflight=lambda _told, _served: None),
         frozenset({"CD9"}),
     ),
     "counts from nought": (_admitting(of_clique=counts_from_nought), frozenset({"CD2", "CD11"})),

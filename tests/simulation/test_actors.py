@@ -10,20 +10,20 @@ from hypothesis import strategies as st
 from grove_core.kernel.steps import Outcome
 from grove_core.resources.pod import Pod
 from grove_shell.simulator.cluster.simulated_cluster import is_live
-from grove_shell.simulator.random_events.randomized_scenario import with_drawn_events
+from grove_shell.simulator.random_events.randomized_scenario import with_random_events
 from grove_shell.simulator.recording.clique_lanes import lanes_of
-from grove_shell.simulator.recording.history import What
+from grove_shell.simulator.recording.history import EntryKind
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.field_types import WRITTEN
 from grove_shell.simulator.scenario.reading import read_scenario
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.simulation import CALM_AFTER, Options, Run, Simulation
+from grove_shell.simulator.simulation import FAULTS_STOP_AFTER, Run, Simulation, SimulationOptions
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 from grove_shell.views.run_document import run_as_json
 from grove_shell.views.structured import as_text
 from grove_shell.views.timeline import timeline_page
 from tests.property.rarely import RARELY
-from tests.simulation.random_runs import world
+from tests.simulation.random_runs import random_run
 from tests.simulation.run_helpers import Json, changes_of_pods, run, scenario, told, watched
 from tests.simulation.sample_sets import clique_raw, random_scenario, scenario_of, set_raw
 
@@ -33,7 +33,7 @@ IN_ORDER = "CliqueStartupTypeInOrder"
 @RARELY
 @given(st.integers(0, 10**6))
 def test_sm010_a_run_is_a_function_of_its_scenario(seed: int) -> None:
-    one, other = (Simulation(world(seed), Options(check=True)).run() for _ in range(2))
+    one, other = (Simulation(random_run(seed), SimulationOptions(check=True)).run() for _ in range(2))
     assert run_as_json(one) == run_as_json(other)
     assert repr(one.log) == repr(other.log)
 
@@ -71,9 +71,9 @@ def parent_of(clique: str, found: Scenario) -> tuple[str, int] | None:
 
 def test_sm031_a_pod_takes_its_time_to_stop() -> None:
     found = run({"at": "30s", "deletePod": {"clique": "llm-0-a", "index": 1}}, kubelet={"stop": "45s"})
-    (gone,) = told(found, What.GONE)
+    (gone,) = told(found, EntryKind.GONE)
     assert gone[0] == 75 * SECOND
-    assert found.standings[0].ready == 2
+    assert found.clique_states[0].ready == 2
 
 
 def test_sm031_an_unplaced_pod_is_gone_at_once() -> None:
@@ -84,7 +84,7 @@ def test_sm031_an_unplaced_pod_is_gone_at_once() -> None:
 
 def test_sm032_a_lost_node_loses_its_pods_slowly() -> None:
     found = run({"at": "30s", "loseNode": {"of": {"clique": "llm-0-a", "index": 1}}})
-    (unready,) = told(found, What.UNREADY)
+    (unready,) = told(found, EntryKind.UNREADY)
     assert unready == (70 * SECOND, "node n-1 is lost")
     quiet = run({"at": "30s", "loseNode": {"of": {"clique": "llm-0-a", "index": 1}}}, manifest=without_delay())
     marked = [change for change in changes_of_pods(quiet) if change.after and change.object.deleting]
@@ -115,21 +115,21 @@ def test_sm033_a_node_that_is_back_does_what_it_was_told() -> None:
     assert len(last_pods(short)) == 2
     long = run({"at": "30s", "loseNode": where}, {"at": "9m", "restoreNode": {"node": "n-1"}}, manifest=without_delay())
     assert [pod.deleting for pod in last_pods(long)] == [False, False]
-    assert told(long, What.GONE)[0][0] == 9 * MINUTE + 3 * SECOND
+    assert told(long, EntryKind.GONE)[0][0] == 9 * MINUTE + 3 * SECOND
 
 
 def test_sm033_a_node_that_is_taken_away_takes_its_pods_along() -> None:
     found = run({"at": "30s", "removeNode": {"of": {"clique": "llm-0-a", "index": 1}}}, manifest=without_delay())
-    assert told(found, What.GONE) == [(70 * SECOND, "node n-1 is gone")]
+    assert told(found, EntryKind.GONE) == [(70 * SECOND, "node n-1 is gone")]
     assert [pod.ready for pod in last_pods(found)] == [True, True]
 
 
 def test_sm022_a_cordoned_node_gets_nothing_new() -> None:
     cordons = [{"at": "0s", "cordon": {"node": f"n-{index}"}} for index in range(3)]
-    assert run(*cordons).standings[0].placed == 0
+    assert run(*cordons).clique_states[0].placed == 0
     assert (
         run(*cordons, {"at": "1m", "uncordon": {"node": "n-0"}}, {"at": "2m", "uncordon": {"node": "n-2"}})
-        .standings[0]
+        .clique_states[0]
         .ready
         == 2
     )
@@ -141,7 +141,7 @@ def test_sm025_what_no_node_has_is_named(*, gang_aware: bool) -> None:
         raw = scenario(scheduler={"gangAware": gang_aware}).as_json
         raw["spec"]["nodes"] = pools
         found = Simulation(Scenario.model_validate(raw, context=WRITTEN)).run()
-        ((says,),) = (told.because for told in found.history.happenings if told.what is What.UNPLACED)
+        ((says,),) = (told.because for told in found.history.entries if told.kind is EntryKind.UNPLACED)
         return says.partition("; ")[2]
 
     assert why([]) == "the scenario has no nodes"
@@ -152,18 +152,18 @@ def test_sm025_what_no_node_has_is_named(*, gang_aware: bool) -> None:
 def test_sm034_an_autoscaler_keeps_to_its_bounds() -> None:
     clique = clique_raw("a", 2, 1, autoScalingConfig={"minReplicas": 2, "maxReplicas": 3})
     found = run({"at": "1m", "autoscale": {"name": "llm-0-a", "replicas": 9}}, manifest=set_raw(clique))
-    assert found.standings[0].replicas == 3
-    assert [detail for _, detail in told(found, What.SCALED)] == ["replicas 2 to 3"]
+    assert found.clique_states[0].replicas == 3
+    assert [detail for _, detail in told(found, EntryKind.SCALED)] == ["replicas 2 to 3"]
     same = run({"at": "1m", "autoscale": {"name": "llm-0-a", "replicas": 1}}, manifest=set_raw(clique))
-    assert told(same, What.SCALED) == []
+    assert told(same, EntryKind.SCALED) == []
 
 
 def test_sm003_a_refused_update_changes_nothing() -> None:
     other = set_raw(clique_raw("b", 1, 1))
     found = run({"at": "1m", "applySet": {"manifest": other}}, {"at": "2m", "applySet": {"manifest": {"kind": 1}}})
     assert found.history.refused == 2
-    assert [standing.name for standing in found.standings] == ["llm-0-a"]
-    refused = next(happening for happening in found.history.happenings if happening.what is What.REFUSED)
+    assert [standing.name for standing in found.clique_states] == ["llm-0-a"]
+    refused = next(entry for entry in found.history.entries if entry.kind is EntryKind.REFUSED)
     assert any("spec.template" in objection for objection in refused.because)
 
 
@@ -217,7 +217,7 @@ ON_NOBODY: list[tuple[Json, Json, str]] = [
 def test_sm007_an_event_that_finds_nobody_is_told_and_counted(before: Json, event: Json, why: str) -> None:
     earlier = ({"at": "30s", **before},) if before else ()
     found = run(*earlier, {"at": "30100ms", **event})
-    ((at, says),) = told(found, What.NO_EFFECT)
+    ((at, says),) = told(found, EntryKind.NO_EFFECT)
     (name,) = event
     assert at == 30_100
     assert says.startswith(f"{name} had no effect: ")
@@ -234,16 +234,16 @@ def test_sm001_fields_without_a_value_are_no_fields() -> None:
     pod_spec = raw["spec"]["template"]["cliques"][0]["spec"]["podSpec"]
     pod_spec |= {"resourceClaims": None, "initContainers": None}
     pod_spec["containers"] += [{"name": "b", "resources": None}, {"name": "c", "resources": {"limits": None}}]
-    found = Simulation(scenario_of(raw, nodes=1), Options(check=True)).run()
+    found = Simulation(scenario_of(raw, nodes=1), SimulationOptions(check=True)).run()
     assert found.violation is None
     assert {pod.ready for pod in last_pods(found)} == {True}
 
 
 def test_sm007_an_event_on_a_pod_without_a_node() -> None:
     found = run({"at": "30s", "failPod": {"clique": "llm-0-a"}}, nodes=1)
-    assert "has no node yet" in told(found, What.NO_EFFECT)[0][1]
+    assert "has no node yet" in told(found, EntryKind.NO_EFFECT)[0][1]
     lost = run({"at": "30s", "loseNode": {"of": {"clique": "llm-0-a"}}}, nodes=1)
-    assert "has no node" in told(lost, What.NO_EFFECT)[0][1]
+    assert "has no node" in told(lost, EntryKind.NO_EFFECT)[0][1]
 
 
 @pytest.mark.parametrize("watch", [0, 200, 3000])
@@ -272,13 +272,13 @@ def test_sm013_a_failed_write_is_tried_again() -> None:
     eyes, found = watched({"at": "0s", "refuseWrites": {"code": 403, "kind": "PodClique", "writes": 9}})
     refused = [answer for answer in eyes.answers if answer.outcome is Outcome.REFUSED]
     assert len(refused) == 9
-    moments = sorted({at for at, _ in told(found, What.DENIED)})
+    moments = sorted({at for at, _ in told(found, EntryKind.DENIED)})
     waits = [later - sooner for sooner, later in pairwise(moments)]
     assert all(wait <= 2**place * SECOND for place, wait in enumerate(waits, start=1))
     endless, _ = watched({"at": "0s", "refuseWrites": {"code": 403, "kind": "Pod", "writes": 99}}, until="4m")
     tries = [snapshot.now for snapshot, plan in endless.seen if plan.steps]
     assert max(later - sooner for sooner, later in pairwise(tries)).total_seconds() <= 61
-    assert found.standings[0].ready == 2
+    assert found.clique_states[0].ready == 2
 
 
 def test_sm041_faults_end() -> None:
@@ -287,20 +287,20 @@ def test_sm041_faults_end() -> None:
         {"at": "10s", "jumpClock": {"ahead": "1s", "span": "20s"}},
     )
     assert found.rested
-    assert found.standings[0].ready == 2
+    assert found.clique_states[0].ready == 2
     assert any(answer.outcome is Outcome.DONE for answer in eyes.answers)
-    assert min(at for at, _ in told(found, What.CREATED)) >= 30 * SECOND + CALM_AFTER
+    assert min(at for at, _ in told(found, EntryKind.CREATED)) >= 30 * SECOND + FAULTS_STOP_AFTER
 
 
 def test_sm050_an_expectation_is_judged_at_the_end_of_its_moment() -> None:
-    ready_at = next(at for at, _ in told(run(), What.READY))
+    ready_at = next(at for at, _ in told(run(), EntryKind.READY))
     expect = [{"at": f"{ready_at}ms", "ready": 2}, {"at": f"{ready_at - 1}ms", "ready": {"llm-0-a": 0}}]
-    assert run(expect=expect).misses == ()
+    assert run(expect=expect).unmet == ()
     wrong = [
         {"at": f"{ready_at}ms", "ready": 0},
         {"at": "end", "nodes": 7, "images": {"llm-0-a": "x"}, "exists": ["Pod/x"], "gone": ["PodClique/llm-0-a"]},
     ]
-    says = [miss.says for miss in run(expect=wrong).misses]
+    says = [miss.says for miss in run(expect=wrong).unmet]
     assert says == [
         f"at {ready_at / 1000:g}s: expected ready 0, found 2",
         "at the end: expected nodes 7, found 2",
@@ -313,14 +313,14 @@ def test_sm050_an_expectation_is_judged_at_the_end_of_its_moment() -> None:
 def test_sm050_never_is_never() -> None:
     crash = {"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "10m"}}
     never = [{"never": what} for what in ("terminated", "breached", "unschedulable", "refused")]
-    said = {miss.says.partition(":")[0] for miss in run(crash, expect=never, nodes=2).misses}
+    said = {miss.says.partition(":")[0] for miss in run(crash, expect=never, nodes=2).unmet}
     assert {"never terminated", "never breached"} <= said
     assert "never refused" not in said
-    assert run(expect=never).misses == ()
+    assert run(expect=never).unmet == ()
 
 
 def test_sm041_a_run_may_be_cut_short() -> None:
-    short = Simulation(scenario({"at": "10m", "relist": {}}), Options(until=5 * SECOND)).run()
+    short = Simulation(scenario({"at": "10m", "relist": {}}), SimulationOptions(until=5 * SECOND)).run()
     assert (short.end, short.rested) == (5 * SECOND, False)
     assert Simulation(scenario(until="3s")).run().end == 3 * SECOND
 
@@ -329,7 +329,7 @@ def test_sm072_lanes_follow_the_cliques() -> None:
     found = run({"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "10m"}})
     (lane,) = lanes_of(found.log)
     assert (lane.name, lane.gang, lane.replica) == ("llm-0-a", "llm-0", 0)
-    assert lane.marks[-1].counts == (2, 0, 0, 0)
+    assert lane.samples[-1].counts == (2, 0, 0, 0)
     ((since, until),) = lane.breached
     assert until is not None
     assert until - since >= MINUTE
@@ -337,7 +337,7 @@ def test_sm072_lanes_follow_the_cliques() -> None:
 
 def test_sm040_an_event_is_one_thing() -> None:
     event = Event.model_validate({"at": "1m", "relist": {}}, context=WRITTEN)
-    assert (event.what, event.at) == ("relist", MINUTE)
+    assert (event.kind, event.at) == ("relist", MINUTE)
 
 
 def test_sm002_a_dump_of_a_real_cluster_goes_on(tmp_path: Path) -> None:
@@ -359,18 +359,18 @@ def test_sm002_a_dump_of_a_real_cluster_goes_on(tmp_path: Path) -> None:
     assert read.scenario is not None, read.faults
     assert read.cluster is not None
     assert len(read.manifests) == 3
-    found = Simulation(read.scenario, Options(check=True), dump=read.cluster, manifests=read.manifests).run()
+    found = Simulation(read.scenario, SimulationOptions(check=True), dump=read.cluster, manifests=read.manifests).run()
     assert found.violation is None
-    assert all(standing.ready >= standing.needed for standing in found.standings)
-    assert sum(standing.pods for standing in found.standings) > 20
-    drawn = with_drawn_events(read.scenario, 3, dump=read.cluster)
-    assert Simulation(drawn, Options(check=True), dump=read.cluster).run().violation is None
+    assert all(standing.ready >= standing.needed for standing in found.clique_states)
+    assert sum(standing.pods for standing in found.clique_states) > 20
+    drawn = with_random_events(read.scenario, 3, dump=read.cluster)
+    assert Simulation(drawn, SimulationOptions(check=True), dump=read.cluster).run().violation is None
 
 
 def test_sm050_every_termination_counts() -> None:
     crashes = [{"at": at, "crashPod": {"clique": "llm-0-a", "recovers": "10m"}} for at in ("30s", "5m")]
     found = run(*crashes, expect=[{"at": "3m", "terminations": 1}, {"at": "end", "terminations": 2}])
-    assert found.misses == ()
+    assert found.unmet == ()
     both = set_raw(clique_raw("a", 1, 1), clique_raw("b", 1, 1))
     together = [{"at": "30s", "crashPod": {"clique": f"llm-0-{name}", "recovers": "10m"}} for name in "ab"]
     assert run(*together, manifest=both).history.terminations == 1

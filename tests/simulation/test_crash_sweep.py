@@ -11,7 +11,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator import simulation
 from grove_shell.simulator.scenario.reading import read_scenario
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.simulation import Options
+from grove_shell.simulator.simulation import SimulationOptions
 from tests.simulation.crash_sweep import crash_sweep
 from tests.simulation.crash_sweep_scenarios import RECORDED
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
@@ -45,8 +45,10 @@ def test_sm063_another_end_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
         return Plan(root=plan.root, root_uid=plan.root_uid, rules=plan.rules, steps=steps, findings=plan.findings)
 
     class Forgetful(simulation.Simulation):
-        def __init__(self, played: Scenario, options: Options) -> None:
-            super().__init__(played, Options(check=options.check, deaf=options.deaf, decide=forgetful))
+        def __init__(self, played: Scenario, options: SimulationOptions) -> None:
+            super().__init__(
+                played, SimulationOptions(check=options.check, counts_only=options.counts_only, decide=forgetful)
+            )
 
     monkeypatch.setattr("tests.simulation.crash_sweep.Simulation", Forgetful)
     found = next(crash_sweep(scenario_of(set_raw(clique_raw("a", 1, 1)))))

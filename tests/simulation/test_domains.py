@@ -10,15 +10,15 @@ from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
 from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.recording.history import Actor, What
+from grove_shell.simulator.recording.history import Actor, EntryKind
 from grove_shell.simulator.scenario.fault_events import ForeignDomain
 from grove_shell.simulator.scenario.field_types import WRITTEN
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.simulation import Options, Run, Simulation
+from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
 from grove_shell.simulator.violation import Violated
 from grove_shell.simulator.virtual_time import SECOND
 from grove_shell.views.timeline import timeline_page
-from tests.simulation.run_helpers import Watching, told
+from tests.simulation.run_helpers import PlanRecorder, told
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
 from tests.simulation.scenario_files import faults, read
 
@@ -37,7 +37,7 @@ def scenario(*events: Json, operator: Json = ON, replicas: int = 1, **spec: Any)
 
 
 def run(*events: Json, **more: Any) -> Run:
-    found = Simulation(scenario(*events, **more), Options(check=True)).run()
+    found = Simulation(scenario(*events, **more), SimulationOptions(check=True)).run()
     assert found.violation is None, found.violation
     return found
 
@@ -53,10 +53,10 @@ def domains(found: Run) -> list[tuple[int, str, bool]]:
 
 
 def test_sm040_f7_a_quota_refuses_what_is_beyond_it() -> None:
-    eyes = Watching()
+    eyes = PlanRecorder()
     played = Simulation(
         scenario({"at": "0s", "limitDomains": {"most": 1, "span": "30s"}}, replicas=2),
-        Options(check=True, followers=(eyes,)),
+        SimulationOptions(check=True, observers=(eyes,)),
     )
     found = played.run()
     assert found.violation is None
@@ -67,7 +67,7 @@ def test_sm040_f7_a_quota_refuses_what_is_beyond_it() -> None:
     came = {name: at for at, name, there in domains(found) if there}
     assert came["llm-cd-0"] < SECOND
     assert came["llm-cd-1"] >= 30 * SECOND
-    assert found.standings[1].ready == 2
+    assert found.clique_states[1].ready == 2
 
 
 def test_sm040_f7_a_quota_counts_those_of_strangers() -> None:
@@ -87,7 +87,7 @@ def test_sm040_f10_a_name_that_is_a_strangers(owner: str | None) -> None:
         ("llm-cd-0", False),
         ("llm-cd-0", True),
     ]
-    assert found.standings[0].ready == 2
+    assert found.clique_states[0].ready == 2
 
 
 def test_sm040_f10_a_stranger_who_stays() -> None:
@@ -106,7 +106,7 @@ def test_sm040_somebody_deletes_a_domain(release: str, seconds: int) -> None:
     assert (came, gone, again) == (True, False, True)
     assert went == (10 + seconds) * SECOND
     assert went < back <= went + SECOND
-    assert found.standings[0].ready == 2
+    assert found.clique_states[0].ready == 2
 
 
 def test_sm036_an_operator_keeps_its_configuration() -> None:
@@ -122,7 +122,7 @@ def test_sm036_an_operator_keeps_its_configuration() -> None:
     old = {"at": "12s", "secondLeader": {"span": "5s", "every": "1s"}}
     later = {"at": "12500ms", "reconfigure": {"mnnvl": {}, "down": "30s"}}
     grown = {"at": "11900ms", "scale": {"kind": "PodCliqueSet", "name": "llm", "replicas": 2}}
-    two = Simulation(scenario(grown, old, later, operator={**ON, "watch": "600ms"}), Options()).run()
+    two = Simulation(scenario(grown, old, later, operator={**ON, "watch": "600ms"}), SimulationOptions()).run()
     assert [name for _, name, _ in domains(two)] == ["llm-cd-0"]
 
 
@@ -134,7 +134,7 @@ def test_sm007_a_domain_that_is_not_there() -> None:
         {"at": "21s", "deleteDomain": {"name": "llm-cd-0"}},
     ]
     found = run(*events, driver={"release": "5s"})
-    assert [says for _, says in told(found, What.NO_EFFECT)] == [
+    assert [says for _, says in told(found, EntryKind.NO_EFFECT)] == [
         "deleteDomain had no effect: there is no ComputeDomain llm-cd-0",
         "foreignDomain had no effect: there is a ComputeDomain llm-cd-0 already",
         "deleteDomain had no effect: ComputeDomain llm-cd-0 is being deleted already",
@@ -188,7 +188,7 @@ def test_sm050_channels_and_failures_are_expected() -> None:
     missed = {"at": "end", "joined": {"llm-0-a": 1}, "failedDomains": {"llm": [0]}}
     met = {"at": "end", "joined": 2, "failedDomains": {"llm": []}}
     found = run(expect=[missed, met])
-    assert [miss.says for miss in found.misses] == [
+    assert [miss.says for miss in found.unmet] == [
         "at the end: expected joined of llm-0-a 1, found 2",
         "at the end: expected failed domains of llm [0], found []",
     ]
@@ -196,21 +196,21 @@ def test_sm050_channels_and_failures_are_expected() -> None:
 
 @pytest.mark.parametrize("kind", ["ComputeDomain", "other"])
 def test_sm040_computedomains_are_a_kind_of_their_own(kind: str) -> None:
-    eyes = Watching()
+    eyes = PlanRecorder()
     events: Json = {"at": "0s", "refuseWrites": {"code": 503, "kind": kind, "writes": 1}}
-    Simulation(scenario(events), Options(check=True, followers=(eyes,))).run()
+    Simulation(scenario(events), SimulationOptions(check=True, observers=(eyes,))).run()
     (failed,) = [answer.step.target.kind for answer in eyes.answers if answer.outcome is not Outcome.DONE]
     assert (failed == "ComputeDomain") is (kind == "ComputeDomain")
 
 
 def test_sm060_a_stranger_s_domain_that_was_deleted_is_a_violation() -> None:
     """Plans that do so are illegal (PL-004), so that no mutant comes as far as this check."""
-    simulation = Simulation(scenario(), Options(check=True))
+    simulation = Simulation(scenario(), SimulationOptions(check=True))
     simulation.run()
     assert simulation.checks is not None
-    simulation.fabric.foreign_domain(ForeignDomain(name="ml/llm-cd-9"))
+    simulation.domain_faults.foreign_domain(ForeignDomain(name="ml/llm-cd-9"))
     ref = Ref(NVIDIA, "ComputeDomain", "ml", "llm-cd-9")
-    item = simulation.cluster.world.items[ref]
+    item = simulation.cluster.server.items[ref]
     assert isinstance(item, ComputeDomain)
     snapshot = Snapshot(
         root=simulation.cluster.sets()[0],
@@ -220,5 +220,5 @@ def test_sm060_a_stranger_s_domain_that_was_deleted_is_a_violation() -> None:
     )
     step = Step(Stage.CLEANUP, ref, Delete(Guard(item.uid, "1")), ())
     with pytest.raises(Violated) as found:
-        simulation.checks.domains.wrote(Actor.OPERATOR, snapshot, Attempt(step, Outcome.DONE))
+        simulation.checks.domains.on_write(Actor.OPERATOR, snapshot, Attempt(step, Outcome.DONE))
     assert found.value.violation.code == "CD6"

@@ -11,34 +11,34 @@ from grove_core.kernel.steps import Outcome, is_of_end
 from grove_core.resources.api_names import SET_REPLICA
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
-from grove_shell.simulator.recording.history import Actor, What
-from grove_shell.simulator.simulation import Options, Simulation
+from grove_shell.simulator.recording.history import Actor, EntryKind
+from grove_shell.simulator.simulation import Simulation, SimulationOptions
 from grove_shell.simulator.virtual_time import SECOND
-from tests.simulation.run_helpers import Watching, changes_of_pods, run, scenario, told, watched
+from tests.simulation.run_helpers import PlanRecorder, changes_of_pods, run, scenario, told, watched
 from tests.simulation.sample_sets import clique_raw, set_raw
 
 Json = dict[str, Any]
 
 
-def failed(eyes: Watching) -> list[tuple[str, Outcome]]:
+def failed(eyes: PlanRecorder) -> list[tuple[str, Outcome]]:
     return [(answer.step.target.kind, answer.outcome) for answer in eyes.answers if answer.outcome is not Outcome.DONE]
 
 
 @pytest.mark.parametrize("committed", [False, True])
 def test_sm040_f1_a_crash_before_or_after_a_write(*, committed: bool) -> None:
     eyes, found = watched({"at": "0s", "crashOperator": {"write": 3, "committed": committed, "down": "7s", "times": 2}})
-    crashes = [at for at, says in told(found, What.FAULT) if "crashes" in says]
+    crashes = [at for at, says in told(found, EntryKind.FAULT) if "crashes" in says]
     assert len(crashes) == 2
     assert crashes[1] >= crashes[0] + 7 * SECOND
     before = [change for change in found.log if change.at <= crashes[0] and change.before is None]
     assert len(before) == 1 + 2 + committed  # the set itself, and what was written
-    assert found.standings[0].ready == 2
+    assert found.clique_states[0].ready == 2
     assert failed(eyes) == []
 
 
 def test_sm040_f1_a_crash_at_once() -> None:
     found = run({"at": "0s", "crashOperator": {"down": "1m"}})
-    assert told(found, What.CREATED)[0][0] == 60 * SECOND
+    assert told(found, EntryKind.CREATED)[0][0] == 60 * SECOND
 
 
 def test_sm040_f2_a_cache_that_stands_still() -> None:
@@ -53,21 +53,21 @@ def test_sm040_f3_a_list_from_the_past() -> None:
     eyes, found = watched({"at": "20s", "relist": {"back": "20s"}})
     then = [snapshot for snapshot, _ in eyes.seen if snapshot.now == found.scenario.spec.start.replace(second=20)]
     assert [len(snapshot.cliques) for snapshot in then] == [0]
-    assert found.standings[0].pods == 2
+    assert found.clique_states[0].pods == 2
 
 
 @pytest.mark.parametrize("kind", ["PodClique", "PodGang"])
 def test_sm040_f4_somebody_else_writes_first(kind: str) -> None:
     eyes, found = watched({"at": "500ms", "touch": {"kind": kind, "writes": 2}})
     assert failed(eyes)[0] == (kind, Outcome.CONFLICT)
-    assert found.standings[0].ready == 2
+    assert found.clique_states[0].ready == 2
 
 
 def test_sm040_f4_somebody_else_writes_on_a_pod_first() -> None:
     ended = {"at": "20s", "failPod": {"clique": "llm-0-a", "index": 1}}
     eyes, found = watched(ended, {"at": "20s", "touch": {"kind": "Pod", "writes": 2}})
     assert failed(eyes)[0] == ("Pod", Outcome.CONFLICT)
-    assert found.standings[0].ready == 2
+    assert found.clique_states[0].ready == 2
 
 
 def test_sm040_f5_answers_that_are_lost() -> None:
@@ -86,7 +86,7 @@ def test_sm040_f6_f7_refusals_of_a_kind(code: int, outcome: Outcome) -> None:
     eyes, found = watched({"at": "0s", "refuseWrites": {"code": code, "kind": "other", "writes": 2}})
     assert [answer for _, answer in failed(eyes)] == [outcome, outcome]
     assert {kind for kind, _ in failed(eyes)} <= {"Role", "RoleBinding", "Secret", "Service", "ServiceAccount"}
-    assert found.standings[0].ready == 2
+    assert found.clique_states[0].ready == 2
 
 
 @pytest.mark.req("GF-091")
@@ -100,9 +100,9 @@ def test_sm040_f6_a_part_that_is_refused_ends_nobody_twice(rules: RuleSet, code:
         {"at": "5m", "addNodes": {"name": "more", "count": 3, "capacity": {"gpu": 1}}},
     )
     manifest = set_raw(clique_raw("a", 1, 1), clique_raw("b", 1, 1), clique_raw("c", 1, 1))
-    eyes = Watching()
+    eyes = PlanRecorder()
     spec = scenario(*events, manifest=manifest, until="10m")
-    found = Simulation(spec, Options(rules=rules, followers=(eyes,))).run()
+    found = Simulation(spec, SimulationOptions(rules=rules, observers=(eyes,))).run()
     assert found.violation is None, found.violation
     ended = [answer for answer in eyes.answers if answer.step.target.kind == "PodClique" and is_of_end(answer.step)]
     deleted = [answer.step.target.name for answer in ended if answer.outcome is Outcome.DONE]
@@ -115,14 +115,14 @@ def test_sm040_f6_answers_that_take_long() -> None:
     made = [change.at for change in found.log if change.before is None]
     assert made[:6] == [0, 1200, 3200, 5200, 7200, 9200]
     assert made[6] == 10_200  # sent when nothing was slow any more
-    assert found.standings[0].ready == 2
+    assert found.clique_states[0].ready == 2
 
 
 def test_sm014_a_write_takes_its_time() -> None:
     found = run(operator={"write": "500ms"})
     made = [change.at for change in found.log if change.before is None]
     assert made[:5] == [0, 450, 950, 1450, 1950]
-    assert found.standings[0].ready == 2
+    assert found.clique_states[0].ready == 2
 
 
 def test_sm014_a_write_on_its_way_arrives_without_its_sender() -> None:
@@ -131,14 +131,14 @@ def test_sm014_a_write_on_its_way_arrives_without_its_sender() -> None:
     made = [change.at for change in found.log if change.before is None]
     assert made[1] == 5200
     assert made[2] > 60 * SECOND
-    assert found.standings[0].ready == 2
+    assert found.clique_states[0].ready == 2
 
 
 def test_sm014_a_crash_at_a_write_that_takes_its_time() -> None:
     found = run({"at": "0s", "crashOperator": {"write": 3, "down": "1m"}}, operator={"write": "1s"})
     made = [change.at for change in found.log if change.before is None]
     assert len([at for at in made if at < 60 * SECOND]) == 1 + 2
-    assert found.standings[0].ready == 2
+    assert found.clique_states[0].ready == 2
 
 
 def test_sm040_f13_another_hash_function_rolls_nothing() -> None:
@@ -148,11 +148,11 @@ def test_sm040_f13_another_hash_function_rolls_nothing() -> None:
     stored = [change.object for change in changes_of_pods(found) if change.after is not None]
     assert {pod.template_hash.endswith("-old") for pod in stored if isinstance(pod, Pod)} == {False, True}
     assert [change for change in changes_of_pods(found) if change.after is None] == []
-    assert found.standings[0].ready == 2
+    assert found.clique_states[0].ready == 2
     new = {"at": "2m", "applySet": {"manifest": set_raw(with_image("example.com/engine:2"))}}
     rolled = run(upgrade, new, manifest=manifest)
     assert len([change for change in changes_of_pods(rolled) if change.after is None]) == 2
-    assert rolled.standings[0].ready == 2
+    assert rolled.clique_states[0].ready == 2
 
 
 def with_image(image: str) -> Json:
@@ -164,14 +164,14 @@ def with_image(image: str) -> Json:
 def test_sm040_f8_an_old_leader_sees_nothing_new() -> None:
     eyes = Eyes()
     found = Simulation(
-        scenario({"at": "300ms", "secondLeader": {"span": "5s", "every": "1s"}}), Options(followers=(eyes,))
+        scenario({"at": "300ms", "secondLeader": {"span": "5s", "every": "1s"}}), SimulationOptions(observers=(eyes,))
     ).run()
     assert eyes.looks == [1300, 2300, 3300, 4300]
     assert eyes.pods == {0}
-    assert found.standings[0].pods == 2
+    assert found.clique_states[0].pods == 2
 
 
-class Eyes(Watching):
+class Eyes(PlanRecorder):
     """Of the old leader alone."""
 
     def __init__(self) -> None:
@@ -179,7 +179,7 @@ class Eyes(Watching):
         self.looks: list[int] = []
         self.pods: set[int] = set()
 
-    def planned(self, actor: Actor, seen: Any, plan: Any) -> None:
+    def on_plan(self, actor: Actor, seen: Any, plan: Any) -> None:
         if actor is Actor.SECOND:
             self.looks.append(seen.now.second * SECOND + seen.now.microsecond // 1000)
             self.pods.add(sum(map(len, seen.pods_of.values())))
@@ -200,7 +200,7 @@ def test_sm040_f10_strangers() -> None:
     assert any("example.com/held" in found for found in finalizers)
     assert "example.com/held" not in finalizers[-1]
     gated = run({"at": "700ms", "gateForeign": {"clique": "llm-0-a", "span": "1m"}}, nodes=3)
-    assert told(gated, What.PLACED)[-1][0] >= 60 * SECOND
+    assert told(gated, EntryKind.PLACED)[-1][0] >= 60 * SECOND
     edited = run({"at": "20s", "editStatus": {"clique": "llm-0-a"}})
     counts = [change.object.status.ready for change in edited.log if isinstance(change.object, PodClique)]
     assert 7 in counts
@@ -216,10 +216,10 @@ def test_sm040_f10_labels_that_are_taken_away() -> None:
     hashes = [change.object.template_hash for change in found.log if isinstance(change.object, PodClique)]
     assert "" in hashes
     assert hashes[-1] == hashes[0]
-    assert found.standings[0].ready == 2
+    assert found.clique_states[0].ready == 2
     gangs = {change.object.gang for change in changes_of_pods(found) if isinstance(change.object, Pod)}
     assert gangs == {"llm-0"}
-    assert told(run({"at": "20s", "removeLabels": {"clique": "x"}}), What.NO_EFFECT) != []
+    assert told(run({"at": "20s", "removeLabels": {"clique": "x"}}), EntryKind.NO_EFFECT) != []
 
 
 @pytest.mark.req("GT-026")
@@ -230,16 +230,16 @@ def test_sm040_f10_labels_that_are_edited() -> None:
     found = run({"at": "20s", "editLabels": lie}, crash, manifest=set_raw(clique_raw("a", 1, 1), replicas=2))
     cliques = [change.object for change in found.log if isinstance(change.object, PodClique)]
     assert [one.labels.get(SET_REPLICA[0]) for one in cliques if one.ref.name == "llm-0-a"][-1] == "1"
-    ended = [happening.subject for happening in found.history.happenings if happening.what is What.TERMINATED]
+    ended = [entry.subject for entry in found.history.entries if entry.kind is EntryKind.TERMINATED]
     assert {ref.name for ref in ended if ref is not None} == {"llm-1-a"}
     for name, kept in (("llm-7-a", {}), ("llm-0-a", {SET_REPLICA[0]: "0"})):
         edit = {"kind": "PodClique", "name": name, "labels": kept}
-        assert told(run({"at": "20s", "editLabels": edit}), What.NO_EFFECT) != []
+        assert told(run({"at": "20s", "editLabels": edit}), EntryKind.NO_EFFECT) != []
 
 
 def test_sm040_f11_f8_a_node_is_lost_for_good() -> None:
     found = run({"at": "20s", "loseNode": {"node": "n-0"}}, manifest=set_raw(clique_raw("a", 2, 1)))
-    assert found.standings[0].ready == 2
+    assert found.clique_states[0].ready == 2
 
 
 def test_sm040_f12_lists_in_any_order() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from grove_core.kernel.refs import Ref
-from grove_shell.simulator.recording.history import Actor, Happening, What
-from grove_shell.simulator.simulation import Options, Simulation
+from grove_shell.simulator.recording.history import Actor, EntryKind, HistoryEntry
+from grove_shell.simulator.simulation import Simulation, SimulationOptions
 from grove_shell.views.chart import draw
 from grove_shell.views.history_lines import lines_of
 from grove_shell.views.run_document import run_as_json, worlds_as_json
@@ -22,69 +22,69 @@ POD = Ref("v1", "Pod", "ml", "llm-0-a-x")
 CLIQUE = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-a")
 
 
-def line(*happenings: Happening, verbose: bool = False) -> list[str]:
-    return [found.text for found in lines_of(happenings, verbose=verbose)]
+def line(*entries: HistoryEntry, verbose: bool = False) -> list[str]:
+    return [found.text for found in lines_of(entries, verbose=verbose)]
 
 
-def happening(what: What, subject: Ref | None = POD, actor: Actor = Actor.OPERATOR, **more: Any) -> Happening:
-    return Happening(0, actor, what, subject, **{"clique": "llm-0-a", **more})
+def entry(what: EntryKind, subject: Ref | None = POD, actor: Actor = Actor.OPERATOR, **more: Any) -> HistoryEntry:
+    return HistoryEntry(0, actor, what, subject, **{"clique": "llm-0-a", **more})
 
 
 @pytest.mark.parametrize(
     ("what", "more", "one", "many"),
     [
-        (What.CREATED, {}, "creates pod llm-0-a-x", "creates 2 pods of llm-0-a"),
-        (What.PLACED, {"detail": "n"}, "pod llm-0-a-x placed on n", "2 pods of llm-0-a placed on n"),
-        (What.READY, {}, "pod llm-0-a-x ready", "2 pods of llm-0-a ready"),
-        (What.GONE, {}, "pod llm-0-a-x gone", "2 pods of llm-0-a gone"),
-        (What.UNREADY, {"detail": "why"}, "pod llm-0-a-x not ready: why", "2 pods of llm-0-a not ready: why"),
-        (What.OPENED, {"because": ("b",)}, "opens the gate of pod llm-0-a-x: b",
+        (EntryKind.CREATED, {}, "creates pod llm-0-a-x", "creates 2 pods of llm-0-a"),
+        (EntryKind.PLACED, {"detail": "n"}, "pod llm-0-a-x placed on n", "2 pods of llm-0-a placed on n"),
+        (EntryKind.READY, {}, "pod llm-0-a-x ready", "2 pods of llm-0-a ready"),
+        (EntryKind.GONE, {}, "pod llm-0-a-x gone", "2 pods of llm-0-a gone"),
+        (EntryKind.UNREADY, {"detail": "why"}, "pod llm-0-a-x not ready: why", "2 pods of llm-0-a not ready: why"),
+        (EntryKind.OPENED, {"because": ("b",)}, "opens the gate of pod llm-0-a-x: b",
          "opens the gates of 2 pods of llm-0-a: b"),
-        (What.DELETED, {"because": ("b",)}, "deletes pod llm-0-a-x: b", "deletes 2 pods of llm-0-a: b"),
-        (What.DENIED, {"detail": "conflict"}, "1 write not done (Pod llm-0-a-x): conflict",
+        (EntryKind.DELETED, {"because": ("b",)}, "deletes pod llm-0-a-x: b", "deletes 2 pods of llm-0-a: b"),
+        (EntryKind.DENIED, {"detail": "conflict"}, "1 write not done (Pod llm-0-a-x): conflict",
          "2 writes not done (Pod llm-0-a-x, llm-0-a-x): conflict"),
     ],
 )  # fmt: skip
-def test_sm070_equal_things_are_told_once(what: What, more: Json, one: str, many: str) -> None:
-    assert line(happening(what, **more)) == [one]
-    assert line(happening(what, **more), happening(What.WAITS), happening(what, **more))[0] == many
+def test_sm070_equal_things_are_told_once(what: EntryKind, more: Json, one: str, many: str) -> None:
+    assert line(entry(what, **more)) == [one]
+    assert line(entry(what, **more), entry(EntryKind.WAITS), entry(what, **more))[0] == many
 
 
 def test_sm070_pods_of_two_namespaces_are_not_equal() -> None:
     """Their cliques only have the same name."""
     other = Ref("v1", "Pod", "b", "llm-0-a-x")
-    assert line(happening(What.READY), happening(What.READY, other)) == ["pod llm-0-a-x ready"] * 2
+    assert line(entry(EntryKind.READY), entry(EntryKind.READY, other)) == ["pod llm-0-a-x ready"] * 2
 
 
 @pytest.mark.parametrize(
     ("found", "text"),
     [
-        (happening(What.FAILED), "pod llm-0-a-x ends by itself"),
-        (happening(What.CRASHED), "pod llm-0-a-x crashes"),
-        (happening(What.GONE, actor=Actor.NODES, detail="node n is gone"), "pod llm-0-a-x gone: node n is gone"),
-        (happening(What.WAITS, CLIQUE.at_replica(1), because=("b",)),
+        (entry(EntryKind.FAILED), "pod llm-0-a-x ends by itself"),
+        (entry(EntryKind.CRASHED), "pod llm-0-a-x crashes"),
+        (entry(EntryKind.GONE, actor=Actor.NODES, detail="node n is gone"), "pod llm-0-a-x gone: node n is gone"),
+        (entry(EntryKind.WAITS, CLIQUE.at_replica(1), because=("b",)),
          "replica 1 of PodClique llm-0-a is breached and waits: b"),
-        (happening(What.WAITS, None), "something is breached and waits"),
-        (happening(What.CHANGED, CLIQUE, detail="an update begins"), "PodClique llm-0-a: an update begins"),
-        (happening(What.REFUSED, None, detail="it", because=("b",)), "it is refused"),
-        (happening(What.NO_EFFECT, None, detail="it had no effect"), "it had no effect"),
-        (happening(What.SCALED, CLIQUE, detail="replicas 1 to 2"), "scales PodClique llm-0-a: replicas 1 to 2"),
-        (happening(What.APPLIED, CLIQUE), "applies PodClique llm-0-a"),
-        (happening(What.FAULT, None, detail="so"), "so"),
+        (entry(EntryKind.WAITS, None), "something is breached and waits"),
+        (entry(EntryKind.CHANGED, CLIQUE, detail="an update begins"), "PodClique llm-0-a: an update begins"),
+        (entry(EntryKind.REFUSED, None, detail="it", because=("b",)), "it is refused"),
+        (entry(EntryKind.NO_EFFECT, None, detail="it had no effect"), "it had no effect"),
+        (entry(EntryKind.SCALED, CLIQUE, detail="replicas 1 to 2"), "scales PodClique llm-0-a: replicas 1 to 2"),
+        (entry(EntryKind.APPLIED, CLIQUE), "applies PodClique llm-0-a"),
+        (entry(EntryKind.FAULT, None, detail="so"), "so"),
     ],
 )  # fmt: skip
-def test_sm070_every_happening_has_words(found: Happening, text: str) -> None:
+def test_sm070_every_happening_has_words(found: HistoryEntry, text: str) -> None:
     assert line(found) == [text]
 
 
 def test_sm070_what_few_want_to_know_is_told_on_request() -> None:
     quiet = [
-        happening(What.STATUS, CLIQUE, clique="", because=("b",)),
-        happening(What.STARTED),
-        happening(What.HOLDS, CLIQUE, because=("b",)),
-        happening(What.RELEASED, CLIQUE, because=("b",)),
-        happening(What.CREATED, CLIQUE, clique="", because=("b",)),
-        happening(What.CONDITION, CLIQUE, detail="PodCliqueScheduled=True", because=("R", "m", "False")),
+        entry(EntryKind.STATUS, CLIQUE, clique="", because=("b",)),
+        entry(EntryKind.STARTED),
+        entry(EntryKind.HOLDS, CLIQUE, because=("b",)),
+        entry(EntryKind.RELEASED, CLIQUE, because=("b",)),
+        entry(EntryKind.CREATED, CLIQUE, clique="", because=("b",)),
+        entry(EntryKind.CONDITION, CLIQUE, detail="PodCliqueScheduled=True", because=("R", "m", "False")),
     ]
     assert line(*quiet) == ["creates PodClique llm-0-a"]
     assert line(*quiet, verbose=True) == [
@@ -99,12 +99,12 @@ def test_sm070_what_few_want_to_know_is_told_on_request() -> None:
 
 def test_sm070_many_names_are_counted() -> None:
     many = [
-        happening(What.TERMINATED, Ref("x", "PodClique", "ml", f"c{n}"), because=(f"{n}", "late")) for n in range(9)
+        entry(EntryKind.TERMINATED, Ref("x", "PodClique", "ml", f"c{n}"), because=(f"{n}", "late")) for n in range(9)
     ]
     (found,) = lines_of(many, verbose=False)
     assert found.text == "TERMINATES c0, c1, c2, c3, c4, c5 and 3 more"
     assert found.below == ("0", "late")
-    objects = [happening(What.CREATED, Ref("x", kind, "ml", "n"), clique="") for kind in ("Role", "Secret", "Secret")]
+    objects = [entry(EntryKind.CREATED, Ref("x", kind, "ml", "n"), clique="") for kind in ("Role", "Secret", "Secret")]
     assert line(*objects) == ["creates 1 Role, 2 Secrets"]
 
 
@@ -116,11 +116,11 @@ def test_sm071_the_document_has_the_whole_history() -> None:
     assert (
         document["notMet"] == [{"at": "1m37s", "says": "at the end: expected ready 7, found 2"}] or document["notMet"]
     )
-    assert len(document["history"]) == len(found.history.happenings)
+    assert len(document["history"]) == len(found.history.entries)
     assert document["violation"] is None
     assert document["cliques"][0]["ready"] == 2
     assert any("replica" in (item["subject"] or {}) for item in document["history"])
-    broken = Simulation(scenario(crash), Options(check=True, decide=terminates_at_once)).run()
+    broken = Simulation(scenario(crash), SimulationOptions(check=True, decide=terminates_at_once)).run()
     assert run_as_json(broken)["violation"]["code"] == "GT5"
     assert worlds_as_json(3, 1, {"b": 1, "a": 2}, 10, broken)["violation"]["seed"] == 12
     assert worlds_as_json(3, 1, {}, 0, None)["violation"] is None
@@ -131,7 +131,7 @@ def test_sm051_the_page_names_what_was_wrong() -> None:
     page = timeline_page(run(crash, expect=[{"at": "end", "ready": 7}], check=False)).text
     assert "0 of 1 expectation met" in page
     assert "NOT MET   at the end: expected ready 7, found 2" in page
-    broken = Simulation(scenario(crash), Options(check=True, decide=terminates_at_once)).run()
+    broken = Simulation(scenario(crash), SimulationOptions(check=True, decide=terminates_at_once)).run()
     assert "VIOLATED  GT5 at " in timeline_page(broken).text
     gone = run({"at": "1m", "deletePod": {"clique": "x"}}, manifest=set_raw(clique_raw("a", 1, 1), replicas=0))
     assert "no PodClique is left" in timeline_page(gone).text
@@ -162,8 +162,8 @@ def test_sm064_two_sets_of_one_name_in_two_namespaces(tmp_path: Path) -> None:
     sets = [{**raw, "metadata": {**raw["metadata"], "namespace": namespace}} for namespace in ("a", "b")]
     crash = {"at": "30s", "crashPod": {"clique": "a/llm-0-a", "recovers": "10m"}}
     found = run(crash, sets=sets, nodes=4)
-    assert [standing.ready for standing in found.standings] == [1, 1]
-    assert told(found, What.DENIED) == [], "neither takes what is the other's"
+    assert [standing.ready for standing in found.clique_states] == [1, 1]
+    assert told(found, EntryKind.DENIED) == [], "neither takes what is the other's"
     draw(found, str(tmp_path / "two.svg"))
 
 

@@ -5,7 +5,7 @@ from typing import Final
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
 from grove_core.kernel.wants import Withheld
 from grove_core.plan.plan import Plan
-from grove_shell.simulator.operator.pending_writes import Recollection
+from grove_shell.simulator.operator.pending_writes import PendingWrites
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
 SEEN: Final = at_rest(applied(set_raw(clique_raw("x"))))
@@ -20,7 +20,7 @@ def plan_of(*steps: Step, held: bool = False) -> Plan:
 
 def test_op103_what_stays_unfinished_is_no_reason_to_look_again() -> None:
     """Only what failed the last time is: it may be tried again after a while."""
-    memory = Recollection()
+    memory = PendingWrites()
     assert not memory.has_failed(ROOT)
     memory.take(ROOT, 0, plan_of(GONE), SEEN, (Attempt(GONE, Outcome.CONFLICT, "no"),))
     assert memory.has_failed(ROOT)

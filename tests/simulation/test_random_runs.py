@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_shell.simulator.random_events.randomized_scenario import DRAWN
+from grove_shell.simulator.random_events.randomized_scenario import RANDOM_EVENT_KINDS
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.simulation import Simulation
 from tests.simulation.domain_mutants import FABRIC_MUTANTS
 from tests.simulation.mutants import MUTANTS, terminates_at_once
-from tests.simulation.random_runs import CHUNK, Tally, chunk, lines_of, main, played, smallest, world
+from tests.simulation.random_runs import CHUNK, Tally, chunk, lines_of, main, played, random_run, smallest
 from tests.simulation.sample_sets import random_scenario
 from tests.simulation.shared_domain_mutants import SCOPE_MUTANTS, switched_on
 from tests.simulation.topology_mutants import TOPOLOGY_MUTANTS, stirred
@@ -85,14 +85,14 @@ SLOW = SLOW_ANSWERS | {"scale", "autoscale", "apply_set", "delete_set"}
 def test_sm064_drawn_worlds_keep_every_promise(part: int) -> None:
     size = ENOUGH // 4
     for seed in range(part * size, (part + 1) * size):
-        violation = played(world(seed)).violation
+        violation = played(random_run(seed)).violation
         assert violation is None, f"python -m tests.simulation.random_runs --first {seed} --seeds 1 --shrink"
 
 
 @pytest.mark.parametrize("seeds", [range(20), range(20, 40), ONCE_WRONG], ids=["some", "more", "once wrong"])
 def test_sm068_drawn_worlds_of_all_areas_keep_every_promise(seeds: Iterable[int]) -> None:
     for seed in seeds:
-        violation = played(world(seed, fabric=True, topologies=True)).violation
+        violation = played(random_run(seed, fabric=True, topologies=True)).violation
         assert violation is None, (
             f"python -m tests.simulation.random_runs --mnnvl --topologies --first {seed} --seeds 1"
         )
@@ -107,7 +107,7 @@ def seeds_for(mistake: str, count: int = WORLDS) -> Iterator[int]:
 @pytest.mark.parametrize("mistake", MUTANTS)
 def test_sm061_every_known_mistake_is_found(mistake: str) -> None:
     make, codes = MUTANTS[mistake]
-    worlds = (world(seed, without=SLOW) for seed in seeds_for(mistake))
+    worlds = (random_run(seed, without=SLOW) for seed in seeds_for(mistake))
     found = (run.violation.code for scenario in worlds if (run := played(scenario, make())).violation is not None)
     assert any(code in codes for code in found)
 
@@ -116,7 +116,7 @@ def test_sm061_every_known_mistake_is_found(mistake: str) -> None:
 @pytest.mark.req("SM-066")
 def test_sm061_every_known_mistake_about_domains_is_found(mistake: str) -> None:
     make, codes = FABRIC_MUTANTS[mistake]
-    worlds = (world(seed, fabric=True, mode="operator") for seed in seeds_for(mistake))
+    worlds = (random_run(seed, fabric=True, mode="operator") for seed in seeds_for(mistake))
     found = (run.violation.code for scenario in worlds if (run := played(scenario, make())).violation is not None)
     assert any(code in codes for code in found)
 
@@ -125,7 +125,7 @@ def test_sm061_every_known_mistake_about_domains_is_found(mistake: str) -> None:
 @pytest.mark.req("SM-087")
 def test_sm061_every_known_mistake_about_sharing_is_found(mistake: str) -> None:
     make, codes = SCOPE_MUTANTS[mistake]
-    worlds = (switched_on(world(seed, fabric=True, mode="annotations")) for seed in seeds_for(mistake))
+    worlds = (switched_on(random_run(seed, fabric=True, mode="annotations")) for seed in seeds_for(mistake))
     found = (found.code for scenario in worlds if (found := Simulation(scenario, make()).run().violation) is not None)
     assert any(code in codes for code in found)
 
@@ -134,14 +134,14 @@ def test_sm061_every_known_mistake_about_sharing_is_found(mistake: str) -> None:
 @pytest.mark.req("SM-089")
 def test_sm067_drawn_worlds_with_topologies_keep_every_promise(part: int) -> None:
     for seed in range(part * SOME, (part + 1) * SOME):
-        violation = played(world(seed, topologies=True)).violation
+        violation = played(random_run(seed, topologies=True)).violation
         again = f"python -m tests.simulation.random_runs --topologies --first {seed} --seeds 1 --shrink"
         assert violation is None, again
 
 
 @pytest.mark.parametrize("seed", range(SOME // 2))
 def test_sm067_nobody_does_with_topologies_what_may_not_be(seed: int) -> None:
-    assert played(stirred(world(seed, topologies=True, fabric=False, without=SLOW))).violation is None
+    assert played(stirred(random_run(seed, topologies=True, fabric=False, without=SLOW))).violation is None
 
 
 @pytest.mark.parametrize("mistake", TOPOLOGY_MUTANTS)
@@ -149,7 +149,8 @@ def test_sm067_nobody_does_with_topologies_what_may_not_be(seed: int) -> None:
 def test_sm061_every_known_mistake_about_topologies_is_found(mistake: str) -> None:
     make, codes = TOPOLOGY_MUTANTS[mistake]
     drawn = (
-        world(seed, topologies=True, fabric=False, without=SLOW_ANSWERS) for seed in seeds_for(mistake, WORLDS // 2)
+        random_run(seed, topologies=True, fabric=False, without=SLOW_ANSWERS)
+        for seed in seeds_for(mistake, WORLDS // 2)
     )
     worlds = (found for one in drawn for found in (one, stirred(one)))
     found = (found.code for scenario in worlds if (found := Simulation(scenario, make()).run().violation) is not None)
@@ -157,8 +158,8 @@ def test_sm061_every_known_mistake_about_topologies_is_found(mistake: str) -> No
 
 
 def test_sm062_a_violation_is_handed_on_small() -> None:
-    seed = next(seed for seed in range(WORLDS) if broken(world(seed, without=SLOW)) == "GT5")
-    before = world(seed, without=SLOW)
+    seed = next(seed for seed in range(WORLDS) if broken(random_run(seed, without=SLOW)) == "GT5")
+    before = random_run(seed, without=SLOW)
     after = smallest(before, "GT5", terminates_at_once)
     assert broken(after) == "GT5"
     assert len(after.spec.events) <= len(before.spec.events)
@@ -174,15 +175,15 @@ def broken(scenario: Scenario) -> str:
 
 @given(st.integers(0, 10**6))
 def test_sm042_events_are_a_function_of_the_seed(seed: int) -> None:
-    assert world(seed) == world(seed)
-    assert list(world(seed).spec.events) == sorted(world(seed).spec.events, key=lambda event: event.at)
-    kinds = {event.what for event in world(seed, without=frozenset(DRAWN[1:])).spec.events}
-    assert kinds == {DRAWN[0]}
+    assert random_run(seed) == random_run(seed)
+    assert list(random_run(seed).spec.events) == sorted(random_run(seed).spec.events, key=lambda event: event.at)
+    kinds = {event.kind for event in random_run(seed, without=frozenset(RANDOM_EVENT_KINDS[1:])).spec.events}
+    assert kinds == {RANDOM_EVENT_KINDS[0]}
 
 
 def test_sm042_every_kind_of_event_is_drawn() -> None:
-    drawn = {event.what for seed in range(400) for event in world(seed).spec.events}
-    drawn |= {event.what for seed in range(100) for event in world(seed, topologies=True).spec.events}
+    drawn = {event.kind for seed in range(400) for event in random_run(seed).spec.events}
+    drawn |= {event.kind for seed in range(100) for event in random_run(seed, topologies=True).spec.events}
     never = Event.model_fields.keys() - drawn - {"at"}
     assert never == {"add_nodes"}
 
@@ -195,11 +196,11 @@ def test_sm002_drawn_sets_are_sound(seed: int) -> None:
 
 def test_sm064_volume_adds_up(tmp_path: object, capsys: pytest.CaptureFixture[str]) -> None:
     state = f"{tmp_path}/state.json"
-    quiet = ",".join(DRAWN[3:])
+    quiet = ",".join(RANDOM_EVENT_KINDS[3:])
     assert main(["--seeds", "4", "--without", quiet, "--state", state]) == 0
     assert main(["--seeds", "8", "--without", quiet, "--state", state]) == 0
     assert "8 worlds, 0 violations" in capsys.readouterr().out
-    tally = chunk((0, 2, frozenset(DRAWN[3:]), None, None, False))
+    tally = chunk((0, 2, frozenset(RANDOM_EVENT_KINDS[3:]), None, None, False))
     assert Tally.of(tally.as_json) == tally
     assert CHUNK > 0
     assert any("GT-011" in line for line in lines_of(tally))

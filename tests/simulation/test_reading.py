@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_shell.simulator.scenario.reading import read_scenario
-from grove_shell.simulator.simulation import Options, Simulation
+from grove_shell.simulator.simulation import Simulation, SimulationOptions
 from grove_shell.views.structured import as_text
-from tests.simulation.random_runs import world
+from tests.simulation.random_runs import random_run
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
 from tests.simulation.scenario_files import HEAD, Json, faults, read
 
@@ -83,7 +83,7 @@ def test_sm001_no_clock_jumps_off_the_calendar(start: str, back: bool, tmp_path:
     for allowed in ("1970-01-01T00:00:00Z", "2200-12-31T23:59:59Z"):
         scenario = read(tmp_path, {**spec, "start": allowed}).scenario
         assert scenario is not None
-        assert Simulation(scenario, Options(check=True)).run().violation is None
+        assert Simulation(scenario, SimulationOptions(check=True)).run().violation is None
 
 
 def test_sm001_what_is_repeated_takes_time(tmp_path: Path) -> None:
@@ -104,8 +104,8 @@ def test_sm001_an_init_container_of_the_users_may_have_our_name(argument: str, t
         tmp_path, {"sets": [manifest], "nodes": [{"name": "n", "count": 2, "capacity": {"gpu": "2"}}]}
     ).scenario
     assert scenario is not None
-    run = Simulation(scenario, Options(check=True)).run()
-    assert (run.violation, [one.ready for one in run.standings]) == (None, [1])
+    run = Simulation(scenario, SimulationOptions(check=True)).run()
+    assert (run.violation, [one.ready for one in run.clique_states]) == (None, [1])
 
 
 def test_sm001_two_sets_of_one_name_and_two_scenarios(tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_sm002_sets_have_their_defaults(tmp_path: Path) -> None:
 
 @given(st.integers(0, 10**6))
 def test_sm004_what_is_written_reads_back(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
-    scenario = world(seed)
+    scenario = random_run(seed)
     file = tmp_path_factory.mktemp("written") / "scenario.yaml"
     file.write_text(as_text(scenario.as_json, "yaml"), encoding="utf-8")
     assert read_scenario(str(file)).scenario == scenario

@@ -13,9 +13,9 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_shell.cli.main import run as grove
 from grove_shell.reading.observed_times import newest_time_in
-from grove_shell.simulator.recording.history import What
+from grove_shell.simulator.recording.history import EntryKind
 from grove_shell.simulator.scenario.reading import read_scenario
-from grove_shell.simulator.simulation import Options, Run, Simulation
+from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
 from tests.simulation.run_helpers import changes_of_pods, scenario, told
 from tests.simulation.sample_sets import clique_raw, set_raw
 
@@ -25,7 +25,7 @@ CRASHES: Final = {"at": "2m", "crashPod": {"clique": "llm-0-a", "index": 0, "rec
 
 
 def played(*events: Json, rules: str = "field", **more: Any) -> Run:
-    return Simulation(scenario(*events, **more), Options(rules=rule_set(rules))).run()
+    return Simulation(scenario(*events, **more), SimulationOptions(rules=rule_set(rules))).run()
 
 
 def written(path: Path, **spec: Any) -> str:
@@ -37,16 +37,16 @@ def written(path: Path, **spec: Any) -> str:
 def dump_of(scenario_of: str) -> Run:
     read = read_scenario(scenario_of)
     assert read.scenario is not None, read.faults
-    options = Options(rules=rule_set("field"))
+    options = SimulationOptions(rules=rule_set("field"))
     return Simulation(read.scenario, options, dump=read.cluster, manifests=read.manifests).run()
 
 
 @pytest.mark.req("GF-012")
 def test_sm097_a_crash_loop_ends_its_gang_as_a_plan_says() -> None:
     found = played(CRASHES, expect=[{"at": "10m", "terminations": 1}])
-    assert not found.misses
+    assert not found.unmet
     assert found.history.terminations == 1
-    assert told(found, What.TERMINATED) == [(180_000, "")]
+    assert told(found, EntryKind.TERMINATED) == [(180_000, "")]
 
 
 @pytest.mark.parametrize("rules", ["design", "field"])
@@ -56,7 +56,7 @@ def test_terminations_count_by_every_rule_set(rules: str) -> None:
     lost = {"at": "90s", "deletePod": {"clique": "llm-0-a", "index": 0}}
     found = played(*closed, lost, *open_again, rules=rules, manifest=set_raw(clique_raw("a", 3, 3)))
     assert found.history.terminations == 1
-    assert len(told(found, What.TERMINATED)) == 1
+    assert len(told(found, EntryKind.TERMINATED)) == 1
 
 
 @pytest.mark.parametrize(("probe", "started"), [({}, True), ({"startupProbe": {"tcpSocket": {"port": 80}}}, False)])
@@ -76,8 +76,8 @@ def test_sm097_a_pod_that_becomes_ready_is_healthy(tmp_path: Path) -> None:
     nodes = [{"name": "kwok", "count": 20, "capacity": {"nvidia.com/gpu": 8}}]
     found = dump_of(written(tmp_path / "s.yaml", cluster=dump, start="2026-11-21T09:39:04Z", nodes=nodes))
     assert found.history.terminations == 0
-    assert not told(found, What.TERMINATED)
-    assert [one.ready for one in found.standings if one.name == "qwen-0-worker"] == [4]
+    assert not told(found, EntryKind.TERMINATED)
+    assert [one.ready for one in found.clique_states if one.name == "qwen-0-worker"] == [4]
 
 
 def test_sm096_a_dump_begins_at_its_newest_time(tmp_path: Path) -> None:
@@ -152,9 +152,9 @@ def test_sm099_an_edit_has_the_delay_that_admission_fills_in(rules: str, delay: 
     manifest, edit = set_raw(clique_raw("a", 2, 2)), edited("example.com/engine:2")
     for raw in (manifest, edit["applySet"]["manifest"]):
         del raw["spec"]["template"]["terminationDelay"]
-    simulation = Simulation(scenario(edit, manifest=manifest), Options(rules=rule_set(rules)))
+    simulation = Simulation(scenario(edit, manifest=manifest), SimulationOptions(rules=rule_set(rules)))
     simulation.run()
-    (root,) = (one for one in simulation.cluster.world.items.values() if isinstance(one, PodCliqueSet))
+    (root,) = (one for one in simulation.cluster.server.items.values() if isinstance(one, PodCliqueSet))
     found = root.spec.template.termination_delay
     assert (None if found is None else found.total_seconds()) == delay
 
@@ -190,7 +190,7 @@ def test_sm099_an_edit_keeps_what_it_leaves_out_and_takes_out_what_was_applied(t
     read = read_scenario(path)
     assert read.scenario is not None, read.faults
     simulation = Simulation(
-        read.scenario, Options(rules=rule_set("field")), dump=read.cluster, manifests=read.manifests
+        read.scenario, SimulationOptions(rules=rule_set("field")), dump=read.cluster, manifests=read.manifests
     )
     simulation.run()
     root = simulation.cluster.named("PodCliqueSet", "embed")

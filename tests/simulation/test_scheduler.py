@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.resources.pod import Pod
-from grove_shell.simulator.cluster.nodes import asks_of, nodes_of
-from grove_shell.simulator.cluster.simulated_cluster import Cluster
-from grove_shell.simulator.recording.history import What
+from grove_shell.simulator.cluster.nodes import nodes_of, requests_of
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
+from grove_shell.simulator.recording.history import EntryKind
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.quantities import amount_of, parse_quantity
 from grove_shell.simulator.scenario.scenario import SchedulerSpec
 from grove_shell.simulator.scenario.user_events import NodePool
-from grove_shell.simulator.simulation import Options, Simulation
+from grove_shell.simulator.simulation import Simulation, SimulationOptions
 from tests.property.rarely import RARELY
 from tests.simulation.sample_sets import clique_raw, random_scenario, scenario_of, set_raw
 
@@ -33,13 +33,13 @@ def placed(seed: int, nodes: int, gpus: int, *, gang_aware: bool = True) -> Simu
         "scheduler": SchedulerSpec(gang_aware=gang_aware),
     }
     scenario = scenario.model_copy(update={"spec": scenario.spec.model_copy(update=changes)})
-    simulation = Simulation(scenario, Options(check=True))
+    simulation = Simulation(scenario, SimulationOptions(check=True))
     assert simulation.run().violation is None
     return simulation
 
 
-def pods_by_clique(cluster: Cluster) -> dict[str, list[Pod]]:
-    return {clique.ref.name: cluster.world.pods[clique.uid] for clique in cluster.cliques()}
+def pods_by_clique(cluster: SimulatedCluster) -> dict[str, list[Pod]]:
+    return {clique.ref.name: cluster.server.pods[clique.uid] for clique in cluster.cliques()}
 
 
 @RARELY
@@ -48,7 +48,7 @@ def pods_by_clique(cluster: Cluster) -> dict[str, list[Pod]]:
 def test_sm020_a_gang_is_placed_as_one_or_not_at_all(seed: int, nodes: int, gpus: int) -> None:
     simulation = placed(seed, nodes, gpus)
     pods = pods_by_clique(simulation.cluster)
-    for gang in (item for item in simulation.cluster.world.items.values() if item.ref.kind == "PodGang"):
+    for gang in (item for item in simulation.cluster.server.items.values() if item.ref.kind == "PodGang"):
         counts = [
             (sum(bool(pod.node) for pod in pods[group.name]), group.min_replicas)
             for group in gang.groups  # type: ignore[union-attr]  # picked by its kind
@@ -74,7 +74,7 @@ def test_sm023_a_gated_pod_waits(seed: int, order: int) -> None:
     pod = Random(order).choice(pods)
     simulation.scheduler.pending.clear()
     simulation.cluster.put_pod(replace(pod, node="", scheduled=False, gated=True, ready=False, phase="Pending"))
-    simulation.cluster.tell()
+    simulation.cluster.deliver_changes()
     assert pod.uid not in simulation.scheduler.pending
 
 
@@ -136,7 +136,7 @@ def test_sm021_a_pod_asks_for_its_containers_or_its_largest_init_container() -> 
         }
     )
     assert isinstance(spec, FrozenMap)
-    assert asks_of(spec).amounts == {"cpu": 4000, "gpu": 1000, "pods": 1000}
+    assert requests_of(spec).amounts == {"cpu": 4000, "gpu": 1000, "pods": 1000}
     assert amount_of(True) == amount_of("much") == 0
 
 
@@ -161,12 +161,12 @@ def test_sm094_a_gang_that_waits_is_told_once(gang_aware: bool) -> None:
         "until": 60_000,
     }
     run = Simulation(
-        scenario.model_copy(update={"spec": scenario.spec.model_copy(update=spec)}), Options(check=True)
+        scenario.model_copy(update={"spec": scenario.spec.model_copy(update=spec)}), SimulationOptions(check=True)
     ).run()
     assert run.violation is None
-    told = [one for one in run.history.happenings if one.what is What.UNPLACED and one.subject is not None]
+    told = [one for one in run.history.entries if one.kind is EntryKind.UNPLACED and one.subject is not None]
     assert sorted((one.subject.namespace, one.subject.name) for one in told if one.subject) == [
         ("dev", "llm-0"),
         ("prod", "llm-0"),
     ]
-    assert [one.ready for one in run.standings] == [2, 2]
+    assert [one.ready for one in run.clique_states] == [2, 2]

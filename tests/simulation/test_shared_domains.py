@@ -18,12 +18,12 @@ from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.scenario.field_types import WRITTEN
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.simulation import Options, Run, Simulation
+from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
 from grove_shell.simulator.violation import Violated
 from grove_shell.simulator.virtual_time import SECOND
 from tests.simulation.domain_mutants import changed
 from tests.simulation.mutants import created
-from tests.simulation.run_helpers import Watching
+from tests.simulation.run_helpers import PlanRecorder
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
 from tests.simulation.scenario_files import faults, read
 
@@ -46,9 +46,9 @@ def scenario(*events: Json, operator: Json = ON, **spec: Any) -> Scenario:
     return Scenario.model_validate(raw, context=WRITTEN)
 
 
-def run(*events: Json, eyes: Watching | None = None, **more: Any) -> Run:
-    followers = (eyes,) if eyes is not None else ()
-    found = Simulation(scenario(*events, **more), Options(check=True, followers=followers)).run()
+def run(*events: Json, eyes: PlanRecorder | None = None, **more: Any) -> Run:
+    observers = (eyes,) if eyes is not None else ()
+    found = Simulation(scenario(*events, **more), SimulationOptions(check=True, observers=observers)).run()
     assert found.violation is None, found.violation
     return found
 
@@ -71,21 +71,21 @@ def knows_nothing(snapshot: Snapshot) -> Plan:
 
 
 def test_sm085_whoever_makes_a_clique_it_is_stored_as_admission_decides() -> None:
-    found = Simulation(scenario(), Options(check=True, decide=knows_nothing)).run()
+    found = Simulation(scenario(), SimulationOptions(check=True, decide=knows_nothing)).run()
     assert found.violation is None
     stored = next(one.after for one in found.log if one.kind == "PodClique")
     assert isinstance(stored, PodClique)
     assert freeze([{"name": "mnnvl", "resourceClaimName": "llm-0-mnnvl-claim"}]) == stored.pod_spec["resourceClaims"]
     assert [name for _, name in born(found, "ComputeDomain")] == ["llm-0-cd"]
-    assert found.standings[0].ready == 2
+    assert found.clique_states[0].ready == 2
 
 
 def test_sm085_a_refusal_by_admission_is_the_answer() -> None:
     """The name of the domain is a stranger's; the operator that does not see it asks, and is told why not."""
-    eyes = Watching()
+    eyes = PlanRecorder()
     taken = {"at": "0s", "foreignDomain": {"name": "llm-0-cd", "span": "20s"}}
     unseen = {"at": "0s", "lagCache": {"kinds": ["ComputeDomain"], "span": "10s"}}
-    options = Options(check=True, decide=knows_nothing, followers=(eyes,))
+    options = SimulationOptions(check=True, decide=knows_nothing, observers=(eyes,))
     found = Simulation(scenario(taken, unseen), options).run()
     assert found.violation is None
     refused = [one for one in eyes.answers if one.outcome is Outcome.REFUSED]
@@ -95,21 +95,21 @@ def test_sm085_a_refusal_by_admission_is_the_answer() -> None:
 
 
 def test_sm085_what_admission_ensures_may_be_refused() -> None:
-    eyes = Watching()
+    eyes = PlanRecorder()
     full = {"at": "0s", "limitDomains": {"most": 0, "span": "20s"}}
-    found = Simulation(scenario(full), Options(check=True, decide=knows_nothing, followers=(eyes,))).run()
+    found = Simulation(scenario(full), SimulationOptions(check=True, decide=knows_nothing, observers=(eyes,))).run()
     refused = [one for one in eyes.answers if one.outcome is Outcome.REFUSED]
     assert "exceeded quota" in refused[0].detail
     assert born(found, "PodClique")[0][0] >= 20 * SECOND
 
 
 def test_sm086_no_operator_without_the_definition() -> None:
-    eyes = Watching()
+    eyes = PlanRecorder()
     found = run(eyes=eyes, driver={"installed": "25s"})
-    told = [one.detail for one in found.history.happenings if "ends at its start" in one.detail]
+    told = [one.detail for one in found.history.entries if "ends at its start" in one.detail]
     assert len(told) == 3
     assert min(change.at for change in found.log if change.kind != "PodCliqueSet") == 30 * SECOND
-    assert found.standings[0].ready == 2
+    assert found.clique_states[0].ready == 2
 
 
 def test_sm086_no_domain_before_the_driver() -> None:
@@ -122,9 +122,9 @@ def test_sm086_no_domain_before_the_driver() -> None:
 
 
 def test_sm088_what_is_handed_to_nobody_is_collected() -> None:
-    simulation = Simulation(scenario(), Options())
+    simulation = Simulation(scenario(), SimulationOptions())
     simulation.run()
-    world = simulation.cluster.world
+    world = simulation.cluster.server
     (domain,) = [item for item in world.items.values() if isinstance(item, ComputeDomain)]
     owner = {"apiVersion": "x/v1", "kind": "PodGang", "name": "gone", "uid": "nobody", "controller": True}
     fields = freeze({"metadata": {"ownerReferences": [owner]}})
@@ -138,7 +138,7 @@ def test_sm040_somebody_deletes_a_claim() -> None:
     events: list[Json] = [{"at": at, "deleteClaim": {"name": "llm-0-mnnvl-claim"}} for at in ("10s", "20s")]
     found = run(*events)
     assert len(born(found, "ResourceClaim")) == 3
-    assert found.standings[0].ready == 2
+    assert found.clique_states[0].ready == 2
 
 
 def test_sm006_names_that_are_shared_are_known(tmp_path: Path) -> None:
@@ -158,14 +158,14 @@ def test_sm006_names_that_are_shared_are_known(tmp_path: Path) -> None:
 @pytest.mark.parametrize("what", ["", "spec"])
 def test_sm087_an_update_that_leaves_the_choice_is_held_against_admission(what: str) -> None:
     """CD8: refused for what it does not touch, or stored with another choice."""
-    simulation = Simulation(scenario(), Options(check=True))
+    simulation = Simulation(scenario(), SimulationOptions(check=True))
     assert simulation.checks is not None
     manifest = set_raw(clique())
     other = {**manifest, "metadata": {**manifest["metadata"], **OPTS_IN}}
-    simulation.checks.asked(manifest, manifest, manifest)
-    simulation.checks.asked(other, manifest, other)
+    simulation.checks.on_set_write(manifest, manifest, manifest)
+    simulation.checks.on_set_write(other, manifest, other)
     because = Refuse.SCOPED_VALUE_INVALID.because(Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm"))
     refused = Deny((Objection("metadata.annotations[grove.io/mnnvl-scope]", "x", because),))
     with pytest.raises(Violated) as found:
-        simulation.checks.asked(manifest, manifest, refused if what else other)
+        simulation.checks.on_set_write(manifest, manifest, refused if what else other)
     assert found.value.violation.code == "CD8"

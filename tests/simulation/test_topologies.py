@@ -15,10 +15,10 @@ from grove_core.resources.cluster_topology import ClusterTopology, topology_ref
 from grove_core.resources.placement import Pack
 from grove_core.resources.podgang import PodGang
 from grove_shell.simulator.cluster.simulated_cluster import is_live
-from grove_shell.simulator.recording.history import What
+from grove_shell.simulator.recording.history import EntryKind
 from grove_shell.simulator.scenario.field_types import WRITTEN
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.simulation import Options, Run, Simulation
+from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
 from grove_shell.simulator.violation import Violated
 from grove_shell.simulator.virtual_time import SECOND
 from grove_shell.views.timeline import timeline_page
@@ -68,7 +68,7 @@ def scenario(manifest: Json, *events: Json, racks: tuple[int, ...] = (2, 3), gpu
 
 
 def played(manifest: Json, *events: Json, **more: Any) -> tuple[Simulation, Run]:
-    simulation = Simulation(scenario(manifest, *events, **more), Options(check=True))
+    simulation = Simulation(scenario(manifest, *events, **more), SimulationOptions(check=True))
     run = simulation.run()
     assert run.violation is None, run.violation
     return simulation, run
@@ -82,7 +82,7 @@ def racks_of(simulation: Simulation, clique: str = "") -> list[str]:
 
 
 def kept(simulation: Simulation, name: str) -> ClusterTopology | None:
-    found = simulation.cluster.world.items.get(topology_ref(name))
+    found = simulation.cluster.server.items.get(topology_ref(name))
     return found if isinstance(found, ClusterTopology) else None
 
 
@@ -92,10 +92,8 @@ def gang(simulation: Simulation, name: str) -> PodGang:
     return found
 
 
-def told(run: Run, what: What) -> list[str]:
-    return [
-        " ".join((str(one.subject), one.detail, *one.because)) for one in run.history.happenings if one.what is what
-    ]
+def told(run: Run, what: EntryKind) -> list[str]:
+    return [" ".join((str(one.subject), one.detail, *one.because)) for one in run.history.entries if one.kind is what]
 
 
 class TestSM026:
@@ -109,7 +107,10 @@ class TestSM026:
     def test_sm026_or_nowhere(self) -> None:
         simulation, run = played(packed(), racks=(2, 2))
         assert racks_of(simulation) == [""] * 3
-        assert f"it needs nodes for 3 pods at once, and there are none so near by {RACK}" in told(run, What.UNPLACED)[0]
+        assert (
+            f"it needs nodes for 3 pods at once, and there are none so near by {RACK}"
+            in told(run, EntryKind.UNPLACED)[0]
+        )
 
     def test_sm026_of_two_racks_with_room_the_fuller_is_taken(self) -> None:
         assert racks_of(played(packed(), racks=(4, 3))[0]) == ["r1"] * 3
@@ -183,10 +184,10 @@ def test_sm067_a_pod_that_is_bound_away_from_its_gang_is_found() -> None:
     simulation, _ = played(packed())
     (pod, *_) = simulation.cluster.pods()
     simulation.cluster.put_pod(replace(pod, node=""))
-    simulation.cluster.tell()
+    simulation.cluster.deliver_changes()
     simulation.cluster.put_pod(replace(pod, node="n0-0"))
     with pytest.raises(Violated) as found:
-        simulation.cluster.tell()
+        simulation.cluster.deliver_changes()
     assert found.value.violation.code == "B6"
 
 
@@ -201,14 +202,14 @@ def test_sm067_a_pod_is_not_bound_away_by_what_its_gang_requires_of_others() -> 
         simulation.cluster.put_pod(replace(pod, node=node))
     (other,) = (pod for pod in simulation.cluster.pods() if "-b-" in pod.name)
     simulation.cluster.put_pod(replace(other, node=""))
-    simulation.cluster.tell()
+    simulation.cluster.deliver_changes()
     simulation.cluster.put_pod(replace(other, node="n0-1"))
-    simulation.cluster.tell()
+    simulation.cluster.deliver_changes()
     simulation.cluster.put_pod(replace(far[0], node=""))
-    simulation.cluster.tell()
+    simulation.cluster.deliver_changes()
     simulation.cluster.put_pod(replace(far[0], node="n0-0"))
     with pytest.raises(Violated) as wrong:
-        simulation.cluster.tell()
+        simulation.cluster.deliver_changes()
     assert wrong.value.violation.code == "B6"
 
 
@@ -234,7 +235,7 @@ class TestSM089:
         found = kept(simulation, "shelves")
         assert found is not None
         assert found.finalizers == (TOPOLOGY_FINALIZER,)
-        assert any("ClusterTopology" in line for line in told(run, What.DENIED))
+        assert any("ClusterTopology" in line for line in told(run, EntryKind.DENIED))
 
     def test_sm089_a_cache_that_stands_still_is_waited_for(self) -> None:
         lag = {"at": "0s", "lagCache": {"kinds": ["ClusterTopology"], "span": "20s"}}
@@ -301,14 +302,14 @@ class TestSM090:
     def test_sm090_what_is_wrong_is_refused(self, manifest: Json) -> None:
         _, run = played(packed(), {"at": "20s", "applyTopology": {"manifest": manifest}})
         assert run.history.refused == 1
-        assert told(run, What.REFUSED)[0].startswith("None ClusterTopology")
+        assert told(run, EntryKind.REFUSED)[0].startswith("None ClusterTopology")
 
     def test_sm090_who_is_not_there_cannot_be_deleted(self) -> None:
         again: list[Json] = [{"at": at, "deleteTopology": {"name": "shelves"}} for at in ("20s", "30s")]
         simulation, run = played(packed(), *again)
-        assert "ClusterTopology shelves is being deleted already" in told(run, What.NO_EFFECT)[0]
+        assert "ClusterTopology shelves is being deleted already" in told(run, EntryKind.NO_EFFECT)[0]
         _, run = played(packed(name=""), *again)
-        assert "there is no ClusterTopology shelves" in told(run, What.NO_EFFECT)[0]
+        assert "there is no ClusterTopology shelves" in told(run, EntryKind.NO_EFFECT)[0]
         assert kept(simulation, "shelves") is not None
 
     def test_sm090_a_topology_that_is_made_again_is_another_one(self) -> None:

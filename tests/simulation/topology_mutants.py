@@ -20,14 +20,14 @@ from grove_core.resources.configuration import Configuration
 from grove_core.resources.topology_usage import topology_use_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.cluster.admission import Admission
-from grove_shell.simulator.operator.simulated_operator import Decide, Keep
+from grove_shell.simulator.operator.simulated_operator import Decide, DecideTopology
 from grove_shell.simulator.random_events.random_topology_events import HIERARCHIES, topology_raw
 from grove_shell.simulator.random_events.random_topology_events import told as told_of
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.fault_events import HoldForeign, Reconfigure
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.scenario.user_events import ApplySet, ApplyTopology, Named, TopologyAt
-from grove_shell.simulator.simulation import Options
+from grove_shell.simulator.scenario.user_events import ApplySet, ApplyTopology, SetByName, TopologyByName
+from grove_shell.simulator.simulation import SimulationOptions
 from grove_shell.simulator.virtual_time import SECOND
 from tests.simulation.domain_mutants import changed
 from tests.simulation.mutants import created, step_of, with_steps
@@ -248,38 +248,40 @@ def stirred(scenario: Scenario) -> Scenario:
         Event(at=21 * SECOND, apply_topology=levels(used)),
         Event(at=22 * SECOND, reconfigure=Reconfigure(topology_aware_scheduling=other, down=100)),
         Event(at=30 * SECOND, hold_foreign=held(used)),
-        Event(at=31 * SECOND, delete_set=Named(name=name)),
+        Event(at=31 * SECOND, delete_set=SetByName(name=name)),
         Event(at=62 * SECOND, reconfigure=Reconfigure(topology_aware_scheduling=off, down=100)),
         Event(at=70 * SECOND, apply_set=goes_to("alpha")),
         Event(at=80 * SECOND, reconfigure=Reconfigure(topology_aware_scheduling=on, down=100)),
-        Event(at=90 * SECOND, delete_set=Named(name=name)),
+        Event(at=90 * SECOND, delete_set=SetByName(name=name)),
         Event(at=100 * SECOND, apply_set=goes_to("alpha")),
         Event(at=100 * SECOND + 900, apply_set=goes_to("beta")),
-        Event(at=100 * SECOND + 900, delete_topology=TopologyAt(name="beta")),
-        Event(at=105 * SECOND, delete_set=Named(name=name)),
+        Event(at=100 * SECOND + 900, delete_topology=TopologyByName(name="beta")),
+        Event(at=105 * SECOND, delete_set=SetByName(name=name)),
         Event(at=115 * SECOND, apply_topology=levels("beta")),
         Event(at=118 * SECOND, apply_set=goes_to("missing")),
         Event(at=120 * SECOND, hold_foreign=held("beta")),
-        Event(at=121 * SECOND, delete_topology=TopologyAt(name="beta")),
+        Event(at=121 * SECOND, delete_topology=TopologyByName(name="beta")),
         Event(at=130 * SECOND, apply_set=goes_to("beta")),
         Event(at=160 * SECOND, apply_set=ApplySet(manifest=dict(manifest))),
     )
     return scenario.with_events((*scenario.spec.events, *events))
 
 
-def _deciding(decide: Decide) -> Callable[[], Options]:
-    return lambda: Options(check=True, deaf=True, decide=decide)
+def _deciding(decide: Decide) -> Callable[[], SimulationOptions]:
+    return lambda: SimulationOptions(check=True, counts_only=True, decide=decide)
 
 
-def _keeping(keep: Keep, **admission: Any) -> Callable[[], Options]:
-    return lambda: Options(check=True, deaf=True, keep=keep, admission=Admission(**admission))
+def _keeping(keep: DecideTopology, **admission: Any) -> Callable[[], SimulationOptions]:
+    return lambda: SimulationOptions(
+        check=True, counts_only=True, decide_topology=keep, admission=Admission(**admission)
+    )
 
 
-def _admitting(**admission: Any) -> Callable[[], Options]:
-    return lambda: Options(check=True, deaf=True, admission=Admission(**admission))
+def _admitting(**admission: Any) -> Callable[[], SimulationOptions]:
+    return lambda: SimulationOptions(check=True, counts_only=True, admission=Admission(**admission))
 
 
-TOPOLOGY_MUTANTS: Final[Mapping[str, tuple[Callable[[], Options], frozenset[str]]]] = {
+TOPOLOGY_MUTANTS: Final[Mapping[str, tuple[Callable[[], SimulationOptions], frozenset[str]]]] = {
     "falls back to the default": (_deciding(falls_back), frozenset({"TP5", "TP8"})),
     "follows always": (_deciding(follows_always), frozenset({"TP3"})),
     "says nothing": (_deciding(says_nothing), frozenset({"TP5"})),

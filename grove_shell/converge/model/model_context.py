@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from grove_shell.converge.model.costs import Costs
 from grove_shell.converge.model.participants import Participants
 from grove_shell.converge.model.processor import Processor
-from grove_shell.simulator.event_queue import Agenda
+from grove_shell.simulator.event_queue import EventQueue
 
 
 @dataclass(slots=True)
@@ -30,12 +30,12 @@ class ModelContext:
 
     participants: Participants
     costs: Costs
-    agenda: Agenda
+    agenda: EventQueue
     processor: Processor
     counters: RunCounters = field(default_factory=RunCounters)
 
 
 def model_context_of(participants: Participants, costs: Costs) -> ModelContext:
     """A stage on which nothing has happened yet."""
-    agenda = Agenda()
+    agenda = EventQueue()
     return ModelContext(participants, costs, agenda, Processor(agenda, participants.point.server_cores))

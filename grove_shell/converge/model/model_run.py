@@ -69,10 +69,10 @@ class ModelRun:
         """Play it to its end, or to its limit."""
         agenda, limit = self._context.agenda, round(self._point.run_limit_s * SECOND)
         for worker in self.workers:
-            agenda.at(worker.arrives_at, worker.start)
+            agenda.schedule(worker.arrives_at, worker.start)
         self._controller.start()
-        while agenda.following is not None and agenda.following <= limit:
-            agenda.step()
+        while agenda.next_at is not None and agenda.next_at <= limit:
+            agenda.run_next()
         return self._added_up()
 
     def _daemons_hear(self, daemons: list[int], version: int, view: Any) -> None:  # noqa: ANN401 - see seams

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 
-from grove_shell.simulator.event_queue import Agenda
+from grove_shell.simulator.event_queue import EventQueue
 
 Begin = Callable[[], int]
 Done = Callable[[], None]
@@ -17,7 +17,7 @@ class Processor:
         busy_us: processor time spent so far.
     """
 
-    def __init__(self, agenda: Agenda, cores: int | None) -> None:
+    def __init__(self, agenda: EventQueue, cores: int | None) -> None:
         """Begin idle.
 
         Args:
@@ -47,7 +47,7 @@ class Processor:
     def _take(self, begin: Begin, done: Done) -> None:
         cost = begin()
         self.busy_us += cost
-        self._agenda.after(cost, partial(self._finished, done))
+        self._agenda.schedule_after(cost, partial(self._finished, done))
 
     def _finished(self, done: Done) -> None:
         if self._queue:

@@ -40,7 +40,7 @@ class SimulatedController:
 
     def _plan_look(self, delay: int) -> None:
         self._busy, self._again = True, False
-        self._context.agenda.after(delay, self._look)
+        self._context.agenda.schedule_after(delay, self._look)
 
     def _look(self) -> None:
         self._again = False
@@ -49,7 +49,7 @@ class SimulatedController:
             self._busy = False
             return
         arrives = self._bucket.take(self._context.agenda.now) + round(self._context.costs.wire_us)
-        self._context.agenda.at(arrives, partial(self._server.take, write, partial(self._answered, write)))
+        self._context.agenda.schedule(arrives, partial(self._server.take, write, partial(self._answered, write)))
 
     def _answered(self, write: ModelWrite, told: WriteResult) -> None:
         self._model.answered(write, told)

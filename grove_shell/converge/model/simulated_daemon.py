@@ -64,7 +64,7 @@ class SimulatedDaemon:
         """List, and watch from there."""
         wire = round(self._context.costs.wire_us)
         sent = self._bucket.take(self._context.agenda.now)
-        self._context.agenda.at(sent + wire, partial(self._server.show, self._number, self.hears))
+        self._context.agenda.schedule(sent + wire, partial(self._server.show, self._number, self.hears))
 
     def hears(self, version: int, view: Any) -> None:  # noqa: ANN401 - as its mind has it
         """An event of its watch, or its first list."""
@@ -90,13 +90,13 @@ class SimulatedDaemon:
             if self.pushed_at is None:
                 self.pushed_at = agenda.now
             self.starts += 1
-            agenda.after(self.ready_after, partial(self._ready, self.starts))
+            agenda.schedule_after(self.ready_after, partial(self._ready, self.starts))
             action = self._model.looks(agenda.now)
         if isinstance(action, ModelWrite):
             self._send(action)
         elif isinstance(action, WakeAt) and (self._look_at is None or action.until < self._look_at):
             self._look_at = action.until
-            agenda.at(action.until, partial(self._wake, action.until))
+            agenda.schedule(action.until, partial(self._wake, action.until))
 
     def _wake(self, moment: int) -> None:
         if self._look_at != moment:
@@ -119,7 +119,7 @@ class SimulatedDaemon:
         self._context.counters.uploaded_bytes += self._server.body(write)
         sent = self._bucket.take(self._context.agenda.now)
         arrives = sent + round(self._context.costs.wire_us)
-        self._context.agenda.at(arrives, partial(self._server.take, write, partial(self._answered, write)))
+        self._context.agenda.schedule(arrives, partial(self._server.take, write, partial(self._answered, write)))
 
     def _answered(self, write: ModelWrite, told: WriteResult) -> None:
         self._busy = False

@@ -89,7 +89,7 @@ class SimulatedServer:
             self._watches.begin(daemon)
             version = self._store.version(object_number) or self._store.latest
             answer = partial(listed, version, self._store.view(object_number, clique))
-            self._agenda.after(self._wire, answer)
+            self._agenda.schedule_after(self._wire, answer)
 
         self._processor.submit(cost, done)
 
@@ -103,13 +103,13 @@ class SimulatedServer:
         else:
             request.waiting = True
             self._queue.append(request)
-            self._agenda.after(self._costs.seat_wait_ms * _MILLI, partial(self._turn_away, request))
+            self._agenda.schedule_after(self._costs.seat_wait_ms * _MILLI, partial(self._turn_away, request))
 
     def _turn_away(self, request: _Request) -> None:
         if request.waiting:
             request.waiting = False
             self._counters.throttled += request.write.writer != CONTROLLER_NUMBER
-            self._agenda.after(self._wire, partial(request.answer, WriteResult(ResultKind.BUSY)))
+            self._agenda.schedule_after(self._wire, partial(request.answer, WriteResult(ResultKind.BUSY)))
 
     def _work(self, request: _Request) -> None:
         self._processor.submit(partial(self._cost, request), partial(self._worked, request))
@@ -137,7 +137,7 @@ class SimulatedServer:
         else:
             cost = round(self._costs.store_us)
             self.store_us += cost
-            later = partial(self._agenda.after, round(self._costs.commit_us), partial(self._commit, request))
+            later = partial(self._agenda.schedule_after, round(self._costs.commit_us), partial(self._commit, request))
             self._processor.submit(lambda: cost, later)
 
     def _commit(self, request: _Request) -> None:
@@ -190,7 +190,7 @@ class SimulatedServer:
         self._end(request, WriteResult(ResultKind.DONE, self._store.version(write.object_number), view))
 
     def _end(self, request: _Request, told: WriteResult) -> None:
-        self._agenda.after(self._wire, partial(request.answer, told))
+        self._agenda.schedule_after(self._wire, partial(request.answer, told))
         while self._queue:
             following = self._queue.popleft()
             if following.waiting:

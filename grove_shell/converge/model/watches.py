@@ -86,8 +86,8 @@ class Watches:
             self._counters.watch_events += count
             self._counters.watch_bytes += count * news.size
         cost, told = round(each * _ONLOOKERS), partial(self._hearers.onlookers, news)
-        self._processor.submit(lambda: cost, partial(self._agenda.after, self._wire, told))
+        self._processor.submit(lambda: cost, partial(self._agenda.schedule_after, self._wire, told))
         for view, daemons in heard:
             job = round(each * len(daemons))
             told = partial(self._hearers.daemons, daemons, news.version, view)
-            self._processor.submit(partial(int, job), partial(self._agenda.after, self._wire, told))
+            self._processor.submit(partial(int, job), partial(self._agenda.schedule_after, self._wire, told))

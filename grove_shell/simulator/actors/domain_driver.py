@@ -10,22 +10,22 @@ from grove_core.kernel.steps import DropFinalizer, Stage, Step
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import NOT_DISCOVERED
 from grove_shell.simulator.cluster.changes import Change
-from grove_shell.simulator.cluster.simulated_cluster import Cluster
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.scenario.scenario import DriverSpec
 
 FINALIZER: Final = "resource.nvidia.com/computeDomain"
 
 
-class Driver:
+class DomainDriver:
     """Is installed at its time, puts its finalizer on every domain, and takes it away a while after the deletion."""
 
-    def __init__(self, cluster: Cluster, spec: DriverSpec) -> None:
+    def __init__(self, cluster: SimulatedCluster, spec: DriverSpec) -> None:
         self.cluster = cluster
         self.spec = spec
         if spec.installed:
-            cluster.agenda.at(spec.installed, self._install)
+            cluster.queue.schedule(spec.installed, self._install)
 
-    def hear(self, changes: Iterable[Change]) -> None:
+    def on_changes(self, changes: Iterable[Change]) -> None:
         """Domains that came, and domains that are to go."""
         for change in changes if self.spec.release else ():
             item, before = change.after, change.before
@@ -34,12 +34,12 @@ class Driver:
             if not item.deleting and FINALIZER not in item.finalizers:
                 self.cluster.put(replace(item, finalizers=(*item.finalizers, FINALIZER)))
             elif item.deleting and isinstance(before, ComputeDomain) and not before.deleting:
-                self.cluster.agenda.after(self.spec.release, partial(self._release, item.ref, item.uid))
+                self.cluster.queue.schedule_after(self.spec.release, partial(self._release, item.ref, item.uid))
 
     def _install(self) -> None:
-        self.cluster.world.served = NOT_DISCOVERED
+        self.cluster.server.served = NOT_DISCOVERED
 
     def _release(self, ref: Ref, uid: str) -> None:
-        item = self.cluster.world.items.get(ref)
+        item = self.cluster.server.items.get(ref)
         if item is not None and item.uid == uid and FINALIZER in item.finalizers:
             self.cluster.attempt(Step(Stage.CLEANUP, ref, DropFinalizer(FINALIZER, item.guard), ()))

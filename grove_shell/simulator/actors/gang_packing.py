@@ -9,11 +9,11 @@ from typing import NamedTuple, TypeAlias
 
 from grove_core.resources.placement import NO_PACK, Pack, Placement
 from grove_core.resources.pod import Pod
-from grove_shell.simulator.cluster.nodes import ENDLESS, Asks, Node
+from grove_shell.simulator.cluster.nodes import ENDLESS, Node, PodRequests
 
 Found: TypeAlias = list[tuple[Pod, Node]]
-Asking: TypeAlias = Callable[[Pod], Asks]
-Choosing: TypeAlias = Callable[[Asks, Iterable[Node]], Node | None]
+Asking: TypeAlias = Callable[[Pod], PodRequests]
+Choosing: TypeAlias = Callable[[PodRequests, Iterable[Node]], Node | None]
 
 
 class Block(NamedTuple):

@@ -1,11 +1,11 @@
 """What ``kubectl delete`` does, whoever says it."""
 
 from grove_core.resources.meta import Resource
-from grove_shell.simulator.cluster.simulated_cluster import Cluster
-from grove_shell.simulator.recording.history import Actor, History, NoEffect, What
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
+from grove_shell.simulator.recording.history import Actor, EntryKind, History, NoEffect
 
 
-def delete(cluster: Cluster, history: History, item: Resource | None, what: str) -> None:
+def delete(cluster: SimulatedCluster, history: History, item: Resource | None, what: str) -> None:
     """Delete an object, or say why that does nothing.
 
     Args:
@@ -19,5 +19,5 @@ def delete(cluster: Cluster, history: History, item: Resource | None, what: str)
         raise NoEffect(f"there is no {what}")
     if item.deleting:
         raise NoEffect(f"{what} is being deleted already")
-    history.note(cluster.agenda.now, Actor.USER, What.DELETED, item.ref)
+    history.record(cluster.queue.now, Actor.USER, EntryKind.DELETED, item.ref)
     cluster.delete(item.ref)

@@ -9,9 +9,9 @@ from grove_core.kernel.frozen import FrozenMap, list_of
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.cluster.nodes import Node
-from grove_shell.simulator.cluster.simulated_cluster import Cluster, is_live
-from grove_shell.simulator.recording.history import Actor, History, What
-from grove_shell.simulator.scenario.scenario import KubeletSpec, Pace
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live
+from grove_shell.simulator.recording.history import Actor, EntryKind, History
+from grove_shell.simulator.scenario.scenario import KubeletSpec, PodTimings
 
 _RUNNING: Final = "Running"
 _CRASHED: Final = "CrashLoopBackOff"
@@ -25,18 +25,20 @@ def healthy(pod: Pod) -> Pod:
 class Kubelet:
     """All kubelets of a cluster; one of a node that is lost does nothing until the node is back."""
 
-    def __init__(self, cluster: Cluster, nodes: Mapping[str, Node], spec: KubeletSpec, history: History) -> None:
+    def __init__(
+        self, cluster: SimulatedCluster, nodes: Mapping[str, Node], spec: KubeletSpec, history: History
+    ) -> None:
         self.cluster = cluster
         self.nodes = nodes
         self.spec = spec
         self.history = history
-        self._plain = Pace(start=spec.start, ready=spec.ready, stop=spec.stop)
+        self._plain = PodTimings(start=spec.start, ready=spec.ready, stop=spec.stop)
         self._doing: dict[str, str] = {}  # uid -> what has been begun for it
         self._waiting: dict[str, tuple[tuple[str, int], ...]] = {}  # uid -> whom it starts after
-        self._names: dict[str, tuple[str, Pace]] = {}  # uid of a clique -> its name and pace
+        self._names: dict[str, tuple[str, PodTimings]] = {}  # uid of a clique -> its name and pace
         self._pods: dict[str, Pod] = {}
 
-    def hear(self, changes: Iterable[Change]) -> None:
+    def on_changes(self, changes: Iterable[Change]) -> None:
         """Begin what placed pods need, and see whether those that wait may go on."""
         moved = False
         for change in changes:
@@ -76,7 +78,7 @@ class Kubelet:
         """The pod stops being ready, and is again after a while; meanwhile its container is in CrashLoopBackOff."""
         self._doing[pod.uid] = "crash"
         self.cluster.put_pod(replace(pod, ready=False, trouble=_CRASHED, crashed=True, unready=False))
-        self.cluster.agenda.after(recovers, lambda: self._recover(pod.uid))
+        self.cluster.queue.schedule_after(recovers, lambda: self._recover(pod.uid))
 
     def fail(self, pod: Pod) -> None:
         """The pod ends, and will not be started again."""
@@ -86,7 +88,7 @@ class Kubelet:
     def _begin(self, uid: str, what: str, span: int | None) -> None:
         if self._doing.get(uid) != what:
             self._doing[uid] = what
-            self.cluster.agenda.after(span or 0, lambda: self._go_on(uid, what))
+            self.cluster.queue.schedule_after(span or 0, lambda: self._go_on(uid, what))
 
     def _go_on(self, uid: str, what: str) -> None:
         """What was begun is done; unless the pod, the node or the plan for it is another by now."""
@@ -95,14 +97,14 @@ class Kubelet:
             return
         del self._doing[uid]
         if what == "stop":
-            self._note(What.GONE, pod)
+            self._note(EntryKind.GONE, pod)
             self.cluster.end_pod(pod)
         elif what == "start":
             self._waiting[uid] = self._parents(pod)
             self._doing[uid] = "wait"
             self._try_to_run(uid)
         elif not pod.deleting:
-            self._note(What.READY, pod)
+            self._note(EntryKind.READY, pod)
             self.cluster.put_pod(healthy(replace(pod, scheduled=True)))
 
     def _try_to_run(self, uid: str) -> None:
@@ -112,20 +114,20 @@ class Kubelet:
         if all(self._ready_of(pod.namespace, name) >= count for name, count in self._waiting[uid]):
             del self._waiting[uid]
             del self._doing[uid]
-            self._note(What.STARTED, pod)
+            self._note(EntryKind.STARTED, pod)
             self.cluster.put_pod(replace(pod, phase=_RUNNING, unready=self._starts_at_once(pod)))
 
     def _recover(self, uid: str) -> None:
         pod = self._now(uid)
         if pod is not None and self._doing.get(uid) == "crash" and is_live(pod):
             del self._doing[uid]
-            self._note(What.READY, pod)
+            self._note(EntryKind.READY, pod)
             self.cluster.put_pod(healthy(replace(pod, phase=_RUNNING)))
 
     def _now(self, uid: str) -> Pod | None:
         """The pod as it is stored, if its kubelet is there to do something."""
         known = self._pods.get(uid)
-        pod = self.cluster.world.pod(known.ref) if known is not None else None
+        pod = self.cluster.server.pod(known.ref) if known is not None else None
         if pod is None or pod.uid != uid:
             return None
         node = self.nodes.get(pod.node)
@@ -135,13 +137,13 @@ class Kubelet:
             return None
         return pod
 
-    def _of(self, pod: Pod) -> tuple[str, Pace]:
+    def _of(self, pod: Pod) -> tuple[str, PodTimings]:
         """Name and pace of the clique of a pod; also where the clique is gone."""
         found = self._names.get(pod.owner_uid)
         if found is None:
-            name = self.cluster.world.name_of(pod.owner_uid)
+            name = self.cluster.server.name_of(pod.owner_uid)
             short = max((key for key in self.spec.cliques if name.endswith(f"-{key}")), key=len, default="")
-            own = self.spec.cliques.get(short, Pace())
+            own = self.spec.cliques.get(short, PodTimings())
             given = {key: value for key in ("start", "ready", "stop") if (value := getattr(own, key)) is not None}
             found = (name, self._plain.model_copy(update=given))
             if name:
@@ -168,15 +170,15 @@ class Kubelet:
 
     def _containers(self, pod: Pod, key: str) -> list[FrozenMap]:
         """The containers of a pod that was made in this run; of a pod of the dump only its facts are known."""
-        manifest = self.cluster.world.manifests.get(pod.ref)
+        manifest = self.cluster.server.manifests.get(pod.ref)
         spec = manifest.get("spec") if manifest is not None else None
         return [one for one in list_of(spec, key) if isinstance(one, FrozenMap)] if isinstance(spec, FrozenMap) else []
 
     def _ready_of(self, namespace: str, clique: str) -> int:
         owner = self.cluster.clique(f"{namespace}/{clique}")
-        return sum(pod.ready for pod in self.cluster.world.pods.get(owner.uid, ())) if owner is not None else 0
+        return sum(pod.ready for pod in self.cluster.server.pods.get(owner.uid, ())) if owner is not None else 0
 
-    def _note(self, what: What, pod: Pod) -> None:
-        self.history.note(
-            self.cluster.agenda.now, Actor.KUBELET, what, pod.ref, clique=self._of(pod)[0], detail=pod.node
+    def _note(self, what: EntryKind, pod: Pod) -> None:
+        self.history.record(
+            self.cluster.queue.now, Actor.KUBELET, what, pod.ref, clique=self._of(pod)[0], detail=pod.node
         )

@@ -8,8 +8,8 @@ from grove_core.resources.pod import Pod
 from grove_shell.simulator.actors.kubelet import Kubelet, healthy
 from grove_shell.simulator.actors.scheduler import Scheduler
 from grove_shell.simulator.cluster.nodes import Node, nodes_of
-from grove_shell.simulator.cluster.simulated_cluster import Cluster, is_live
-from grove_shell.simulator.recording.history import Actor, History, NoEffect, What
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live
+from grove_shell.simulator.recording.history import Actor, EntryKind, History, NoEffect
 from grove_shell.simulator.scenario.user_events import NodePool
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
@@ -23,7 +23,12 @@ class NodeController:
     """Everything that happens to nodes."""
 
     def __init__(
-        self, cluster: Cluster, nodes: dict[str, Node], scheduler: Scheduler, kubelet: Kubelet, history: History
+        self,
+        cluster: SimulatedCluster,
+        nodes: dict[str, Node],
+        scheduler: Scheduler,
+        kubelet: Kubelet,
+        history: History,
     ) -> None:
         self.cluster = cluster
         self.nodes = nodes
@@ -46,10 +51,10 @@ class NodeController:
         if not node.up:
             raise NoEffect(f"node {name} is lost already")
         self._tell(f"node {name} is lost")
-        node.up, node.lost_at = False, self.cluster.agenda.now
+        node.up, node.lost_at = False, self.cluster.queue.now
         lost_at = node.lost_at
-        self.cluster.agenda.after(GRACE, self._if_still_lost(name, lost_at, self._distrust))
-        self.cluster.agenda.after(GRACE + TOLERATION, self._if_still_lost(name, lost_at, self._evict))
+        self.cluster.queue.schedule_after(GRACE, self._if_still_lost(name, lost_at, self._distrust))
+        self.cluster.queue.schedule_after(GRACE + TOLERATION, self._if_still_lost(name, lost_at, self._evict))
 
     def restore(self, name: str) -> None:
         """The kubelet answers again; what it was told to stop in the meantime it stops now."""
@@ -69,7 +74,7 @@ class NodeController:
         """The node is taken away; after 40 s its pods are, too."""
         del self.nodes[self._node(name).name]
         self._tell(f"node {name} is removed")
-        self.cluster.agenda.after(GRACE, lambda: self._collect(name))
+        self.cluster.queue.schedule_after(GRACE, lambda: self._collect(name))
 
     def cordon(self, name: str, *, closed: bool) -> None:
         """Nothing new is placed on a node any more, or is again."""
@@ -89,7 +94,7 @@ class NodeController:
         return node
 
     def _tell(self, words: str) -> None:
-        self.history.note(self.cluster.agenda.now, Actor.NODES, What.NODE, detail=words)
+        self.history.record(self.cluster.queue.now, Actor.NODES, EntryKind.NODE, detail=words)
 
     def _if_still_lost(self, name: str, lost_at: int, act: Callable[[Node], None]) -> Callable[[], None]:
         def check() -> None:
@@ -104,23 +109,23 @@ class NodeController:
         for pod in self._pods_on(node.name):
             if pod.ready:
                 self.cluster.put_pod(replace(pod, ready=False, trouble="NodeLost"))
-                self._note(What.UNREADY, pod, f"node {node.name} is lost")
+                self._note(EntryKind.UNREADY, pod, f"node {node.name} is lost")
 
     def _evict(self, node: Node) -> None:
         for pod in self._pods_on(node.name):
             if is_live(pod):
-                self._note(What.DELETED, pod, f"node {node.name} has been lost for {GRACE // SECOND + 300} s")
+                self._note(EntryKind.DELETED, pod, f"node {node.name} has been lost for {GRACE // SECOND + 300} s")
                 self.cluster.delete(pod.ref)
 
     def _collect(self, name: str) -> None:
         for pod in self._pods_on(name) if name not in self.nodes else ():
-            self._note(What.GONE, pod, f"node {name} is gone")
+            self._note(EntryKind.GONE, pod, f"node {name} is gone")
             self.cluster.delete(pod.ref)
             self.cluster.end_pod(pod)
 
     def _pods_on(self, name: str) -> list[Pod]:
         return sorted((pod for pod in self.cluster.pods() if pod.node == name), key=lambda pod: pod.name)
 
-    def _note(self, what: What, pod: Pod, detail: str) -> None:
-        clique = self.cluster.world.name_of(pod.owner_uid)
-        self.history.note(self.cluster.agenda.now, Actor.NODES, what, pod.ref, clique=clique, detail=detail)
+    def _note(self, what: EntryKind, pod: Pod, detail: str) -> None:
+        clique = self.cluster.server.name_of(pod.owner_uid)
+        self.history.record(self.cluster.queue.now, Actor.NODES, what, pod.ref, clique=clique, detail=detail)

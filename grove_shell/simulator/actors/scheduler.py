@@ -13,9 +13,9 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
 from grove_shell.simulator.actors.gang_packing import Block, Found, block_of, give_back, placed_in, required_in
 from grove_shell.simulator.cluster.changes import Change
-from grove_shell.simulator.cluster.nodes import ENDLESS, NOTHING_ASKED, Asks, Node, asks_of, count_pods
-from grove_shell.simulator.cluster.simulated_cluster import Cluster, is_live
-from grove_shell.simulator.recording.history import Actor, History, What
+from grove_shell.simulator.cluster.nodes import ENDLESS, NO_REQUESTS, Node, PodRequests, count_pods, requests_of
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live
+from grove_shell.simulator.recording.history import Actor, EntryKind, History
 from grove_shell.simulator.scenario.scenario import SchedulerSpec
 
 
@@ -26,17 +26,19 @@ class Scheduler:
         pending: pods that wait for a node, by uid.
     """
 
-    def __init__(self, cluster: Cluster, nodes: dict[str, Node], spec: SchedulerSpec, history: History) -> None:
+    def __init__(
+        self, cluster: SimulatedCluster, nodes: dict[str, Node], spec: SchedulerSpec, history: History
+    ) -> None:
         self.cluster = cluster
         self.nodes = nodes
         self.spec = spec
         self.history = history
         self.pending: dict[str, Pod] = {}
-        self._asks: dict[tuple[str, str], Asks] = {}
+        self._asks: dict[tuple[str, str], PodRequests] = {}
         self._stuck: dict[tuple[str, str], str] = {}
         self._noted = False
 
-    def hear(self, changes: Iterable[Change]) -> None:
+    def on_changes(self, changes: Iterable[Change]) -> None:
         """Learn what there is to place, and whether it is worth another try."""
         worth = False
         for change in changes:
@@ -51,16 +53,16 @@ class Scheduler:
         """Something changed that may let pods be placed."""
         if self.pending and not self._noted:
             self._noted = True
-            self.cluster.agenda.after(self.spec.delay, self._look)
+            self.cluster.queue.schedule_after(self.spec.delay, self._look)
 
-    def asks(self, pod: Pod) -> Asks:
+    def asks(self, pod: Pod) -> PodRequests:
         """What a pod asks of its node; nothing where nobody knows its manifest."""
         key = (pod.owner_uid, pod.template_hash)
         found = self._asks.get(key)
         if found is None:
-            manifest = self.cluster.world.manifests.get(pod.ref)
+            manifest = self.cluster.server.manifests.get(pod.ref)
             spec = manifest.get("spec") if manifest is not None else None
-            found = self._asks[key] = asks_of(spec) if isinstance(spec, FrozenMap) else NOTHING_ASKED
+            found = self._asks[key] = requests_of(spec) if isinstance(spec, FrozenMap) else NO_REQUESTS
         return found
 
     def _hear_of_pod(self, change: Change) -> bool:
@@ -77,10 +79,10 @@ class Scheduler:
         """One pass over everything that waits."""
         self._noted = False
         count_pods(self.nodes.values(), ((pod, self.asks(pod)) for pod in self.cluster.pods() if pod.node))
-        cliques = {item.uid: item for item in self.cluster.world.items.values() if isinstance(item, PodClique)}
+        cliques = {item.uid: item for item in self.cluster.server.items.values() if isinstance(item, PodClique)}
         gangs: defaultdict[tuple[str, str], list[Pod]] = defaultdict(list)
         for uid, pod in tuple(self.pending.items()):
-            stored = self.cluster.world.pod(pod.ref)
+            stored = self.cluster.server.pod(pod.ref)
             if stored is None or stored.uid != uid or stored.owner_uid not in cliques:
                 del self.pending[uid]  # it went in this very moment
             else:
@@ -88,7 +90,7 @@ class Scheduler:
         self._stuck = {gang: why for gang, why in self._stuck.items() if gang in gangs}
         for (namespace, name), waiting in sorted(gangs.items()):
             pods = sorted(waiting, key=lambda pod: (cliques[pod.owner_uid].ref.name, pod.index, pod.name))
-            gang = self.cluster.world.items.get(Ref(SCHEDULER, "PodGang", namespace, name))
+            gang = self.cluster.server.items.get(Ref(SCHEDULER, "PodGang", namespace, name))
             if isinstance(gang, PodGang) and self.spec.gang_aware and not gang.deleting:
                 pods = self._place_gang(gang, pods, cliques)
             else:
@@ -138,7 +140,7 @@ class Scheduler:
         """By PodClique, the nodes of the pods of a gang that are placed and count."""
         found: defaultdict[str, list[Node]] = defaultdict(list)
         for uid, clique in cliques.items():
-            for pod in self.cluster.world.pods.get(uid, ()):
+            for pod in self.cluster.server.pods.get(uid, ()):
                 if pod.namespace == gang.ref.namespace and pod.gang == gang.ref.name and is_live(pod):
                     found[clique.ref.name] += [self.nodes[pod.node]] if pod.node in self.nodes else []
         return found
@@ -162,7 +164,7 @@ class Scheduler:
             pod.scheduled and is_live(pod) and pod.gang == gang.ref.name
             for uid, found in cliques.items()
             if found.ref.name == clique and found.ref.namespace == gang.ref.namespace
-            for pod in self.cluster.world.pods.get(uid, ())
+            for pod in self.cluster.server.pods.get(uid, ())
         )
 
     def _refuse(self, pods: Iterable[Pod]) -> list[Pod]:
@@ -180,7 +182,7 @@ class Scheduler:
             self._bind(placed, node, cliques)
         return found is not None
 
-    def _best(self, asks: Asks, nodes: Iterable[Node]) -> Node | None:
+    def _best(self, asks: PodRequests, nodes: Iterable[Node]) -> Node | None:
         """The fullest node that has room; of equal ones the first by name."""
         fitting = (
             node
@@ -202,8 +204,8 @@ class Scheduler:
         self._stuck.pop((pod.namespace, pod.gang), None)
         self.cluster.put_pod(replace(pod, node=node.name, scheduled=True, trouble=""))
         clique = cliques[pod.owner_uid].ref.name
-        self.history.note(
-            self.cluster.agenda.now, Actor.SCHEDULER, What.PLACED, pod.ref, clique=clique, detail=node.name
+        self.history.record(
+            self.cluster.queue.now, Actor.SCHEDULER, EntryKind.PLACED, pod.ref, clique=clique, detail=node.name
         )
 
     def _give_up(self, pod: Pod) -> None:
@@ -216,6 +218,6 @@ class Scheduler:
         if self._stuck.get(key) != why:
             self._stuck[key] = why
             ref = Ref(SCHEDULER, "PodGang", pods[0].namespace, gang)
-            self.history.note(
-                self.cluster.agenda.now, Actor.SCHEDULER, What.UNPLACED, ref, detail=str(len(pods)), because=(why,)
+            self.history.record(
+                self.cluster.queue.now, Actor.SCHEDULER, EntryKind.UNPLACED, ref, detail=str(len(pods)), because=(why,)
             )

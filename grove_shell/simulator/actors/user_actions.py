@@ -22,28 +22,28 @@ from grove_shell.reading.manifests import edit_between
 from grove_shell.simulator.actors.kubectl_delete import delete
 from grove_shell.simulator.actors.kubelet import Kubelet
 from grove_shell.simulator.cluster.admission import Admission
-from grove_shell.simulator.cluster.simulated_cluster import Cluster, is_live
-from grove_shell.simulator.recording.history import Actor, History, NoEffect, What
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live
+from grove_shell.simulator.recording.history import Actor, EntryKind, History, NoEffect
 from grove_shell.simulator.scenario.user_events import (
     ApplySet,
     Autoscale,
-    ClaimAt,
+    ClaimByName,
     CrashPod,
-    DomainAt,
-    Named,
-    NodeAt,
-    PodAt,
+    DomainByName,
+    NodeTarget,
+    PodByIndex,
     Scale,
+    SetByName,
 )
-from grove_shell.simulator.virtual_time import moment_of
+from grove_shell.simulator.virtual_time import time_at
 
 Manifest = Mapping[str, Any]
 Fill = Callable[[Manifest], dict[str, Any]]
-Asked = Callable[[Manifest, Manifest | None, Manifest | Deny], None]
+OnSetWrite = Callable[[Manifest, Manifest | None, Manifest | Deny], None]
 
 
 @dataclass(slots=True)
-class Users:
+class UserActions:
     """People and autoscalers, with what they applied last.
 
     Attributes:
@@ -53,13 +53,13 @@ class Users:
         rules: of the operator, whose webhooks give a set its delay (GF-001).
     """
 
-    cluster: Cluster
+    cluster: SimulatedCluster
     kubelet: Kubelet
     history: History
     start: datetime
     manifests: dict[tuple[str, str], Manifest] = field(default_factory=dict)
     admission: Admission = field(default_factory=Admission)
-    asked: Asked | None = None
+    on_set_write: OnSetWrite | None = None
     rules: RuleSet = DESIGN
     _last_applied: dict[tuple[str, str], Manifest] = field(default_factory=dict)
 
@@ -69,16 +69,16 @@ class Users:
         meta = manifest["metadata"]
         self._last_applied[meta["namespace"], meta["name"]] = manifest
 
-    def apply(self, deed: ApplySet) -> None:
+    def apply(self, arguments: ApplySet) -> None:
         """Apply a set, if admission lets it pass."""
-        self._apply(deed.manifest)
+        self._apply(arguments.manifest)
 
     def admit(self, manifest: Manifest) -> None:
         """Put a set there that was admitted before."""
         root = podcliqueset_of(manifest)
         key = (root.ref.namespace, root.ref.name)
         self.manifests[key] = manifest
-        found = self.cluster.world.items.get(root.ref)
+        found = self.cluster.server.items.get(root.ref)
         if isinstance(found, PodCliqueSet):
             spec = with_default_delay(root.spec, self.rules)
             generation = None if found.generation is None else found.generation + (found.spec != spec)
@@ -95,68 +95,70 @@ class Users:
                 self.cluster.put(changed)
             return
         applied = as_applied(Snapshot(root=root, pods_of={}, now=self.start), self.rules).root
-        made = replace(applied, created_at=moment_of(self.start, self._now).replace(microsecond=0))
-        self.cluster.add(replace(made, uid=self.cluster.world.new_uid(root.ref)))
+        made = replace(applied, created_at=time_at(self.start, self._now).replace(microsecond=0))
+        self.cluster.add(replace(made, uid=self.cluster.server.new_uid(root.ref)))
 
-    def scale(self, deed: Scale) -> None:
+    def scale(self, arguments: Scale) -> None:
         """Write the replicas of an object: of a set through admission, of the others as their scale subresource."""
-        item = self.cluster.named(deed.kind, deed.name)
+        item = self.cluster.named(arguments.kind, arguments.name)
         if isinstance(item, PodCliqueSet):
             manifest = self.manifests[item.ref.namespace, item.ref.name]
-            changed = {**manifest, "spec": {**manifest["spec"], "replicas": deed.replicas}}
-            self._apply(changed, f"replicas {item.spec.replicas} to {deed.replicas}")
+            changed = {**manifest, "spec": {**manifest["spec"], "replicas": arguments.replicas}}
+            self._apply(changed, f"replicas {item.spec.replicas} to {arguments.replicas}")
         elif isinstance(item, ScalingGroup | PodClique):
-            self._scale(item, deed.replicas, Actor.USER)
+            self._scale(item, arguments.replicas, Actor.USER)
         else:
-            raise NoEffect(f"there is no {deed.kind} {deed.name}")
+            raise NoEffect(f"there is no {arguments.kind} {arguments.name}")
 
-    def autoscale(self, deed: Autoscale) -> None:
+    def autoscale(self, arguments: Autoscale) -> None:
         """An autoscaler writes what it wants, within its bounds, to what it scales."""
-        scaler = self.cluster.named("HorizontalPodAutoscaler", deed.name)
+        scaler = self.cluster.named("HorizontalPodAutoscaler", arguments.name)
         spec = scaler.spec if isinstance(scaler, OwnedObject) else None
         if spec is None:
-            raise NoEffect(f"there is no autoscaler {deed.name}")
+            raise NoEffect(f"there is no autoscaler {arguments.name}")
         target, least, most = spec["scaleTargetRef"], spec.get("minReplicas", 1), spec["maxReplicas"]
         assert isinstance(target, FrozenMap) and isinstance(least, int) and isinstance(most, int)  # noqa: S101, PT018 - the schema of autoscalers says so; three facts, one sentence
         item = self.cluster.named(str(target["kind"]), str(target["name"]))
         if isinstance(item, ScalingGroup | PodClique):
-            self._scale(item, min(max(deed.replicas, least), most), Actor.AUTOSCALER)
+            self._scale(item, min(max(arguments.replicas, least), most), Actor.AUTOSCALER)
         else:
             raise NoEffect(f"there is no {target['kind']} {target['name']}")
 
-    def delete_set(self, deed: Named) -> None:
+    def delete_set(self, arguments: SetByName) -> None:
         """Delete a set, as ``kubectl delete`` does."""
-        self._delete("PodCliqueSet", deed.name)
+        self._delete("PodCliqueSet", arguments.name)
 
-    def delete_domain(self, deed: DomainAt) -> None:
+    def delete_domain(self, arguments: DomainByName) -> None:
         """Delete a ComputeDomain, as ``kubectl delete`` does."""
-        self._delete(DOMAIN_KIND, deed.name)
+        self._delete(DOMAIN_KIND, arguments.name)
 
-    def delete_claim(self, deed: ClaimAt) -> None:
+    def delete_claim(self, arguments: ClaimByName) -> None:
         """Delete a ResourceClaim in the same way."""
-        self._delete(CLAIM_KIND, deed.name)
+        self._delete(CLAIM_KIND, arguments.name)
 
-    def delete_pod(self, deed: PodAt) -> None:
+    def delete_pod(self, arguments: PodByIndex) -> None:
         """Delete a pod."""
-        pod = self._pod(deed)
+        pod = self._pod(arguments)
         if pod.deleting:
             raise NoEffect(f"pod {pod.name} is being deleted already")
-        self.history.note(self._now, Actor.USER, What.DELETED, pod.ref, clique=deed.clique)
+        self.history.record(self._now, Actor.USER, EntryKind.DELETED, pod.ref, clique=arguments.clique)
         self.cluster.delete(pod.ref)
 
-    def fail_pod(self, deed: PodAt) -> None:
+    def fail_pod(self, arguments: PodByIndex) -> None:
         """A pod ends by itself."""
-        pod = self._placed_pod(deed)
-        self.history.note(self._now, Actor.KUBELET, What.FAILED, pod.ref, clique=deed.clique)
+        pod = self._placed_pod(arguments)
+        self.history.record(self._now, Actor.KUBELET, EntryKind.FAILED, pod.ref, clique=arguments.clique)
         self.kubelet.fail(pod)
 
-    def crash_pod(self, deed: CrashPod) -> None:
+    def crash_pod(self, arguments: CrashPod) -> None:
         """A pod stops being ready for a while."""
-        pod = self._placed_pod(deed)
-        self.history.note(self._now, Actor.KUBELET, What.CRASHED, pod.ref, clique=deed.clique, detail=pod.node)
-        self.kubelet.crash(pod, deed.recovers)
+        pod = self._placed_pod(arguments)
+        self.history.record(
+            self._now, Actor.KUBELET, EntryKind.CRASHED, pod.ref, clique=arguments.clique, detail=pod.node
+        )
+        self.kubelet.crash(pod, arguments.recovers)
 
-    def node_of(self, where: NodeAt) -> str:
+    def node_of(self, where: NodeTarget) -> str:
         """Which node is meant. Raises NoEffect where it is that of a pod that is not there, or has none."""
         if where.of is None:
             return where.node
@@ -167,7 +169,7 @@ class Users:
 
     @property
     def _now(self) -> int:
-        return self.cluster.agenda.now
+        return self.cluster.queue.now
 
     def _delete(self, kind: str, name: str) -> None:
         delete(self.cluster, self.history, self.cluster.named(kind, name), f"{kind} {name}")
@@ -180,22 +182,26 @@ class Users:
         there = self.cluster.named("PodCliqueSet", "/".join(key))
         old = self.manifests.get(key) if there is not None else None
         new = self._merged(manifest, old, key, dict)
-        verdict = self.admission.of_set(new, old, self.cluster.world.configuration, self.cluster.around())
+        verdict = self.admission.of_set(new, old, self.cluster.server.configuration, self.cluster.around())
         filled = self._merged(manifest, old, key, self.admission.defaults)
         stored = verdict if isinstance(verdict, Deny) else filled
-        if self.asked is not None:
-            self.asked(new, old, stored)
+        if self.on_set_write is not None:
+            self.on_set_write(new, old, stored)
         if isinstance(stored, Deny):
             self.history.refused += 1
             objections = tuple(str(objection) for objection in stored.objections)
-            self.history.note(self._now, Actor.USER, What.REFUSED, detail=f"PodCliqueSet {key[1]}", because=objections)
+            self.history.record(
+                self._now, Actor.USER, EntryKind.REFUSED, detail=f"PodCliqueSet {key[1]}", because=objections
+            )
             return
         self.admit(stored)
         if not what:
             self._last_applied[key] = manifest
         found = self.cluster.named("PodCliqueSet", "/".join(key))
         if found is not None:
-            self.history.note(self._now, Actor.USER, What.SCALED if what else What.APPLIED, found.ref, detail=what)
+            self.history.record(
+                self._now, Actor.USER, EntryKind.SCALED if what else EntryKind.APPLIED, found.ref, detail=what
+            )
 
     def _merged(self, manifest: Manifest, old: Manifest | None, key: tuple[str, str], defaults: Fill) -> Manifest:
         """What ``kubectl apply`` and these defaults make of the stored set (WL-198, WL-199)."""
@@ -207,10 +213,12 @@ class Users:
         if item.replicas == replicas:
             raise NoEffect(f"{item.ref.kind} {item.ref.name} has {replicas} replicas already")
         generation = None if item.generation is None else item.generation + 1
-        self.history.note(self._now, who, What.SCALED, item.ref, detail=f"replicas {item.replicas} to {replicas}")
+        self.history.record(
+            self._now, who, EntryKind.SCALED, item.ref, detail=f"replicas {item.replicas} to {replicas}"
+        )
         self.cluster.put(replace(item, replicas=replicas, generation=generation))
 
-    def _pod(self, where: PodAt) -> Pod:
+    def _pod(self, where: PodByIndex) -> Pod:
         pod = self.cluster.pod_at(where.clique, where.index)
         if pod is None and self.cluster.clique(where.clique) is None:
             raise NoEffect(f"there is no PodClique {where.clique}")
@@ -218,7 +226,7 @@ class Users:
             raise NoEffect(f"there is no pod {where.index} of {where.clique}")
         return pod
 
-    def _placed_pod(self, where: PodAt) -> Pod:
+    def _placed_pod(self, where: PodByIndex) -> Pod:
         pod = self._pod(where)
         if not is_live(pod):
             raise NoEffect(f"pod {pod.name} {'is being deleted' if pod.deleting else 'has ended'} already")

@@ -10,21 +10,21 @@ from grove_core.resources.configuration import Configuration
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.check import Check, Manifest, Truth
+from grove_shell.simulator.checks.check import ActualState, Check, Manifest
 from grove_shell.simulator.checks.sharing_facts import KINDS, LONGEST, NAME, choices_in, claim_in, share_of
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.recording.history import Actor
 
 
-class Admitted(Check):
+class AdmissionCheck(Check):
     """Whoever comes: sets from users, operators at their start, and objects under their names."""
 
-    def __init__(self, truth: Truth) -> None:
-        super().__init__(truth)
+    def __init__(self, state: ActualState) -> None:
+        super().__init__(state)
         self._unfit = False  # the operator that runs should have ended at its start
         self._users: dict[tuple[str, str], tuple[str, ...]] = {}  # namespace and name of a claim -> whom it serves
 
-    def asked(self, new: Manifest, old: Manifest | None, stored: Manifest | Deny) -> None:
+    def on_set_write(self, new: Manifest, old: Manifest | None, stored: Manifest | Deny) -> None:
         """An update that leaves the choice as it was is not refused for it, and adds none (CD8)."""
         if old is None or choices_in(new) != choices_in(old):
             return
@@ -32,28 +32,28 @@ class Admitted(Check):
         if isinstance(stored, Deny):
             paths = [one.path for one in stored.objections if "grove.io/mnnvl" in one.path]
             if paths:
-                self.truth.fail(
+                self.state.fail(
                     "CD8", f"an update of {name} is refused for {paths[0]}, which it leaves as it was", name
                 )
         elif choices_in(stored) != choices_in(old):
-            self.truth.fail("CD8", f"an update of {name} is stored with another choice than it had", name)
+            self.state.fail("CD8", f"an update of {name} is stored with another choice than it had", name)
 
-    def began(self, actor: Actor, configuration: Configuration, *, goes_on: bool) -> None:
+    def on_start(self, actor: Actor, configuration: Configuration, *, goes_on: bool) -> None:
         """An operator that is to make domains and cannot ends before its first write (CD9)."""
-        lacks = configuration.mnnvl.enabled and self.truth.cluster.world.served.without_domains
+        lacks = configuration.mnnvl.enabled and self.state.cluster.server.served.without_domains
         self._unfit = goes_on and lacks
         if not goes_on and not lacks:
-            self.truth.fail("CD9", "an operator ended at its start, and nothing was in its way")
+            self.state.fail("CD9", "an operator ended at its start, and nothing was in its way")
         del actor
 
-    def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Any write at all."""
         if self._unfit and actor is Actor.OPERATOR:
             says = f"an operator that cannot make ComputeDomains writes {attempt.step.target.short}"
-            self.truth.fail("CD9", says, attempt.step.target.short)
+            self.state.fail("CD9", says, attempt.step.target.short)
         del snapshot
 
-    def hear(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[Change]) -> None:
         """Names are valid, and one user has each (CD11)."""
         for change in changes:
             item = change.after
@@ -66,14 +66,14 @@ class Admitted(Check):
                 )
                 wrong = [text for text in texts if len(text) > LONGEST or not NAME.fullmatch(text)]
                 if wrong and item.owner_uid:
-                    self.truth.fail(
+                    self.state.fail(
                         "CD11", f'{item.ref.short} has "{wrong[0]}", which is no valid name', item.ref.short
                     )
             elif isinstance(item, PodClique):
                 self._is_its_own(item)
 
     def _is_its_own(self, clique: PodClique) -> None:
-        root = self.truth.roots.get(self.truth.root_of.get(clique.uid, ""))
+        root = self.state.roots.get(self.state.root_of.get(clique.uid, ""))
         claim = claim_in(clique.pod_spec)
         share = share_of(clique, root.ref.name) if root is not None else None
         if claim is None or share is None:
@@ -81,7 +81,7 @@ class Admitted(Check):
         holder = self._users.setdefault((clique.ref.namespace, claim), share.user)
         if holder != share.user or claim != share.claim:
             says = f"{clique.ref.short} shares claim {claim}, which is not that of {'/'.join(filter(None, share.user))}"
-            self.truth.fail("CD11", says, clique.ref.short)
+            self.state.fail("CD11", says, clique.ref.short)
 
 
 def _name_in(manifest: Mapping[str, Any]) -> str:

@@ -33,37 +33,37 @@ _NAMES = 3
 _COUNTED = ("PodClique", "PodCliqueScalingGroup", "PodGang", "Service")
 
 
-class Whole(Check):
+class SpecFulfilledCheck(Check):
     """O1: every set has what its spec says, read off the documents and not off the core."""
 
     def at_rest(self) -> None:
         """Hold each set against its spec."""
-        for root in self.truth.cluster.sets():
+        for root in self.state.cluster.sets():
             if root.deleting:
                 if not self._held():
-                    self.truth.fail("O10", f"{root.ref.name} is being deleted and never goes", root.ref.short)
+                    self.state.fail("O10", f"{root.ref.name} is being deleted and never goes", root.ref.short)
             else:
                 self._judge(root)
 
     def _judge(self, root: PodCliqueSet) -> None:
         there = {
             (ref.kind, ref.name): item
-            for ref, item in self.truth.cluster.world.items.items()
-            if ref.kind in _COUNTED and self.truth.root_of.get(item.uid) == root.uid
+            for ref, item in self.state.cluster.server.items.items()
+            if ref.kind in _COUNTED and self.state.root_of.get(item.uid) == root.uid
         }
         ready = self._all_ready(root)
-        wanted = set(_parts_of(root, self.truth.groups))
+        wanted = set(_parts_of(root, self.state.groups))
         settled = ready and not self._is_blocked(root)  # an update that cannot make its spare replica stays where it is
-        allowed = wanted if settled else wanted | set(_parts_of(root, self.truth.groups, spare=True))
+        allowed = wanted if settled else wanted | set(_parts_of(root, self.state.groups, spare=True))
         missing, extra = sorted(wanted - there.keys()), sorted(there.keys() - allowed)
         missing = [part for part in missing if part[0] not in _KEPT_OUT or not self._is_blocked(root)]
         if missing:
-            self.truth.fail("O1", f"{_named(missing)} should be there", *map("/".join, missing))
+            self.state.fail("O1", f"{_named(missing)} should be there", *map("/".join, missing))
         if extra:
-            self.truth.fail("O1", f"{_named(extra)} should be gone", *map("/".join, extra))
+            self.state.fail("O1", f"{_named(extra)} should be gone", *map("/".join, extra))
         for item in there.values():
             if item.deleting and not self._held():
-                self.truth.fail("O1", f"{item.ref.short} is being deleted and never goes", item.ref.short)
+                self.state.fail("O1", f"{item.ref.short} is being deleted and never goes", item.ref.short)
             if isinstance(item, PodClique):
                 if not (self._is_blocked(root) and self._has_no_gang(item, root, there.values())):
                     self._pods(item)
@@ -74,40 +74,40 @@ class Whole(Check):
         """Whether a gang that a PodClique's pods wait for is not there: their own, or the base gang before it."""
         gangs = {gang.ref.name: gang for gang in parts if isinstance(gang, PodGang)}
         referred = {group.name for gang in gangs.values() for group in gang.groups}
-        return clique.ref.name not in referred or f"{root.ref.name}-{self.truth.replica_of(clique)}" not in gangs
+        return clique.ref.name not in referred or f"{root.ref.name}-{self.state.replica_of(clique)}" not in gangs
 
     def _is_blocked(self, root: PodCliqueSet) -> bool:
         """Whether the topology of the set does not hold, or a name that PodCliques may wait for is not shared."""
-        told = self.truth.cluster.world.configuration
-        if resolved(root, self.truth.cluster.world.topologies(), told)[1]:
+        told = self.state.cluster.server.configuration
+        if resolved(root, self.state.cluster.server.topologies(), told)[1]:
             return True
-        is_on = self.truth.cluster.world.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
+        is_on = self.state.cluster.server.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
         return is_on and any(
             ref.namespace == root.ref.namespace
             and isinstance(item, ComputeDomain | OwnedObject)
             and (isinstance(item, ComputeDomain) or ref.name.endswith("-mnnvl-claim"))
             and not is_shared(item)
-            for ref, item in self.truth.cluster.world.items.items()
+            for ref, item in self.state.cluster.server.items.items()
         )
 
     def _all_ready(self, root: PodCliqueSet) -> bool:
         """Whether nothing holds an update up, as a pod does that never comes up and may have replaced a better one."""
         return all(
             pod.ready
-            for clique in self.truth.cluster.cliques()
-            if self.truth.root_of.get(clique.uid) == root.uid
-            for pod in self.truth.live(clique.uid)
+            for clique in self.state.cluster.cliques()
+            if self.state.root_of.get(clique.uid) == root.uid
+            for pod in self.state.live(clique.uid)
         )
 
     def _pods(self, clique: PodClique) -> None:
-        live = self.truth.live(clique.uid)
+        live = self.state.live(clique.uid)
         most = clique.replicas + (is_updating(clique, live) and not all(pod.ready for pod in live))
         if not clique.replicas <= len(live) <= most and not clique.deleting:
             says = f"{clique.ref.name} has {len(live)} live pods and should have {clique.replicas}"
-            self.truth.fail("O1", says, clique.ref.short)
+            self.state.fail("O1", says, clique.ref.short)
         for pod in live:
             if pod.has_grove_gate and self._may_be_placed(clique, pod):
-                self.truth.fail("O1", f"the gate of {pod.name} stays, and nothing holds it", pod.ref.short)
+                self.state.fail("O1", f"the gate of {pod.name} stays, and nothing holds it", pod.ref.short)
 
     def _are_new(self, clique: PodClique, root: PodCliqueSet) -> None:
         """Every pod runs what the template says, where nothing kept it from being replaced."""
@@ -118,60 +118,60 @@ class Whole(Check):
         containers = name.spec.pod_spec.get("containers")
         first = containers[0] if isinstance(containers, tuple) and containers else None
         wanted = str(first.get("image", "")) if isinstance(first, FrozenMap) else ""
-        for pod in self.truth.live(clique.uid):
-            image = image_of(self.truth.cluster, pod)
+        for pod in self.state.live(clique.uid):
+            image = image_of(self.state.cluster, pod)
             if image and image != wanted:
-                self.truth.fail("O1", f"{pod.name} runs {image} and should run {wanted}", pod.ref.short)
+                self.state.fail("O1", f"{pod.name} runs {image} and should run {wanted}", pod.ref.short)
 
     def _may_be_placed(self, clique: PodClique, pod: Pod) -> bool:
         """By the place of the PodClique: its labels may have been taken away (WL-094)."""
-        root = self.truth.roots.get(self.truth.root_of.get(clique.uid, ""))
-        base = f"{root.ref.name}-{self.truth.replica_of(clique)}" if root is not None else clique.base_gang
+        root = self.state.roots.get(self.state.root_of.get(clique.uid, ""))
+        base = f"{root.ref.name}-{self.state.replica_of(clique)}" if root is not None else clique.base_gang
         for name, placed in ((pod.gang, False), ("" if base == pod.gang else base, True)):
-            gang = self.truth.cluster.named("PodGang", f"{pod.namespace}/{name}") if name else None
+            gang = self.state.cluster.named("PodGang", f"{pod.namespace}/{name}") if name else None
             if name and not isinstance(gang, PodGang):
                 return False
             for group in gang.groups if isinstance(gang, PodGang) else ():
-                found = self.truth.cluster.clique(f"{pod.namespace}/{group.name}")
-                pods = self.truth.live(found.uid) if found is not None else []
+                found = self.state.cluster.clique(f"{pod.namespace}/{group.name}")
+                pods = self.state.live(found.uid) if found is not None else []
                 if sum(other.scheduled or not placed for other in pods) < group.min_replicas:
                     return False
         return True
 
     def _held(self) -> bool:
         """Whether something outside holds objects: a lost node keeps its pods, and they their owners."""
-        return any(not node.up for node in self.truth.nodes.values())
+        return any(not node.up for node in self.state.nodes.values())
 
 
-class NothingLeft(Check):
+class NothingLeftCheck(Check):
     """O10 and B9: a set goes last, and whole."""
 
-    def hear(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[Change]) -> None:
         """A set that is gone has no pods left."""
         for change in changes:
             if change.kind == "PodCliqueSet" and change.after is None:
                 pods = [pod.ref.short for pod in self._pods_of(change.object.uid)]
                 if pods:
                     name = change.object.ref.name
-                    self.truth.fail("B9", f"{name} is gone, and {len(pods)} of its pods are not", *pods[:5])
+                    self.state.fail("B9", f"{name} is gone, and {len(pods)} of its pods are not", *pods[:5])
 
     def at_rest(self) -> None:
         """Nothing that belonged to a set that is gone is still there."""
-        world = self.truth.cluster.world
+        world = self.state.cluster.server
         there = {item.uid for item in world.items.values() if isinstance(item, PodCliqueSet)}
         for ref, item in world.items.items():
-            root = self.truth.root_of.get(item.uid, "")
+            root = self.state.root_of.get(item.uid, "")
             if root and root not in there:
-                self.truth.fail("O10", f"{ref.short} is left of a set that is gone", ref.short)
-        for uid in self.truth.roots.keys() - there:
+                self.state.fail("O10", f"{ref.short} is left of a set that is gone", ref.short)
+        for uid in self.state.roots.keys() - there:
             for pod in self._pods_of(uid):
-                self.truth.fail("O10", f"{pod.name} is left of a set that is gone", pod.ref.short)
+                self.state.fail("O10", f"{pod.name} is left of a set that is gone", pod.ref.short)
 
     def _pods_of(self, root: str) -> list[Pod]:
         return [
             pod
-            for uid, pods in self.truth.cluster.world.pods.items()
-            if self.truth.root_of.get(uid) == root
+            for uid, pods in self.state.cluster.server.pods.items()
+            if self.state.root_of.get(uid) == root
             for pod in pods
         ]
 

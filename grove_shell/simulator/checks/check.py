@@ -18,7 +18,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.cluster.nodes import Node
-from grove_shell.simulator.cluster.simulated_cluster import Cluster, is_live
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live
 from grove_shell.simulator.recording.history import Actor
 from grove_shell.simulator.violation import Violated, Violation
 
@@ -27,7 +27,7 @@ Manifest: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(slots=True)
-class Truth:
+class ActualState:
     """The cluster as it is, and what has to be remembered of it.
 
     Attributes:
@@ -39,7 +39,7 @@ class Truth:
         plans: the last few that operators began to carry out, by their snapshots, with the moment.
     """
 
-    cluster: Cluster
+    cluster: SimulatedCluster
     nodes: Mapping[str, Node]
     start: datetime
     gang_aware: bool = True
@@ -54,7 +54,7 @@ class Truth:
     @property
     def now(self) -> int:
         """Milliseconds since the start."""
-        return self.cluster.agenda.now
+        return self.cluster.queue.now
 
     def judged_at(self, snapshot: Snapshot) -> int:
         """When the plan was made whose write arrives now: writes may take their time."""
@@ -91,7 +91,7 @@ class Truth:
 
     def pods(self, uid: str) -> list[Pod]:
         """The pods of a clique."""
-        return self.cluster.world.pods.get(uid, [])
+        return self.cluster.server.pods.get(uid, [])
 
     def live(self, uid: str) -> list[Pod]:
         """Those of them that count."""
@@ -109,25 +109,25 @@ class Truth:
 class Check:
     """One promise, or a few that look at the same things; what it does not override it does not look at."""
 
-    def __init__(self, truth: Truth) -> None:
-        self.truth = truth
+    def __init__(self, state: ActualState) -> None:
+        self.state = state
 
-    def hear(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[Change]) -> None:
         """The cluster changed."""
 
-    def planned(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
+    def on_plan(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
         """An operator made a plan and will try it."""
 
-    def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         """An operator tried a step."""
 
-    def kept(self, actor: Actor, moment: TopologySnapshot, attempt: Attempt) -> None:
+    def on_topology_write(self, actor: Actor, moment: TopologySnapshot, attempt: Attempt) -> None:
         """An operator tried a step about a topology."""
 
-    def began(self, actor: Actor, configuration: Configuration, *, goes_on: bool) -> None:
+    def on_start(self, actor: Actor, configuration: Configuration, *, goes_on: bool) -> None:
         """An operator process began, and goes on or ended at once."""
 
-    def asked(self, new: Manifest, old: Manifest | None, stored: Manifest | Deny) -> None:
+    def on_set_write(self, new: Manifest, old: Manifest | None, stored: Manifest | Deny) -> None:
         """A user wrote a set; it is stored so, or refused."""
 
     def at_rest(self) -> None:

@@ -13,11 +13,11 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.check import Check, Truth
+from grove_shell.simulator.checks.check import ActualState, Check
 from grove_shell.simulator.checks.domain_facts import (
     TEMPLATE,
     Part,
-    Places,
+    ReplicaIndex,
     failed_in,
     is_shared,
     is_wanted,
@@ -32,19 +32,19 @@ _WAITING: Final = frozenset({Why.WAITS_FOR_DOMAIN, Why.EARLIER_DOMAIN, Why.DOMAI
 _PARTS: Final = frozenset({"PodClique", "PodCliqueScalingGroup"})
 
 
-class Domains(Check):
+class ComputeDomainCheck(Check):
     """Births of domains and of those who use them, and every write of an operator that concerns them."""
 
-    def __init__(self, truth: Truth) -> None:
-        super().__init__(truth)
-        self.places = Places(truth)
+    def __init__(self, state: ActualState) -> None:
+        super().__init__(state)
+        self.places = ReplicaIndex(state)
         self.deprived: set[str] = set()  # uids of parts that were made without, because their domain had failed
         self._strays: set[str] = set()  # uids of parts and domains that an old leader made on what it saw last
         self._mixed: set[tuple[str, int]] = set()  # where a part came late, from one who died and chose otherwise
 
     # births
 
-    def hear(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[Change]) -> None:
         """Parts and domains that come, change and go."""
         born: list[Part] = []
         for change in changes:
@@ -53,7 +53,7 @@ class Domains(Check):
                 if before is None:
                     born.append(after)
                 elif before.annotations.get(TEMPLATE) != after.annotations.get(TEMPLATE):  # type: ignore[union-attr]  # the same object
-                    self.truth.fail("CD2", f"the annotation of {after.ref.short} was changed", after.ref.short)
+                    self.state.fail("CD2", f"the annotation of {after.ref.short} was changed", after.ref.short)
             elif isinstance(after, ComputeDomain) and before is None:
                 self._domain_came(after)
         for part in sorted(born, key=lambda part: isinstance(part, PodClique)):
@@ -69,7 +69,7 @@ class Domains(Check):
         name = domain.ref.short
         self.places.made.add((root.uid, index))
         if template_in(domain) != f"{root.ref.name}-rct-{index}":
-            self.truth.fail("CD10", f'{name} names the template "{template_in(domain)}"', name)
+            self.state.fail("CD10", f'{name} names the template "{template_in(domain)}"', name)
         siblings = self.places.siblings((root.uid, index))
         if (
             siblings
@@ -77,10 +77,10 @@ class Domains(Check):
             and not any(part.uid in self.deprived | self._strays for part in siblings)
             and index not in (failed_in(root) or ())  # it came, and went before anybody could say so
             and domain.uid not in self._strays  # it still saw that the one before had failed
-            and is_wanted(root, self.truth.cluster.world.configuration)  # else one that died had sent it (MN-024)
+            and is_wanted(root, self.state.cluster.server.configuration)  # else one that died had sent it (MN-024)
         ):
             says = f"{name} is made, and replica {index} has run without one from the start"
-            self.truth.fail("CD1", says, name, siblings[0].ref.short)
+            self.state.fail("CD1", says, name, siblings[0].ref.short)
         self.deprived.difference_update(part.uid for part in siblings)  # nobody needs it again (MN-024)
 
     def _part_came(self, part: Part) -> None:
@@ -94,11 +94,11 @@ class Domains(Check):
                 self.deprived.add(part.uid)
             return
         if part.annotations[TEMPLATE] != f"{root.ref.name}-rct-{index}":
-            self.truth.fail("CD2", f'{short} names the template "{part.annotations[TEMPLATE]}"', short)
+            self.state.fail("CD2", f'{short} names the template "{part.annotations[TEMPLATE]}"', short)
         if (uid, index) not in self.places.made:
             earlier = self.places.domain(root, index) is not None
             says = f"{short} is made to use a domain that was never made for replica {index} of this set"
-            self.truth.fail("CD7" if earlier else "CD2", says, short)
+            self.state.fail("CD7" if earlier else "CD2", says, short)
 
     def _is_as_its_siblings(self, part: Part) -> None:
         """All living parts of a replica use its domain, or none does."""
@@ -108,11 +108,11 @@ class Domains(Check):
             if other.uid not in self._strays and (TEMPLATE in other.annotations) != (TEMPLATE in part.annotations):
                 one, two = (part, other) if TEMPLATE in part.annotations else (other, part)
                 says = f"{one.ref.short} uses the domain of its replica, {two.ref.short} does not"
-                self.truth.fail("CD4", says, one.ref.short, two.ref.short)
+                self.state.fail("CD4", says, one.ref.short, two.ref.short)
 
     # what operators do
 
-    def planned(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
+    def on_plan(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
         """A part waits only while its domain is tried, or an earlier one may still go."""
         root = snapshot.root
         if root.deleting or not is_wanted(root, snapshot.configuration):
@@ -134,10 +134,10 @@ class Domains(Check):
             if not rest or name in tried or (leaves_by is not None and seen.now < leaves_by):
                 continue
             says = f"{held.target.short} waits for {name}, and may wait no longer"
-            self.truth.fail("CD3", says, held.target.short)
+            self.state.fail("CD3", says, held.target.short)
         del actor
 
-    def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         """One write."""
         step = attempt.step
         if step.target.kind in _PARTS and isinstance(step.action, Create):
@@ -146,8 +146,8 @@ class Domains(Check):
             return
         elif step.target.kind == DOMAIN_KIND and isinstance(step.action, Create):
             if not is_wanted(snapshot.root, snapshot.configuration):
-                self.truth.fail("CD1", f"{step.target.short} is made, and nobody wants one", step.target.short)
-            made = self.truth.cluster.world.items.get(step.target)
+                self.state.fail("CD1", f"{step.target.short} is made, and nobody wants one", step.target.short)
+            made = self.state.cluster.server.items.get(step.target)
             had_failed = _index_in(step.target.name, snapshot.root) in (failed_in(snapshot.root) or ())
             if actor is Actor.SECOND and had_failed and made is not None:
                 self._strays.add(made.uid)
@@ -157,10 +157,10 @@ class Domains(Check):
             self._says_so(snapshot)
 
     def _part_made(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
-        made = self.truth.cluster.world.items.get(attempt.step.target)
+        made = self.state.cluster.server.items.get(attempt.step.target)
         if not isinstance(made, PodClique | ScalingGroup) or made.uid in self.places.of:
             return  # it was there before
-        if snapshot.configuration.mnnvl != self.truth.cluster.world.configuration.mnnvl:
+        if snapshot.configuration.mnnvl != self.state.cluster.server.configuration.mnnvl:
             self._mixed.add((snapshot.root.uid, self.places.index_of(made)))
         if actor is Actor.SECOND:
             self._strays.add(made.uid)
@@ -173,13 +173,13 @@ class Domains(Check):
         if found is not None and is_shared(found):
             return
         if found is None or found.owner_uid != snapshot.root.uid:
-            self.truth.fail("CD6", f"{step.target.short} is somebody else's", step.target.short)
+            self.state.fail("CD6", f"{step.target.short} is somebody else's", step.target.short)
         elif isinstance(step.action, Delete):
             self._may_go(snapshot, found)
 
     def _was_due(self, snapshot: Snapshot, part: Part) -> None:
         """A part of a set that is to have domains does without only where the set says why, or its siblings do."""
-        root = self.truth.cluster.world.items.get(snapshot.root.ref)
+        root = self.state.cluster.server.items.get(snapshot.root.ref)
         if TEMPLATE in part.annotations or not isinstance(root, PodCliqueSet):
             return
         if root.deleting or not is_wanted(snapshot.root, snapshot.configuration):
@@ -191,27 +191,27 @@ class Domains(Check):
         seen = any(self.places.of.get(uid) == place for uid in known)
         if place[1] not in (failed_in(root) or ()) and not without and not seen:
             says = f"{part.ref.short} does without a ComputeDomain, and no condition says why"
-            self.truth.fail("CD3", says, part.ref.short)
+            self.state.fail("CD3", says, part.ref.short)
 
     def _may_go(self, snapshot: Snapshot, domain: ComputeDomain) -> None:
         """A domain goes only where its replica has gone."""
         root, index, name = snapshot.root, _index_of(domain), domain.ref.short
         if index is None or index < root.spec.replicas or root.deleting:
-            self.truth.fail("CD5", f"{name} was deleted, and its replica is wanted", name)
+            self.state.fail("CD5", f"{name} was deleted, and its replica is wanted", name)
         place = (root.uid, index)
-        for uid, pods in self.truth.cluster.world.pods.items():
+        for uid, pods in self.state.cluster.server.pods.items():
             for pod in pods if self.places.of.get(uid) == place else ():
-                if claims_channel(self.truth.cluster, pod):
-                    self.truth.fail("CD5", f"{name} was deleted while {pod.name} uses it", name, pod.ref.short)
+                if claims_channel(self.state.cluster, pod):
+                    self.state.fail("CD5", f"{name} was deleted while {pod.name} uses it", name, pod.ref.short)
 
     def _says_so(self, snapshot: Snapshot) -> None:
         """The condition lists what was refused just now, and nothing that is there."""
-        root = self.truth.cluster.world.items.get(snapshot.root.ref)
+        root = self.state.cluster.server.items.get(snapshot.root.ref)
         if not isinstance(root, PodCliqueSet):
             return
         told, name = failed_in(root), root.ref.short
         if told is None or list(told) != sorted(set(told)):
-            self.truth.fail("CD3", f"the condition of {name} does not read", name)
+            self.state.fail("CD3", f"the condition of {name} does not read", name)
             return
         wanted = is_wanted(snapshot.root, snapshot.configuration)
         replicas = snapshot.root.spec.replicas  # switched off or scaled in, it forgets who failed: he stays so (MN-024)
@@ -227,11 +227,11 @@ class Domains(Check):
         }
         silent = sorted(index for index in refused if index < replicas and index not in told)
         if silent:
-            self.truth.fail("CD3", f"the domain of replica {silent[0]} was refused, and {name} does not say so", name)
+            self.state.fail("CD3", f"the domain of replica {silent[0]} was refused, and {name} does not say so", name)
         for index in told:
             found = seen.named_domains.get((root.ref.namespace, f"{root.ref.name}-cd-{index}"))
             if not wanted or (found is not None and found.owner_uid == root.uid and not found.deleting):
-                self.truth.fail("CD3", f"{name} says that the domain of replica {index} could not be made", name)
+                self.state.fail("CD3", f"{name} says that the domain of replica {index} could not be made", name)
 
 
 def _leaves_by(seen: Snapshot, name: str) -> datetime | None:

@@ -8,22 +8,22 @@ from grove_core.resources.names import index_from
 from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_shell.simulator.checks.check import Check
-from grove_shell.simulator.checks.compute_domains import Domains
+from grove_shell.simulator.checks.compute_domains import ComputeDomainCheck
 from grove_shell.simulator.checks.domain_facts import CLAIM, TEMPLATE, containers_of, failed_in, is_wanted, wants_gpu
 from grove_shell.simulator.checks.sharing_facts import ENTRY, claim_in
 from grove_shell.simulator.cluster.changes import Change
 
 
-class Channels(Check):
+class DomainClaimCheck(Check):
     """CD4: every pod of a clique claims what the clique says, from the first to the last."""
 
-    def hear(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[Change]) -> None:
         """Pods that came."""
         for change in changes:
             pod = change.after
             if change.before is None and isinstance(pod, Pod):
-                clique = self.truth.cliques.get(pod.owner_uid)
-                manifest = self.truth.cluster.world.manifests.get(pod.ref)
+                clique = self.state.cliques.get(pod.owner_uid)
+                manifest = self.state.cluster.server.manifests.get(pod.ref)
                 if clique is not None and manifest is not None:
                     spec = thaw(manifest)["spec"]
                     template, claim = clique.annotations.get(TEMPLATE), claim_in(clique.pod_spec)
@@ -34,24 +34,24 @@ class Channels(Check):
     def _look(self, pod: Pod, name: str, wanted: list[dict[str, Any]], spec: dict[str, Any]) -> None:
         claims = [one for one in spec.get("resourceClaims") or () if one["name"] == name]
         if claims != wanted:
-            self.truth.fail("CD4", f"{pod.name} claims {claims} and should claim {wanted}", pod.ref.short)
+            self.state.fail("CD4", f"{pod.name} claims {claims} and should claim {wanted}", pod.ref.short)
         for container in containers_of(spec):
             claimed = (container.get("resources") or {}).get("claims") or ()
             listed = [one["name"] for one in claimed if one["name"] == name]
             if listed != ([name] if wanted and wants_gpu(container) else []):
                 says = f"container {container['name']} of {pod.name} lists {listed or 'no channel'}"
-                self.truth.fail("CD4", says, pod.ref.short)
+                self.state.fail("CD4", says, pod.ref.short)
 
 
-def look_at_rest(domains: Domains, configuration: Configuration) -> None:
+def check_domains_at_rest(domains: ComputeDomainCheck, configuration: Configuration) -> None:
     """Every replica has the domain that it should have, and the condition says what it has not (CD1, CD3, CD10)."""
-    for root in domains.truth.cluster.sets():
+    for root in domains.state.cluster.sets():
         if not root.deleting:
             _judge(domains, root, wanted=is_wanted(root, configuration))
 
 
-def _judge(domains: Domains, root: PodCliqueSet, *, wanted: bool) -> None:
-    truth, places, short = domains.truth, domains.places, root.ref.short
+def _judge(domains: ComputeDomainCheck, root: PodCliqueSet, *, wanted: bool) -> None:
+    truth, places, short = domains.state, domains.places, root.ref.short
     failing: list[int] = []
     for index in range(root.spec.replicas):
         parts = places.siblings((root.uid, index))
@@ -68,7 +68,7 @@ def _judge(domains: Domains, root: PodCliqueSet, *, wanted: bool) -> None:
             truth.fail("CD10" if made else "CD1", f"the domain of replica {index} of {short} never {word}", short)
     if list(failed_in(root) or ()) != failing:
         truth.fail("CD3", f"{short} says that domains failed for {failed_in(root)}, and they did for {failing}", short)
-    for domain in truth.cluster.world.items.values():
+    for domain in truth.cluster.server.items.values():
         number = index_from(domain.ref.name.rpartition("-cd-")[2])
         ours = domain.ref.kind == "ComputeDomain" and domain.owner_uid == root.uid
         if ours and number is not None and number >= root.spec.replicas and not domain.deleting:

@@ -11,7 +11,7 @@ from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_shell.simulator.checks.check import Truth
+from grove_shell.simulator.checks.check import ActualState
 
 TEMPLATE: Final = "grove.io/compute-domain-rct"
 CONDITION: Final = "ComputeDomainsReady"
@@ -73,7 +73,7 @@ def template_in(domain: ComputeDomain) -> str:
     return str(found or "")
 
 
-class Places:
+class ReplicaIndex:
     """Which replica of which set the cliques, groups and domains belong to, as they were when they came.
 
     Attributes:
@@ -81,14 +81,14 @@ class Places:
         made: uid of a set, and index -> a domain of it was there once.
     """
 
-    def __init__(self, truth: Truth) -> None:
-        self.truth = truth
+    def __init__(self, state: ActualState) -> None:
+        self.state = state
         self.of: dict[str, tuple[str, int]] = {}
         self.made: set[tuple[str, int]] = set()
 
     def take(self, part: Part) -> tuple[str, int]:
         """Remember where a new part belongs."""
-        place = self.of[part.uid] = (self.truth.root_of.get(part.uid, ""), self.index_of(part))
+        place = self.of[part.uid] = (self.state.root_of.get(part.uid, ""), self.index_of(part))
         return place
 
     def index_of(self, part: Part) -> int:
@@ -98,7 +98,7 @@ class Places:
 
     def parts(self) -> Iterable[Part]:
         """Every part there is, those that are being deleted left out."""
-        items = self.truth.cluster.world.items.values()
+        items = self.state.cluster.server.items.values()
         return (item for item in items if isinstance(item, PodClique | ScalingGroup) and not item.deleting)
 
     def siblings(self, place: tuple[str, int]) -> list[Part]:
@@ -108,9 +108,9 @@ class Places:
     def domain(self, root: PodCliqueSet, index: int) -> ComputeDomain | None:
         """Whatever has the name of a replica's domain."""
         name = f"{root.ref.namespace}/{root.ref.name}-cd-{index}"
-        found = self.truth.cluster.named("ComputeDomain", name)
+        found = self.state.cluster.named("ComputeDomain", name)
         return found if isinstance(found, ComputeDomain) else None
 
     def root(self, uid: str) -> PodCliqueSet | None:
         """The set of that uid, if it is there."""
-        return next((root for root in self.truth.cluster.sets() if root.uid == uid), None)
+        return next((root for root in self.state.cluster.sets() if root.uid == uid), None)

@@ -13,7 +13,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.overtaken import tells_that_a_breach_is_over
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.check import Check, Truth
+from grove_shell.simulator.checks.check import ActualState, Check
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.recording.history import Actor
 from grove_shell.simulator.virtual_time import SECOND, span_text
@@ -22,17 +22,17 @@ _ROUNDING: Final = SECOND  # condition times are whole seconds
 _MILLISECOND: Final = timedelta(milliseconds=1)
 
 
-class Terminations(Check):
+class GangTerminationCheck(Check):
     """Deletions of cliques that gang termination decided, held against the conditions as they were stored."""
 
-    def __init__(self, truth: Truth) -> None:
-        super().__init__(truth)
+    def __init__(self, state: ActualState) -> None:
+        super().__init__(state)
         self._since: dict[str, int] = {}  # uid -> since when its stored breach has been there without a pause
         self._judged: dict[str, int] = {}  # uid -> when the status was decided that was written to it last
         self._over = set[str]()  # uids of whom it could not be written that the stored breach was over (GT-067)
         self._ending: dict[str, set[str]] = {}  # uid of a cause -> uids of the cliques that end with it
 
-    def hear(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[Change]) -> None:
         """Follow the stored conditions."""
         for change in changes:
             after, before = change.after, change.before
@@ -48,11 +48,11 @@ class Terminations(Check):
             if isinstance(before, PodClique | ScalingGroup):
                 self._compare(before, after, change.at)
 
-    def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         """A deletion of a clique that says it is a termination."""
         step = attempt.step
         if isinstance(step.action, SetStatus) and attempt.outcome in {Outcome.DONE, Outcome.UNREACHABLE}:
-            self._judged[step.action.guard.uid] = self.truth.judged_at(snapshot)
+            self._judged[step.action.guard.uid] = self.state.judged_at(snapshot)
         if attempt.outcome is not Outcome.DONE and tells_that_a_breach_is_over(step) and step.action.guard is not None:
             self._over.add(step.action.guard.uid)
         if attempt.outcome is not Outcome.DONE or not isinstance(step.action, Delete):
@@ -76,73 +76,73 @@ class Terminations(Check):
         """Whoever has been breached for a whole delay was ended, and as a whole (GT6, GT9)."""
         self._ends_whole()
         for uid, since in self._since.items():
-            item = self.truth.cliques.get(uid) or self.truth.groups[uid]
-            root = self.truth.roots.get(self.truth.root_of.get(uid, ""))
+            item = self.state.cliques.get(uid) or self.state.groups[uid]
+            root = self.state.roots.get(self.state.root_of.get(uid, ""))
             if root is None or root.deleting or item.deleting or root.status.updating or item.status.updating:
                 continue
             delay = _delay_of(root, item)
-            group = self.truth.groups.get(item.owner_uid)
+            group = self.state.groups.get(item.owner_uid)
             if group is not None and (group.status.updating or group.uid in self._since):
                 continue
-            if delay is not None and self.truth.now - since > delay + self.truth.clock_slack + 60 * SECOND:
-                says = f"{item.ref.name} has been breached for {span_text(self.truth.now - since)}, and is still there"
-                self.truth.fail("GT6", says, item.ref.short)
+            if delay is not None and self.state.now - since > delay + self.state.clock_slack + 60 * SECOND:
+                says = f"{item.ref.name} has been breached for {span_text(self.state.now - since)}, and is still there"
+                self.state.fail("GT6", says, item.ref.short)
 
     def _ends_whole(self) -> None:
         """Once the cause of a termination is gone, so is everything that was to end with it (GT9)."""
-        there = {item.uid: item for item in self.truth.cluster.world.items.values()}
+        there = {item.uid: item for item in self.state.cluster.server.items.values()}
         for cause, uids in self._ending.items():
             left = sorted(there[uid].ref.name for uid in uids & there.keys() if not there[uid].deleting)
             if cause not in there and left:
-                self.truth.fail("GT9", f"a replica was terminated, and {', '.join(left)} of it was not", *left)
+                self.state.fail("GT9", f"a replica was terminated, and {', '.join(left)} of it was not", *left)
 
     def _note_end(self, clique: PodClique, action: Delete, *, whole: bool) -> None:
         named = [guard.uid for ref, guard in action.rests_on if ref.kind == "PodClique"]
-        root = self.truth.root_of.get(clique.uid)
+        root = self.state.root_of.get(clique.uid)
         for cause in named if whole else ():
             self._ending.setdefault(
                 cause,
                 {
                     found.uid
-                    for found in self.truth.cluster.cliques()
-                    if self.truth.root_of.get(found.uid) == root
-                    and self.truth.replica_of(found) == clique.replica_index
+                    for found in self.state.cluster.cliques()
+                    if self.state.root_of.get(found.uid) == root
+                    and self.state.replica_of(found) == clique.replica_index
                 },
             )
 
     def _is_its_own(self, clique: PodClique, index: int, ended: object) -> None:
         if index != ended:
             says = f"{clique.ref.name} is of replica {index}, and ends with replica {ended}"
-            self.truth.fail("GT9", says, clique.ref.short)
+            self.state.fail("GT9", says, clique.ref.short)
 
     def _is_due(self, clique: PodClique, action: Delete, root: PodCliqueSet) -> None:
         """The cause has been breached for its whole delay, by what is stored (GT5)."""
         ref, guard = action.rests_on[0] if action.rests_on else (clique.ref, action.guard)
-        cause = self.truth.cliques.get(guard.uid) or self.truth.groups.get(guard.uid)
+        cause = self.state.cliques.get(guard.uid) or self.state.groups.get(guard.uid)
         delay = _delay_of(root, cause) if cause is not None else None
         since = self._since.get(guard.uid)
         if delay is None or since is None:
             why = "gang termination is off" if delay is None else f"{ref.short} is not stored as breached"
-            self.truth.fail("GT5", f"{clique.ref.name} was terminated, and {why}", clique.ref.short, ref.short)
+            self.state.fail("GT5", f"{clique.ref.name} was terminated, and {why}", clique.ref.short, ref.short)
             return
-        age = self.truth.now - since
-        if age < delay - _ROUNDING - self.truth.clock_slack:
+        age = self.state.now - since
+        if age < delay - _ROUNDING - self.state.clock_slack:
             when = f"{span_text(age)} after {ref.name} was breached, not {span_text(delay)}"
             says = f"{clique.ref.name} was terminated {when}"
-            self.truth.fail("GT5", says, clique.ref.short, ref.short)
+            self.state.fail("GT5", says, clique.ref.short, ref.short)
 
     def _was_available(self, clique: PodClique, action: Delete) -> None:
         """What ended the replica was available once in its present life (GT10, B1)."""
         named = [guard.uid for ref, guard in action.rests_on if ref.kind == "PodClique"] or [action.guard.uid]
-        if not any(uid in self.truth.available for uid in named):
+        if not any(uid in self.state.available for uid in named):
             says = f"{clique.ref.name} was terminated for cliques that never were available since they were made"
-            self.truth.fail("GT10", says, clique.ref.short)
+            self.state.fail("GT10", says, clique.ref.short)
 
     def _compare(self, before: PodClique | ScalingGroup, after: PodClique | ScalingGroup, at: int) -> None:
         if isinstance(before, PodClique) and isinstance(after, PodClique):
             lost = before.status.was_available and not after.status.was_available
             if lost and before.uid == after.uid:
-                self.truth.fail("GT3", f"{after.ref.name} forgets that it was available", after.ref.short)
+                self.state.fail("GT3", f"{after.ref.name} forgets that it was available", after.ref.short)
         stored = {found.type: found for found in before.status.conditions}
         for condition in after.status.conditions:
             old = stored.get(condition.type)
@@ -159,7 +159,7 @@ class Terminations(Check):
                 self._since[after.uid] = self._judged.get(after.uid, at)
                 continue
             says = f"{condition.type} of {after.ref.name} has a new transition time and its old status"
-            self.truth.fail("GT4", says, after.ref.short)
+            self.state.fail("GT4", says, after.ref.short)
 
 
 def _delay_of(root: PodCliqueSet, cause: PodClique | ScalingGroup) -> int | None:

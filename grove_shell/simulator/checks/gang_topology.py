@@ -11,7 +11,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.check import Check, Truth
+from grove_shell.simulator.checks.check import ActualState, Check
 from grove_shell.simulator.checks.topology_facts import (
     required_of,
     resolved,
@@ -23,21 +23,21 @@ from grove_shell.simulator.cluster.simulated_cluster import is_live
 from grove_shell.simulator.recording.history import Actor
 
 
-class Gangs(Check):
+class GangTopologyCheck(Check):
     """TP3, TP5, TP8 and B6: what gangs are told, who says that something is wrong, and where pods are put."""
 
-    def __init__(self, truth: Truth) -> None:
-        super().__init__(truth)
+    def __init__(self, state: ActualState) -> None:
+        super().__init__(state)
         self._told = Configuration()  # of the operator that runs
 
-    def began(self, actor: Actor, configuration: Configuration, *, goes_on: bool) -> None:
+    def on_start(self, actor: Actor, configuration: Configuration, *, goes_on: bool) -> None:
         """What it is told counts until the next one begins."""
         self._told = configuration
         del actor, goes_on
 
-    def hear(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[Change]) -> None:
         """Whoever is bound is bound near those whom its gang requires (B6): what it requires of others may be newer."""
-        if not self.truth.gang_aware:
+        if not self.state.gang_aware:
             return
         moved = {change.object.ref for change in changes if change.kind == "PodGang"}
         bound: dict[tuple[str, str], set[str]] = {}
@@ -46,11 +46,11 @@ class Gangs(Check):
             if isinstance(after, Pod) and after.node and not (isinstance(change.before, Pod) and change.before.node):
                 bound.setdefault((after.namespace, after.gang), set()).add(after.owner_uid)
         for namespace, name in sorted(bound):
-            gang = self.truth.cluster.named("PodGang", f"{namespace}/{name}")
+            gang = self.state.cluster.named("PodGang", f"{namespace}/{name}")
             if isinstance(gang, PodGang) and gang.ref not in moved:
                 self._near(gang, bound[namespace, name])
 
-    def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         """A gang that is made says what its topology says; one of whom a pod is placed says what it said."""
         step = attempt.step
         if step.target.kind != "PodGang" or attempt.outcome is not Outcome.DONE:
@@ -60,42 +60,42 @@ class Gangs(Check):
             made = podgang_of(thaw(step.action.manifest))
             keys, trouble = resolved(root, snapshot.topologies, snapshot.configuration)
             if trouble:
-                self.truth.fail("TP8", f"{made.ref.name} is made, and {trouble}", made.ref.short)
+                self.state.fail("TP8", f"{made.ref.name} is made, and {trouble}", made.ref.short)
             wanted = told_of(root, made, used_by(root) if snapshot.configuration.topology.enabled else "", keys)
             if made.placement != wanted:
                 says = f"{made.ref.name} is made, and says otherwise than topology {wanted.topology or 'none'}"
-                self.truth.fail("TP8", says, made.ref.short)
+                self.state.fail("TP8", says, made.ref.short)
         elif isinstance(step.action, Apply):
             before = next((gang for gang in snapshot.gangs if gang.ref == step.target), None)
-            after = self.truth.cluster.world.items.get(step.target)
+            after = self.state.cluster.server.items.get(step.target)
             placed = any(pod.node for _, pod in snapshot.pods())
             if placed and isinstance(after, PodGang) and before is not None and before.placement != after.placement:
                 says = f"{after.ref.name} is placed, and told another topology or constraint"
-                self.truth.fail("TP3", says, after.ref.short)
+                self.state.fail("TP3", says, after.ref.short)
         elif isinstance(step.action, Delete) and not root.deleting:
             replica = step.target.name.removeprefix(f"{root.ref.name}-")
             if replica.isdigit() and int(replica) < root.spec.replicas:
-                self.truth.fail("TP3", f"{step.target.name} is deleted, and its set wants it", step.target.short)
+                self.state.fail("TP3", f"{step.target.name} is deleted, and its set wants it", step.target.short)
         del actor
 
     def at_rest(self) -> None:
         """A set whose topology does not hold says so, and no other does (TP5)."""
-        for root in self.truth.cluster.sets():
+        for root in self.state.cluster.sets():
             if root.deleting:
                 continue
             trouble = self._trouble(root) if self._told.topology.enabled else ""
             condition = condition_of(root.status.conditions, "TopologyInSync")
             told = condition is not None and condition.status is Said.FALSE
             if trouble and not told:
-                self.truth.fail("TP5", f"{root.ref.name} says nothing, and {trouble}", root.ref.short)
+                self.state.fail("TP5", f"{root.ref.name} says nothing, and {trouble}", root.ref.short)
             if condition is not None and not trouble:
-                self.truth.fail(
+                self.state.fail(
                     "TP5", f"{root.ref.name} has a condition about its topology, which holds", root.ref.short
                 )
 
     def _trouble(self, root: PodCliqueSet) -> str:
         """What is wrong with the topology of a set; empty where nothing is."""
-        world = self.truth.cluster.world
+        world = self.state.cluster.server
         keys, trouble = resolved(root, world.topologies(), self._told)
         if trouble:
             return trouble
@@ -104,28 +104,28 @@ class Gangs(Check):
             if gang.placement != told_of(root, gang, used_by(root), keys) and not gang.deleting:
                 says = f"{gang.ref.name} says otherwise than topology {used_by(root)}"
                 if not self._is_placed(root):
-                    self.truth.fail("TP5", f"{says}, and nothing is placed", gang.ref.short)
+                    self.state.fail("TP5", f"{says}, and nothing is placed", gang.ref.short)
                 return says
         return ""
 
     def _is_placed(self, root: PodCliqueSet) -> bool:
-        cliques = [one for one in self.truth.cluster.cliques() if self.truth.root_of.get(one.uid) == root.uid]
-        return any(one.status.scheduled or any(pod.node for pod in self.truth.pods(one.uid)) for one in cliques)
+        cliques = [one for one in self.state.cluster.cliques() if self.state.root_of.get(one.uid) == root.uid]
+        return any(one.status.scheduled or any(pod.node for pod in self.state.pods(one.uid)) for one in cliques)
 
     def _near(self, gang: PodGang, bound: AbstractSet[str]) -> None:
         """Whether those with whom a pod of one of these cliques is to be near are near each other."""
-        there = {clique.uid: clique.ref.name for clique in self.truth.cluster.cliques()}
+        there = {clique.uid: clique.ref.name for clique in self.state.cluster.cliques()}
         pods = [
             (there.get(pod.owner_uid, ""), pod)
-            for pod in self.truth.cluster.pods()
+            for pod in self.state.cluster.pods()
             if pod.namespace == gang.ref.namespace and pod.gang == gang.ref.name and is_live(pod)
         ]
         come = {there.get(uid, "") for uid in bound}
         for key, cliques in required_of(gang):
             if cliques is not None and come.isdisjoint(cliques):
                 continue
-            nodes = [self.truth.nodes.get(pod.node) for name, pod in pods if cliques is None or name in cliques]
+            nodes = [self.state.nodes.get(pod.node) for name, pod in pods if cliques is None or name in cliques]
             values = {node.labels.get(key) for node in nodes if node is not None}
             if len(values) > 1 or None in values:
                 shown = ", ".join(sorted(map(str, values)))
-                self.truth.fail("B6", f"pods of {gang.ref.name} must share {key}, and have {shown}", gang.ref.short)
+                self.state.fail("B6", f"pods of {gang.ref.name} must share {key}, and have {shown}", gang.ref.short)

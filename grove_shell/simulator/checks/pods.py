@@ -14,64 +14,64 @@ from grove_core.resources.podgang import PodGang
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.refusals import FOUND
-from grove_shell.simulator.checks.check import Check, Truth
+from grove_shell.simulator.checks.check import ActualState, Check
 from grove_shell.simulator.cluster.simulated_cluster import is_live
 from grove_shell.simulator.recording.history import Actor
 
 _OUR_GATE_GOES: Final = canonical({"spec": {"schedulingGates": [{"$patch": "delete", "name": GATE}]}})
 
 
-class CountOfPods(Check):
+class PodCountCheck(Check):
     """RS1, RS3, RS4, RS10: what a created pod may be, held against the cluster as it is."""
 
-    def __init__(self, truth: Truth) -> None:
-        super().__init__(truth)
+    def __init__(self, state: ActualState) -> None:
+        super().__init__(state)
         self._index_of: dict[tuple[str, str], int] = {}
         self._strays: set[str] = set()  # uids of pods that an old leader made; a name that is free again is its chance
 
-    def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Look at the siblings of a pod that was created."""
         step = attempt.step
         if step.target.kind != "Pod" or not isinstance(step.action, Create):
             return
-        pod = self.truth.cluster.world.pod(step.target)
+        pod = self.state.cluster.server.pod(step.target)
         if pod is None or attempt.outcome is Outcome.CONFLICT or attempt.detail == FOUND:
             return
-        clique = self.truth.cliques.get(pod.owner_uid)
+        clique = self.state.cliques.get(pod.owner_uid)
         if clique is None:
             return
         if actor is Actor.SECOND:
             self._strays.add(pod.uid)
             return
-        live = [other for other in self.truth.live(clique.uid) if other.uid not in self._strays]
+        live = [other for other in self.state.live(clique.uid) if other.uid not in self._strays]
         name = clique.ref.short
         if self._index_of.setdefault((clique.uid, pod.name), pod.index) != pod.index:
-            self.truth.fail(
+            self.state.fail(
                 "RS3", f"{pod.name} has another index than the pod of that name before", name, pod.ref.short
             )
         twice = [index for index, count in Counter(other.index for other in live).items() if count > 1]
         surging = is_updating(clique, live)
         if twice and not surging:
-            self.truth.fail(
+            self.state.fail(
                 "RS4", f"{count_of(twice, live)} live pods of {clique.ref.name} have index {twice[0]}", name
             )
         seen = next((found.replicas for found in snapshot.cliques if found.uid == clique.uid), clique.replicas)
         most = max(seen, self._replicas(clique)) + surging
         if len(live) > most:
             says = f"{clique.ref.name} has {len(live)} live pods; at most {most} are wanted"
-            self.truth.fail("RS1", says, name)
+            self.state.fail("RS1", says, name)
         if pod.index >= most:
-            self.truth.fail("RS10", f"a pod of {clique.ref.name} has index {pod.index} of {most}", name)
+            self.state.fail("RS10", f"a pod of {clique.ref.name} has index {pod.index} of {most}", name)
 
     def _replicas(self, clique: PodClique) -> int:
-        stored = self.truth.cluster.world.items.get(clique.ref)
+        stored = self.state.cluster.server.items.get(clique.ref)
         return stored.replicas if isinstance(stored, PodClique) else clique.replicas
 
 
-class Deletions(Check):
+class PodDeletionCheck(Check):
     """RS5 and B10: which pods an operator may delete."""
 
-    def planned(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
+    def on_plan(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
         """What the operator sees must have enough ready pods left, in every clique of which it deletes some."""
         doomed = {
             step.target.name for step in plan.steps if step.target.kind == "Pod" and isinstance(step.action, Delete)
@@ -85,23 +85,23 @@ class Deletions(Check):
             enough = min(clique.min_available, clique.replicas)
             if len(left) < len(pods) and len(left) < enough and not clique.deleting:
                 says = f"{len(left)} of {len(pods)} ready pods of {clique.ref.name} stay, at least {enough} are needed"
-                self.truth.fail("B10", says, clique.ref.short)
+                self.state.fail("B10", says, clique.ref.short)
         del actor
 
-    def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         """A pod that is on its way out is left alone."""
         step = attempt.step
         if step.target.kind == "Pod" and isinstance(step.action, Delete) and attempt.outcome is Outcome.DONE:
             pod = next((pod for _, pod in snapshot.pods() if pod.ref == step.target), None)
             if pod is not None and pod.deleting:
-                self.truth.fail("RS5", f"{pod.name} was deleted twice", pod.ref.short)
+                self.state.fail("RS5", f"{pod.name} was deleted twice", pod.ref.short)
         del actor
 
 
-class Gates(Check):
+class SchedulingGateCheck(Check):
     """RS6: only Grove's gate is opened, and not before the gang may be placed."""
 
-    def planned(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
+    def on_plan(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
         """Every gate that is about to be opened, and every pod that is about to be made without one."""
         self._look_at_born(snapshot, plan)
         opened = [step for step in plan.steps if step.target.kind == "Pod" and isinstance(step.action, Apply)]
@@ -117,7 +117,7 @@ class Gates(Check):
             assert isinstance(step.action, Apply)  # noqa: S101 - they were chosen so
             if not only_our_gate(step.action.fields):
                 says = f"more than Grove's own gate is taken from {step.target.name}"
-                self.truth.fail("RS6", says, step.target.short)
+                self.state.fail("RS6", says, step.target.short)
             clique, pod = pods[step.target.name]
             self._look(pod, gangs, by_clique, bases_of(pod, seen))
         del actor
@@ -138,24 +138,24 @@ class Gates(Check):
                     for base in map(gangs.get, bases_of(made, snapshot))
                 )
                 if made.name not in referred.get(made.gang, ()) or waits:
-                    self.truth.fail("RS6", f"{made.name} is made without a gate and has to wait", step.target.short)
+                    self.state.fail("RS6", f"{made.name} is made without a gate and has to wait", step.target.short)
 
     def _look(self, pod: Pod, gangs: dict[str, PodGang], by_clique: dict[str, list[Pod]], bases: Iterable[str]) -> None:
         gang = gangs.get(pod.gang)
         if gang is None:
-            self.truth.fail("RS6", f"the gate of {pod.name} opens, and its gang {pod.gang} is not there", pod.ref.short)
+            self.state.fail("RS6", f"the gate of {pod.name} opens, and its gang {pod.gang} is not there", pod.ref.short)
             return
         for group in gang.groups:
             there = [other for other in by_clique.get(group.name, ()) if other.gang == gang.ref.name]
             if len(there) < group.min_replicas:
                 says = f"the gate of {pod.name} opens, and {group.name} has {len(there)} of {group.min_replicas} pods"
-                self.truth.fail("RS6", says, pod.ref.short)
+                self.state.fail("RS6", says, pod.ref.short)
         for group in (group for base in bases if base in gangs for group in gangs[base].groups):
             placed = sum(other.scheduled for other in by_clique.get(group.name, ()))
             if placed < group.min_replicas:
                 found = f"{placed} of {group.min_replicas} pods of {group.name} are placed"
                 says = f"the gate of {pod.name} opens, and {found}"
-                self.truth.fail("RS6", says, pod.ref.short)
+                self.state.fail("RS6", says, pod.ref.short)
 
 
 def bases_of(pod: Pod, snapshot: Snapshot) -> tuple[str, ...]:

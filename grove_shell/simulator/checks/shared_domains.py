@@ -15,7 +15,7 @@ from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.check import Check, Truth
+from grove_shell.simulator.checks.check import ActualState, Check
 from grove_shell.simulator.checks.domain_facts import is_shared
 from grove_shell.simulator.checks.sharing_facts import (
     ENABLED,
@@ -35,11 +35,11 @@ from grove_shell.simulator.recording.history import Actor
 _WAITING: Final = frozenset({Why.DOMAIN_LEAVES, Why.NAME_SERVES_ANOTHER, Why.NOT_ENSURED})
 
 
-class Sharing(Check):
+class SharedDomainCheck(Check):
     """Births of PodCliques, writes to what they share, and what stands in the end."""
 
-    def __init__(self, truth: Truth) -> None:
-        super().__init__(truth)
+    def __init__(self, state: ActualState) -> None:
+        super().__init__(state)
         self._shares: dict[str, Share] = {}  # uid of a PodClique that holds a claim -> to what
         self._known: set[str] = set()
         self._strays: set[str] = set()  # uids of PodCliques that an old leader made on what it saw last
@@ -47,7 +47,7 @@ class Sharing(Check):
 
     # births, and what becomes of who is there
 
-    def hear(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[Change]) -> None:
         """PodCliques that came or changed."""
         for change in changes:
             before, after = change.before, change.after
@@ -61,25 +61,25 @@ class Sharing(Check):
                 was = annotations_of(before.annotations), claim_in(before.pod_spec)
                 if was != (annotations_of(after.annotations), claim_in(after.pod_spec)):
                     says = f"what {after.ref.short} shares was changed after it was made"
-                    self.truth.fail("CD2", says, after.ref.short)
+                    self.state.fail("CD2", says, after.ref.short)
 
     def _came(self, clique: PodClique) -> None:
-        root = self.truth.roots.get(self.truth.root_of.get(clique.uid, ""))
+        root = self.state.roots.get(self.state.root_of.get(clique.uid, ""))
         claim = claim_in(clique.pod_spec)
         self._known.add(clique.uid)
         if root is None or claim is None:
             return
         share = share_of(clique, root.ref.name)
         if share is None:
-            self.truth.fail("CD2", f"{clique.ref.short} does not opt in, and holds claim {claim}", clique.ref.short)
+            self.state.fail("CD2", f"{clique.ref.short} does not opt in, and holds claim {claim}", clique.ref.short)
         elif claim == share.claim:
             self._shares[clique.uid] = share
 
-    def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         """One write."""
         step = attempt.step
         if step.target.kind == "PodClique" and isinstance(step.action, Create):
-            made = self.truth.cluster.world.items.get(step.target)
+            made = self.state.cluster.server.items.get(step.target)
             if isinstance(made, PodClique) and made.uid not in self._known:
                 self._known.add(made.uid)
                 if actor is Actor.SECOND:
@@ -90,10 +90,10 @@ class Sharing(Check):
             found = of_name.get((step.target.namespace, step.target.name))
             if found is None or not is_shared(found):
                 if step.target.kind != "ComputeDomain":  # those are looked at where the operator makes them
-                    self.truth.fail("CD6", f"{step.target.short} is somebody else's", step.target.short)
+                    self.state.fail("CD6", f"{step.target.short} is somebody else's", step.target.short)
                 return
             if user_in(found)[0] != snapshot.root.ref.name:
-                self.truth.fail("CD6", f"{step.target.short} is of another set", step.target.short)
+                self.state.fail("CD6", f"{step.target.short} is of another set", step.target.short)
             if isinstance(step.action, Delete):
                 self._may_go(found)
 
@@ -102,25 +102,25 @@ class Sharing(Check):
         if clique.deleting:  # its owner was gone: the garbage collector has it already
             return
         short, share = clique.ref.short, share_of(clique, snapshot.root.ref.name)
-        is_on = self.truth.cluster.world.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
+        is_on = self.state.cluster.server.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
         if share is None or not is_on:
             return
         if claim_in(clique.pod_spec) is None:
-            self.truth.fail("CD2", f"{short} opts in, and is stored without a claim", short)
+            self.state.fail("CD2", f"{short} opts in, and is stored without a claim", short)
         for kind, name in (("ComputeDomain", share.domain), ("ResourceClaim", share.claim)):
-            found = named(self.truth, kind, clique.ref.namespace, name)
+            found = named(self.state, kind, clique.ref.namespace, name)
             if found is None:
-                self.truth.fail("CD2", f"{short} is stored, and {kind} {name} is not there", short)
+                self.state.fail("CD2", f"{short} is stored, and {kind} {name} is not there", short)
             elif not is_shared(found) or user_in(found) != share.user:
-                self.truth.fail("CD6", f"{short} joins {kind} {name}, which does not serve it", short)
-            elif self.truth.root_of.get(found.owner_uid, snapshot.root.uid) != snapshot.root.uid:
-                self.truth.fail("CD7", f"{short} joins {kind} {name} of an earlier set", short)
+                self.state.fail("CD6", f"{short} joins {kind} {name}, which does not serve it", short)
+            elif self.state.root_of.get(found.owner_uid, snapshot.root.uid) != snapshot.root.uid:
+                self.state.fail("CD7", f"{short} joins {kind} {name} of an earlier set", short)
             elif found.deleting:
-                self.truth.fail("CD2", f"{short} joins {kind} {name}, which is on its way out", short)
+                self.state.fail("CD2", f"{short} joins {kind} {name}, which is on its way out", short)
 
     # what operators do
 
-    def planned(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
+    def on_plan(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
         """Only who shares a domain waits for one."""
         root = snapshot.root
         template = root.spec.template
@@ -131,7 +131,7 @@ class Sharing(Check):
         for held in plan.withheld:
             waits = held.target.kind == "PodClique" and _WAITING & {why.rule for why in held.because}
             if waits and (silent or self._is_out(held.target, root)):
-                self.truth.fail("CD3", f"{held.target.short} shares nothing, and waits for it", held.target.short)
+                self.state.fail("CD3", f"{held.target.short} shares nothing, and waits for it", held.target.short)
         del actor
 
     def _is_out(self, target: Ref, root: PodCliqueSet) -> bool:
@@ -147,75 +147,75 @@ class Sharing(Check):
         """Nothing goes that somebody uses, or that a gang owns."""
         name, stem = item.ref.short, stem_of(item.ref)
         if item.owner_kind != "PodCliqueSet":
-            self.truth.fail("CD5", f"{name} was deleted, and {item.owner_kind} {item.owner_name} owns it", name)
-        for clique in self.truth.cluster.cliques():
+            self.state.fail("CD5", f"{name} was deleted, and {item.owner_kind} {item.owner_name} owns it", name)
+        for clique in self.state.cluster.cliques():
             share = self._shares.get(clique.uid)
             if share is not None and share.stem == stem and not self._counts_for_nobody(clique, share):
-                self.truth.fail("CD5", f"{name} was deleted while {clique.ref.name} uses it", name, clique.ref.short)
-        world = self.truth.cluster.world
-        for pod in self.truth.cluster.pods():
+                self.state.fail("CD5", f"{name} was deleted while {clique.ref.name} uses it", name, clique.ref.short)
+        world = self.state.cluster.server
+        for pod in self.state.cluster.pods():
             manifest = world.manifests.get(pod.ref)
             of_old_leader = pod.owner_uid in self._strays
             if manifest is not None and claim_in(thaw(manifest)["spec"]) == f"{stem}-mnnvl-claim" and not of_old_leader:
-                self.truth.fail("CD5", f"{name} was deleted while {pod.name} uses it", name, pod.ref.short)
+                self.state.fail("CD5", f"{name} was deleted while {pod.name} uses it", name, pod.ref.short)
 
     def _counts_for_nobody(self, clique: PodClique, share: Share) -> bool:
         """Whether an old leader made it, or it goes, without pods, and nothing says any more whose it is."""
-        is_known = set_named_by(clique.labels) == share.user[0] or self.truth.cluster.world.has(clique.owner_uid)
-        goes = clique.deleting and not self.truth.pods(clique.uid)
+        is_known = set_named_by(clique.labels) == share.user[0] or self.state.cluster.server.has(clique.owner_uid)
+        goes = clique.deleting and not self.state.pods(clique.uid)
         return clique.uid in self._strays or (goes and not is_known)
 
     # in the end
 
     def at_rest(self) -> None:
         """What is shared is there, with whom it should be; what nobody can use any more is gone."""
-        cluster = self.truth.cluster
+        cluster = self.state.cluster
         for clique in cluster.cliques():
             share = self._shares.get(clique.uid)
             if (
                 share is not None
                 and not clique.deleting
-                and cluster.world.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
+                and cluster.server.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
             ):
                 self._stands(clique, share)
-        for item in tuple(cluster.world.items.values()):
+        for item in tuple(cluster.server.items.values()):
             if isinstance(item, ComputeDomain | OwnedObject) and item.ref.kind in KINDS and is_shared(item):
                 self._is_needed(item)
 
     def _stands(self, clique: PodClique, share: Share) -> None:
-        root = self.truth.roots[self.truth.root_of[clique.uid]]
+        root = self.state.roots[self.state.root_of[clique.uid]]
         for kind, name in (("ComputeDomain", share.domain), ("ResourceClaim", share.claim)):
-            found = named(self.truth, kind, clique.ref.namespace, name)
+            found = named(self.state, kind, clique.ref.namespace, name)
             if found is None or found.deleting:
                 made = any(ref.kind == kind and ref.name == name for ref in self._made)
                 says = f"{kind} {name}, which {clique.ref.short} uses, never {'comes back' if made else 'is made'}"
-                self.truth.fail("CD10" if made else "CD1", says, clique.ref.short)
+                self.state.fail("CD10" if made else "CD1", says, clique.ref.short)
             elif is_shared(found) and user_in(found) == share.user:
                 self._belongs(clique, share, root, found)
 
     def _belongs(self, clique: PodClique, share: Share, root: PodCliqueSet, item: Shared) -> None:
         """To the gang of those who use it, where that is there."""
-        name = f"{root.ref.name}-{self.truth.replica_of(clique)}"
-        group = self.truth.groups.get(clique.owner_uid)
+        name = f"{root.ref.name}-{self.state.replica_of(clique)}"
+        group = self.state.groups.get(clique.owner_uid)
         if any(share.user[2:]) and group is not None:
             beyond = int(share.user[3]) - group.min_available
             name = name if beyond < 0 else scaled_gang_name(group.ref.name, beyond)
-        gang = self.truth.cluster.named("PodGang", f"{clique.ref.namespace}/{name}")
+        gang = self.state.cluster.named("PodGang", f"{clique.ref.namespace}/{name}")
         owner = gang if gang is not None and not gang.deleting else root
         if item.owner_uid != owner.uid:
             says = f"{item.ref.short} belongs to {item.owner_kind} {item.owner_name}, and should to {owner.ref.short}"
-            self.truth.fail("O1", says, item.ref.short)
+            self.state.fail("O1", says, item.ref.short)
 
     def _is_needed(self, item: Shared) -> None:
         """What a set still owns is of a replica that it has."""
-        root = next((one for one in self.truth.cluster.sets() if one.uid == item.owner_uid), None)
+        root = next((one for one in self.state.cluster.sets() if one.uid == item.owner_uid), None)
         if root is None or root.deleting or item.deleting:
             return
         replica = index_from(user_in(item)[1])
         used = any(share.stem == stem_of(item.ref) for share in self._held())
         if replica is not None and replica >= root.spec.replicas and not used:
-            self.truth.fail("CD1", f"{item.ref.short} is left of a replica that is gone", item.ref.short)
+            self.state.fail("CD1", f"{item.ref.short} is left of a replica that is gone", item.ref.short)
 
     def _held(self) -> list[Share]:
-        there = {clique.uid for clique in self.truth.cluster.cliques()}
+        there = {clique.uid for clique in self.state.cluster.cliques()}
         return [share for uid, share in self._shares.items() if uid in there]

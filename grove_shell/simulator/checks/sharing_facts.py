@@ -9,7 +9,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
-from grove_shell.simulator.checks.check import Truth
+from grove_shell.simulator.checks.check import ActualState
 
 ENABLED: Final = "grove.io/mnnvl-enabled"
 SCOPE: Final = "grove.io/mnnvl-scope"
@@ -80,9 +80,9 @@ def user_in(item: Shared) -> tuple[str, str, str, str, str]:
     return first, second, third, fourth, fifth
 
 
-def named(truth: Truth, kind: str, namespace: str, name: str) -> Shared | None:
+def named(state: ActualState, kind: str, namespace: str, name: str) -> Shared | None:
     """The domain or claim of a name."""
-    found = truth.cluster.named(kind, f"{namespace}/{name}")
+    found = state.cluster.named(kind, f"{namespace}/{name}")
     return found if isinstance(found, ComputeDomain | OwnedObject) else None
 
 

@@ -16,10 +16,10 @@ from grove_shell.simulator.checks.topology_facts import (
 from grove_shell.simulator.recording.history import Actor
 
 
-class Keeping(Check):
+class TopologyLifecycleCheck(Check):
     """TP6, TP7: what an operator does to topologies, and what is so at rest."""
 
-    def kept(self, actor: Actor, moment: TopologySnapshot, attempt: Attempt) -> None:
+    def on_topology_write(self, actor: Actor, moment: TopologySnapshot, attempt: Attempt) -> None:
         """One write to a topology."""
         step = attempt.step
         if attempt.outcome is not Outcome.DONE:
@@ -29,55 +29,55 @@ class Keeping(Check):
             isinstance(step.action, Apply) and "spec" in step.action.fields
         )
         if writes_levels and step.target.name != DEFAULT:
-            self.truth.fail("TP7", f"an operator writes levels of {name}, which is a user's", name)
+            self.state.fail("TP7", f"an operator writes levels of {name}, which is a user's", name)
         if isinstance(step.action, Delete):
-            self.truth.fail("TP7", f"an operator deletes {name}", name)
+            self.state.fail("TP7", f"an operator deletes {name}", name)
         if isinstance(step.action, Make):
             return  # it writes no finalizers of others, and what is there already may have some that nobody saw yet
         before = moment.topology.finalizers if moment.topology is not None else ()
-        found = self.truth.cluster.world.items.get(step.target)
+        found = self.state.cluster.server.items.get(step.target)
         after = found.finalizers if found is not None else ()
         if foreign(before) != foreign(after):
-            self.truth.fail(
+            self.state.fail(
                 "TP6", f"finalizers of others on {name} were {foreign(before)} and are {foreign(after)}", name
             )
         is_off = step.target.name == DEFAULT and not moment.told.enabled
         if FINALIZER in before and FINALIZER not in after and not is_off and moment.users:
-            self.truth.fail("TP6", f"{name} is let go of, and {moment.users[0].text} uses it", name)
+            self.state.fail("TP6", f"{name} is let go of, and {moment.users[0].text} uses it", name)
         del actor
 
     def at_rest(self) -> None:
         """A finalizer where somebody uses it, and only there; the default one as it is configured."""
-        told = self.truth.cluster.world.configuration.topology
+        told = self.state.cluster.server.configuration.topology
         users: defaultdict[str, list[PodCliqueSet]] = defaultdict(list)
-        for root in self.truth.cluster.sets():
+        for root in self.state.cluster.sets():
             users[used_by(root)].append(root)
-        for name, topology in self.truth.cluster.world.topologies().items():
+        for name, topology in self.state.cluster.server.topologies().items():
             held = FINALIZER in topology.finalizers
             wanted = bool(users[name]) and (name != DEFAULT or told.enabled)
             if held != wanted and not (wanted and topology.deleting):
                 says = f"topology {name} is {'held' if held else 'not held'}, and used by {len(users[name])} sets"
-                self.truth.fail("TP6", says, topology.ref.short)
+                self.state.fail("TP6", says, topology.ref.short)
             if topology.deleting and not topology.finalizers:
-                self.truth.fail("TP6", f"topology {name} is being deleted and never goes", topology.ref.short)
+                self.state.fail("TP6", f"topology {name} is being deleted and never goes", topology.ref.short)
         if told.enabled:
             self._default(users[DEFAULT])
 
     def _default(self, users: list[PodCliqueSet]) -> None:
-        told = self.truth.cluster.world.configuration.topology
-        found = self.truth.cluster.world.topologies().get(DEFAULT)
+        told = self.state.cluster.server.configuration.topology
+        found = self.state.cluster.server.topologies().get(DEFAULT)
         if found is None:
-            self.truth.fail("TP7", "there is no default topology")
+            self.state.fail("TP7", "there is no default topology")
         elif found.levels != told.levels and not found.deleting and found.ref.kind == "ClusterTopology":
             uids = {root.uid for root in users}
-            bound = any(pod.node for uid in self.truth.cliques for pod in self._pods_in(uids, uid))
+            bound = any(pod.node for uid in self.state.cliques for pod in self._pods_in(uids, uid))
             stored = any(
                 clique.status.scheduled
-                for clique in self.truth.cluster.cliques()
-                if self.truth.root_of.get(clique.uid) in uids
+                for clique in self.state.cluster.cliques()
+                if self.state.root_of.get(clique.uid) in uids
             )
             if not bound and not stored:
-                self.truth.fail("TP7", "the default topology has other levels than configured", found.ref.short)
+                self.state.fail("TP7", "the default topology has other levels than configured", found.ref.short)
 
     def _pods_in(self, roots: set[str], clique: str) -> list[Pod]:
-        return self.truth.pods(clique) if self.truth.root_of.get(clique) in roots else []
+        return self.state.pods(clique) if self.state.root_of.get(clique) in roots else []

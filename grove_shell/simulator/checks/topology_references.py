@@ -8,7 +8,7 @@ from grove_core.resources.api_names import SET
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
-from grove_shell.simulator.checks.check import Check, Manifest, Truth
+from grove_shell.simulator.checks.check import ActualState, Check, Manifest
 from grove_shell.simulator.checks.topology_facts import (
     DEFAULT,
     constraints_of,
@@ -18,11 +18,11 @@ from grove_shell.simulator.checks.topology_facts import (
 from grove_shell.simulator.cluster.changes import Change
 
 
-class References(Check):
+class TopologyReferenceCheck(Check):
     """TP2, TP3, TP4: what users and operators wrote, held against what those who admit could know."""
 
-    def __init__(self, truth: Truth) -> None:
-        super().__init__(truth)
+    def __init__(self, state: ActualState) -> None:
+        super().__init__(state)
         self._bound: defaultdict[str, set[str]] = defaultdict(set)  # uid of a set -> of its cliques with bound pods
         self._bound_since: dict[str, int] = {}  # by uid of the set
         self._named_since: dict[str, int] = {}  # by uid of the set: the topology that it names now
@@ -30,7 +30,7 @@ class References(Check):
         self._gone_since: dict[str, int] = {}
         self._leaving_since: dict[str, int] = {}
 
-    def hear(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[Change]) -> None:
         """First what there is now, then who was let in."""
         for change in changes:
             if isinstance(change.object, ClusterTopology):
@@ -43,7 +43,7 @@ class References(Check):
                 self._clique(change.object, change.after)
 
     def _topology(self, name: str, before: object, after: object) -> None:
-        now = self.truth.now
+        now = self.state.now
         if isinstance(after, ClusterTopology):
             self._there[name] = after.uid
             self._gone_since.pop(name, None)
@@ -56,7 +56,7 @@ class References(Check):
                     since = self._bound_since.get(root.uid), self._named_since.get(root.uid, -1)
                     if all(map(self._has_been, since)):
                         says = f"levels of topology {name} change under pods of {root.ref.name}"
-                        self.truth.fail("TP4", says, f"ClusterTopology/{name}", root.ref.short)
+                        self.state.fail("TP4", says, f"ClusterTopology/{name}", root.ref.short)
         elif self._there.pop(name, None) is not None:
             self._gone_since[name] = now
             self._leaving_since.pop(name, None)
@@ -67,18 +67,18 @@ class References(Check):
         named, was = named_by(after), named_by(before) if isinstance(before, PodCliqueSet) else ""
         if named == was:
             return
-        self._named_since[after.uid] = self.truth.now
+        self._named_since[after.uid] = self.state.now
         who = after.ref.short
         if isinstance(before, PodCliqueSet) and self._has_been(self._bound_since.get(after.uid)):
-            self.truth.fail("TP3", f'{after.ref.name} goes from topology "{was}" to "{named}" with pods bound', who)
+            self.state.fail("TP3", f'{after.ref.name} goes from topology "{was}" to "{named}" with pods bound', who)
         if not named:
             return
         is_missing = named not in self._there and self._has_been(self._gone_since.get(named, -1))
         if (is_missing and named != DEFAULT) or self._has_been(self._leaving_since.get(named)):
             words = "is not there" if is_missing else "is being deleted"
-            self.truth.fail("TP2", f"{after.ref.name} is let in with topology {named}, which {words}", who)
+            self.state.fail("TP2", f"{after.ref.name} is let in with topology {named}, which {words}", who)
 
-    def asked(self, new: Manifest, old: Manifest | None, stored: Manifest | Deny) -> None:
+    def on_set_write(self, new: Manifest, old: Manifest | None, stored: Manifest | Deny) -> None:
         """A name must mean something by the configuration of this moment, which may change within it."""
         del new
         if isinstance(stored, Deny):
@@ -87,16 +87,16 @@ class References(Check):
         named = named_by(after)
         if not named or (old is not None and named_by(podcliqueset_of(old)) == named):
             return
-        if not constraints_of(after) or not self.truth.cluster.world.configuration.topology.enabled:
+        if not constraints_of(after) or not self.state.cluster.server.configuration.topology.enabled:
             says = f"{after.ref.name} is let in with topology {named} and without a meaning"
-            self.truth.fail("TP2", says, after.ref.short)
+            self.state.fail("TP2", says, after.ref.short)
 
     def _clique(self, clique: PodClique, after: object) -> None:
-        root = self.truth.root_of.get(clique.uid, "")
+        root = self.state.root_of.get(clique.uid, "")
         known = self._bound[root]
         if isinstance(after, PodClique) and after.status.scheduled and _says_whose_it_is(after):
             known.add(clique.uid)
-            self._bound_since.setdefault(root, self.truth.now)
+            self._bound_since.setdefault(root, self.state.now)
         else:
             known.discard(clique.uid)
             if not known:
@@ -104,10 +104,10 @@ class References(Check):
 
     def _has_been(self, since: int | None) -> bool:
         """Whether those who admit must have known by now."""
-        return since is not None and since < self.truth.now - self.truth.cluster.admission_watch
+        return since is not None and since < self.state.now - self.state.cluster.admission_watch
 
     def _users(self, name: str) -> Iterator[PodCliqueSet]:
-        return (root for root in self.truth.cluster.sets() if used_by(root) == name)
+        return (root for root in self.state.cluster.sets() if used_by(root) == name)
 
 
 def _says_whose_it_is(clique: PodClique) -> bool:

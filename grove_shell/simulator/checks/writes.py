@@ -12,7 +12,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.check import Check, Truth
+from grove_shell.simulator.checks.check import ActualState, Check
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.recording.history import Actor
 
@@ -21,35 +21,35 @@ _EACH: Final = 8
 _SOME: Final = 200
 
 
-class Writes(Check):
+class OperatorWriteCheck(Check):
     """Every write of an operator, done or not."""
 
-    def __init__(self, truth: Truth) -> None:
-        super().__init__(truth)
+    def __init__(self, state: ActualState) -> None:
+        super().__init__(state)
         self._targets: dict[Ref, Resource] = {}
         self.writes = 0
         self.changes = 0
 
-    def hear(self, changes: list[Change]) -> None:
+    def on_changes(self, changes: list[Change]) -> None:
         """Every change is a reason for some writes, those of the operator included: statuses follow."""
         self.changes += len(changes)
 
-    def planned(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
+    def on_plan(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
         """Remember what the writes to come were judged on."""
         self._targets = snapshot.targets() if plan.steps else {}
         del actor
 
-    def wrote(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         """One write."""
         # How often an old leader looks is the scenario's word: what it does not get done is a wasted request (RS11).
         self.writes += actor is Actor.OPERATOR or attempt.outcome is Outcome.DONE
         step = attempt.step
         if self.writes > _SOME + _EACH * self.changes:
             says = f"{self.writes} writes for {self.changes} changes, the last one to {step.target.short}"
-            self.truth.fail("O9", says, step.target.short)
+            self.state.fail("O9", says, step.target.short)
         action = step.action
         if action.guard is not None and not action.guard.uid:
-            self.truth.fail(
+            self.state.fail(
                 "O8", f"a write to {step.target.short} names no uid that it is meant for", step.target.short
             )
         if attempt.outcome is not Outcome.DONE:
@@ -58,29 +58,29 @@ class Writes(Check):
             self._status(step.target, action)
         elif isinstance(action, DropFinalizer) and not action.finalizer.startswith(_OURS):
             says = f"the finalizer {action.finalizer} of {step.target.short} is somebody else's"
-            self.truth.fail("O8", says, step.target.short)
+            self.state.fail("O8", says, step.target.short)
         elif isinstance(action, Make):
-            root = self.truth.root_of.get(_owner_of(action), "")
+            root = self.state.root_of.get(_owner_of(action), "")
             if root and root != snapshot.root.uid:
-                self.truth.fail("O8", f"{step.target.short} was created for another set", step.target.short)
+                self.state.fail("O8", f"{step.target.short} was created for another set", step.target.short)
         found = self._targets.get(step.target)
-        owner = self.truth.root_of.get(found.uid) if found is not None else None
+        owner = self.state.root_of.get(found.uid) if found is not None else None
         leftover = isinstance(action, DropFinalizer) and not self._is_there(owner)
         if owner not in {snapshot.root.uid, None} and not leftover:
-            self.truth.fail("O8", f"{step.target.short} belongs to another set", step.target.short)
+            self.state.fail("O8", f"{step.target.short} belongs to another set", step.target.short)
 
     def _is_there(self, root: str | None) -> bool:
         """Whether a set is still there; what is left of one that is not may be let go by whoever finds it."""
-        return any(item.uid == root for item in self.truth.cluster.sets())
+        return any(item.uid == root for item in self.state.cluster.sets())
 
     def _status(self, target: Ref, action: SetStatus) -> None:
         """A status that was written must differ from the one it was judged on, which was the stored one."""
         before = self._targets.get(target)
         if not isinstance(before, PodClique | PodCliqueSet | ScalingGroup | PodGang) or before.guard != action.guard:
             return
-        after = self.truth.cluster.world.items.get(target)
+        after = self.state.cluster.server.items.get(target)
         if after is not None and after.uid == before.uid and getattr(after, "status", None) == before.status:
-            self.truth.fail("RS8", f"the status of {target.short} was written, and nothing in it changed", target.short)
+            self.state.fail("RS8", f"the status of {target.short} was written, and nothing in it changed", target.short)
 
 
 def _owner_of(action: Make) -> str:

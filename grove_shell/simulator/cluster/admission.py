@@ -23,7 +23,7 @@ from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, MnnvlMode
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_shell.in_memory.cluster import InMemoryCluster
-from grove_shell.simulator.cluster.topologies import raw_of
+from grove_shell.simulator.cluster.topologies import topology_manifest
 
 Json: TypeAlias = Mapping[str, Any]
 AMENDED: Final = frozenset({"PodClique", "PodGang"})
@@ -61,7 +61,7 @@ class Webhooks:
 
     def __init__(
         self,
-        world: InMemoryCluster,
+        server: InMemoryCluster,
         admission: Admission,
         ensure: Callable[[Step], Attempt],
         around: Callable[[], TopologyView],
@@ -74,7 +74,7 @@ class Webhooks:
             ensure: how what a PodClique needs is asked for.
             around: what is known of topologies.
         """
-        self.world = world
+        self.server = server
         self.admission = admission
         self.ensure = ensure
         self.around = around
@@ -83,7 +83,7 @@ class Webhooks:
         """Whether they are asked about a write."""
         if step.target.kind in TOPOLOGY_KINDS:
             return isinstance(step.action, Create | Apply)
-        is_on = self.world.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
+        is_on = self.server.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
         return is_on and isinstance(step.action, Create) and step.target.kind in AMENDED
 
     def amended(self, step: Step) -> Step | Attempt:
@@ -93,7 +93,7 @@ class Webhooks:
         assert isinstance(step.action, Create)  # noqa: S101 - it concerns them
         raw = thaw(step.action.manifest)
         if step.target.kind == "PodGang":
-            verdict = self.admission.of_gang(raw, self.world.configuration).verdict
+            verdict = self.admission.of_gang(raw, self.server.configuration).verdict
         else:
             verdict = self.admission.of_clique(raw, self._around(step.target, raw)).verdict
         if isinstance(verdict, Deny):
@@ -111,24 +111,24 @@ class Webhooks:
 
     def _topology(self, step: Step) -> Step | Attempt:
         """An operator's write of a topology is judged as anybody's (TP-085)."""
-        found = self.world.items.get(step.target)
-        old = raw_of(found) if isinstance(found, ClusterTopology) else None
+        found = self.server.items.get(step.target)
+        old = topology_manifest(found) if isinstance(found, ClusterTopology) else None
         if isinstance(step.action, Create):
             new = thaw(step.action.manifest)
         elif isinstance(step.action, Apply) and isinstance(found, ClusterTopology):
             changed = with_applied_fields(found, step.action.fields)
             assert isinstance(changed, ClusterTopology)  # noqa: S101 - the kind stays
-            new = raw_of(changed)
+            new = topology_manifest(changed)
         else:
             return step
-        verdict = self.admission.of_topology(new, old, self.world.configuration, self.around())
+        verdict = self.admission.of_topology(new, old, self.server.configuration, self.around())
         return _refused(step, verdict) if isinstance(verdict, Deny) else step
 
     def _around(self, target: Ref, raw: Json) -> CliqueAdmissionView:
-        items = self.world.items
+        items = self.server.items
         return CliqueAdmissionView(
-            configuration=self.world.configuration,
-            served=self.world.served,
+            configuration=self.server.configuration,
+            served=self.server.served,
             owner=items.get(Ref(GROVE, "PodCliqueSet", target.namespace, set_named_in(raw))),
             domains={(r.namespace, r.name): one for r, one in items.items() if isinstance(one, ComputeDomain)},
             claims={

@@ -34,11 +34,11 @@ class Change:
         return found
 
 
-class Differ:
+class ChangeDetector:
     """Remembers what it saw last; objects are never changed in place, so that identity tells."""
 
-    def __init__(self, world: InMemoryCluster) -> None:
-        self.world = world
+    def __init__(self, server: InMemoryCluster) -> None:
+        self.server = server
         self.items: dict[Ref, StoredObject] = {}
         self.pods: dict[str, Pod] = {}
 
@@ -47,7 +47,7 @@ class Differ:
         return [*self._items(at), *self._pods(at)]
 
     def _items(self, at: int) -> Iterator[Change]:
-        now, seen = self.world.items, self.items
+        now, seen = self.server.items, self.items
         for ref in [ref for ref in seen if ref not in now]:
             yield Change(at, ref.kind, seen.pop(ref), None)
         for ref, item in now.items():
@@ -63,7 +63,7 @@ class Differ:
     def _pods(self, at: int) -> Iterator[Change]:
         seen = self.pods
         count = 0
-        for pods in self.world.pods.values():
+        for pods in self.server.pods.values():
             count += len(pods)
             for pod in pods:
                 before = seen.get(pod.uid)
@@ -71,6 +71,6 @@ class Differ:
                     seen[pod.uid] = pod
                     yield Change(at, "Pod", before, pod)
         if count != len(seen):
-            there = {pod.uid for pods in self.world.pods.values() for pod in pods}
+            there = {pod.uid for pods in self.server.pods.values() for pod in pods}
             for uid in [uid for uid in seen if uid not in there]:
                 yield Change(at, "Pod", seen.pop(uid), None)

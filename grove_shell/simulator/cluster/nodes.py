@@ -73,7 +73,7 @@ def nodes_of(pool: NodePool) -> list[Node]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asks:
+class PodRequests:
     """What a pod asks of its node.
 
     Attributes:
@@ -89,10 +89,10 @@ class Asks:
         return all(node.labels.get(key) == value for key, value in self.labels.items())
 
 
-NOTHING_ASKED: Final = Asks({PODS: _ONE}, {})
+NO_REQUESTS: Final = PodRequests({PODS: _ONE}, {})
 
 
-def asks_of(spec: Mapping[str, Any]) -> Asks:
+def requests_of(spec: Mapping[str, Any]) -> PodRequests:
     """What a pod spec asks for: the sum of its containers, or the largest of its init containers."""
     total: dict[str, int] = {}
     for container in _parts(spec, "containers"):
@@ -103,7 +103,7 @@ def asks_of(spec: Mapping[str, Any]) -> Asks:
             total[resource] = max(total.get(resource, 0), amount)
     selector = spec.get("nodeSelector")
     labels = {key: str(value) for key, value in selector.items()} if isinstance(selector, Mapping) else {}
-    return Asks({**total, PODS: _ONE}, labels)
+    return PodRequests({**total, PODS: _ONE}, labels)
 
 
 def _requests(container: Mapping[str, Any]) -> dict[str, int]:
@@ -121,7 +121,7 @@ def _parts(spec: Mapping[str, Any], key: str) -> Iterable[FrozenMap]:
     return [part for part in found if isinstance(part, FrozenMap)] if isinstance(found, tuple) else ()
 
 
-def count_pods(nodes: Iterable[Node], pods: Iterable[tuple[Pod, Asks]]) -> None:
+def count_pods(nodes: Iterable[Node], pods: Iterable[tuple[Pod, PodRequests]]) -> None:
     """Work out anew what each node carries; a pod takes its place until it is gone or has ended."""
     by_name = {node.name: node for node in nodes}
     for node in by_name.values():

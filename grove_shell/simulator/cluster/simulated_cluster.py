@@ -17,9 +17,9 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_shell.in_memory.cluster import InMemoryCluster
 from grove_shell.in_memory.stored import StoredObject
 from grove_shell.simulator.cluster.admission import Admission, Webhooks
-from grove_shell.simulator.cluster.changes import Change, Differ
-from grove_shell.simulator.cluster.topologies import around_in
-from grove_shell.simulator.event_queue import Agenda
+from grove_shell.simulator.cluster.changes import Change, ChangeDetector
+from grove_shell.simulator.cluster.topologies import topology_context_in
+from grove_shell.simulator.event_queue import EventQueue
 
 _QUOTA: Final = (
     "403 Forbidden: exceeded quota: domains, requested: count/computedomains.resource.nvidia.com=1, "
@@ -31,7 +31,7 @@ _CHANNELS: Final = frozenset({MNNVL_CLAIM, SHARED_CLAIM})
 _HANDED: Final = frozenset({DOMAIN_KIND, CLAIM_KIND})
 
 
-class Cluster:
+class SimulatedCluster:
     """A world with a log of its changes; whoever listens is told of them at the end of each moment.
 
     Attributes:
@@ -42,27 +42,27 @@ class Cluster:
         admission_watch: how late that is.
     """
 
-    def __init__(self, world: InMemoryCluster, agenda: Agenda, admission: Admission | None = None) -> None:
-        self.world = world
-        self.agenda = agenda
+    def __init__(self, server: InMemoryCluster, queue: EventQueue, admission: Admission | None = None) -> None:
+        self.server = server
+        self.queue = queue
         self.log: list[Change] = []
         self.gated: set[str] = set()
         self.most_domains: int | None = None
         self.late: Callable[[], TopologyView] | None = None
         self.admission_watch = 0
         self.listeners: list[Callable[[list[Change]], None]] = []
-        self._webhooks = Webhooks(world, admission or Admission(), self._store, self.around)
-        self._differ = Differ(world)
+        self._webhooks = Webhooks(server, admission or Admission(), self._store, self.around)
+        self._differ = ChangeDetector(server)
         self._dirty = True
 
     # news
 
-    def tell(self) -> bool:
+    def deliver_changes(self) -> bool:
         """Find out what changed since the last time, and tell everybody; whether there was anything."""
         if not self._dirty:
             return False
         self._dirty = False
-        changes = self._differ.look(self.agenda.now)
+        changes = self._differ.look(self.queue.now)
         if changes:
             self.log.extend(changes)
             for listener in self.listeners:
@@ -86,9 +86,9 @@ class Cluster:
             if refusal:
                 return Attempt(step, Outcome.REFUSED, refusal)
         self._dirty = True
-        answer = self.world.attempt(step)
+        answer = self.server.attempt(step)
         if answer.outcome is Outcome.DONE and isinstance(step.action, Apply) and self.gated:
-            pod = self.world.pod(step.target)
+            pod = self.server.pod(step.target)
             if pod is not None and pod.uid in self.gated and not pod.gated:
                 self.put_pod(replace(pod, gated=True))
         if answer.outcome is Outcome.DONE and isinstance(step.action, Apply) and step.target.kind in _HANDED:
@@ -97,53 +97,53 @@ class Cluster:
 
     def _refusal_of_domain(self, ref: Ref) -> str:
         """Why a server would not make this one; empty where it would."""
-        if self.world.served.without_domains:
+        if self.server.served.without_domains:
             return _NOT_SERVED
-        used = sum(other.kind == DOMAIN_KIND and other.namespace == ref.namespace for other in self.world.items)
+        used = sum(other.kind == DOMAIN_KIND and other.namespace == ref.namespace for other in self.server.items)
         is_full = self.most_domains is not None and used >= self.most_domains
         return _QUOTA.format(used=used, most=self.most_domains) if is_full else ""
 
     def _collect(self, ref: Ref) -> None:
         """What was handed to somebody who is gone is collected."""
-        item = self.world.items[ref]
-        if not self.world.has(item.owner_uid):
-            self.world.delete(ref)
+        item = self.server.items[ref]
+        if not self.server.has(item.owner_uid):
+            self.server.delete(ref)
 
     def put_pod(self, pod: Pod) -> None:
         """Write a pod as somebody else than the operator."""
         self._dirty = True
-        self.world.put_pod(pod)
+        self.server.put_pod(pod)
 
     def end_pod(self, pod: Pod) -> None:
         """The containers of a pod have ended: one that is being deleted is gone."""
         self._dirty = True
-        self.world.end_pod(pod.ref)
+        self.server.end_pod(pod.ref)
 
     def put(self, item: StoredObject) -> None:
         """Write an object as somebody else than the operator."""
         self._dirty = True
-        self.world.put(item)
+        self.server.put(item)
 
     def add(self, item: StoredObject) -> None:
         """Put a new object there."""
         self._dirty = True
-        self.world.add(item)
+        self.server.add(item)
 
     def delete(self, ref: Ref) -> None:
         """Delete an object as somebody else than the operator."""
         self._dirty = True
-        self.world.delete(ref)
+        self.server.delete(ref)
 
     # questions
 
     def around(self) -> TopologyView:
         """What those who admit know of topologies."""
-        return around_in(self.world) if self.late is None else self.late()
+        return topology_context_in(self.server) if self.late is None else self.late()
 
     def named(self, kind: str, name: str) -> StoredObject | None:
         """The object of a kind and a name (``name``, or ``namespace/name``); the first one where several have it."""
         namespace, slash, short = name.rpartition("/")
-        for ref, item in self.world.items.items():
+        for ref, item in self.server.items.items():
             if ref.kind == kind and ref.name == short and (not slash or ref.namespace == namespace):
                 return item
         return None
@@ -156,37 +156,37 @@ class Cluster:
     def pod_at(self, clique: str, index: int) -> Pod | None:
         """The pod that has an index in a PodClique by now; one that is being deleted only where no other has it."""
         owner = self.clique(clique)
-        pods = self.world.pods.get(owner.uid, []) if owner is not None else []
+        pods = self.server.pods.get(owner.uid, []) if owner is not None else []
         having = [pod for pod in pods if pod.index == index]
         return min(having, key=lambda pod: (pod.deleting, pod.phase in FINISHED_PHASES, pod.uid), default=None)
 
     def pods(self) -> Iterator[Pod]:
         """Every pod there is."""
-        for pods in self.world.pods.values():
+        for pods in self.server.pods.values():
             yield from pods
 
     def cliques(self) -> list[PodClique]:
         """Every PodClique there is, by name."""
-        found = [item for item in self.world.items.values() if isinstance(item, PodClique)]
+        found = [item for item in self.server.items.values() if isinstance(item, PodClique)]
         return sorted(found, key=lambda clique: clique.ref.sort_key)
 
     def sets(self) -> list[PodCliqueSet]:
         """Every PodCliqueSet there is, by name."""
-        found = [item for item in self.world.items.values() if isinstance(item, PodCliqueSet)]
+        found = [item for item in self.server.items.values() if isinstance(item, PodCliqueSet)]
         return sorted(found, key=lambda root: root.ref.sort_key)
 
 
-def image_of(cluster: Cluster, pod: Pod) -> str:
+def image_of(cluster: SimulatedCluster, pod: Pod) -> str:
     """What the first container of a pod runs; empty where nobody knows its manifest."""
-    spec = cluster.world.manifests.get(pod.ref, EMPTY).get("spec")
+    spec = cluster.server.manifests.get(pod.ref, EMPTY).get("spec")
     containers = spec.get("containers") if isinstance(spec, FrozenMap) else None
     first = containers[0] if isinstance(containers, tuple) and containers else None
     return str(first.get("image", "")) if isinstance(first, FrozenMap) else ""
 
 
-def claims_channel(cluster: Cluster, pod: Pod) -> bool:
+def claims_channel(cluster: SimulatedCluster, pod: Pod) -> bool:
     """Whether a pod claims a channel of a ComputeDomain, by its manifest; in either mode."""
-    spec = cluster.world.manifests.get(pod.ref, EMPTY).get("spec")
+    spec = cluster.server.manifests.get(pod.ref, EMPTY).get("spec")
     claims = spec.get("resourceClaims") if isinstance(spec, FrozenMap) else None
     found = claims if isinstance(claims, tuple) else ()
     return any(isinstance(claim, FrozenMap) and claim.get("name") in _CHANNELS for claim in found)

@@ -16,11 +16,11 @@ from grove_core.resources.topology_usage import NO_PODS, TopologyUser, bound_pod
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.object_store import ObjectStore
 
-Sight: TypeAlias = Snapshot | TopologySnapshot
+RoundSnapshot: TypeAlias = Snapshot | TopologySnapshot
 """What a round of the operator is decided on: a set's, or a topology's."""
 
 
-def kept_in(view: ObjectStore) -> list[Ref]:
+def managed_topologies(view: ObjectStore) -> list[Ref]:
     """The topologies that an operator looks after: those there are, and the default one that it is to make; sorted."""
     there = {name: topology.ref for name, topology in view.topologies().items()}
     if view.configuration.topology.enabled:
@@ -28,7 +28,7 @@ def kept_in(view: ObjectStore) -> list[Ref]:
     return [there[name] for name in sorted(there)]
 
 
-def moment_in(view: ObjectStore, name: str, now: datetime, attempts: tuple[Attempt, ...]) -> TopologySnapshot:
+def topology_moment_in(view: ObjectStore, name: str, now: datetime, attempts: tuple[Attempt, ...]) -> TopologySnapshot:
     """What the operator can see of one topology."""
     _, users = _use_in(view, view.pods)
     return TopologySnapshot(
@@ -41,12 +41,12 @@ def moment_in(view: ObjectStore, name: str, now: datetime, attempts: tuple[Attem
     )
 
 
-def around_in(world: ObjectStore) -> TopologyView:
+def topology_context_in(world: ObjectStore) -> TopologyView:
     """What sets and topologies are admitted by: pods count as bound when a PodClique says so."""
     return TopologyView(world.topologies(), *_use_in(world))
 
 
-def raw_of(topology: ClusterTopology) -> dict[str, Any]:
+def topology_manifest(topology: ClusterTopology) -> dict[str, Any]:
     """A topology as it is written."""
     metadata = {"name": topology.ref.name, "labels": dict(topology.labels), "finalizers": list(topology.finalizers)}
     return {

@@ -7,30 +7,30 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_formats import domain_format_of
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
-from grove_shell.simulator.cluster.simulated_cluster import Cluster
-from grove_shell.simulator.operator.simulated_operator import Operator
-from grove_shell.simulator.recording.history import Actor, History, NoEffect, What
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
+from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
+from grove_shell.simulator.recording.history import Actor, EntryKind, History, NoEffect
 from grove_shell.simulator.scenario.fault_events import CrashOperator, ForeignDomain, LimitDomains, Reconfigure
 from grove_shell.simulator.virtual_time import span_text
 
 
-class FabricFaults:
+class DomainFaults:
     """What goes wrong with ComputeDomains, and who changes the configuration."""
 
-    def __init__(self, cluster: Cluster, operator: Operator, history: History) -> None:
+    def __init__(self, cluster: SimulatedCluster, operator: SimulatedOperator, history: History) -> None:
         self.cluster = cluster
         self.operator = operator
         self.history = history
         self._serial = count(1)
         self._limited_until = 0
 
-    def calm(self) -> None:
+    def stop_faults(self) -> None:
         """No quota any more; what somebody else made stays."""
         self.cluster.most_domains = None
 
     def reconfigure(self, fault: Reconfigure) -> None:
         """F13."""
-        told = self.cluster.world.configuration
+        told = self.cluster.server.configuration
         words: list[str] = []
         if fault.mnnvl is not None:
             told = replace(told, mnnvl=fault.mnnvl.as_told)
@@ -39,8 +39,8 @@ class FabricFaults:
             told = replace(told, topology=fault.topology_aware_scheduling.as_told)
             words.append(f"topologies {_on(told.topology.enabled)}")
         self._tell(f"the operator begins anew, configured with {' and '.join(words)}")
-        self.cluster.world.configuration = told
-        self.operator.doom(CrashOperator(down=fault.down))
+        self.cluster.server.configuration = told
+        self.operator.crash_later(CrashOperator(down=fault.down))
 
     def foreign_domain(self, fault: ForeignDomain) -> None:
         """F10."""
@@ -48,9 +48,9 @@ class FabricFaults:
         if not namespace:
             wanting = [root.ref for root in self.cluster.sets() if name.startswith(f"{root.ref.name}-")]
             namespace = max(wanting, key=lambda ref: len(ref.name)).namespace if wanting else "default"
-        world = self.cluster.world
+        world = self.cluster.server
         ref = Ref(domain_format_of(world.configuration, world.served).api_version, DOMAIN_KIND, namespace, name)
-        if ref in self.cluster.world.items:
+        if ref in self.cluster.server.items:
             raise NoEffect(f"there is a ComputeDomain {name} already")
         kind, _, owner = (fault.owner or "").partition("/")
         self._tell(f"somebody else makes ComputeDomain {name}{f', of {kind} {owner}' if owner else ''}")
@@ -69,7 +69,7 @@ class FabricFaults:
             )
         )
         if fault.span is not None:
-            self.cluster.agenda.after(fault.span, lambda: self._remove(ref, uid))
+            self.cluster.queue.schedule_after(fault.span, lambda: self._remove(ref, uid))
 
     def limit_domains(self, fault: LimitDomains) -> None:
         """F7."""
@@ -82,20 +82,20 @@ class FabricFaults:
                 self._tell("the quota of ComputeDomains is gone")
                 self.cluster.most_domains = None
 
-        self.cluster.agenda.after(fault.span, stop)
+        self.cluster.queue.schedule_after(fault.span, stop)
 
     @property
     def _now(self) -> int:
-        return self.cluster.agenda.now
+        return self.cluster.queue.now
 
     def _remove(self, ref: Ref, uid: str) -> None:
-        found = self.cluster.world.items.get(ref)
+        found = self.cluster.server.items.get(ref)
         if found is not None and found.uid == uid and not found.deleting:
             self._tell(f"somebody else deletes the ComputeDomain {ref.name} that was made")
             self.cluster.delete(ref)
 
     def _tell(self, what: str) -> None:
-        self.history.note(self._now, Actor.FAULT, What.FAULT, detail=what)
+        self.history.record(self._now, Actor.FAULT, EntryKind.FAULT, detail=what)
 
 
 def _on(enabled: bool) -> str:  # noqa: FBT001 - a word for a switch

@@ -13,11 +13,11 @@ from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
-from grove_shell.simulator.cluster.simulated_cluster import Cluster
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.faults.changed_hashes import other_hash, with_other_hashes
-from grove_shell.simulator.operator.api_connection import Trouble
-from grove_shell.simulator.operator.simulated_operator import Operator
-from grove_shell.simulator.recording.history import Actor, History, NoEffect, What
+from grove_shell.simulator.operator.api_connection import WriteFault
+from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
+from grove_shell.simulator.recording.history import Actor, EntryKind, History, NoEffect
 from grove_shell.simulator.scenario.fault_events import (
     ChangeHashes,
     CrashOperator,
@@ -43,7 +43,7 @@ _FOREIGN: Final = "example.com/held"
 _NEVER: Final = 1 << 60
 
 
-class Mischief:
+class FaultInjector:
     """Everything that goes wrong.
 
     Attributes:
@@ -52,17 +52,17 @@ class Mischief:
         old: the leaders that were replaced.
     """
 
-    def __init__(self, cluster: Cluster, operator: Operator, history: History) -> None:
+    def __init__(self, cluster: SimulatedCluster, operator: SimulatedOperator, history: History) -> None:
         self.cluster = cluster
         self.operator = operator
         self.history = history
         self.clocks = (0, 0)
-        self.old: list[Operator] = []
+        self.old: list[SimulatedOperator] = []
         self._slow_until = 0
 
-    def calm(self) -> None:
+    def stop_faults(self) -> None:
         """All faults stop."""
-        self.operator.calm()
+        self.operator.stop_faults()
         self.operator.clock_off = 0
         self.operator.informers.frozen.clear()
         self.operator.informers.shuffle = None
@@ -75,14 +75,14 @@ class Mischief:
         if fault.write:
             when = "after" if fault.committed else "before"
             self._tell(f"the operator will crash {when} write {fault.write} from now")
-        self.operator.doom(fault)
+        self.operator.crash_later(fault)
 
     def lag_cache(self, fault: LagCache) -> None:
         """F2, F3."""
         self._tell(f"the operator's cache of {', '.join(fault.kinds)} stands still for {span_text(fault.span)}")
         for kind in fault.kinds:
             self.operator.informers.frozen[kind] = self._now + fault.span
-        self.cluster.agenda.after(fault.span, lambda: self.operator.wake(self._now))
+        self.cluster.queue.schedule_after(fault.span, lambda: self.operator.wake(self._now))
 
     def relist(self, fault: Relist) -> None:
         """F2, F3."""
@@ -96,23 +96,23 @@ class Mischief:
     def touch(self, fault: Touch) -> None:
         """F4."""
         self._tell(f"somebody writes to a {fault.kind} just before each of the operator's next {fault.writes} writes")
-        self.operator.wire.touches.append(Trouble(fault.kind, fault.writes))
+        self.operator.connection.touches.append(WriteFault(fault.kind, fault.writes))
 
     def lose_answers(self, fault: LoseAnswers) -> None:
         """F5."""
         self._tell(f"the answers to the operator's next {fault.writes} writes are lost")
-        self.operator.wire.losses.append(Trouble(None, fault.writes))
+        self.operator.connection.losses.append(WriteFault(None, fault.writes))
 
     def refuse_writes(self, fault: RefuseWrites) -> None:
         """F6, F7."""
         self._tell(f"the server answers {fault.code} to the next {fault.writes} writes of {fault.kind or 'any kind'}")
-        self.operator.wire.refusals.append(Trouble(fault.kind, fault.writes, fault.code))
+        self.operator.connection.refusals.append(WriteFault(fault.kind, fault.writes, fault.code))
 
     def slow_answers(self, fault: SlowAnswers) -> None:
         """F6."""
         words = f"each write of the operator takes {span_text(fault.delay)} longer for {span_text(fault.span)}"
         self._tell(words)
-        wire = self.operator.wire
+        wire = self.operator.connection
         wire.slow = fault.delay
         self._slow_until = self._now + fault.span
 
@@ -120,38 +120,38 @@ class Mischief:
             if self._now >= self._slow_until:
                 wire.slow = 0
 
-        self.cluster.agenda.after(fault.span, stop)
+        self.cluster.queue.schedule_after(fault.span, stop)
 
     def change_hashes(self, fault: ChangeHashes) -> None:
         """F13: what is stored was hashed by another function than that of the operator that begins."""
         self._tell("a new release of the operator begins, with another hash function")
-        for item in tuple(self.cluster.world.items.values()):
+        for item in tuple(self.cluster.server.items.values()):
             other = with_other_hashes(item)
             if other is not item:
                 self.cluster.put(other)
         for pod in tuple(self.cluster.pods()):
             if pod.template_hash:
                 self.cluster.put_pod(replace(pod, template_hash=other_hash(pod.template_hash)))
-        self.operator.doom(CrashOperator(down=fault.down))
+        self.operator.crash_later(CrashOperator(down=fault.down))
 
     def second_leader(self, fault: SecondLeader) -> None:
         """F8: the old leader's caches stand still from now on."""
         self._tell(f"an old leader goes on for {span_text(fault.span)} on what it saw last")
-        old = Operator(
+        old = SimulatedOperator(
             self.cluster,
             self.operator.start,
             self.operator.spec,
             self.operator.decide,
             actor=Actor.SECOND,
-            keep=self.operator.keep,
-            followers=self.operator.followers,
+            decide_topology=self.operator.decide_topology,
+            observers=self.operator.observers,
         )
         old.informers.relist(self.operator.spec.watch)
         old.informers.frozen = dict.fromkeys(map(str, KINDS), _NEVER)
         self.old.append(old)
         for moment in range(fault.every, fault.span, fault.every):
-            self.cluster.agenda.after(moment, old.look)
-        self.cluster.agenda.after(fault.span, lambda: setattr(old, "retired", True))
+            self.cluster.queue.schedule_after(moment, old.look)
+        self.cluster.queue.schedule_after(fault.span, lambda: setattr(old, "retired", True))
 
     def jump_clock(self, fault: JumpClock) -> None:
         """F9."""
@@ -160,7 +160,7 @@ class Mischief:
         self.clocks = (min(off, *self.clocks), max(off, *self.clocks))
         self.operator.clock_off = off
         self.operator.wake(self._now)
-        self.cluster.agenda.after(fault.span, self._right_clock)
+        self.cluster.queue.schedule_after(fault.span, self._right_clock)
 
     def hold_foreign(self, fault: HoldForeign) -> None:
         """F10."""
@@ -171,7 +171,7 @@ class Mischief:
             raise NoEffect(f"{item.ref.short} is {'being deleted' if item.deleting else 'held'} already")
         self._tell(f"somebody else's finalizer is on {item.ref.short} for {span_text(fault.span)}")
         self.cluster.put(replace(item, finalizers=(*item.finalizers, _FOREIGN)))
-        self.cluster.agenda.after(fault.span, lambda: self._release(item.ref))
+        self.cluster.queue.schedule_after(fault.span, lambda: self._release(item.ref))
 
     def gate_foreign(self, fault: GateForeign) -> None:
         """F10."""
@@ -183,7 +183,7 @@ class Mischief:
         self._tell(f"somebody else's gate is on {pod.ref.short} for {span_text(fault.span)}")
         self.cluster.gated.add(pod.uid)
         self.cluster.put_pod(replace(pod, gated=True))
-        self.cluster.agenda.after(fault.span, lambda: self._ungate(pod))
+        self.cluster.queue.schedule_after(fault.span, lambda: self._ungate(pod))
 
     def edit_status(self, fault: EditStatus) -> None:
         """F10."""
@@ -223,26 +223,26 @@ class Mischief:
             if self.operator.informers.shuffle is mine:
                 self.operator.informers.shuffle = None
 
-        self.cluster.agenda.after(fault.span, stop)
+        self.cluster.queue.schedule_after(fault.span, stop)
 
     @property
     def _now(self) -> int:
-        return self.cluster.agenda.now
+        return self.cluster.queue.now
 
     def _right_clock(self) -> None:
         self.operator.clock_off = 0
         self.operator.wake(self._now)
 
     def _release(self, ref: Ref) -> None:
-        item = self.cluster.world.items.get(ref)
+        item = self.cluster.server.items.get(ref)
         if item is not None and _FOREIGN in item.finalizers:
             self.cluster.attempt(Step(Stage.CLEANUP, ref, DropFinalizer(_FOREIGN, item.guard), ()))
 
     def _ungate(self, before: Pod) -> None:
         self.cluster.gated.discard(before.uid)
-        pod = self.cluster.world.pod(before.ref)
+        pod = self.cluster.server.pod(before.ref)
         if pod is not None and pod.uid == before.uid and pod.gated and not pod.has_grove_gate:
             self.cluster.put_pod(replace(pod, gated=False))
 
     def _tell(self, what: str) -> None:
-        self.history.note(self._now, Actor.FAULT, What.FAULT, detail=what)
+        self.history.record(self._now, Actor.FAULT, EntryKind.FAULT, detail=what)

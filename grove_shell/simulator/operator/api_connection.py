@@ -5,7 +5,7 @@ from typing import Final
 
 from grove_core.kernel.steps import Attempt, Outcome, Step
 from grove_core.resources.pod import Pod
-from grove_shell.simulator.cluster.simulated_cluster import Cluster
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.scenario.field_types import kind_of
 
 _OUTCOMES: Final = {
@@ -16,12 +16,12 @@ _OUTCOMES: Final = {
 }
 
 
-class Crash(Exception):
+class OperatorCrash(Exception):
     """The operator process ends here."""
 
 
 @dataclass(slots=True)
-class Trouble:
+class WriteFault:
     """Something that happens to the next writes of a kind.
 
     Attributes:
@@ -43,7 +43,7 @@ class Trouble:
 
 
 @dataclass(slots=True)
-class Wire:
+class ApiConnection:
     """Where an operator tries its steps.
 
     Attributes:
@@ -55,14 +55,14 @@ class Wire:
         slow: how much longer writes take for now.
     """
 
-    cluster: Cluster
+    cluster: SimulatedCluster
     usual: int = 0
     tried: int = 0
     crash_at: int | None = None
     committed: bool = False
-    refusals: list[Trouble] = field(default_factory=list)
-    touches: list[Trouble] = field(default_factory=list)
-    losses: list[Trouble] = field(default_factory=list)
+    refusals: list[WriteFault] = field(default_factory=list)
+    touches: list[WriteFault] = field(default_factory=list)
+    losses: list[WriteFault] = field(default_factory=list)
     slow: int = 0
 
     @property
@@ -75,7 +75,7 @@ class Wire:
         self.tried += 1
         crashes = self.crash_at is not None and self.tried >= self.crash_at
         if crashes and not self.committed:
-            raise Crash
+            raise OperatorCrash
         for trouble in self.refusals:
             if trouble.meets(step):
                 return Attempt(step, *_OUTCOMES[trouble.code])
@@ -84,13 +84,13 @@ class Wire:
                 self._touch(step)
         answer = self.cluster.attempt(step)
         if crashes:
-            raise Crash
+            raise OperatorCrash
         for trouble in self.losses:
             if trouble.meets(step):
                 return Attempt(step, Outcome.UNREACHABLE, "timeout: the connection was reset")
         return answer
 
-    def calm(self) -> None:
+    def stop_faults(self) -> None:
         """Nothing goes wrong any more."""
         self.crash_at = None
         self.refusals.clear()
@@ -100,8 +100,8 @@ class Wire:
 
     def _touch(self, step: Step) -> None:
         """Somebody else writes to the object first, and changes nothing that matters."""
-        item: object = self.cluster.world.pod(step.target) if step.target.kind == "Pod" else None
+        item: object = self.cluster.server.pod(step.target) if step.target.kind == "Pod" else None
         if isinstance(item, Pod):
             self.cluster.put_pod(item)
-        elif step.target in self.cluster.world.items:
-            self.cluster.put(self.cluster.world.items[step.target])
+        elif step.target in self.cluster.server.items:
+            self.cluster.put(self.cluster.server.items[step.target])

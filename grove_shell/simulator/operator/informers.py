@@ -9,7 +9,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.in_memory.object_store import ObjectStore
 from grove_shell.simulator.cluster.changes import Change
-from grove_shell.simulator.cluster.simulated_cluster import Cluster
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.scenario.field_types import KINDS, kind_of
 
 
@@ -23,7 +23,7 @@ class Informers:
         version: moves with everything that arrives.
     """
 
-    def __init__(self, cluster: Cluster, watch: int) -> None:
+    def __init__(self, cluster: SimulatedCluster, watch: int) -> None:
         self.cluster = cluster
         self.watch = watch
         self.frozen: dict[str, int] = {}
@@ -42,17 +42,17 @@ class Informers:
         self._queues: defaultdict[str, deque[Change]] = defaultdict(deque)
         self._read = 0
         self._horizon: dict[str, int] = dict.fromkeys(KINDS, -1)
-        self._take(self.cluster.agenda.now - back, thaw=True)
+        self._take(self.cluster.queue.now - back, thaw=True)
 
     def catch_up(self) -> None:
         """Take in whatever has arrived by now."""
-        self._take(self.cluster.agenda.now - self.watch, thaw=False)
+        self._take(self.cluster.queue.now - self.watch, thaw=False)
         if self.shuffle is not None:
             self._permute(self.shuffle)
 
     def has_seen(self, kind: str, at: int) -> bool:
         """Whether everything that was written to a kind at a moment has arrived; within it more may be written."""
-        return at < self.cluster.agenda.now and at <= self._horizon[kind_of(kind)]
+        return at < self.cluster.queue.now and at <= self._horizon[kind_of(kind)]
 
     @property
     def following(self) -> int | None:
@@ -65,7 +65,7 @@ class Informers:
         return min(moments, default=None)
 
     def _take(self, horizon: int, *, thaw: bool) -> None:
-        log, now = self.cluster.log, self.cluster.agenda.now
+        log, now = self.cluster.log, self.cluster.queue.now
         for change in log[self._read :]:
             self._queues[kind_of(change.kind)].append(change)
         self._read = len(log)

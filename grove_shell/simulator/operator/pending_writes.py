@@ -9,7 +9,7 @@ from grove_core.plan.plan import Plan
 from grove_core.plan.unfinished import still_wanted, unfinished_after
 from grove_core.snapshot.expectations import unseen
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.cluster.topologies import Sight
+from grove_shell.simulator.cluster.topologies import RoundSnapshot
 from grove_shell.simulator.operator.informers import Informers
 
 
@@ -19,7 +19,7 @@ class _Remembered:
     attempt: Attempt
 
 
-class Recollection:
+class PendingWrites:
     """Per root, accepted writes that the caches may not show yet, what failed last, and what is unfinished (OP-103)."""
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Recollection:
         """Whether something failed in the last round of a root; what is unfinished for longer is no reason to look."""
         return any(one.attempt.outcome is not Outcome.DONE for one in self._by_root.get(root, ()))
 
-    def take(self, root: Ref, at: int, plan: Plan, seen: Sight, answers: tuple[Attempt, ...]) -> None:
+    def take(self, root: Ref, at: int, plan: Plan, seen: RoundSnapshot, answers: tuple[Attempt, ...]) -> None:
         """Remember the answers of a round to its plan; failures of the round before are forgotten.
 
         Those of an end or a breach are told until that is tried again, or nobody wants it (GF-091, GT-067).

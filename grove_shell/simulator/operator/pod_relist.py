@@ -8,7 +8,7 @@ from grove_core.resources.owner_reference import clique_of_new_pod
 from grove_shell.simulator.operator.informers import Informers
 
 
-class RollCall:
+class PodRelist:
     """The last call of one process; there is none when it begins, nor after a creation that was not answered."""
 
     def __init__(self, informers: Informers) -> None:
@@ -27,7 +27,7 @@ class RollCall:
         if not clique:
             return None
         if self._strangers is None:
-            pods = self._informers.cluster.world.pods
+            pods = self._informers.cluster.server.pods
             self._strangers = {uid: {pod.uid for pod in found} - self._known(uid) for uid, found in pods.items()}
         strangers = self._strangers.get(clique)
         if not strangers or strangers <= self._known(clique):
@@ -45,6 +45,6 @@ class RollCall:
 
     def _known(self, clique: str) -> AbstractSet[str]:
         """Of whom a watch told, and what was made with an answer."""
-        pods = self._informers.cluster.world.pods.get(clique, ())
+        pods = self._informers.cluster.server.pods.get(clique, ())
         told = {pod.uid for pod in self._informers.view.pods.get(clique, ())}
         return told | {pod.uid for pod in pods if pod.name in self._made}

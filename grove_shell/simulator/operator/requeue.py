@@ -6,24 +6,24 @@ from typing import Final, NamedTuple
 from grove_core.kernel.refs import Ref
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
-PATIENCE: Final = SECOND
-_LONGEST_PATIENCE: Final = MINUTE
+FIRST_BACKOFF: Final = SECOND
+_LONGEST_BACKOFF: Final = MINUTE
 
 
-class Heard(NamedTuple):
+class RoundInputs(NamedTuple):
     """What a look depends on besides time: the version of the caches, and how far the clock is ahead."""
 
     version: int
     clock_off: int
 
 
-class Turns:
+class Requeue:
     """What one process knows of its roots; gone when it ends. Moments and spans are milliseconds of the run."""
 
     def __init__(self, wake: Callable[[int], None]) -> None:
         """Begin with nothing; ``wake`` is asked for a look at a moment."""
         self._wake = wake
-        self._settled: dict[Ref, tuple[Heard, int | None]] = {}
+        self._settled: dict[Ref, tuple[RoundInputs, int | None]] = {}
         self._patience: dict[Ref, tuple[int, int]] = {}  # how long to wait after a failure, and until when now
 
     def clear(self) -> None:
@@ -31,7 +31,7 @@ class Turns:
         self._settled.clear()
         self._patience.clear()
 
-    def would_say_the_same(self, root: Ref, heard: Heard, now: int) -> bool:
+    def would_say_the_same(self, root: Ref, heard: RoundInputs, now: int) -> bool:
         """Whether nothing arrived since a look that had nothing to do, and time alone changes nothing yet (PL-008)."""
         before, wake_at = self._settled.get(root, (None, None))
         if before != heard or (wake_at is not None and now >= wake_at):
@@ -40,7 +40,7 @@ class Turns:
             self._wake(wake_at)
         return True
 
-    def looked(self, root: Ref, heard: Heard, wake_at: int | None, *, is_idle: bool) -> None:
+    def looked(self, root: Ref, heard: RoundInputs, wake_at: int | None, *, is_idle: bool) -> None:
         """Look again when time alone may change something; where nothing was to do, nothing else is a reason to."""
         if wake_at is not None:
             self._wake(wake_at)
@@ -51,8 +51,8 @@ class Turns:
     def tried(self, root: Ref, now: int, *, failed: bool, waits: bool) -> None:
         """Look again when what failed, now or before, may be tried again."""
         if failed:
-            patience, _ = self._patience.get(root, (PATIENCE // 2, 0))
-            patience = min(patience * 2, _LONGEST_PATIENCE)
+            patience, _ = self._patience.get(root, (FIRST_BACKOFF // 2, 0))
+            patience = min(patience * 2, _LONGEST_BACKOFF)
             self._patience[root] = (patience, now + patience)
         if failed or waits:
             self._wake(self._patience[root][1])

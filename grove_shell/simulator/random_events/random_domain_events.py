@@ -7,7 +7,7 @@ from typing import Final
 from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.simulator.random_events.draw import Draw, span_up_to
 from grove_shell.simulator.random_events.random_user_events import outage, scale
-from grove_shell.simulator.random_events.targets import Cast
+from grove_shell.simulator.random_events.targets import Targets
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.fault_events import (
     ForeignDomain,
@@ -15,46 +15,46 @@ from grove_shell.simulator.scenario.fault_events import (
     Reconfigure,
 )
 from grove_shell.simulator.scenario.user_events import (
-    ClaimAt,
-    DomainAt,
+    ClaimByName,
+    DomainByName,
 )
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
 
-def _delete_domain(dice: Random, cast: Cast, at: int) -> list[Event]:
-    return [Event(at=at, delete_domain=DomainAt(name=dice.choice(cast.domains)))]
+def _delete_domain(rng: Random, targets: Targets, at: int) -> list[Event]:
+    return [Event(at=at, delete_domain=DomainByName(name=rng.choice(targets.domains)))]
 
 
-def _delete_claim(dice: Random, cast: Cast, at: int) -> list[Event]:
-    return [Event(at=at, delete_claim=ClaimAt(name=dice.choice(cast.claims)))]
+def _delete_claim(rng: Random, targets: Targets, at: int) -> list[Event]:
+    return [Event(at=at, delete_claim=ClaimByName(name=rng.choice(targets.claims)))]
 
 
-def _foreign_domain(dice: Random, cast: Cast, at: int) -> list[Event]:
+def _foreign_domain(rng: Random, targets: Targets, at: int) -> list[Event]:
     """Often of an earlier set of the name, as it may outlive its set."""
-    earlier = f"PodCliqueSet/{cast.sets[0]['metadata']['name']}" if cast.sets else None
-    owner = dice.choice((None, "Deployment/other", earlier))
-    fault = ForeignDomain(name=dice.choice(cast.domains), owner=owner, span=span_up_to(dice, 3 * MINUTE))
+    earlier = f"PodCliqueSet/{targets.sets[0]['metadata']['name']}" if targets.sets else None
+    owner = rng.choice((None, "Deployment/other", earlier))
+    fault = ForeignDomain(name=rng.choice(targets.domains), owner=owner, span=span_up_to(rng, 3 * MINUTE))
     return [Event(at=at, foreign_domain=fault)]
 
 
-def _limit_domains(dice: Random, cast: Cast, at: int) -> list[Event]:
-    most = dice.randrange(len(cast.domains) + 1)
-    return [Event(at=at, limit_domains=LimitDomains(most=most, span=span_up_to(dice, 3 * MINUTE)))]
+def _limit_domains(rng: Random, targets: Targets, at: int) -> list[Event]:
+    most = rng.randrange(len(targets.domains) + 1)
+    return [Event(at=at, limit_domains=LimitDomains(most=most, span=span_up_to(rng, 3 * MINUTE)))]
 
 
-def _reconfigure(dice: Random, cast: Cast, at: int) -> list[Event]:
-    told = MnnvlSettings(enabled=dice.random() < 0.5, mode="annotations" if cast.claims else "operator")  # noqa: PLR2004 - a coin
-    return [Event(at=at, reconfigure=Reconfigure(mnnvl=told, down=dice.choice((100, 5 * SECOND, 90 * SECOND))))]
+def _reconfigure(rng: Random, targets: Targets, at: int) -> list[Event]:
+    told = MnnvlSettings(enabled=rng.random() < 0.5, mode="annotations" if targets.claims else "operator")  # noqa: PLR2004 - a coin
+    return [Event(at=at, reconfigure=Reconfigure(mnnvl=told, down=rng.choice((100, 5 * SECOND, 90 * SECOND))))]
 
 
-def late_domains(dice: Random, cast: Cast, horizon: int, kinds: list[str]) -> list[Event]:
+def late_domains(rng: Random, targets: Targets, horizon: int, kinds: list[str]) -> list[Event]:
     """Replicas that run without, domains that come late, and then parts that are made anew."""
-    most = dice.randrange(len(cast.domains))
-    late = Event(at=0, limit_domains=LimitDomains(most=most, span=dice.choice((SECOND, 5 * SECOND, 30 * SECOND))))
-    then = dice.randrange(15 * SECOND, 15 * SECOND + horizon, 100)
-    if "scale" in kinds and dice.random() < 0.5:  # noqa: PLR2004 - a coin
-        return [late, *scale(dice, cast, then)]
-    return [late, *(outage(dice, cast, horizon) if "crash_pod" in kinds else ())]
+    most = rng.randrange(len(targets.domains))
+    late = Event(at=0, limit_domains=LimitDomains(most=most, span=rng.choice((SECOND, 5 * SECOND, 30 * SECOND))))
+    then = rng.randrange(15 * SECOND, 15 * SECOND + horizon, 100)
+    if "scale" in kinds and rng.random() < 0.5:  # noqa: PLR2004 - a coin
+        return [late, *scale(rng, targets, then)]
+    return [late, *(outage(rng, targets, horizon) if "crash_pod" in kinds else ())]
 
 
 FABRIC_DRAWS: Final[Mapping[str, Draw]] = {

@@ -5,7 +5,7 @@ from random import Random
 from typing import Final
 
 from grove_shell.simulator.random_events.draw import Draw, some_pod, span_up_to
-from grove_shell.simulator.random_events.targets import Cast
+from grove_shell.simulator.random_events.targets import Targets
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.fault_events import (
     ChangeHashes,
@@ -28,90 +28,90 @@ from grove_shell.simulator.scenario.field_types import Kind
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
 
-def _crash_operator(dice: Random, cast: Cast, at: int) -> list[Event]:
-    del cast
+def _crash_operator(rng: Random, targets: Targets, at: int) -> list[Event]:
+    del targets
     fault = CrashOperator(
-        write=dice.randrange(20),
-        committed=dice.random() < 0.5,  # noqa: PLR2004 - a coin
-        down=dice.choice((100, 5 * SECOND, 90 * SECOND)),
-        times=dice.choice((1, 1, 2)),
+        write=rng.randrange(20),
+        committed=rng.random() < 0.5,  # noqa: PLR2004 - a coin
+        down=rng.choice((100, 5 * SECOND, 90 * SECOND)),
+        times=rng.choice((1, 1, 2)),
     )
     return [Event(at=at, crash_operator=fault)]
 
 
-def _lag_cache(dice: Random, cast: Cast, at: int) -> list[Event]:
-    kinds: tuple[Kind, ...] = tuple(dice.sample(cast.kinds, dice.randint(1, 3)))
-    return [Event(at=at, lag_cache=LagCache(kinds=kinds, span=span_up_to(dice, MINUTE)))]
+def _lag_cache(rng: Random, targets: Targets, at: int) -> list[Event]:
+    kinds: tuple[Kind, ...] = tuple(rng.sample(targets.kinds, rng.randint(1, 3)))
+    return [Event(at=at, lag_cache=LagCache(kinds=kinds, span=span_up_to(rng, MINUTE)))]
 
 
-def _relist(dice: Random, cast: Cast, at: int) -> list[Event]:
+def _relist(rng: Random, targets: Targets, at: int) -> list[Event]:
     """Never from the past: an operator that lists does not accept less than it has seen (RS9)."""
-    del cast, dice
+    del targets, rng
     return [Event(at=at, relist=Relist())]
 
 
-def _touch(dice: Random, cast: Cast, at: int) -> list[Event]:
-    return [Event(at=at, touch=Touch(kind=dice.choice(cast.kinds), writes=dice.randint(1, 5)))]
+def _touch(rng: Random, targets: Targets, at: int) -> list[Event]:
+    return [Event(at=at, touch=Touch(kind=rng.choice(targets.kinds), writes=rng.randint(1, 5)))]
 
 
-def _lose_answers(dice: Random, cast: Cast, at: int) -> list[Event]:
-    del cast
-    return [Event(at=at, lose_answers=LoseAnswers(writes=dice.randint(1, 10)))]
+def _lose_answers(rng: Random, targets: Targets, at: int) -> list[Event]:
+    del targets
+    return [Event(at=at, lose_answers=LoseAnswers(writes=rng.randint(1, 10)))]
 
 
-def _refuse_writes(dice: Random, cast: Cast, at: int) -> list[Event]:
+def _refuse_writes(rng: Random, targets: Targets, at: int) -> list[Event]:
     fault = RefuseWrites(
-        code=dice.choice((403, 422, 429, 503)), kind=dice.choice((None, *cast.kinds)), writes=dice.randint(1, 8)
+        code=rng.choice((403, 422, 429, 503)), kind=rng.choice((None, *targets.kinds)), writes=rng.randint(1, 8)
     )
     return [Event(at=at, refuse_writes=fault)]
 
 
-def _slow_answers(dice: Random, cast: Cast, at: int) -> list[Event]:
-    del cast
-    delay = dice.choice((200, 2 * SECOND, 10 * SECOND))
-    return [Event(at=at, slow_answers=SlowAnswers(delay=delay, span=span_up_to(dice, MINUTE)))]
+def _slow_answers(rng: Random, targets: Targets, at: int) -> list[Event]:
+    del targets
+    delay = rng.choice((200, 2 * SECOND, 10 * SECOND))
+    return [Event(at=at, slow_answers=SlowAnswers(delay=delay, span=span_up_to(rng, MINUTE)))]
 
 
-def _change_hashes(dice: Random, cast: Cast, at: int) -> list[Event]:
-    del cast
-    return [Event(at=at, change_hashes=ChangeHashes(down=dice.choice((100, 5 * SECOND, 90 * SECOND))))]
+def _change_hashes(rng: Random, targets: Targets, at: int) -> list[Event]:
+    del targets
+    return [Event(at=at, change_hashes=ChangeHashes(down=rng.choice((100, 5 * SECOND, 90 * SECOND))))]
 
 
-def _second_leader(dice: Random, cast: Cast, at: int) -> list[Event]:
-    del cast
-    leader = SecondLeader(span=span_up_to(dice, 30 * SECOND), every=dice.choice((1000, 3000)))
+def _second_leader(rng: Random, targets: Targets, at: int) -> list[Event]:
+    del targets
+    leader = SecondLeader(span=span_up_to(rng, 30 * SECOND), every=rng.choice((1000, 3000)))
     return [Event(at=at, second_leader=leader)]
 
 
-def _jump_clock(dice: Random, cast: Cast, at: int) -> list[Event]:
-    del cast
-    jump = dice.choice((2 * SECOND, 30 * SECOND, 5 * MINUTE))
-    ahead, back = (jump, 0) if dice.random() < 0.5 else (0, jump)  # noqa: PLR2004 - a coin
-    return [Event(at=at, jump_clock=JumpClock(ahead=ahead, back=back, span=span_up_to(dice, 2 * MINUTE)))]
+def _jump_clock(rng: Random, targets: Targets, at: int) -> list[Event]:
+    del targets
+    jump = rng.choice((2 * SECOND, 30 * SECOND, 5 * MINUTE))
+    ahead, back = (jump, 0) if rng.random() < 0.5 else (0, jump)  # noqa: PLR2004 - a coin
+    return [Event(at=at, jump_clock=JumpClock(ahead=ahead, back=back, span=span_up_to(rng, 2 * MINUTE)))]
 
 
-def _hold_foreign(dice: Random, cast: Cast, at: int) -> list[Event]:
-    name = dice.choice(cast.cliques)
-    return [Event(at=at, hold_foreign=HoldForeign(kind="PodClique", name=name, span=span_up_to(dice, MINUTE)))]
+def _hold_foreign(rng: Random, targets: Targets, at: int) -> list[Event]:
+    name = rng.choice(targets.cliques)
+    return [Event(at=at, hold_foreign=HoldForeign(kind="PodClique", name=name, span=span_up_to(rng, MINUTE)))]
 
 
-def _gate_foreign(dice: Random, cast: Cast, at: int) -> list[Event]:
-    pod = some_pod(dice, cast)
-    gate = GateForeign(clique=pod.clique, index=pod.index, span=span_up_to(dice, MINUTE))
+def _gate_foreign(rng: Random, targets: Targets, at: int) -> list[Event]:
+    pod = some_pod(rng, targets)
+    gate = GateForeign(clique=pod.clique, index=pod.index, span=span_up_to(rng, MINUTE))
     return [Event(at=at % (5 * SECOND), gate_foreign=gate)]
 
 
-def _remove_labels(dice: Random, cast: Cast, at: int) -> list[Event]:
-    return [Event(at=at, remove_labels=RemoveLabels(clique=dice.choice(cast.cliques)))]
+def _remove_labels(rng: Random, targets: Targets, at: int) -> list[Event]:
+    return [Event(at=at, remove_labels=RemoveLabels(clique=rng.choice(targets.cliques)))]
 
 
-def _edit_status(dice: Random, cast: Cast, at: int) -> list[Event]:
-    return [Event(at=at, edit_status=EditStatus(clique=dice.choice(cast.cliques)))]
+def _edit_status(rng: Random, targets: Targets, at: int) -> list[Event]:
+    return [Event(at=at, edit_status=EditStatus(clique=rng.choice(targets.cliques)))]
 
 
-def _permute_lists(dice: Random, cast: Cast, at: int) -> list[Event]:
-    del cast
-    return [Event(at=at, permute_lists=PermuteLists(span=span_up_to(dice, MINUTE), seed=dice.randrange(1000)))]
+def _permute_lists(rng: Random, targets: Targets, at: int) -> list[Event]:
+    del targets
+    return [Event(at=at, permute_lists=PermuteLists(span=span_up_to(rng, MINUTE), seed=rng.randrange(1000)))]
 
 
 FAULT_DRAWS: Final[Mapping[str, Draw]] = {

@@ -14,7 +14,7 @@ from grove_core.resources.api_names import (
     SET_REPLICA,
 )
 from grove_core.resources.owned_object import CLAIM_KIND
-from grove_shell.simulator.random_events.targets import Cast
+from grove_shell.simulator.random_events.targets import Targets
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.fault_events import EditLabels
 
@@ -24,18 +24,18 @@ _MOST: Final = 3
 _INDICES: Final = ("0", "1", "7")
 
 
-def edited_labels(dice: Random, cast: Cast, horizon: int) -> list[Event]:
+def edited_labels(rng: Random, targets: Targets, horizon: int) -> list[Event]:
     """Of PodCliques, all labels that tell one thing about their place; of claims, that they are shared."""
     events: list[Event] = []
-    for _ in range(dice.randint(1, _MOST) if cast.cliques else 0):
-        at = dice.randrange(0, horizon, 100)
-        if cast.claims and dice.random() < _OF_CLAIMS:
-            name, labels = dice.choice(cast.claims), {MNNVL_MANAGED: dice.choice((None, "false"))}
+    for _ in range(rng.randint(1, _MOST) if targets.cliques else 0):
+        at = rng.randrange(0, horizon, 100)
+        if targets.claims and rng.random() < _OF_CLAIMS:
+            name, labels = rng.choice(targets.claims), {MNNVL_MANAGED: rng.choice((None, "false"))}
             events.append(Event(at=at, edit_labels=EditLabels(kind=CLAIM_KIND, name=name, labels=labels)))
             continue
-        sets = [str(manifest["metadata"]["name"]) for manifest in cast.sets]
+        sets = [str(manifest["metadata"]["name"]) for manifest in targets.sets]
         gangs = [f"{name}-{index}" for name in sets for index in _INDICES]
-        text = dice.choice((None, *_INDICES, *sets, *gangs, dice.choice(cast.cliques)))
-        name, labels = dice.choice(cast.cliques), dict.fromkeys(dice.choice(_PLACES), text)
+        text = rng.choice((None, *_INDICES, *sets, *gangs, rng.choice(targets.cliques)))
+        name, labels = rng.choice(targets.cliques), dict.fromkeys(rng.choice(_PLACES), text)
         events.append(Event(at=at, edit_labels=EditLabels(kind="PodClique", name=name, labels=labels)))
     return events

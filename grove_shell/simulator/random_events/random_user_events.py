@@ -5,82 +5,82 @@ from random import Random
 from typing import Final
 
 from grove_shell.simulator.random_events.draw import Draw, some_pod, span_up_to
-from grove_shell.simulator.random_events.targets import Cast
+from grove_shell.simulator.random_events.targets import Targets
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.user_events import (
     ApplySet,
     Autoscale,
     CrashPod,
-    Named,
-    NodeAt,
+    NodeTarget,
     Scale,
+    SetByName,
 )
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
 
-def outage(dice: Random, cast: Cast, horizon: int) -> list[Event]:
+def outage(rng: Random, targets: Targets, horizon: int) -> list[Event]:
     """Pods of a clique that was up stay away for long: what gangs are terminated for."""
-    at, clique = dice.randrange(15 * SECOND, 15 * SECOND + horizon, 100), dice.choice(cast.cliques)
-    pods = (CrashPod(clique=clique, index=index, recovers=10 * MINUTE) for index in range(dice.randint(1, 3)))
+    at, clique = rng.randrange(15 * SECOND, 15 * SECOND + horizon, 100), rng.choice(targets.cliques)
+    pods = (CrashPod(clique=clique, index=index, recovers=10 * MINUTE) for index in range(rng.randint(1, 3)))
     return [Event(at=at, crash_pod=pod) for pod in pods]
 
 
-def _delete_pod(dice: Random, cast: Cast, at: int) -> list[Event]:
-    return [Event(at=at, delete_pod=some_pod(dice, cast))]
+def _delete_pod(rng: Random, targets: Targets, at: int) -> list[Event]:
+    return [Event(at=at, delete_pod=some_pod(rng, targets))]
 
 
-def _fail_pod(dice: Random, cast: Cast, at: int) -> list[Event]:
-    return [Event(at=at, fail_pod=some_pod(dice, cast))]
+def _fail_pod(rng: Random, targets: Targets, at: int) -> list[Event]:
+    return [Event(at=at, fail_pod=some_pod(rng, targets))]
 
 
-def _crash_pod(dice: Random, cast: Cast, at: int) -> list[Event]:
-    pod = some_pod(dice, cast)
-    recovers = dice.choice((10 * SECOND, 2 * MINUTE, 10 * MINUTE))
+def _crash_pod(rng: Random, targets: Targets, at: int) -> list[Event]:
+    pod = some_pod(rng, targets)
+    recovers = rng.choice((10 * SECOND, 2 * MINUTE, 10 * MINUTE))
     return [Event(at=at, crash_pod=CrashPod(clique=pod.clique, index=pod.index, recovers=recovers))]
 
 
-def _lose_node(dice: Random, cast: Cast, at: int) -> list[Event]:
-    if not cast.nodes:
+def _lose_node(rng: Random, targets: Targets, at: int) -> list[Event]:
+    if not targets.nodes:
         return []
-    node = NodeAt(node=dice.choice(cast.nodes))
-    back = at + dice.choice((20 * SECOND, 2 * MINUTE, 8 * MINUTE))
-    end = Event(at=back, restore_node=node) if dice.random() < 0.8 else Event(at=back, remove_node=node)  # noqa: PLR2004 - how often a node comes back is a taste, not a quantity
+    node = NodeTarget(node=rng.choice(targets.nodes))
+    back = at + rng.choice((20 * SECOND, 2 * MINUTE, 8 * MINUTE))
+    end = Event(at=back, restore_node=node) if rng.random() < 0.8 else Event(at=back, remove_node=node)  # noqa: PLR2004 - how often a node comes back is a taste, not a quantity
     return [Event(at=at, lose_node=node), end]
 
 
-def _cordon(dice: Random, cast: Cast, at: int) -> list[Event]:
-    if not cast.nodes:
+def _cordon(rng: Random, targets: Targets, at: int) -> list[Event]:
+    if not targets.nodes:
         return []
-    node = NodeAt(node=dice.choice(cast.nodes))
-    return [Event(at=at, cordon=node), Event(at=at + span_up_to(dice, 3 * MINUTE), uncordon=node)]
+    node = NodeTarget(node=rng.choice(targets.nodes))
+    return [Event(at=at, cordon=node), Event(at=at + span_up_to(rng, 3 * MINUTE), uncordon=node)]
 
 
-def scale(dice: Random, cast: Cast, at: int) -> list[Event]:
+def scale(rng: Random, targets: Targets, at: int) -> list[Event]:
     """Another number of replicas, of a scaling group or of a set."""
-    if cast.groups and dice.random() < 0.5:  # noqa: PLR2004 - a coin
-        name, least = dice.choice(cast.groups)  # fewer than the minimum is a breach that the user asks for
-        scale = Scale(kind="PodCliqueScalingGroup", name=name, replicas=dice.randint(least, max(least, 3)))
+    if targets.groups and rng.random() < 0.5:  # noqa: PLR2004 - a coin
+        name, least = rng.choice(targets.groups)  # fewer than the minimum is a breach that the user asks for
+        scale = Scale(kind="PodCliqueScalingGroup", name=name, replicas=rng.randint(least, max(least, 3)))
     else:
-        name = dice.choice(cast.sets)["metadata"]["name"]
-        scale = Scale(kind="PodCliqueSet", name=name, replicas=dice.randint(0, 2))
+        name = rng.choice(targets.sets)["metadata"]["name"]
+        scale = Scale(kind="PodCliqueSet", name=name, replicas=rng.randint(0, 2))
     return [Event(at=at, scale=scale)]
 
 
-def _autoscale(dice: Random, cast: Cast, at: int) -> list[Event]:
-    if not cast.scalers:
+def _autoscale(rng: Random, targets: Targets, at: int) -> list[Event]:
+    if not targets.scalers:
         return []
-    return [Event(at=at, autoscale=Autoscale(name=dice.choice(cast.scalers), replicas=dice.randint(0, 5)))]
+    return [Event(at=at, autoscale=Autoscale(name=rng.choice(targets.scalers), replicas=rng.randint(0, 5)))]
 
 
-def _update(dice: Random, cast: Cast, at: int) -> list[Event]:
+def _update(rng: Random, targets: Targets, at: int) -> list[Event]:
     """Another image for one clique."""
-    manifest = dict(dice.choice(cast.sets))
+    manifest = dict(rng.choice(targets.sets))
     template = dict(manifest["spec"]["template"])
     cliques = [dict(clique) for clique in template["cliques"]]
-    place = dice.randrange(len(cliques))
+    place = rng.randrange(len(cliques))
     spec = dict(cliques[place]["spec"])
     pod_spec = dict(spec["podSpec"])
-    image = f"example.com/engine:{dice.randint(2, 4)}"
+    image = f"example.com/engine:{rng.randint(2, 4)}"
     pod_spec["containers"] = [{**container, "image": image} for container in pod_spec["containers"]]
     cliques[place]["spec"] = {**spec, "podSpec": pod_spec}
     template["cliques"] = cliques
@@ -88,12 +88,12 @@ def _update(dice: Random, cast: Cast, at: int) -> list[Event]:
     return [Event(at=at, apply_set=ApplySet(manifest=changed))]
 
 
-def _delete_set(dice: Random, cast: Cast, at: int) -> list[Event]:
-    manifest = dice.choice(cast.sets)
-    gone = Event(at=at, delete_set=Named(name=manifest["metadata"]["name"]))
-    if dice.random() < 0.5:  # noqa: PLR2004 - a coin
+def _delete_set(rng: Random, targets: Targets, at: int) -> list[Event]:
+    manifest = rng.choice(targets.sets)
+    gone = Event(at=at, delete_set=SetByName(name=manifest["metadata"]["name"]))
+    if rng.random() < 0.5:  # noqa: PLR2004 - a coin
         return [gone]
-    return [gone, Event(at=at + span_up_to(dice, MINUTE), apply_set=ApplySet(manifest=dict(manifest)))]
+    return [gone, Event(at=at + span_up_to(rng, MINUTE), apply_set=ApplySet(manifest=dict(manifest)))]
 
 
 USER_DRAWS: Final[Mapping[str, Draw]] = {

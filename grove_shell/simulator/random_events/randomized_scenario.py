@@ -11,7 +11,7 @@ from grove_shell.simulator.random_events.random_faults import FAULT_DRAWS
 from grove_shell.simulator.random_events.random_label_edits import edited_labels
 from grove_shell.simulator.random_events.random_topology_events import TOPOLOGY_DRAWS
 from grove_shell.simulator.random_events.random_user_events import USER_DRAWS, outage
-from grove_shell.simulator.random_events.targets import cast_of
+from grove_shell.simulator.random_events.targets import targets_of
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.virtual_time import SECOND
 
@@ -30,11 +30,11 @@ _OF_CLIQUES: Final = frozenset(
 _OF_CLAIMS: Final = frozenset({"delete_claim"})
 _OF_DOMAINS: Final = frozenset({"delete_domain", "foreign_domain", "limit_domains", "reconfigure"})
 _OF_SETS: Final = frozenset({"scale", "apply_set", "delete_set"})
-DRAWN: Final = (*_DRAWS, "edit_labels")
+RANDOM_EVENT_KINDS: Final = (*_DRAWS, "edit_labels")
 """Every kind of event that is drawn."""
 
 
-def with_drawn_events(
+def with_random_events(
     scenario: Scenario, seed: int, *, without: frozenset[str] = frozenset(), dump: Cluster | None = None
 ) -> Scenario:
     """The scenario, and what else happens in it for this seed.
@@ -47,33 +47,33 @@ def with_drawn_events(
         without: kinds of events, as the fields of an event are called, that are not drawn.
         dump: what the scenario starts from, where it names one.
     """
-    dice = Random(seed)  # noqa: S311 - a world is no secret
-    cast = cast_of(scenario, dump)
-    absent = (frozenset() if cast.cliques else _OF_CLIQUES) | (frozenset() if cast.sets else _OF_SETS)
-    absent |= frozenset() if cast.domains else _OF_DOMAINS
-    absent |= frozenset() if cast.claims else _OF_CLAIMS
-    absent |= frozenset() if cast.topologies else frozenset(TOPOLOGY_DRAWS)
-    absent |= frozenset() if cast.topologies and cast.sets else {"name_topology"}
+    rng = Random(seed)  # noqa: S311 - a world is no secret
+    targets = targets_of(scenario, dump)
+    absent = (frozenset() if targets.cliques else _OF_CLIQUES) | (frozenset() if targets.sets else _OF_SETS)
+    absent |= frozenset() if targets.domains else _OF_DOMAINS
+    absent |= frozenset() if targets.claims else _OF_CLAIMS
+    absent |= frozenset() if targets.topologies else frozenset(TOPOLOGY_DRAWS)
+    absent |= frozenset() if targets.topologies and targets.sets else {"name_topology"}
     kinds = [name for name in _DRAWS if name not in without | absent]
-    chosen = dice.sample(kinds, min(dice.randint(1, 4), len(kinds)))
+    chosen = rng.sample(kinds, min(rng.randint(1, 4), len(kinds)))
     horizon = max((event.at for event in scenario.spec.events), default=0) + _HORIZON
     events = list(scenario.spec.events)
-    for _ in range(dice.randint(1, _MOST)):
-        name = dice.choice(chosen)
-        early = dice.random() < 0.4  # noqa: PLR2004 - most is written while a set comes into being
-        events += _DRAWS[name](dice, cast, dice.randrange(0, 3 * SECOND if early else horizon, 100))
-    if "crash_pod" in kinds and dice.random() < _OUTAGES:
-        events += outage(dice, cast, horizon)
+    for _ in range(rng.randint(1, _MOST)):
+        name = rng.choice(chosen)
+        early = rng.random() < 0.4  # noqa: PLR2004 - most is written while a set comes into being
+        events += _DRAWS[name](rng, targets, rng.randrange(0, 3 * SECOND if early else horizon, 100))
+    if "crash_pod" in kinds and rng.random() < _OUTAGES:
+        events += outage(rng, targets, horizon)
     troubles = [name for name in kinds if name in _OF_DOMAINS]
-    if troubles and dice.random() < _TROUBLED:
-        events += _DRAWS[dice.choice(troubles)](dice, cast, dice.randrange(0, horizon, 100))
-    if "limit_domains" in troubles and dice.random() < _LATE:
-        events += late_domains(dice, cast, horizon, kinds)
+    if troubles and rng.random() < _TROUBLED:
+        events += _DRAWS[rng.choice(troubles)](rng, targets, rng.randrange(0, horizon, 100))
+    if "limit_domains" in troubles and rng.random() < _LATE:
+        events += late_domains(rng, targets, horizon, kinds)
     rearranged = [name for name in kinds if name in TOPOLOGY_DRAWS]
-    for _ in range(dice.randint(0, _REARRANGED) if rearranged else 0):
-        early = dice.random() < 0.5  # noqa: PLR2004 - while pods are placed
-        events += _DRAWS[dice.choice(rearranged)](dice, cast, dice.randrange(0, 4 * SECOND if early else horizon, 100))
+    for _ in range(rng.randint(0, _REARRANGED) if rearranged else 0):
+        early = rng.random() < 0.5  # noqa: PLR2004 - while pods are placed
+        events += _DRAWS[rng.choice(rearranged)](rng, targets, rng.randrange(0, 4 * SECOND if early else horizon, 100))
     by_hand = Random(f"labels of {seed}")  # noqa: S311 - as above; dice of their own, so that the rest is as without
     if "edit_labels" not in without and by_hand.random() < _EDITED:
-        events += edited_labels(by_hand, cast, horizon)
+        events += edited_labels(by_hand, targets, horizon)
     return scenario.with_events(tuple(events))

@@ -17,7 +17,7 @@ from grove_shell.simulator.scenario.shared_domain_names import memberships_of
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class Targets:
     """Whom something can happen to.
 
     Attributes:
@@ -43,7 +43,7 @@ class Cast:
     kinds: tuple[Kind, ...]
 
 
-def cast_of(scenario: Scenario, dump: Cluster | None = None) -> Cast:
+def targets_of(scenario: Scenario, dump: Cluster | None = None) -> Targets:
     """Everybody of a scenario, and of the dump that it starts from, at its start."""
     cliques: list[str] = []
     groups: list[tuple[str, int]] = []
@@ -65,7 +65,7 @@ def cast_of(scenario: Scenario, dump: Cluster | None = None) -> Cast:
         claims = tuple(dict.fromkeys(one.claim for one in shared))
     topologies = tuple(_topologies_of(scenario, dump))
     absent = {kind for kind, names in ((DOMAIN_KIND, domains), (TOPOLOGY_KIND, topologies)) if not names}
-    return Cast(
+    return Targets(
         cliques=tuple(cliques),
         groups=tuple(groups),
         scalers=tuple(scalers),

@@ -15,7 +15,7 @@ STATES: Final = ("ready", "placed", "pending", "gated")
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class CliqueSample:
     """How a clique stood from a moment on.
 
     Attributes:
@@ -43,25 +43,25 @@ class Lane:
     name: str
     gang: str
     replica: int
-    marks: list[Mark] = field(default_factory=list)
+    samples: list[CliqueSample] = field(default_factory=list)
     breached: list[tuple[int, int | None]] = field(default_factory=list)
     updating: list[tuple[int, int | None]] = field(default_factory=list)
 
 
 def lanes_of(log: list[Change]) -> list[Lane]:
     """Every clique that ever was; by set replica, gang and name."""
-    weaver = _Weaver()
+    builder = _LaneBuilder()
     moment: list[Change] = []
     for change in log:
         if moment and change.at != moment[0].at:
-            weaver.take(moment)
+            builder.take(moment)
             moment = []
         moment.append(change)
-    weaver.take(moment)
-    return sorted(weaver.lanes.values(), key=lambda lane: (lane.namespace, lane.replica, lane.gang, lane.name))
+    builder.take(moment)
+    return sorted(builder.lanes.values(), key=lambda lane: (lane.namespace, lane.replica, lane.gang, lane.name))
 
 
-class _Weaver:
+class _LaneBuilder:
     """The lanes so far."""
 
     def __init__(self) -> None:
@@ -102,11 +102,13 @@ class _Weaver:
             gang = str(clique.labels.get(POD_GANG, ""))
             lane = self.lanes[key] = Lane(*key, gang, clique.replica_index)
         if clique is None:
-            lane.marks.append(Mark(at, 0, 0, (0, 0, 0, 0)))
+            lane.samples.append(CliqueSample(at, 0, 0, (0, 0, 0, 0)))
         else:
             counts = Counter(map(_state, filter(is_live, self._pods[clique.uid].values())))
             ready, placed, pending, gated = (counts[state] for state in STATES)
-            lane.marks.append(Mark(at, clique.replicas, clique.min_available, (ready, placed, pending, gated)))
+            lane.samples.append(
+                CliqueSample(at, clique.replicas, clique.min_available, (ready, placed, pending, gated))
+            )
         condition = condition_of(clique.status.conditions, MIN_AVAILABLE_BREACHED) if clique is not None else None
         _extend(lane.breached, at, holds=is_true(condition))
         _extend(lane.updating, at, holds=clique is not None and clique.status.updating)

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from grove_shell.simulator.cluster.simulated_cluster import Cluster, is_live
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class CliqueState:
     """One PodClique, in numbers of its live pods.
 
     Attributes:
@@ -22,13 +22,13 @@ class Standing:
     ready: int
 
 
-def standings_of(cluster: Cluster) -> tuple[Standing, ...]:
+def clique_states_of(cluster: SimulatedCluster) -> tuple[CliqueState, ...]:
     """Every PodClique, by name."""
     found = []
     for clique in cluster.cliques():
-        live = [pod for pod in cluster.world.pods.get(clique.uid, ()) if is_live(pod)]
+        live = [pod for pod in cluster.server.pods.get(clique.uid, ()) if is_live(pod)]
         found.append(
-            Standing(
+            CliqueState(
                 namespace=clique.ref.namespace,
                 name=clique.ref.name,
                 replicas=clique.replicas,

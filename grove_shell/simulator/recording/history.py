@@ -22,7 +22,7 @@ class Actor(Enum):
 
 
 @unique
-class What(Enum):
+class EntryKind(Enum):
     """What can happen; the value is the verb of the document."""
 
     APPLIED = "applies"
@@ -57,7 +57,7 @@ class NoEffect(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class HistoryEntry:
     """One thing that happened.
 
     Attributes:
@@ -70,7 +70,7 @@ class Happening:
 
     at: int
     actor: Actor
-    what: What
+    kind: EntryKind
     subject: Ref | None
     clique: str = ""
     detail: str = ""
@@ -88,17 +88,17 @@ class History:
         idle: how many events had no effect so far.
     """
 
-    deaf: bool = False
-    happenings: list[Happening] = field(default_factory=list)
+    counts_only: bool = False
+    entries: list[HistoryEntry] = field(default_factory=list)
     terminations: int = 0
     refused: int = 0
     idle: int = 0
 
-    def note(
+    def record(
         self,
         at: int,
         actor: Actor,
-        what: What,
+        kind: EntryKind,
         subject: Ref | None = None,
         *,
         clique: str = "",
@@ -106,5 +106,5 @@ class History:
         because: Iterable[str] = (),
     ) -> None:
         """Write one thing down."""
-        if not self.deaf:
-            self.happenings.append(Happening(at, actor, what, subject, clique, detail, tuple(because)))
+        if not self.counts_only:
+            self.entries.append(HistoryEntry(at, actor, kind, subject, clique, detail, tuple(because)))

@@ -30,9 +30,9 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.refusals import FOUND
 from grove_shell.simulator.cluster.changes import Change
-from grove_shell.simulator.cluster.simulated_cluster import Cluster
-from grove_shell.simulator.cluster.topologies import Sight
-from grove_shell.simulator.recording.history import Actor, History, What
+from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
+from grove_shell.simulator.cluster.topologies import RoundSnapshot
+from grove_shell.simulator.recording.history import Actor, EntryKind, History
 
 _TAKEN_AWAY: Final = {
     DOMAINS_READY: f"no ComputeDomain fails any more, {DOMAINS_READY} is taken away",
@@ -42,10 +42,10 @@ _IN_WORDS: Final = frozenset(_TAKEN_AWAY)
 """Conditions of which every change of words is told."""
 
 
-class Storyteller:
+class TimelineRecorder:
     """Follows an operator, and listens to the cluster."""
 
-    def __init__(self, cluster: Cluster, history: History) -> None:
+    def __init__(self, cluster: SimulatedCluster, history: History) -> None:
         self.cluster = cluster
         self.history = history
         self._unpredicted: dict[Ref, dict[str, None]] = {}
@@ -55,9 +55,9 @@ class Storyteller:
 
     # of the cluster
 
-    def hear(self, changes: Iterable[Change]) -> None:
+    def on_changes(self, changes: Iterable[Change]) -> None:
         """Conditions that flip, and updates that begin and end."""
-        if self.history.deaf:
+        if self.history.counts_only:
             return
         for change in changes:
             before, after = change.before, change.after
@@ -70,17 +70,17 @@ class Storyteller:
                         self._tell_of(after.ref, condition, old)
                 gone = known.keys() - {one.type for one in after.status.conditions}
                 for word in (word for kind, word in _TAKEN_AWAY.items() if kind in gone):
-                    self.history.note(change.at, Actor.OPERATOR, What.CHANGED, after.ref, detail=word)
+                    self.history.record(change.at, Actor.OPERATOR, EntryKind.CHANGED, after.ref, detail=word)
                 was = getattr(getattr(before, "status", None), "updating", False)
                 if after.status.updating != was:
                     word = "an update begins" if after.status.updating else "the update is complete"
-                    self.history.note(change.at, Actor.OPERATOR, What.CHANGED, after.ref, detail=word)
+                    self.history.record(change.at, Actor.OPERATOR, EntryKind.CHANGED, after.ref, detail=word)
 
     def _tell_of(self, ref: Ref, condition: Condition, old: Condition | None) -> None:
-        self.history.note(
-            self.cluster.agenda.now,
+        self.history.record(
+            self.cluster.queue.now,
             Actor.OPERATOR,
-            What.CONDITION,
+            EntryKind.CONDITION,
             ref,
             detail=f"{condition.type}={condition.status.value}",
             because=(condition.reason, condition.message, old.status.value if old is not None else ""),
@@ -94,11 +94,11 @@ class Storyteller:
         ordered = sorted(self._unpredicted, key=lambda root: root.sort_key)
         return {root: tuple(self._unpredicted[root]) for root in ordered}
 
-    def planned(self, actor: Actor, seen: Sight, plan: Plan) -> None:
+    def on_plan(self, actor: Actor, seen: RoundSnapshot, plan: Plan) -> None:
         """Who waits until when, and what is held back; once, until it changes."""
         for why in reasons_on(PREDICTION, plan.findings):
             self._unpredicted.setdefault(plan.root, {})[why.sentence] = None
-        if self.history.deaf:
+        if self.history.counts_only:
             return
         waits: dict[Ref, str] = {}
         for finding in plan.findings:
@@ -106,43 +106,49 @@ class Storyteller:
                 waits[finding.subject] = "; ".join(dict.fromkeys(why.sentence for why in finding.because))
         for subject, sentence in waits.items():
             if self._waits.get(plan.root, {}).get(subject) != sentence:
-                self.history.note(self.cluster.agenda.now, actor, What.WAITS, subject, because=(sentence,))
+                self.history.record(self.cluster.queue.now, actor, EntryKind.WAITS, subject, because=(sentence,))
         self._waits[plan.root] = waits
         held = {word.target: tuple(why.sentence for why in word.because) for word in plan.withheld}
         for target, sentences in held.items():
             if self._held.get(plan.root, {}).get(target) != sentences:
-                self.history.note(self.cluster.agenda.now, actor, What.HOLDS, target, because=sentences)
+                self.history.record(self.cluster.queue.now, actor, EntryKind.HOLDS, target, because=sentences)
         self._held[plan.root] = held
         del seen
 
-    def wrote(self, actor: Actor, seen: Sight, attempt: Attempt) -> None:
+    def on_write(self, actor: Actor, seen: RoundSnapshot, attempt: Attempt) -> None:
         """One write, and why."""
         step = attempt.step
         if attempt.outcome is Outcome.DONE and isinstance(step.action, Delete):
             self._count_ends(step)
-        if self.history.deaf:
+        if self.history.counts_only:
             return
         because = tuple(why.sentence for why in step.because)
         clique = _clique_of(step, seen) if step.target.kind == "Pod" else ""
         if attempt.outcome is not Outcome.DONE or attempt.detail == FOUND:
             detail = FOUND if attempt.detail == FOUND else f"{attempt.outcome.value}: {attempt.detail}"
-            self.history.note(
-                self.cluster.agenda.now, actor, What.DENIED, step.target, clique=clique, detail=detail, because=because
+            self.history.record(
+                self.cluster.queue.now,
+                actor,
+                EntryKind.DENIED,
+                step.target,
+                clique=clique,
+                detail=detail,
+                because=because,
             )
             return
-        self.history.note(self.cluster.agenda.now, actor, _verb(step), step.target, clique=clique, because=because)
+        self.history.record(self.cluster.queue.now, actor, _verb(step), step.target, clique=clique, because=because)
 
-    def began(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
+    def on_start(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
         """The process does not get as far as its first look; one that does is not worth a line."""
-        if objection is not None and not self.history.deaf:
+        if objection is not None and not self.history.counts_only:
             word = f"the operator ends at its start: {objection.sentence}"
-            self.history.note(self.cluster.agenda.now, Actor.FAULT, What.FAULT, detail=word)
+            self.history.record(self.cluster.queue.now, Actor.FAULT, EntryKind.FAULT, detail=word)
         del actor, configuration
 
     def crashed(self, actor: Actor, writes: int) -> None:
         """The process ended."""
         word = f"the operator crashes at write {writes} of its round" if writes else "the operator crashes"
-        self.history.note(self.cluster.agenda.now, Actor.FAULT, What.FAULT, detail=word)
+        self.history.record(self.cluster.queue.now, Actor.FAULT, EntryKind.FAULT, detail=word)
         del actor
 
     def _count_ends(self, step: Step) -> None:
@@ -158,21 +164,21 @@ class Storyteller:
             ended.add(step.target)
 
 
-def _verb(step: Step) -> What:
+def _verb(step: Step) -> EntryKind:
     match step.action:
         case Create() | Ensure():
-            return What.CREATED
+            return EntryKind.CREATED
         case Apply():
-            return What.OPENED if step.target.kind == "Pod" else What.CHANGED
+            return EntryKind.OPENED if step.target.kind == "Pod" else EntryKind.CHANGED
         case SetStatus():
-            return What.STATUS
+            return EntryKind.STATUS
         case DropFinalizer():
-            return What.RELEASED
+            return EntryKind.RELEASED
         case Delete():
-            return What.TERMINATED if terminated_by(step) else What.DELETED
+            return EntryKind.TERMINATED if terminated_by(step) else EntryKind.DELETED
 
 
-def _clique_of(step: Step, seen: Sight) -> str:
+def _clique_of(step: Step, seen: RoundSnapshot) -> str:
     if isinstance(step.action, Create):
         owner = step.action.manifest["metadata"]["ownerReferences"][0]  # type: ignore[index,call-overload]  # what is created has an owner (PL-016)
         return str(owner["name"])  # type: ignore[index,call-overload]  # what is created has an owner (PL-016)

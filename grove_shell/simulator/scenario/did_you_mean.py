@@ -8,7 +8,7 @@ _SHOWN: Final = 4
 _MOST_COMPARED: Final = 2_000
 
 
-def closest(name: str, known: Iterable[str]) -> str:
+def suggestions_for(name: str, known: Iterable[str]) -> str:
     """``known: a, b and 3 more``; empty where nothing is known. Very many names stay in their order."""
     found = list(known)
     likeness = SequenceMatcher(b=name)

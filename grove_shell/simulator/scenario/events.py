@@ -32,30 +32,30 @@ from grove_shell.simulator.scenario.user_events import (
     ApplySet,
     ApplyTopology,
     Autoscale,
-    ClaimAt,
+    ClaimByName,
     CrashPod,
-    DomainAt,
-    Named,
-    NodeAt,
+    DomainByName,
     NodePool,
-    PodAt,
+    NodeTarget,
+    PodByIndex,
     Scale,
-    TopologyAt,
+    SetByName,
+    TopologyByName,
 )
 
-Deed: TypeAlias = (
+EventArguments: TypeAlias = (
     ApplySet
     | ApplyTopology
-    | TopologyAt
+    | TopologyByName
     | Scale
     | Autoscale
-    | Named
-    | DomainAt
-    | ClaimAt
-    | PodAt
+    | SetByName
+    | DomainByName
+    | ClaimByName
+    | PodByIndex
     | CrashPod
     | NodePool
-    | NodeAt
+    | NodeTarget
     | CrashOperator
     | LagCache
     | Relist
@@ -85,16 +85,16 @@ class Event(Model):
     apply_set: ApplySet | None = None
     scale: Scale | None = None
     autoscale: Autoscale | None = None
-    delete_set: Named | None = None
-    delete_pod: PodAt | None = None
-    fail_pod: PodAt | None = None
+    delete_set: SetByName | None = None
+    delete_pod: PodByIndex | None = None
+    fail_pod: PodByIndex | None = None
     crash_pod: CrashPod | None = None
-    lose_node: NodeAt | None = None
-    restore_node: NodeAt | None = None
+    lose_node: NodeTarget | None = None
+    restore_node: NodeTarget | None = None
     add_nodes: NodePool | None = None
-    remove_node: NodeAt | None = None
-    cordon: NodeAt | None = None
-    uncordon: NodeAt | None = None
+    remove_node: NodeTarget | None = None
+    cordon: NodeTarget | None = None
+    uncordon: NodeTarget | None = None
     crash_operator: CrashOperator | None = None
     lag_cache: LagCache | None = None
     relist: Relist | None = None
@@ -111,13 +111,13 @@ class Event(Model):
     remove_labels: RemoveLabels | None = None
     edit_labels: EditLabels | None = None
     permute_lists: PermuteLists | None = None
-    delete_domain: DomainAt | None = None
-    delete_claim: ClaimAt | None = None
+    delete_domain: DomainByName | None = None
+    delete_claim: ClaimByName | None = None
     foreign_domain: ForeignDomain | None = None
     limit_domains: LimitDomains | None = None
     reconfigure: Reconfigure | None = None
     apply_topology: ApplyTopology | None = None
-    delete_topology: TopologyAt | None = None
+    delete_topology: TopologyByName | None = None
 
     @model_validator(mode="after")
     def _exactly_one(self) -> "Event":
@@ -126,7 +126,7 @@ class Event(Model):
         return self
 
     @property
-    def what(self) -> str:
+    def kind(self) -> str:
         """The name of what happens, as the field is called here (``lose_node``)."""
         (name,) = self.model_fields_set - {"at"}
         return name
@@ -134,14 +134,14 @@ class Event(Model):
     @property
     def written(self) -> str:
         """The same as it stands in a file (``loseNode``)."""
-        return to_camel(self.what)
+        return to_camel(self.kind)
 
     @property
-    def deed(self) -> Deed:
+    def arguments(self) -> EventArguments:
         """What happens."""
-        given: Deed | None = self._given()
+        given: EventArguments | None = self._given()
         assert given is not None  # noqa: S101 - the validator saw to it
         return given
 
-    def _given(self) -> Deed | None:
+    def _given(self) -> EventArguments | None:
         return next((getattr(self, name) for name in self.model_fields_set - {"at"}), None)

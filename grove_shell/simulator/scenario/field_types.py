@@ -19,7 +19,7 @@ from pydantic_core import PydanticCustomError
 
 from grove_core.kernel.times import format_time, parse_time
 from grove_shell.simulator.scenario.quantities import parse_quantity
-from grove_shell.simulator.virtual_time import span_from, span_text
+from grove_shell.simulator.virtual_time import parse_span, span_text
 
 WRITTEN: Final = "written by a person"
 """The validation context of a file: there a span is text, and a number of nobody knows what."""
@@ -40,7 +40,7 @@ class Model(BaseModel):
 def _span(value: object, info: ValidationInfo) -> object:
     if isinstance(value, int) and not isinstance(value, bool) and info.context != WRITTEN:
         return value
-    span = span_from(value) if isinstance(value, str) else None
+    span = parse_span(value) if isinstance(value, str) else None
     if span is None:
         raise PydanticCustomError("span", 'a duration such as "90s" or "1h30m"')
     return span

@@ -22,7 +22,7 @@ from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.template import SetSpec
 from grove_core.snapshot.cluster import Cluster
-from grove_shell.simulator.scenario.did_you_mean import closest
+from grove_shell.simulator.scenario.did_you_mean import suggestions_for
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.shared_domain_names import memberships_of
 from grove_shell.simulator.scenario.user_events import (
@@ -44,7 +44,7 @@ _OPEN: Final = Configuration(topology=TopologyAware(enabled=True))
 """Which topologies may be named is not known beforehand; nobody is refused for the one that a manifest names."""
 
 
-class Directory:
+class NameRegistry:
     """Everybody who may have been there so far, by kind.
 
     Names are ``namespace/name``; those of nodes and topologies bare. The operator may make the default topology.
@@ -72,17 +72,19 @@ class Directory:
 
     def take(self, event: Event) -> None:
         """What an event may bring about."""
-        deed = event.deed
-        if isinstance(deed, NodePool):
-            self._add_pool(deed)
-        elif isinstance(deed, ApplySet) and not isinstance(admit(deed.manifest, configuration=_OPEN).verdict, Deny):
-            self._add_root(podcliqueset_of(with_defaults(deed.manifest)))
-        elif isinstance(deed, ApplyTopology):
-            self._add(TOPOLOGY_KIND, [_name_in(deed.manifest)])
-        elif isinstance(deed, Scale):
-            self._ask(deed.kind, deed.name, deed.replicas)
-        elif isinstance(deed, Autoscale):
-            self._ask("PodCliqueScalingGroup", deed.name, deed.replicas)
+        arguments = event.arguments
+        if isinstance(arguments, NodePool):
+            self._add_pool(arguments)
+        elif isinstance(arguments, ApplySet) and not isinstance(
+            admit(arguments.manifest, configuration=_OPEN).verdict, Deny
+        ):
+            self._add_root(podcliqueset_of(with_defaults(arguments.manifest)))
+        elif isinstance(arguments, ApplyTopology):
+            self._add(TOPOLOGY_KIND, [_name_in(arguments.manifest)])
+        elif isinstance(arguments, Scale):
+            self._ask(arguments.kind, arguments.name, arguments.replicas)
+        elif isinstance(arguments, Autoscale):
+            self._ask("PodCliqueScalingGroup", arguments.name, arguments.replicas)
 
     @property
     def size(self) -> int:
@@ -113,7 +115,7 @@ class Directory:
         namespace = "/" in name
         full = self._all().get(kind, {})
         found = list(full if namespace else dict.fromkeys(name.rpartition("/")[2] for name in full))
-        return closest(name, found) or f"there is no {kind}"
+        return suggestions_for(name, found) or f"there is no {kind}"
 
     def _add_pool(self, pool: NodePool) -> None:
         self._add(NODE, pool.names)

@@ -31,9 +31,9 @@ from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.settings.topology import TopologySettings
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.field_types import WRITTEN, Model
-from grove_shell.simulator.scenario.name_registry import Directory
+from grove_shell.simulator.scenario.name_registry import NameRegistry
 from grove_shell.simulator.scenario.scenario import Expectation, Scenario
-from grove_shell.simulator.scenario.unknown_names import strangers_among
+from grove_shell.simulator.scenario.unknown_names import unknown_names_among
 from grove_shell.simulator.scenario.user_events import NodePool
 from grove_shell.simulator.scenario.validation_errors import expected_of, got_of
 
@@ -126,9 +126,9 @@ class _Reading:
             if count > 1:
                 self._note("spec.nodes", "every node once", f'"{name}" {count} times')
         if not hidden:
-            known = Directory(self.sets, pools.values(), self.dump, self.topologies)
+            known = NameRegistry(self.sets, pools.values(), self.dump, self.topologies)
             expected = _each(Expectation, spec.get("expect"))
-            for found in strangers_among(known, self.events, expected, _part(_part(spec, "kubelet"), "cliques")):
+            for found in unknown_names_among(known, self.events, expected, _part(_part(spec, "kubelet"), "cliques")):
                 self._note(found.path, found.expected, found.got)
 
     def cluster(self) -> None:

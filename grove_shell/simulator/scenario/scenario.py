@@ -18,7 +18,7 @@ KIND: Final = "Scenario"
 _START: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
 
 
-class Pace(Model):
+class PodTimings(Model):
     """How fast the kubelet is with pods of one clique; what is left out is as for all others."""
 
     start: Span | None = None
@@ -36,7 +36,7 @@ class KubeletSpec(Model):
     start: Span = 2 * SECOND
     ready: Span = 5 * SECOND
     stop: Span = 3 * SECOND
-    cliques: dict[str, Pace] = Field(default_factory=dict)
+    cliques: dict[str, PodTimings] = Field(default_factory=dict)
 
 
 class SchedulerSpec(Model):

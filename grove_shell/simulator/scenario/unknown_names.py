@@ -23,17 +23,17 @@ from grove_shell.simulator.scenario.fault_events import (
     HoldForeign,
     RemoveLabels,
 )
-from grove_shell.simulator.scenario.name_registry import AUTOSCALER, CLIQUE_TEMPLATE, NODE, Directory
+from grove_shell.simulator.scenario.name_registry import AUTOSCALER, CLIQUE_TEMPLATE, NODE, NameRegistry
 from grove_shell.simulator.scenario.scenario import Expectation, Scenario
 from grove_shell.simulator.scenario.user_events import (
     Autoscale,
-    ClaimAt,
-    DomainAt,
-    Named,
-    NodeAt,
-    PodAt,
+    ClaimByName,
+    DomainByName,
+    NodeTarget,
+    PodByIndex,
     Scale,
-    TopologyAt,
+    SetByName,
+    TopologyByName,
 )
 from grove_shell.simulator.virtual_time import span_text
 
@@ -52,7 +52,7 @@ MOST: Final = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class Stranger:
+class UnknownName:
     """A name that nobody can have by then.
 
     Attributes:
@@ -65,7 +65,7 @@ class Stranger:
     got: str
 
 
-def strangers_in(scenario: Scenario, dump: Cluster | None = None) -> list[Stranger]:
+def unknown_names_in(scenario: Scenario, dump: Cluster | None = None) -> list[UnknownName]:
     """Every name in a scenario that nobody can have by then (SM-006).
 
     Args:
@@ -73,24 +73,24 @@ def strangers_in(scenario: Scenario, dump: Cluster | None = None) -> list[Strang
         dump: what it starts from, where it names one.
     """
     spec = scenario.spec
-    known = Directory(spec.sets, spec.nodes, dump, spec.topologies)
-    return strangers_among(known, dict(enumerate(spec.events)), dict(enumerate(spec.expect)), spec.kubelet.cliques)
+    known = NameRegistry(spec.sets, spec.nodes, dump, spec.topologies)
+    return unknown_names_among(known, dict(enumerate(spec.events)), dict(enumerate(spec.expect)), spec.kubelet.cliques)
 
 
-def _unknown_to(known: Directory, place: int, event: Event) -> Iterator[Stranger]:
+def _unknown_to(known: NameRegistry, place: int, event: Event) -> Iterator[UnknownName]:
     for path, kind, name in _named_by(event):
         if not known.has(kind, name):
             meant = f"a {kind} that can be there at {span_text(event.at)}; {known.like(kind, name)}"
-            yield Stranger(f"spec.events[{place}].{path}", meant, f'"{name}"')
+            yield UnknownName(f"spec.events[{place}].{path}", meant, f'"{name}"')
 
 
-def _too_many(path: str, known: Directory) -> Stranger:
-    return Stranger(path, f"sets that come to have at most {MOST:,} objects", f"{known.size:,}")
+def _too_many(path: str, known: NameRegistry) -> UnknownName:
+    return UnknownName(path, f"sets that come to have at most {MOST:,} objects", f"{known.size:,}")
 
 
-def strangers_among(
-    known: Directory, events: Mapping[int, Event], expected: Mapping[int, Expectation], paces: Iterable[str]
-) -> list[Stranger]:
+def unknown_names_among(
+    known: NameRegistry, events: Mapping[int, Event], expected: Mapping[int, Expectation], paces: Iterable[str]
+) -> list[UnknownName]:
     """The same of parts of a scenario.
 
     Args:
@@ -99,7 +99,7 @@ def strangers_among(
         expected: by place in their list; they may name whoever can be there at any moment.
         paces: short names of cliques for which a kubelet has a pace of its own.
     """
-    found: list[Stranger] = []
+    found: list[UnknownName] = []
     if known.size > MOST:
         return [_too_many("spec.sets", known)]
     for place, event in sorted(events.items(), key=lambda pair: (pair[1].at, pair[0])):
@@ -111,35 +111,35 @@ def strangers_among(
         for path, kind, name in _expected_by(expectation):
             if known.knows_of(kind) and not known.has(kind, name):
                 meant = f"a {kind} that can ever be there; {known.like(kind, name)}"
-                found.append(Stranger(f"spec.expect[{place}].{path}", meant, f'"{name}"'))
+                found.append(UnknownName(f"spec.expect[{place}].{path}", meant, f'"{name}"'))
     for name in paces:
         if not known.has(CLIQUE_TEMPLATE, name):
             meant = f"a clique of some set's template; {known.like(CLIQUE_TEMPLATE, name)}"
-            found.append(Stranger(f"spec.kubelet.cliques.{name}", meant, f'"{name}"'))
+            found.append(UnknownName(f"spec.kubelet.cliques.{name}", meant, f'"{name}"'))
     return found
 
 
 def _named_by(event: Event) -> Iterator[tuple[str, str, str]]:
     """Field path, kind and name of everybody that an event names."""
-    deed, field = event.deed, event.written
-    match deed:
+    arguments, field = event.arguments, event.written
+    match arguments:
         case Scale() | HoldForeign() | EditLabels():
-            yield f"{field}.name", deed.kind, deed.name
+            yield f"{field}.name", arguments.kind, arguments.name
         case Autoscale(name=name):
             yield f"{field}.name", AUTOSCALER, name
-        case Named(name=name):
+        case SetByName(name=name):
             yield f"{field}.name", "PodCliqueSet", name
-        case DomainAt(name=name) | ForeignDomain(name=name):
+        case DomainByName(name=name) | ForeignDomain(name=name):
             yield f"{field}.name", DOMAIN_KIND, name
-        case ClaimAt(name=name):
+        case ClaimByName(name=name):
             yield f"{field}.name", CLAIM_KIND, name
-        case TopologyAt(name=name):
+        case TopologyByName(name=name):
             yield f"{field}.name", TOPOLOGY_KIND, name
-        case PodAt() | GateForeign() | EditStatus() | RemoveLabels():
-            yield f"{field}.clique", "PodClique", deed.clique
-        case NodeAt(of=PodAt(clique=name)):
+        case PodByIndex() | GateForeign() | EditStatus() | RemoveLabels():
+            yield f"{field}.clique", "PodClique", arguments.clique
+        case NodeTarget(of=PodByIndex(clique=name)):
             yield f"{field}.of.clique", "PodClique", name
-        case NodeAt(node=name):
+        case NodeTarget(node=name):
             yield f"{field}.node", NODE, name
         case _:
             return

@@ -42,38 +42,38 @@ class Autoscale(Model):
     replicas: Count
 
 
-class Named(Model):
+class SetByName(Model):
     """An object, by its name."""
 
     name: Name
 
 
-class DomainAt(Model):
+class DomainByName(Model):
     """A ComputeDomain, by its name."""
 
     name: Name
 
 
-class ClaimAt(Model):
+class ClaimByName(Model):
     """A ResourceClaim that is shared by annotation, by its name."""
 
     name: Name
 
 
-class TopologyAt(Model):
+class TopologyByName(Model):
     """A ClusterTopology, by its name."""
 
     name: Name
 
 
-class PodAt(Model):
+class PodByIndex(Model):
     """A pod, by its PodClique and its index in it; whichever pod has the index by then."""
 
     clique: Name
     index: Count = 0
 
 
-class CrashPod(PodAt):
+class CrashPod(PodByIndex):
     """A pod stops being ready, and is again after a while."""
 
     recovers: Span = 30 * SECOND
@@ -101,14 +101,14 @@ class NodePool(Model):
         return [self.name] if self.count is None else [f"{self.name}-{index}" for index in range(self.count)]
 
 
-class NodeAt(Model):
+class NodeTarget(Model):
     """A node: by its name, or as the one that carries a pod."""
 
     node: StrictStr = ""
-    of: PodAt | None = None
+    of: PodByIndex | None = None
 
     @model_validator(mode="after")
-    def _one_of_two(self) -> "NodeAt":
+    def _one_of_two(self) -> "NodeTarget":
         if bool(self.node) == (self.of is not None):
             raise PydanticCustomError("one_of_two", "either node, or of: {clique, index}")
         return self

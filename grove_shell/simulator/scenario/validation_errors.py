@@ -6,7 +6,7 @@ from typing import Any, Final, get_args
 from pydantic import BaseModel
 
 from grove_core.resources.fields import shown
-from grove_shell.simulator.scenario.did_you_mean import closest
+from grove_shell.simulator.scenario.did_you_mean import suggestions_for
 
 _EXPECTED: Final[Mapping[str, str]] = {
     "bool_type": "true or false",
@@ -32,7 +32,7 @@ def expected_of(problem: Mapping[str, Any], whole: type[BaseModel]) -> str:
     context = problem.get("ctx") or {}
     if kind == "extra_forbidden":
         *where, name = problem["loc"]
-        return f"another field here; {closest(str(name), _fields_at(where, whole))}"
+        return f"another field here; {suggestions_for(str(name), _fields_at(where, whole))}"
     if kind == "literal_error":
         known = context["expected"].replace("'", "").replace(" or ", ", ")
         return f"one of {known}" if ", " in known else str(known)

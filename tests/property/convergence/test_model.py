@@ -23,7 +23,7 @@ from grove_shell.converge.model.virtual_limiter import VirtualLimiter
 from grove_shell.converge.model.watches import CommittedChange, Watches, WatchHandlers
 from grove_shell.converge.points import Point
 from grove_shell.converge.runs import Outcome
-from grove_shell.simulator.event_queue import Agenda
+from grove_shell.simulator.event_queue import EventQueue
 from tests.property.convergence.full_model import FullParts, LoggedFastParts
 from tests.property.convergence.points import PROTOCOLS, costs_with, drawn, point, run_of, slow
 
@@ -103,8 +103,8 @@ class Scene:
         self.answers[writer] = (self.context.agenda.now, told)
 
     def run(self) -> None:
-        while self.context.agenda.following is not None:
-            self.context.agenda.step()
+        while self.context.agenda.next_at is not None:
+            self.context.agenda.run_next()
 
 
 def test_cv005_an_apply_is_tried_until_it_wins() -> None:
@@ -208,12 +208,12 @@ def test_cv004_a_bucket_is_full_at_first_and_fills_again() -> None:
 
 def test_a_processor_has_so_many_cores() -> None:
     def ends(cores: int | None) -> list[int]:
-        agenda, found = Agenda(), list[int]()
+        agenda, found = EventQueue(), list[int]()
         processor = Processor(agenda, cores)
         for _ in range(4):
             processor.submit(lambda: 10, lambda: found.append(agenda.now))
-        while agenda.following is not None:
-            agenda.step()
+        while agenda.next_at is not None:
+            agenda.run_next()
         assert processor.busy_us == 40
         return found
 
