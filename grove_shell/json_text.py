@@ -1,12 +1,13 @@
 """JSON that reads back, with nothing in it that a terminal cannot show (CL-049)."""
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 
 def json_text(value: Any, indent: int | None = None) -> str:  # noqa: ANN401 - any JSON
     """On one line, or with an indent on many; keys stay in their order."""
+    import json  # noqa: PLC0415 - help prints none (CL-003)
+
     separators = (",", ":") if indent is None else None
     text = json.dumps(value, indent=indent, ensure_ascii=False, separators=separators)
     return text if is_shown(text) else escaped(text, _in_json)

@@ -27,6 +27,11 @@ class Page:
         return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in self.lines)
 
 
+def joined_pages(pages: Iterable[Page]) -> Page:
+    """Return one page with the lines of several."""
+    return Page([line for page in pages for line in page.lines])
+
+
 def escape_unprintable(text: str) -> str:
     """One line that any terminal can show: what is not printable is escaped, escape sequences among it."""
     if text.isprintable():

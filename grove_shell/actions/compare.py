@@ -17,10 +17,10 @@ from grove_shell.actions.set_selection import missing_sets
 from grove_shell.actions.source import Source
 from grove_shell.controller.rounds import forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
-from grove_shell.page import print_error, print_page, print_warnings, write_stdout
+from grove_shell.page import print_error, print_warnings
 from grove_shell.views.compare_page import ComparisonReport, compare_page
 from grove_shell.views.formatting import fail_on_message
-from grove_shell.views.structured import as_text
+from grove_shell.views.renderers import RENDERERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,12 +71,10 @@ def compare_rule_sets(source: Source, options: CompareOptions) -> int:
         comparisons=found,
     )
     print_warnings(inputs.loaded.passed_by)
-    if options.output == "human":
-        print_page(compare_page(about, full=options.verbose))
-    else:
-        write_stdout(as_text(_as_json(about), options.output))
+    renderer = RENDERERS[options.output]
+    renderer.show(page=lambda: compare_page(about, full=options.verbose), document=lambda: _as_json(about))
     if nothing and not inputs.faults:
-        if options.output != "human":
+        if not renderer.shows_page:
             print_error(nothing)
         return FAIL_ON
     return _exit_code(inputs, options, found)

@@ -20,13 +20,13 @@ from grove_shell.converge.runs import Run
 from grove_shell.converge.schedule import Schedule
 from grove_shell.converge.worlds import WORLDS
 from grove_shell.exits import DONE, ERROR, USAGE
-from grove_shell.page import print_error, print_page, print_warnings, write_stdout
+from grove_shell.page import print_error, print_warnings
 from grove_shell.reading.faults import Fault, faults_in
 from grove_shell.views.convergence_document import runs_as_json
 from grove_shell.views.convergence_table import convergence_page
 from grove_shell.views.problems_page import COMMAND_LINE, NOTHING_RUN, problems_page
+from grove_shell.views.renderers import RENDERERS
 from grove_shell.views.run_count_bar import count_bar
-from grove_shell.views.structured import as_text
 
 RUNS: Final = "runs.csv"
 TABLE: Final = "table.txt"
@@ -149,10 +149,7 @@ def _strangers(
 
 def _show(runs: Sequence[Run], schedule: Schedule, folder: Path | None, options: ConvergeOptions) -> None:
     page = convergence_page(runs, schedule.stopped)
-    if options.output == "human":
-        print_page(page)
-    else:
-        write_stdout(as_text(runs_as_json(runs, schedule.stopped), options.output))
+    RENDERERS[options.output].show(page=lambda: page, document=lambda: runs_as_json(runs, schedule.stopped))
     if folder is None:
         return
     (folder / TABLE).write_text(page.text, encoding="utf-8")

@@ -21,9 +21,9 @@ from grove_shell.actions.rule_set_choice import choose_rule_set
 from grove_shell.actions.source import Source
 from grove_shell.controller.rounds import as_stored
 from grove_shell.exits import DONE, ERROR, USAGE
-from grove_shell.page import print_error, print_page, print_warnings, write_stdout
+from grove_shell.page import print_error, print_warnings
 from grove_shell.views.explain_page import ExplainHeader, explain_page, inquiry_as_json
-from grove_shell.views.structured import as_text
+from grove_shell.views.renderers import RENDERERS
 
 KINDS: Final[Mapping[str, str]] = {
     **dict.fromkeys(("pcs", "podcliqueset", "podcliquesets"), "PodCliqueSet"),
@@ -66,17 +66,17 @@ def explain(source: Source, target: str, *, output: str, rules: str | None, why_
         hint = _hint(name, [one for snapshot in snapshots for one in _names(snapshot, kind)])
         print_error(f"not in the input, or of no PodCliqueSet in it: {kind} {name}{hint}")
         return USAGE
-    if output == "human":
-        top = ExplainHeader(inputs.now, judges.name, source_of_rules, operator_note(recognition, judges.name))
-        print_page(explain_page(inquiries, top, only_guards=why_not is not None))
-    else:
-        document = {
+    header = ExplainHeader(inputs.now, judges.name, source_of_rules, operator_note(recognition, judges.name))
+    only_guards = why_not is not None
+    RENDERERS[output].show(
+        page=lambda: explain_page(inquiries, header, only_guards=only_guards),
+        document=lambda: {
             "rules": judges.name,
             "rulesFrom": rules_source_as_json(source_of_rules),
             "asOf": format_time(inputs.now),
-            "answers": [inquiry_as_json(inquiry, only_guards=why_not is not None) for inquiry in inquiries],
-        }
-        write_stdout(as_text(document, output))
+            "answers": [inquiry_as_json(inquiry, only_guards=only_guards) for inquiry in inquiries],
+        },
+    )
     return ERROR if inputs.faults else DONE
 
 

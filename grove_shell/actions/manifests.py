@@ -14,7 +14,7 @@ from grove_shell.manifests.programs import operator_objects, webhook_objects
 from grove_shell.manifests.roles import access_objects, daemon_roles
 from grove_shell.page import print_error, write_stdout
 from grove_shell.views.problems_page import NOTHING_PRINTED, problems_page
-from grove_shell.views.structured import as_text
+from grove_shell.views.renderers import SERIALIZERS
 
 PARTS: Final[Mapping[str, Callable[[Installation], Iterator[dict[str, Any]]]]] = {
     "crds": lambda _told: definitions(),
@@ -54,8 +54,5 @@ def manifests(
     features = configured.configuration
     whole = replace(told, mnnvl=features.mnnvl, topology=features.topology, operator=configured.said)
     objects = objects_of(whole, parts, more)
-    if output == "json":
-        write_stdout(as_text({"apiVersion": "v1", "kind": "List", "items": objects}, "json"))
-    else:
-        write_stdout("".join(f"---\n{as_text(made, 'yaml')}" for made in objects))
+    write_stdout(SERIALIZERS[output].objects(objects))
     return DONE

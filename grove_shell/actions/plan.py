@@ -23,11 +23,11 @@ from grove_shell.actions.set_selection import missing_sets
 from grove_shell.actions.source import Source
 from grove_shell.controller.rounds import forecasts, topology_forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
-from grove_shell.page import print_error, print_page, write_stdout
+from grove_shell.page import print_error
 from grove_shell.views.formatting import fail_on_message
 from grove_shell.views.plan_notes import PlanContext, notes_page
 from grove_shell.views.plan_page import plan_page
-from grove_shell.views.structured import as_text
+from grove_shell.views.renderers import RENDERERS, json_document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ def plan(source: Source, options: PlanOptions) -> int:
         rules_from=rules_from,
     )
     if options.out is not None:
-        saved = as_text(document_as_json(document, decisions=options.decisions), "json")
+        saved = json_document(document_as_json(document, decisions=options.decisions))
         Path(options.out).write_text(saved, encoding="utf-8")
     nothing = nothing_judged_message(inputs.loaded, told)
     context = PlanContext(
@@ -88,13 +88,15 @@ def plan(source: Source, options: PlanOptions) -> int:
         verbose=options.verbose,
         decisions=options.decisions,
     )
-    if options.output == "human":
-        print_page(plan_page(document, context))
-    else:
+    renderer = RENDERERS[options.output]
+    if not renderer.shows_page:
         print_error(notes_page(document, context))
-        write_stdout(as_text(document_as_json(document, decisions=options.decisions), options.output))
+    renderer.show(
+        page=lambda: plan_page(document, context),
+        document=lambda: document_as_json(document, decisions=options.decisions),
+    )
     if nothing and not inputs.faults:
-        if options.output != "human":
+        if not renderer.shows_page:
             print_error(nothing)
         return FAIL_ON
     return _exit_code(inputs, options, told, until)

@@ -14,14 +14,14 @@ from grove_core.plan.forecast import forecast_of
 from grove_core.reconcile import reconcile
 from grove_shell.actions.compare import comparison_as_json
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON
-from grove_shell.page import print_error, print_page, write_stdout
+from grove_shell.page import print_error
 from grove_shell.reading.faults import Fault
 from grove_shell.replay.format import dumped, plan_as_json
 from grove_shell.replay.reading import Broken, Recorded, looks_in
 from grove_shell.views.problems_page import NOTHING_REPLAYED, problems_page
+from grove_shell.views.renderers import RENDERERS
 from grove_shell.views.replay_page import ChangedDecision, ReplayReport, RuleSetDifference, replay_page
 from grove_shell.views.run_count_bar import count_bar
-from grove_shell.views.structured import as_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +48,9 @@ def replay(options: ReplayOptions) -> int:
     except Broken as broken:
         flaw = broken.flaw
         return _refused(Fault(file=options.log, line=flaw.line or None, expected=flaw.expected, got=flaw.got))
-    if options.output == "human":
-        print_page(replay_page(replayed, full=options.verbose))
-    else:
-        write_stdout(as_text(_as_json(replayed), options.output))
+    RENDERERS[options.output].show(
+        page=lambda: replay_page(replayed, full=options.verbose), document=lambda: _as_json(replayed)
+    )
     if replayed.others:
         return FAIL_ON
     return CHANGES if options.detailed_exitcode and replayed.parted else DONE

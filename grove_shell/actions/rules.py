@@ -15,10 +15,10 @@ from grove_shell.catalogue.reading import (
     releases_of,
 )
 from grove_shell.exits import DONE, USAGE
-from grove_shell.page import print_error, print_page, write_stdout
+from grove_shell.page import joined_pages, print_error
 from grove_shell.settings.rules import canonical
+from grove_shell.views.renderers import RENDERERS
 from grove_shell.views.rules_page import rule_page, rule_set_page, rule_sets_page
-from grove_shell.views.structured import as_text
 
 
 def rules(asked: tuple[str, ...], output: str) -> int:
@@ -44,27 +44,28 @@ def rules(asked: tuple[str, ...], output: str) -> int:
             hint = f'; did you mean "{near[0]}"?' if near else ""
             print_error(f"{word!r} is no rule set, rule number or reason code{hint}")
         return USAGE
-    if output == "human":
-        for name in sets:
-            print_page(rule_set_page(name, differences(generation_of(name))))
-        for one in found:
-            print_page(rule_page(one))
-    else:
-        told = {"ruleSets": [_set_as_json(name) for name in sets], "rules": [_rule_as_json(one) for one in found]}
-        write_stdout(as_text(told, output))
+    RENDERERS[output].show(
+        page=lambda: joined_pages(
+            [
+                *(rule_set_page(name, differences(generation_of(name))) for name in sets),
+                *(rule_page(one) for one in found),
+            ]
+        ),
+        document=lambda: {
+            "ruleSets": [_set_as_json(name) for name in sets],
+            "rules": [_rule_as_json(one) for one in found],
+        },
+    )
     return DONE
 
 
 def _all_sets(output: str) -> int:
-    if output == "human":
-        print_page(rule_sets_page({name: (releases_of(name), differences(name)) for name in reversed(generations())}))
-    else:
-        write_stdout(
-            as_text(
-                {"ruleSets": [_set_as_json(name) for name in dict.fromkeys(one.name for one in rule_sets().values())]},
-                output,
-            )
-        )
+    RENDERERS[output].show(
+        page=lambda: rule_sets_page({name: (releases_of(name), differences(name)) for name in reversed(generations())}),
+        document=lambda: {
+            "ruleSets": [_set_as_json(name) for name in dict.fromkeys(one.name for one in rule_sets().values())]
+        },
+    )
     return DONE
 
 

@@ -14,7 +14,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.recognition import Recognition, unpredicted_of
 from grove_shell.actions.rule_set_choice import choose_rule_set
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
-from grove_shell.page import Page, print_error, print_page, write_stdout
+from grove_shell.page import Page, print_error
 from grove_shell.simulator.random_events.randomized_scenario import with_random_events
 from grove_shell.simulator.scenario.reading import Read, read_scenario
 from grove_shell.simulator.scenario.scenario import Scenario
@@ -23,9 +23,9 @@ from grove_shell.simulator.shrink_scenario import MOST_RUNS, smallest_failing
 from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
 from grove_shell.views.formatting import plural
 from grove_shell.views.problems_page import NOTHING_PLAYED, problems_page
+from grove_shell.views.renderers import RENDERERS, yaml_document
 from grove_shell.views.run_count_bar import count_bar
 from grove_shell.views.run_document import run_as_json, worlds_as_json
-from grove_shell.views.structured import as_text
 from grove_shell.views.time_bar import Tick, time_bar
 from grove_shell.views.timeline import timeline_page, verdict_lines
 
@@ -84,10 +84,9 @@ def _of_a_newer_release(read: Read, shown: Recognition | None) -> Mapping[Ref, t
 
 
 def _told(read: Read, run: Run, options: SimulateOptions) -> int:
-    if options.output == "human":
-        print_page(timeline_page(run, verbose=options.verbose))
-    else:
-        write_stdout(as_text(run_as_json(run), options.output))
+    RENDERERS[options.output].show(
+        page=lambda: timeline_page(run, verbose=options.verbose), document=lambda: run_as_json(run)
+    )
     if options.picture is not None and not _drawn(run, options.picture):
         return ERROR
     if run.violation is not None:
@@ -114,19 +113,18 @@ def _many(read: Read, scenario: Scenario, options: SimulateOptions) -> int:
                 broken = run
                 break
     stopped = played < count and broken is None
-    if options.output == "human":
-        page = Page()
-        words = f"{plural(played, 'world')}, {plural(int(broken is not None), 'violation')}"
-        page.add((words, "bold"), f", {plural(terminations, 'termination')}, {monotonic() - start:.0f} s")
-        if options.verbose:
-            for kind, number in sorted(kinds.items()):
-                page.add(f"  {kind:<16} in {plural(number, 'world')}")
-        for line in verdict_lines(broken) if broken is not None else ():
-            page.add(f"world {options.first + played - 1}: ", (line, "bold red"))
-        print_page(page)
-    else:
-        document = worlds_as_json(played, terminations, kinds, options.first, broken)
-        write_stdout(as_text(document, options.output))
+    page = Page()
+    words = f"{plural(played, 'world')}, {plural(int(broken is not None), 'violation')}"
+    page.add((words, "bold"), f", {plural(terminations, 'termination')}, {monotonic() - start:.0f} s")
+    if options.verbose:
+        for kind, number in sorted(kinds.items()):
+            page.add(f"  {kind:<16} in {plural(number, 'world')}")
+    for line in verdict_lines(broken) if broken is not None else ():
+        page.add(f"world {options.first + played - 1}: ", (line, "bold red"))
+    RENDERERS[options.output].show(
+        page=lambda: page,
+        document=lambda: worlds_as_json(played, terminations, kinds, options.first, broken),
+    )
     if stopped:
         raise KeyboardInterrupt
     smallest = _tell_smallest(read, broken, options) if broken is not None else None
@@ -190,7 +188,7 @@ def _tell_smallest(read: Read, run: Run, options: SimulateOptions) -> Scenario:
 
     with count_bar(MOST_RUNS, "runs to make it small") as advance:
         smallest = smallest_failing(run.scenario, fails)
-    text = as_text(smallest.as_json, "yaml")
+    text = yaml_document(smallest.as_json)
     if options.trace is None:
         print_error(f"\n# repeats {code}; grove simulate --check FILE\n{text}")
         return smallest

@@ -15,7 +15,7 @@ from grove_shell.reading import capture
 from grove_shell.reading.items import named
 from grove_shell.redaction import Redaction
 from grove_shell.views.formatting import plural
-from grove_shell.views.structured import as_text
+from grove_shell.views.renderers import SERIALIZERS
 
 _SALT: int = 16
 
@@ -39,7 +39,8 @@ def take_snapshot(options: SnapshotOptions) -> int:
         return ERROR
     items = [*found.items] if options.whole else Redaction(os.urandom(_SALT)).of(found.items)
     first = capture.as_item(found, datetime.now(UTC))
-    text = as_text({"apiVersion": "v1", "kind": "List", "metadata": {}, "items": [first, *items]}, options.output)
+    captured = {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": [first, *items]}
+    text = SERIALIZERS[options.output].document(captured)
     if options.out is None:
         write_stdout(text)
     else:

@@ -27,7 +27,7 @@ from grove_core.snapshot.cluster import Cluster
 from grove_shell.actions.command_input import input_time, read_configuration
 from grove_shell.actions.source import NoCluster, Source
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
-from grove_shell.page import print_error, print_page, print_warnings, write_stdout
+from grove_shell.page import print_error, print_warnings
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.items import Item, fault_in
 from grove_shell.reading.loaded import Loaded
@@ -37,7 +37,7 @@ from grove_shell.reading.sources import items_of, label_of, standard_input
 from grove_shell.reading.topologies import is_topology
 from grove_shell.views.problems_page import NOTHING_DECIDED, REST_UNKNOWN, closing_line, problems_page
 from grove_shell.views.progress import progress_counter
-from grove_shell.views.structured import as_text
+from grove_shell.views.renderers import RENDERERS
 from grove_shell.views.topology_document import topology_impact_as_json, topology_list_as_json
 from grove_shell.views.topology_page import TopologyImpact, topology_impact_page, topology_list_page
 
@@ -103,12 +103,12 @@ def list_topologies(source: Source, output: str) -> int:
         return ERROR
     survey, without = usage_report_of(found.cluster, found.now), count_without_topology(found.cluster)
     unknown = kinds_missing_for_use(found.cluster)
-    if output == "human":
-        sets = found.cluster.sets
-        is_unapplied = bool(sets) and not any(root.uid for root in sets) and not found.cluster.gaps
-        print_page(topology_list_page(survey, without, unknown, is_unapplied=is_unapplied))
-    else:
-        write_stdout(as_text(topology_list_as_json(survey, without, unknown), output))
+    sets = found.cluster.sets
+    is_unapplied = bool(sets) and not any(root.uid for root in sets) and not found.cluster.gaps
+    RENDERERS[output].show(
+        page=lambda: topology_list_page(survey, without, unknown, is_unapplied=is_unapplied),
+        document=lambda: topology_list_as_json(survey, without, unknown),
+    )
     return ERROR if found.faults else DONE
 
 
@@ -142,10 +142,7 @@ def impact_of_topology(source: Source, name: str, changed: str | None, output: s
         topology = _projected(new)
         sets = set_impacts_of(found.cluster, topology, found.now) if topology is not None else ()
         what = TopologyImpact(one, old, topology, decision, sets, again)
-    if output == "human":
-        print_page(topology_impact_page(what))
-    else:
-        write_stdout(as_text(topology_impact_as_json(what), output))
+    RENDERERS[output].show(page=lambda: topology_impact_page(what), document=lambda: topology_impact_as_json(what))
     if found.faults or what.is_refused:
         return ERROR
     return FAIL_ON if what.is_unknown else DONE

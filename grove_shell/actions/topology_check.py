@@ -5,9 +5,9 @@ from grove_shell.actions.set_selection import missing_sets, selected_sets
 from grove_shell.actions.source import Source
 from grove_shell.actions.topology import read_topology_input
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
-from grove_shell.page import print_error, print_page, write_stdout
+from grove_shell.page import print_error
 from grove_shell.views.problems_page import NOTHING_DECIDED
-from grove_shell.views.structured import as_text
+from grove_shell.views.renderers import RENDERERS
 from grove_shell.views.topology_check_page import topology_check_page
 from grove_shell.views.topology_document import topology_check_as_json
 
@@ -30,8 +30,8 @@ def check_topologies(
         return USAGE
     snapshots = (found.cluster.snapshot_of(root, found.now) for root in selected_sets(found.cluster, sets))
     checks = [check_topology(snapshot, found.grounds.nodes.values(), found.grounds.tenants) for snapshot in snapshots]
-    if output == "human":
-        print_page(topology_check_page(checks, found.grounds, verbose=verbose))
-    else:
-        write_stdout(as_text(topology_check_as_json(checks, found.grounds), output))
+    RENDERERS[output].show(
+        page=lambda: topology_check_page(checks, found.grounds, verbose=verbose),
+        document=lambda: topology_check_as_json(checks, found.grounds),
+    )
     return DONE if all(check.is_success for check in checks) else FAIL_ON

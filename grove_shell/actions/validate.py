@@ -27,7 +27,7 @@ from grove_shell.actions.rule_set_choice import choose_rule_set, cluster_to_reco
 from grove_shell.exits import DONE, ERROR
 from grove_shell.manifests.likeness import slip_in
 from grove_shell.manifests.strictness import strictly
-from grove_shell.page import Page, print_error, print_page, write_stdout
+from grove_shell.page import Page, print_error
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.found import API_GROUPS
 from grove_shell.reading.items import fault_in, kindless, named
@@ -35,7 +35,7 @@ from grove_shell.reading.sources import Item, items_of, label_of, standard_input
 from grove_shell.views.formatting import plural, rule_citation
 from grove_shell.views.problems_page import REST_JUDGED, problems_page
 from grove_shell.views.remarks import remark_as_json
-from grove_shell.views.structured import as_text
+from grove_shell.views.renderers import RENDERERS
 
 Judged = tuple[Item, Decision[AdmissionVerdict]]
 
@@ -110,11 +110,13 @@ def validate(
     if faults:
         print_error(problems_page(sorted(faults, key=lambda fault: fault.sort_key), REST_JUDGED))
     others = dict(sorted(given.others.items()))
-    if output == "human":
-        print_page(_page(judged, others))
-    else:
-        verdicts = [_as_json(item, decision) for item, decision in judged]
-        write_stdout(as_text({"verdicts": verdicts, "notJudged": others}, output))
+    RENDERERS[output].show(
+        page=lambda: _page(judged, others),
+        document=lambda: {
+            "verdicts": [_as_json(item, decision) for item, decision in judged],
+            "notJudged": others,
+        },
+    )
     refused = any(isinstance(decision.verdict, Deny) for _, decision in judged)
     return ERROR if faults or refused or not judged else DONE
 

@@ -8,7 +8,7 @@ from grove_shell.cli.options import (
     DurationType,
     RepeatableChoice,
     RuleSetType,
-    format_option,
+    output_option,
     source_from_options,
     source_options,
 )
@@ -20,7 +20,7 @@ DEFAULT = ("auto", "design")
 @click.command("compare")
 @click.argument("sets", nargs=-1, metavar="[[NS/]SET]...")
 @source_options
-@format_option("human", "json", "yaml")
+@output_option
 @click.option(
     "--rules",
     type=RuleSetType(auto=True),

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import format_option
+from grove_shell.cli.options import output_option
 from grove_shell.converge.worlds import WORLDS
 
 
@@ -55,7 +55,7 @@ from grove_shell.converge.worlds import WORLDS
     metavar="J",
     help="Runs at once, where they do not disturb each other.  [default: one for each processor]",
 )
-@format_option("human", "json", "yaml")
+@output_option
 def command(**options: Any) -> int:
     """How long the daemons of a ComputeDomain need to find each other, by protocol and number of nodes.
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import format_option, rules_option, source_from_options, source_options
+from grove_shell.cli.options import output_option, rules_option, source_from_options, source_options
 
 
 @click.command("explain")
 @click.argument("target", metavar="KIND/NAME")
 @source_options
-@format_option("human", "json", "yaml")
+@output_option
 @rules_option()
 @click.option("--why-not", type=click.Choice(["terminate"]), help="Name the first guard that held.")
 def command(target: str, **options: Any) -> int:

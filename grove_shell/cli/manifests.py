@@ -2,7 +2,7 @@
 
 import click
 
-from grove_shell.cli.options import config_option, format_option
+from grove_shell.cli.options import config_option, document_option
 
 
 def _namespace(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
@@ -52,7 +52,7 @@ def _image(_ctx: click.Context, _param: click.Parameter, value: str | None) -> s
     help="Where to run.  [default: grove-system; with -n that namespace]",
 )
 @config_option
-@format_option("yaml", "json")
+@document_option("yaml")
 def command(
     parts: tuple[str, ...],
     more: tuple[str, ...],

@@ -119,11 +119,24 @@ def source_options(command: F) -> F:
     return command
 
 
-def format_option(*formats: str) -> Callable[[F], F]:
-    """``-o``: how to print."""
+def _printing(*formats: str) -> Callable[[F], F]:
     return click.option(
         "-o", "--output", type=click.Choice(formats), default=formats[0], show_default=True, help="How to print."
     )
+
+
+def output_option(command: F) -> F:
+    """``-o`` of a command that has a page."""
+    from grove_shell.views.renderers import RENDERERS
+
+    return _printing(*RENDERERS)(command)
+
+
+def document_option(default: str) -> Callable[[F], F]:
+    """``-o`` of a command that prints a document and has no page."""
+    from grove_shell.views.renderers import SERIALIZERS
+
+    return _printing(default, *(name for name in SERIALIZERS if name != default))
 
 
 class RuleSetType(click.ParamType[str]):

@@ -7,7 +7,7 @@ import click
 from grove_shell.cli.options import (
     DurationType,
     RepeatableChoice,
-    format_option,
+    output_option,
     rules_option,
     source_from_options,
     source_options,
@@ -19,7 +19,7 @@ FAIL_ON = ("terminate", "wait", "delete", "withheld", "unknown", "change")
 @click.command("plan")
 @click.argument("sets", nargs=-1, metavar="[[NS/]SET]...")
 @source_options
-@format_option("human", "json", "yaml")
+@output_option
 @rules_option()
 @click.option("--rounds", type=click.IntRange(min=1), metavar="N", help="At most N rounds.  [default: until rest]")
 @click.option("--until", type=DurationType(), help="Let time pass as well, e.g. 6h: what comes later by time alone.")

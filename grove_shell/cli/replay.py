@@ -4,12 +4,12 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import RuleSetType, format_option
+from grove_shell.cli.options import RuleSetType, output_option
 
 
 @click.command("replay")
 @click.argument("log", metavar="LOG", type=click.Path(dir_okay=False))
-@format_option("human", "json", "yaml")
+@output_option
 @click.option("--rules", type=RuleSetType(), help="Judge by these too, and tell where they would have ended others.")
 @click.option("--detailed-exitcode", is_flag=True, help="With --rules: exit 2 where they would have.")
 @click.option("-v", "--verbose", is_flag=True, help="List everything that differs.")

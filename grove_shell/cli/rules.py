@@ -2,12 +2,12 @@
 
 import click
 
-from grove_shell.cli.options import format_option
+from grove_shell.cli.options import output_option
 
 
 @click.command("rules")
 @click.argument("asked", nargs=-1, metavar="[RULE SET|NUMBER|CODE]...")
-@format_option("human", "json", "yaml")
+@output_option
 def command(asked: tuple[str, ...], output: str) -> int:
     """By whose rules can be judged, and what a rule says.
 

@@ -4,12 +4,12 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import DurationType, format_option, rules_option
+from grove_shell.cli.options import DurationType, output_option, rules_option
 
 
 @click.command("simulate")
 @click.argument("scenario", metavar="SCENARIO.yaml", type=click.Path())
-@format_option("human", "json", "yaml")
+@output_option
 @rules_option("auto")
 @click.option(
     "--until", type=DurationType(), help="Stop so long after the start.  [default: when nothing more will happen]"

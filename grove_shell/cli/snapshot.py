@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import format_option
+from grove_shell.cli.options import document_option
 
 
 @click.command("snapshot")
@@ -14,7 +14,7 @@ from grove_shell.cli.options import format_option
 @click.option("-A", "--all-namespaces", "everywhere", is_flag=True, help="Of all namespaces.")
 @click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Else standard output.")
 @click.option("--whole", is_flag=True, help="Keep values of variables, arguments and commands; Secrets never.")
-@format_option("json", "yaml")
+@document_option("json")
 def command(**options: Any) -> int:
     """Capture a cluster into a file that can be planned, shown to others, and kept.
 

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import click
 
-from grove_shell.cli.options import TimeType, config_option, filename_option, format_option, source_from_options
+from grove_shell.cli.options import TimeType, config_option, filename_option, output_option, source_from_options
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -43,7 +43,7 @@ def _cluster(meaning: str) -> Callable[[F], F]:
 
 @command.command("list")
 @_cluster("Topologies, PodCliqueSets and PodCliques as kubectl prints them; may be given more than once.")
-@format_option("human", "json", "yaml")
+@output_option
 def listing(output: str, **options: Any) -> int:
     """Which topologies there are, their levels, who uses which, and what is held or locked because of it.
 
@@ -72,7 +72,7 @@ def listing(output: str, **options: Any) -> int:
     metavar="FILE",
     help="The topology as it would be.  [default: what if it were deleted]",
 )
-@format_option("human", "json", "yaml")
+@output_option
 def impact(name: str, changed: str | None, output: str, **options: Any) -> int:
     """Who would be affected if a topology were changed, or deleted, and what admission would say to it.
 
@@ -99,7 +99,7 @@ def impact(name: str, changed: str | None, output: str, **options: Any) -> int:
     "PodCliqueSets, nodes, topologies, and the pods on the nodes (kubectl get pods -A); may be given more than once."
 )
 @config_option
-@format_option("human", "json", "yaml")
+@output_option
 @click.option("-v", "--verbose", is_flag=True, help="Show the placement that was found, node by node.")
 def check(sets: tuple[str, ...], filenames: tuple[str, ...], config: str | None, output: str, *, verbose: bool) -> int:
     """Does each gang of a set have a place by its topology, and by every other one in the input.

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from grove_shell.cli.options import cluster_options, config_option, filename_option, format_option, rules_option
+from grove_shell.cli.options import cluster_options, config_option, filename_option, output_option, rules_option
 
 
 @click.command("validate")
@@ -14,7 +14,7 @@ from grove_shell.cli.options import cluster_options, config_option, filename_opt
 @click.option("--preflight", is_flag=True, help="Judge instead whether an operator of that --config would start.")
 @click.option("--live", is_flag=True, help="With --preflight: on the cluster itself.")
 @cluster_options
-@format_option("human", "json", "yaml")
+@output_option
 @rules_option()
 def command(**options: Any) -> int:
     """Would these PodCliqueSets be admitted: the webhook's verdict offline, all problems at once.

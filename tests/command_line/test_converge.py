@@ -13,7 +13,7 @@ import pytest
 from grove_shell.converge.model.costs import SHIPPED, shipped_costs
 from grove_shell.converge.run_file import read_runs
 from grove_shell.converge.runs import Run
-from grove_shell.views.structured import as_text
+from grove_shell.views.renderers import yaml_document
 from tests.command_line.process import GROVE, ROOT, grove
 
 SMALL: Final = ("converge", "--nodes", "2,4", "--seeds", "2", "-j", "1")
@@ -89,7 +89,7 @@ def test_cv035_a_folder_holds_one_experiment(undrawn: None, tmp_path: Path) -> N
     assert grove("converge", *out).returncode == 0
     costs = tmp_path / "costs.yaml"
     told = shipped_costs().model_copy(update={"source": "somewhere else"}).model_dump(by_alias=True)
-    costs.write_text(as_text(told, "yaml"), encoding="utf-8")
+    costs.write_text(yaml_document(told), encoding="utf-8")
     done = grove("converge", *out, "--resume", "--arrival", "0s", "--costs", str(costs))
     assert (done.returncode, done.stdout) == (1, b"")
     assert b"setting: expected" in done.stderr

@@ -19,7 +19,7 @@ from grove_core.kernel.times import parse_time
 from grove_core.reconcile_topology import reconcile_topology
 from grove_shell.actions.command_input import read_configuration
 from grove_shell.reading.objects import load
-from grove_shell.views.structured import as_text
+from grove_shell.views.renderers import yaml_document
 
 Json = dict[str, Any]
 HERE: Final = Path(__file__).parent / "topology"
@@ -51,7 +51,7 @@ def test_tp040_topologies_are_kept_as_expected(folder: Path, *, bless: bool) -> 
         configuration=told.configuration,
         rules_from=RulesSource("option"),
     )
-    said = as_text(document_as_json(document, decisions=True), "yaml")
+    said = yaml_document(document_as_json(document, decisions=True))
     if bless:
         (folder / "plan.yaml").write_text(said, encoding="utf-8")
     assert (folder / "plan.yaml").read_text(encoding="utf-8") == said, case["why"]

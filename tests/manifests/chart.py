@@ -14,7 +14,7 @@ from grove_core.version import IMAGE, VERSION
 from grove_shell.actions.manifests import objects_of
 from grove_shell.manifests.installation import REPLICAS, Installation
 from grove_shell.manifests.programs import RESOURCES
-from grove_shell.views.structured import as_text
+from grove_shell.views.renderers import yaml_document
 
 Json = dict[str, Any]
 CHART: Final = Path(__file__).parents[2] / "deploy" / "helm" / "grove"
@@ -42,8 +42,8 @@ def files_of() -> dict[str, str]:
     """Every file of the chart, by its path."""
     templates = {f"templates/{place}-{part}.yaml": _template(part) for place, part in enumerate(_PARTS, 1)}
     return {
-        "Chart.yaml": _HEAD + as_text(_ABOUT, "yaml"),
-        "values.yaml": _HEAD + as_text(json.loads(json.dumps(VALUES)), "yaml"),
+        "Chart.yaml": _HEAD + yaml_document(_ABOUT),
+        "values.yaml": _HEAD + yaml_document(json.loads(json.dumps(VALUES))),
         **templates,
     }
 
@@ -61,7 +61,7 @@ def _template(part: str) -> str:
             container["image"] = "<<.Values.image>>"
             container["args"] = [word.replace(IMAGE, "<<.Values.image>>") for word in container["args"]]
             container["resources"] = f"<<toJson .Values.{program}.resources>>"
-    text = "".join(f"---\n{as_text(one, 'yaml')}" for one in objects)
+    text = "".join(f"---\n{yaml_document(one)}" for one in objects)
     return _HEAD + _MARK.sub(r"{{ \1 }}", text)
 
 

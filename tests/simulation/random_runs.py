@@ -29,7 +29,7 @@ from grove_shell.simulator.recording.history import Actor
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.shrink_scenario import smallest_failing
 from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
-from grove_shell.views.structured import as_text
+from grove_shell.views.renderers import yaml_document
 from tests.simulation.sample_sets import random_scenario
 
 CHUNK: Final = 50
@@ -192,7 +192,7 @@ def main(arguments: list[str]) -> int:
         seed = min(tally.violations)
         one = random_run(seed, without=without, fabric=fabric, mode=options.mode, topologies=options.topologies)
         small = smallest(one, tally.violations[seed].partition(" ")[0])
-        sys.stdout.write(as_text(small.as_json, "yaml"))
+        sys.stdout.write(yaml_document(small.as_json))
     return 3 if tally.violations else 0
 
 

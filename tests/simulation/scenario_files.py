@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from grove_shell.simulator.scenario.reading import Read, read_scenario
-from grove_shell.views.structured import as_text
+from grove_shell.views.renderers import yaml_document
 
 Json = dict[str, Any]
 HEAD: Json = {"apiVersion": "grove.io/v1alpha1", "kind": "Scenario", "metadata": {"name": "x"}}
@@ -12,7 +12,7 @@ HEAD: Json = {"apiVersion": "grove.io/v1alpha1", "kind": "Scenario", "metadata":
 
 def read(path: Path, spec: Json, **more: Any) -> Read:
     file = path / "scenario.yaml"
-    file.write_text(as_text({**HEAD, **more, "spec": spec}, "yaml"), encoding="utf-8")
+    file.write_text(yaml_document({**HEAD, **more, "spec": spec}), encoding="utf-8")
     return read_scenario(str(file))
 
 

@@ -19,8 +19,8 @@ from grove_shell.simulator.scenario.reading import read_scenario
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.simulation import FAULTS_STOP_AFTER, Run, Simulation, SimulationOptions
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
+from grove_shell.views.renderers import yaml_document
 from grove_shell.views.run_document import run_as_json
-from grove_shell.views.structured import as_text
 from grove_shell.views.timeline import timeline_page
 from tests.property.rarely import RARELY
 from tests.simulation.random_runs import random_run
@@ -354,7 +354,7 @@ def test_sm002_a_dump_of_a_real_cluster_goes_on(tmp_path: Path) -> None:
     }
     file = tmp_path / "scenario.yaml"
     head = {"apiVersion": "grove.io/v1alpha1", "kind": "Scenario", "metadata": {"name": "dump"}}
-    file.write_text(as_text({**head, "spec": spec}, "yaml"), encoding="utf-8")
+    file.write_text(yaml_document({**head, "spec": spec}), encoding="utf-8")
     read = read_scenario(str(file))
     assert read.scenario is not None, read.faults
     assert read.cluster is not None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from grove_shell.simulator.scenario.reading import read_scenario
 from grove_shell.simulator.simulation import Simulation, SimulationOptions
-from grove_shell.views.structured import as_text
+from grove_shell.views.renderers import yaml_document
 from tests.simulation.random_runs import random_run
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
 from tests.simulation.scenario_files import HEAD, Json, faults, read
@@ -114,7 +114,7 @@ def test_sm001_two_sets_of_one_name_and_two_scenarios(tmp_path: Path) -> None:
         "spec.sets[1].metadata.name": ("a name of its own", "ml/llm")
     }
     file = tmp_path / "two.yaml"
-    file.write_text(as_text(HEAD, "yaml") + "---\n" + as_text(HEAD, "yaml"), encoding="utf-8")
+    file.write_text(yaml_document(HEAD) + "---\n" + yaml_document(HEAD), encoding="utf-8")
     (fault,) = read_scenario(str(file)).faults
     assert (fault.expected, fault.got) == ("one Scenario", "2 objects")
 
@@ -265,7 +265,7 @@ def test_sm002_sets_have_their_defaults(tmp_path: Path) -> None:
         "metadata": {"name": "llm"},
         "spec": {"replicas": 1, "template": {"cliques": [clique_raw("a", 2, 1)]}},
     }
-    (tmp_path / "set.yaml").write_text(as_text(bare, "yaml"), encoding="utf-8")
+    (tmp_path / "set.yaml").write_text(yaml_document(bare), encoding="utf-8")
     found = read(tmp_path, {"sets": [{"file": "set.yaml"}]})
     assert found.scenario is not None
     (manifest,) = found.scenario.spec.sets
@@ -277,7 +277,7 @@ def test_sm002_sets_have_their_defaults(tmp_path: Path) -> None:
 def test_sm004_what_is_written_reads_back(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     scenario = random_run(seed)
     file = tmp_path_factory.mktemp("written") / "scenario.yaml"
-    file.write_text(as_text(scenario.as_json, "yaml"), encoding="utf-8")
+    file.write_text(yaml_document(scenario.as_json), encoding="utf-8")
     assert read_scenario(str(file)).scenario == scenario
 
 

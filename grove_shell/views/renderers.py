@@ -1,0 +1,98 @@
+"""The values of ``-o``: each is one entry of ``RENDERERS``, so that a new output format is added here alone."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+from grove_shell.json_text import escaped, is_shown, json_text
+from grove_shell.page import Page, print_page, write_stdout
+
+
+def json_document(value: Any) -> str:  # noqa: ANN401 - any JSON
+    """Write a JSON value as indented JSON; keys keep their order, unprintable characters are escaped (CL-049)."""
+    return json_text(value, indent=2) + "\n"
+
+
+def yaml_document(value: Any) -> str:  # noqa: ANN401 - any JSON
+    """Write a JSON value as YAML; keys keep their order, unprintable characters are escaped (CL-049)."""
+    import yaml  # noqa: PLC0415 - JSON needs none of it
+
+    class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]  # which of the two it is shows at run time
+        """Quotes also ``y`` and ``n``, which YAML 1.1 reads as true and false and PyYAML writes as plain text."""
+
+    def represented(dumper: Any, text: str) -> Any:  # noqa: ANN401 - of whichever dumper
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if is_shown(text) else '"')
+
+    Dumper.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("[yYnN]$"), list("yYnN"))
+    Dumper.add_representer(str, represented)
+    text: str = yaml.dump(value, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=120)
+    return text if is_shown(text) else escaped(text, lambda char: f"\\U{ord(char):08x}")
+
+
+def _json_list(objects: Sequence[Any]) -> str:
+    return json_document({"apiVersion": "v1", "kind": "List", "items": objects})
+
+
+def _yaml_stream(objects: Sequence[Any]) -> str:
+    return "".join(f"---\n{yaml_document(one)}" for one in objects)
+
+
+@dataclass(frozen=True, slots=True)
+class Serializer:
+    """One format of documents.
+
+    Attributes:
+        document: a JSON value -> its text.
+        objects: Kubernetes objects -> one text that ``kubectl apply -f`` reads.
+    """
+
+    document: Callable[[Any], str]
+    objects: Callable[[Sequence[Any]], str]
+
+
+SERIALIZERS: Final[Mapping[str, Serializer]] = MappingProxyType(
+    {"json": Serializer(json_document, _json_list), "yaml": Serializer(yaml_document, _yaml_stream)}
+)
+"""Formats of commands that print a document and have no page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Renderer:
+    """One value of ``-o`` of commands that have a page.
+
+    Attributes:
+        shows_page: whether it prints the page, which holds notes and warnings; where not, commands print these on
+            standard error.
+        text: the page and the document of a result, each made when it is called -> what to print.
+    """
+
+    shows_page: bool
+    text: Callable[[Callable[[], Page], Callable[[], Any]], Page | str]
+
+    def show(self, *, page: Callable[[], Page], document: Callable[[], Any]) -> None:
+        """Print a result on standard output.
+
+        Args:
+            page: makes the page; called only where this renderer uses it.
+            document: makes the JSON value; called only where this renderer uses it.
+        """
+        found = self.text(page, document)
+        if isinstance(found, Page):
+            print_page(found)
+        else:
+            write_stdout(found)
+
+
+def _of_documents(serializer: Serializer) -> Renderer:
+    return Renderer(shows_page=False, text=lambda _page, document: serializer.document(document()))
+
+
+RENDERERS: Final[Mapping[str, Renderer]] = MappingProxyType(
+    {
+        "human": Renderer(shows_page=True, text=lambda page, _document: page()),
+        **{name: _of_documents(serializer) for name, serializer in SERIALIZERS.items()},
+    }
+)
+"""The values of ``-o``; the first is the default."""
