@@ -29,7 +29,7 @@ from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.rounds import as_applied, run_to_rest
+from grove_shell.controller.forecasting import as_applied, run_until_settled
 from grove_shell.in_memory.cluster import InMemoryCluster
 
 Numbers: TypeAlias = dict[str, float]
@@ -216,7 +216,7 @@ def _expand(raw: Json, told: Configuration, found: dict[str, list[float]] | None
     snapshot = as_applied(Snapshot(root=root, pods_of={}, now=NOW, configuration=told, served=_SERVED))
     reconcile(snapshot)
     first = process_time() - start
-    rested = run_to_rest(InMemoryCluster((snapshot,)), snapshot, DESIGN, limit=None, until=None)
+    rested = run_until_settled(InMemoryCluster((snapshot,)), snapshot, DESIGN, limit=None, until=None)
     if found is not None:
         found["first"].append(first)
         found["all"].append(process_time() - start)

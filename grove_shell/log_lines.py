@@ -8,7 +8,7 @@ from grove_core.document.writing import reason_as_json
 from grove_core.kernel.reasons import Reason
 
 
-def time_of_log(moment: datetime) -> str:
+def log_time(moment: datetime) -> str:
     """A moment, to the millisecond."""
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z"
 
@@ -26,7 +26,7 @@ def write_line(out: TextIO | None, line: str) -> None:
             out.flush()
 
 
-def reason_of_log(reason: Reason) -> dict[str, str]:
+def log_reason(reason: Reason) -> dict[str, str]:
     """A reason without what its sentence tells."""
     whole = reason_as_json(reason)
     return {key: whole[key] for key in ("rule", "requirement", "sentence")}

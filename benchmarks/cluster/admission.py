@@ -23,7 +23,7 @@ from grove_core.resources.configuration import TopologyAware
 from grove_shell.client.api import Api
 from grove_shell.client.connection import connect
 from grove_shell.client.kinds import KINDS
-from grove_shell.client.registered import JOINING, MUTATING, PATHS, VALIDATION
+from grove_shell.client.webhook_names import JOINING, MUTATING, PATHS, VALIDATION
 from grove_shell.manifests.definitions import definitions
 from tests.cluster.guarding import PLACING, topology
 from tests.cluster.installing import apply

@@ -25,7 +25,7 @@ from grove_core.plan.rules import Why
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.kinds import KINDS
-from grove_shell.client.lists import pages_of
+from grove_shell.client.lists import list_pages
 
 _ROUNDS: Final = 5
 _MADE: Final = 200
@@ -147,7 +147,7 @@ async def _list_ours(stage: Stage, still: list[float]) -> float:
     cache = ClusterCache()
 
     async def take() -> None:
-        async for page in pages_of(stage.api, KINDS["Pod"], NAMESPACE, _LABEL):
+        async for page in list_pages(stage.api, KINDS["Pod"], NAMESPACE, _LABEL):
             for item in page.items:
                 cache.put("Pod", item)
             return

@@ -10,8 +10,8 @@ from grove_core.kernel.steps import Create
 from grove_core.reconcile import reconcile
 from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.act import act
-from grove_shell.controller.rounds import as_applied
+from grove_shell.controller.execute_plan import execute_plan
+from grove_shell.controller.forecasting import as_applied
 from grove_shell.in_memory.cluster import InMemoryCluster
 
 Json = dict[str, Any]
@@ -80,7 +80,7 @@ def _pods_of(raw: Json) -> list[Json]:
     while seen is not None and (steps := reconcile(seen).steps):
         actions = (step.action for step in steps if step.target.kind == "Pod")
         pods += [thaw(action.manifest) for action in actions if isinstance(action, Create)]
-        seen = world.observe(seen.root.ref, now, act(world, steps))
+        seen = world.observe(seen.root.ref, now, execute_plan(world, steps))
     for pod in pods:
         del pod["metadata"]["ownerReferences"]
         pod["spec"].pop("schedulingGates", None)

@@ -31,8 +31,8 @@ from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connection import NoAccess, connect
-from grove_shell.controller.act_at_once import act_at_once
-from grove_shell.controller.deciding import decided
+from grove_shell.controller.execute_concurrently import execute_concurrently
+from grove_shell.controller.reconcile_root import reconcile_root
 from grove_shell.exits import DONE, ERROR, STALE
 from grove_shell.page import Page, escape_unprintable, print_error, print_page, write_stdout
 from grove_shell.reading.collected import Collected
@@ -53,7 +53,7 @@ class ApplyOptions:
     dry_run: bool = False
 
 
-def apply(options: ApplyOptions, decide: Deciding = decided) -> int:
+def apply(options: ApplyOptions, decide: Deciding = reconcile_root) -> int:
     """Compare the plan with one made now, then carry out its first round; returns the exit code (CL-001).
 
     Args:
@@ -175,7 +175,7 @@ def _shelved(found: Collected) -> ClusterCache:
 async def _act(live: Live, found: Collected, steps: Sequence[Step]) -> tuple[Attempt, ...]:
     connection = await connect(live.kubeconfig, live.context)
     async with Api(connection) as api:
-        return await act_at_once(
+        return await execute_concurrently(
             ConfirmedExecutor(StepExecutor(api, _shelved(found))).attempt, sorted(steps, key=lambda step: step.sort_key)
         )
 

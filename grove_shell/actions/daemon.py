@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grove_core.kernel.errors import Problem
-from grove_shell.actions.lasting import lasting
+from grove_shell.actions.run_process import run_process
 from grove_shell.client.api import Api
 from grove_shell.client.connection import Connection, NoAccess, connect
 from grove_shell.domain_daemon.daemon_log import DaemonLog
@@ -30,7 +30,7 @@ class DaemonOptions:
 
 def run_daemon(options: DaemonOptions) -> int:
     """Run until told to stop; returns the exit code (CL-001)."""
-    return lasting(_run(options))
+    return run_process(_run(options))
 
 
 async def _run(options: DaemonOptions) -> int:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
-from grove_shell.actions.lasting import lasting
+from grove_shell.actions.run_process import run_process
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connect_check import advice_on
 from grove_shell.client.connection import NoAccess, connect
@@ -26,7 +26,7 @@ class DomainControllerOptions:
 
 def run_domain_controller(options: DomainControllerOptions) -> int:
     """Run until told to stop; returns the exit code (CL-001)."""
-    return lasting(_run(options))
+    return run_process(_run(options))
 
 
 async def _run(options: DomainControllerOptions) -> int:

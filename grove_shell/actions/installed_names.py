@@ -3,12 +3,12 @@
 from typing import Final
 
 from grove_core.resources.crd_names import CrdNames, crd_names_in
-from grove_shell.actions.live import completed
+from grove_shell.actions.live import run_requests
 from grove_shell.actions.source import Live
 from grove_shell.client.api import Api
 from grove_shell.client.connection import connect
 from grove_shell.client.kinds import ApiKind
-from grove_shell.client.lists import NotListed, whole_list
+from grove_shell.client.lists import NotListed, list_all
 from grove_shell.operator.taken_names import served_definitions
 from grove_shell.reading.fabric import DEFINITION_KIND
 
@@ -23,13 +23,13 @@ def installed_names(live: Live) -> list[CrdNames]:
     Raises:
         NoCluster: there is no way to it, or it does not answer.
     """
-    return completed(_installed_names(live))
+    return run_requests(_installed_names(live))
 
 
 async def _installed_names(live: Live) -> list[CrdNames]:
     async with Api(await connect(live.kubeconfig, live.context)) as api:
         try:
-            items, _version = await whole_list(api, _DEFINITIONS)
+            items, _version = await list_all(api, _DEFINITIONS)
         except NotListed:
             return await served_definitions(api)
     return [names for item in items if (names := crd_names_in(item)) is not None]

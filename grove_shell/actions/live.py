@@ -16,7 +16,7 @@ from grove_shell.client.connect_check import advice_on
 from grove_shell.client.connection import NoAccess, connect
 from grove_shell.client.discovery import discover
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, ApiKind
-from grove_shell.client.lists import NotListed, pages_of
+from grove_shell.client.lists import NotListed, list_pages
 from grove_shell.reading.collected import Collected
 from grove_shell.views.progress import progress_counter
 
@@ -36,10 +36,10 @@ def collect(live: Live) -> Collected:
         NoCluster: there is no way to it, it does not answer, or it does not know what a PodCliqueSet is.
     """
     with progress_counter("asking", "objects") as count:
-        return completed(_collect(live, count or (lambda _item: None)))
+        return run_requests(_collect(live, count or (lambda _item: None)))
 
 
-def completed(requests: Coroutine[Any, Any, T]) -> T:
+def run_requests(requests: Coroutine[Any, Any, T]) -> T:
     """Run requests to a cluster to their end.
 
     Raises:
@@ -143,7 +143,7 @@ async def _listed(
 ) -> list[Json]:
     """All objects of a kind that concern us; those that only their owner tells too, where it has to be ``whole``."""
     found: list[Json] = []
-    async for page in pages_of(api, kind, namespace, "" if whole else None):
+    async for page in list_pages(api, kind, namespace, "" if whole else None):
         if page.first:
             found.clear()
         items = [item for item in page.items if kind.kind != _POD or not whole or _is_ours(item)]

@@ -7,13 +7,13 @@ from pathlib import Path
 from grove_core.areas.mnnvl.preflight import objection_to_start
 from grove_core.version import IMAGE
 from grove_shell.actions.configuration import configuration
-from grove_shell.actions.lasting import lasting
+from grove_shell.actions.run_process import run_process
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connect_check import check_connection
 from grove_shell.client.connection import NoAccess, connect
 from grove_shell.client.discovery import discover
 from grove_shell.exits import ERROR
-from grove_shell.operator.process import Process
+from grove_shell.operator.process import OperatorProcess
 from grove_shell.operator.taken_names import taken_names
 from grove_shell.page import print_error
 from grove_shell.replay.format import DecisionLog, NoLog, log_at
@@ -34,7 +34,7 @@ class OperatorOptions:
     decision_log: str | None = None
 
 
-def operate(options: OperatorOptions) -> int:
+def run_operator(options: OperatorOptions) -> int:
     """Run until told to stop; returns the exit code (CL-001)."""
     settings, faults = configuration(options.config, settings_of)
     if faults:
@@ -49,7 +49,7 @@ def operate(options: OperatorOptions) -> int:
                 words = fault.strerror if isinstance(fault, OSError) else "it is there, and is no decision log"
                 print_error(f"{options.decision_log}: {words}; try another --decision-log")
                 return ERROR
-        return lasting(_run(options, settings, decisions))
+        return run_process(_run(options, settings, decisions))
 
 
 async def _run(options: OperatorOptions, settings: OperatorSettings, decisions: DecisionLog | None) -> int:
@@ -64,7 +64,7 @@ async def _run(options: OperatorOptions, settings: OperatorSettings, decisions: 
     objection = objection_to_start(settings.decisive, served)
     if objection is not None:
         raise NoAccess(f"{connection.server}: {objection.sentence}")
-    return await Process(
+    return await OperatorProcess(
         connection=connection,
         settings=settings,
         served=served,

@@ -8,7 +8,7 @@ from typing import Any
 
 from grove_shell.actions.live import collect
 from grove_shell.actions.source import Live, NoCluster
-from grove_shell.client.nesting_limit import TOO_DEEP, cut_in
+from grove_shell.client.nesting_limit import TOO_DEEP, cut_fields
 from grove_shell.exits import DONE, ERROR
 from grove_shell.page import print_error, write_stdout
 from grove_shell.reading import capture
@@ -47,7 +47,7 @@ def take_snapshot(options: SnapshotOptions) -> int:
         _write(Path(options.out), text)
     print_error(_summary(items, found.origin, options.out))
     for one in found.items:
-        for field in cut_in(one):
+        for field in cut_fields(one):
             print_error(f"not read whole: {named(one)}: {field}: {TOO_DEEP}")
     for why in found.unseen.values():
         print_error(f"not shown to us: {why}")

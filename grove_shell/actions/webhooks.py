@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from grove_core.resources.configuration import NOT_DISCOVERED, MnnvlMode
 from grove_shell.actions.configuration import configuration
-from grove_shell.actions.lasting import lasting
+from grove_shell.actions.run_process import run_process
 from grove_shell.client.api import Api
 from grove_shell.client.connection import connect
 from grove_shell.client.discovery import discover
@@ -33,7 +33,7 @@ def serve(options: WebhookOptions) -> int:
     if faults:
         print_error(problems_page(faults, NOTHING_STARTED))
         return ERROR
-    return lasting(_run(options, settings))
+    return run_process(_run(options, settings))
 
 
 async def _run(options: WebhookOptions, settings: WebhookSettings) -> int:

@@ -11,7 +11,7 @@ from grove_shell.apply.outcomes import attempt_of, attempt_of_creation, exists_a
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.kinds import kind_of, path_of
 from grove_shell.client.response import FORBIDDEN, NOT_FOUND
-from grove_shell.client.response_check import is_shown_by
+from grove_shell.client.response_check import shows_object
 
 OnObject = Callable[[dict[str, Any]], None]
 
@@ -33,7 +33,7 @@ async def ensure(
     """
     path = kind_of(ref).path(ref.namespace)
     answer = await api.request("POST", path, query={"fieldManager": writer}, body=thaw(manifest))
-    if is_shown_by(answer, ref):
+    if shows_object(answer, ref):
         take_in(answer.json())
     refused, refusal = attempt_of_creation(answer, ref), answer.words
     is_forbidden = answer.status == FORBIDDEN  # a quota refuses before the name is looked up
@@ -45,11 +45,11 @@ async def ensure(
         if is_forbidden:
             return refused
         raise
-    if is_forbidden and not is_shown_by(answer, ref):
+    if is_forbidden and not shows_object(answer, ref):
         return refused
     if answer.status == NOT_FOUND:
         return Outcome.CONFLICT, "it went a moment ago"
-    if not is_shown_by(answer, ref):
+    if not shows_object(answer, ref):
         return attempt_of(answer, ref)
     raw = answer.json()
     take_in(raw)

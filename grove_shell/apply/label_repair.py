@@ -15,7 +15,7 @@ from grove_shell.apply.outcomes import Undecided, attempt_of, undecided_because
 from grove_shell.apply.patch import patched
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS
-from grove_shell.client.response_check import is_shown_by, says_gone
+from grove_shell.client.response_check import confirms_absence, shows_object
 
 _LABELLED: Final = frozenset({"Pod", "Service", "HorizontalPodAutoscaler", "ResourceClaim"})
 """Kinds that are watched with a label selector and may be patched."""
@@ -63,9 +63,9 @@ class LabelRepair:
         lost = f"{ref.short} lost its label {next(iter(label))}"
         guard = Guard(raw["metadata"]["uid"], raw["metadata"]["resourceVersion"])
         answer = await patched(self._api, ref, {"metadata": {"labels": label}}, guard)
-        if says_gone(answer, ref):
+        if confirms_absence(answer, ref):
             return None
-        if not is_shown_by(answer, ref):
+        if not shows_object(answer, ref):
             outcome, why = attempt_of(answer, ref)
             if outcome is Outcome.REFUSED:
                 self._remember(guard.uid, f"{lost}: {why}", outcome)

@@ -6,7 +6,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Outcome
 from grove_shell.client.api import Unreachable
 from grove_shell.client.response import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY, Response
-from grove_shell.client.response_check import says_done
+from grove_shell.client.response_check import confirms_write
 
 _UNASKED: Final = "failed calling webhook"
 
@@ -31,7 +31,7 @@ def attempt_of(answer: Response, ref: Ref) -> tuple[Outcome, str]:
     come from an API server, or is not about that object, counts as no response (OP-068).
     """
     if answer.good:
-        was_done = says_done(answer, ref)
+        was_done = confirms_write(answer, ref)
         return (Outcome.DONE, "") if was_done else (Outcome.UNREACHABLE, f"what came is no answer: {answer.words}")
     if answer.status in {CONFLICT, NOT_FOUND}:
         return Outcome.CONFLICT, answer.words

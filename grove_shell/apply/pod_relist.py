@@ -15,7 +15,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Outcome, Step
 from grove_core.resources.api_names import CORE
 from grove_core.resources.owner_reference import clique_of_new_pod, controller_in
-from grove_shell import own_faults
+from grove_shell import internal_errors
 from grove_shell.apply.label_repair import is_of_grove
 from grove_shell.apply.outcomes import Undecided
 from grove_shell.apply.single_flight import SingleFlight
@@ -23,7 +23,7 @@ from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.kinds import KINDS
-from grove_shell.client.lists import NotListed, pages_of
+from grove_shell.client.lists import NotListed, list_pages
 
 Execute: TypeAlias = Callable[[Step], Awaitable[Attempt]]
 
@@ -93,7 +93,7 @@ class PodRelist:
             try:
                 await self._read_all(namespace, leads)
             except Exception as fault:  # noqa: BLE001 - it is tried again, and the process goes on (OP-027)
-                report(own_faults.told(fault))
+                report(internal_errors.described(fault))
 
         async with asyncio.TaskGroup() as looks:
             under_way: dict[str, asyncio.Task[None]] = {}
@@ -179,7 +179,7 @@ class PodRelist:
         return listed
 
     async def _list(self, namespace: str, listed: PodList) -> None:
-        async for page in pages_of(self._api, _PODS, namespace, "", least=self._cache.newest(_POD)):
+        async for page in list_pages(self._api, _PODS, namespace, "", least=self._cache.newest(_POD)):
             if page.first:
                 listed.unselected.clear()
             for raw in page.items:

@@ -37,9 +37,9 @@ from grove_shell.apply.outcomes import Undecided, attempt_of, attempt_of_creatio
 from grove_shell.apply.patch import WRITER, patched
 from grove_shell.client.api import APPLY, JSON, STRATEGIC, Api, Unless, Unreachable, Withdrawn
 from grove_shell.client.kinds import KINDS, kind_of, path_of
-from grove_shell.client.lists import accepted
+from grove_shell.client.lists import accept_header
 from grove_shell.client.response import NOT_FOUND, Response
-from grove_shell.client.response_check import is_shown_by, says_done, says_gone
+from grove_shell.client.response_check import confirms_absence, confirms_write, shows_object
 
 STATUS_WRITER: Final = "grove-operator-status"
 _POD: Final = "Pod"
@@ -103,12 +103,12 @@ class StepExecutor:
         """
         before = self._cache.find(ref)
         answer = await self._api.request("GET", path_of(ref))
-        if is_shown_by(answer, ref):
+        if shows_object(answer, ref):
             raw = await self._labels.repaired(ref, answer.json())
             if raw is not None:
                 self._cache.put(ref.kind, raw)
                 return True
-        elif not says_gone(answer, ref):
+        elif not confirms_absence(answer, ref):
             raise undecided_because(answer, ref, f"{ref.short}: {answer.words}")
         if before is not None:  # a later object of the name may have arrived since
             self._cache.drop(ref.kind, _stub(ref, Guard(before.uid, "")), asked=True)
@@ -130,7 +130,7 @@ class StepExecutor:
     async def stands(self, ref: Ref, guard: Guard) -> bool:
         """Return whether the server has an object in the version that was judged; the response enters the cache."""
         answer = await self._api.request("GET", path_of(ref))
-        if not is_shown_by(answer, ref):
+        if not shows_object(answer, ref):
             return False
         raw = answer.json()
         self._cache.put(ref.kind, raw)
@@ -157,7 +157,7 @@ class StepExecutor:
                 answer = await self._drop_finalizer(found, action)
             case _:
                 assert_never(step.action)
-        is_gone = says_gone(answer, step.target)
+        is_gone = confirms_absence(answer, step.target)
         if answer.status == NOT_FOUND and not is_gone:
             return Attempt(step, Outcome.UNREACHABLE, answer.words)
         if is_gone and (guard := step.action.guard) is not None:
@@ -170,7 +170,7 @@ class StepExecutor:
         A created object whose label cannot be restored is invisible to every watch, so its creation is tried again.
         """
         outcome = attempt_of(answer, step.target)
-        if not says_done(answer, step.target):
+        if not confirms_write(answer, step.target):
             return Attempt(step, *outcome)
         try:
             is_there = await self._take_in(step.target, answer)
@@ -193,7 +193,7 @@ class StepExecutor:
             kind.path(step.target.namespace),
             query={"fieldManager": WRITER},
             body=manifest,
-            accept=accepted(kind, a_list=False),
+            accept=accept_header(kind, a_list=False),
             unless=unless,
         )
         if exists_already(answer):
@@ -205,11 +205,11 @@ class StepExecutor:
     async def _as_found(self, step: Step, manifest: Mapping[str, Any], refusal: Response) -> Attempt:
         """Return the outcome of a creation whose name is taken: by an earlier try (RS3), or by another writer."""
         answer = await self._api.request(
-            "GET", path_of(step.target), accept=accepted(KINDS[step.target.kind], a_list=False)
+            "GET", path_of(step.target), accept=accept_header(KINDS[step.target.kind], a_list=False)
         )
         if answer.status == NOT_FOUND:
             return Attempt(step, Outcome.CONFLICT, _WENT)
-        if not is_shown_by(answer, step.target):
+        if not shows_object(answer, step.target):
             return Attempt(step, *attempt_of(answer, step.target))
         raw = answer.json()
         is_there = not label_missing(step.target.kind, raw) and await self._take_in(step.target, answer)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from grove_shell.cache.tombstones import Tombstones
-from grove_shell.client.versions import number_of
+from grove_shell.client.version_numbers import version_number
 
 _Place = TypeVar("_Place")
 
@@ -36,7 +36,7 @@ class Incarnation(NamedTuple):
 def incarnation_of(raw: Mapping[str, Any]) -> Incarnation:
     """Return uid and version of an object as an API server returns it."""
     meta = raw["metadata"]
-    return Incarnation(str(meta.get("uid") or ""), number_of(meta.get("resourceVersion")))
+    return Incarnation(str(meta.get("uid") or ""), version_number(meta.get("resourceVersion")))
 
 
 class EventFilter(Tombstones):
@@ -89,7 +89,7 @@ class EventFilter(Tombstones):
             there: uid and version of the items of the list, by place.
             version: of the list.
         """
-        as_of = number_of(version)
+        as_of = version_number(version)
         if not version or any(self.goes_back(life, known.get(place), as_of) for place, life in there.items()):
             for life in there.values():
                 self.discard(life.uid)

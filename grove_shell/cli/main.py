@@ -10,8 +10,8 @@ from typing import Final
 import click
 
 from grove_shell.cli.early_sigterm import exit_on_sigterm
-from grove_shell.collector import collector_off
 from grove_shell.exits import DONE, ERROR, INTERRUPTED, USAGE
+from grove_shell.python_gc import python_gc_paused
 
 _COMMANDS: Final[Mapping[str, str]] = {
     "plan": "what will the controller do, when, and why",
@@ -101,7 +101,7 @@ def _context_of(command: str) -> AbstractContextManager[None]:
     """What holds while a command of its kind runs."""
     if command in _SERVING:
         return exit_on_sigterm()
-    return collector_off() if command in _SHORT else nullcontext()
+    return python_gc_paused() if command in _SHORT else nullcontext()
 
 
 def run(arguments: Sequence[str], name: str) -> int:

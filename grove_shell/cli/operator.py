@@ -38,6 +38,6 @@ def command(**options: str | bool | None) -> int:
 
     Exit codes: 0 told to stop, 1 bad configuration or no way to the cluster, 64 usage, 75 the Lease was lost.
     """
-    from grove_shell.actions.operator import OperatorOptions, operate
+    from grove_shell.actions.operator import OperatorOptions, run_operator
 
-    return operate(OperatorOptions(**options))  # type: ignore[arg-type]  # click hands over what the options say
+    return run_operator(OperatorOptions(**options))  # type: ignore[arg-type]  # click hands over what the options say

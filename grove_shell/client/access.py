@@ -12,8 +12,8 @@ from typing import Final
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.podclique import GROUP_KIND
-from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, followed
-from grove_shell.client.registered import GROUP, MUTATING, VALIDATING
+from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, watched_kinds
+from grove_shell.client.webhook_names import GROUP, MUTATING, VALIDATING
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.settings.webhooks import WebhookSettings
 
@@ -81,7 +81,7 @@ to the creation was lost."""
 
 
 def _of_kinds(*, everywhere: bool, by_topology: bool) -> Iterator[Access]:
-    for kind in followed(KINDS, everywhere=everywhere, by_topology=by_topology).values():
+    for kind in watched_kinds(KINDS, everywhere=everywhere, by_topology=by_topology).values():
         done = "" if kind.clustered and not everywhere else VERBS[kind.kind]
         verbs = tuple(sorted(f"{_FOLLOWED} {done}".split()))
         scope = Scope.CLUSTER if kind.clustered else Scope.WATCHED
@@ -94,7 +94,7 @@ def _of_kinds(*, everywhere: bool, by_topology: bool) -> Iterator[Access]:
 _LEASES: Final = "coordination.k8s.io"
 
 
-def operator(*, everywhere: bool = True, by_topology: bool = False) -> tuple[Access, ...]:
+def operator_access(*, everywhere: bool = True, by_topology: bool = False) -> tuple[Access, ...]:
     """Return the access of ``grove operator``.
 
     Args:
@@ -120,7 +120,7 @@ _TABLE: Final = "the design's table has it, for the handover of what is shared; 
 _SHARED: Final = (DOMAIN_KIND, "ResourceClaim")
 
 
-def of_shared() -> Iterator[Access]:
+def sharing_access() -> Iterator[Access]:
     """Return the further access of ``grove webhooks`` where PodCliques share ComputeDomains (MS-094)."""
     for kind in (KINDS[name] for name in _SHARED):
         yield Access(group=kind.group, resource=kind.plural, verbs=("create", "get", "list", "watch"))
@@ -130,7 +130,7 @@ def of_shared() -> Iterator[Access]:
     yield Access(group=gangs.group, resource=gangs.plural, verbs=("get", "list", "watch"), unasked=_TABLE)
 
 
-def of_placing() -> Iterator[Access]:
+def topology_access() -> Iterator[Access]:
     """Return the further access of ``grove webhooks`` where pods are placed by topology; it only reads (TP-090)."""
     cliques = KINDS["PodClique"]
     yield Access(group=cliques.group, resource=cliques.plural, verbs=("list", "watch"))
@@ -138,7 +138,7 @@ def of_placing() -> Iterator[Access]:
         yield Access(group=kind.group, resource=kind.plural, scope=Scope.CLUSTER, verbs=("get", "list", "watch"))
 
 
-def webhooks(suffix: str = "", *, shared: bool = False, by_topology: bool = False) -> tuple[Access, ...]:
+def webhook_access(suffix: str = "", *, shared: bool = False, by_topology: bool = False) -> tuple[Access, ...]:
     """Return the access of ``grove webhooks``.
 
     Args:
@@ -149,8 +149,8 @@ def webhooks(suffix: str = "", *, shared: bool = False, by_topology: bool = Fals
     told, sets = WebhookSettings(), KINDS[POD_CLIQUE_SET]
     return (
         Access(group=sets.group, resource=sets.plural, verbs=("list", "watch")),
-        *(of_shared() if shared else ()),
-        *(of_placing() if by_topology else ()),
+        *(sharing_access() if shared else ()),
+        *(topology_access() if by_topology else ()),
         Access(group="", resource="secrets", scope=Scope.HOME, verbs=("create",)),
         Access(
             group="",

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from yarl import URL
 
 from grove_core.resources.fields import shown
-from grove_shell.client.token_source import TokenSource, leave_no_files
+from grove_shell.client.token_source import TokenSource, remove_credential_files
 
 _DEFAULT_CONFIG: Final = "~/.kube/config"
 _SHAPES: Final = (TypeError, ValueError, LookupError, AttributeError, RecursionError)
@@ -54,7 +54,7 @@ async def connect(kubeconfig: str | None = None, context: str | None = None) -> 
     try:
         return await _connected(kubeconfig, context)
     finally:
-        leave_no_files()
+        remove_credential_files()
 
 
 async def _connected(kubeconfig: str | None, context: str | None) -> Connection:

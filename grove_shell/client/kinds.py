@@ -97,7 +97,7 @@ def kinds_as_served(configuration: Configuration, served: ServedApis) -> Mapping
     return MappingProxyType(found)
 
 
-def followed(kinds: Mapping[str, ApiKind], *, everywhere: bool, by_topology: bool) -> Mapping[str, ApiKind]:
+def watched_kinds(kinds: Mapping[str, ApiKind], *, everywhere: bool, by_topology: bool) -> Mapping[str, ApiKind]:
     """Return the kinds that an operator watches, cluster-scoped ones only where they are used (MF-024).
 
     Args:

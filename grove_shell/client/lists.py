@@ -9,9 +9,9 @@ from grove_shell.client.api import JSON, Api, Unreachable
 from grove_shell.client.kinds import ApiKind
 from grove_shell.client.response import FORBIDDEN, GONE, NOT_FOUND, SERVER_FAULT, TOO_MANY, Response
 from grove_shell.client.response_check import is_list
-from grove_shell.client.versions import number_of
+from grove_shell.client.version_numbers import version_number
 
-WENT_BACK: Final = "the server lists an older state than it told of before"  # OP-084
+OLDER_STATE: Final = "the server lists an older state than it told of before"  # OP-084
 _PAGE: Final = 500
 _LIMIT: Final = "limit"
 _METADATA: Final = "application/json;as=PartialObjectMetadata{};v=v1;g=meta.k8s.io"
@@ -39,7 +39,7 @@ class NotListed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class PageOf:
+class ListPage:
     """One page of a list.
 
     Attributes:
@@ -53,9 +53,9 @@ class PageOf:
     first: bool
 
 
-async def pages_of(
+async def list_pages(
     api: Api, kind: ApiKind, namespace: str = "", selector: str | None = None, *, least: int = 0
-) -> AsyncIterator[PageOf]:
+) -> AsyncIterator[ListPage]:
     """Yield the pages of a list; other tasks run between two pages.
 
     Args:
@@ -69,11 +69,11 @@ async def pages_of(
         Unreachable: there was no response, or an older one (OP-084).
         NotListed: the response was no list, or expired twice (OP-082).
     """
-    query = {_LIMIT: str(_PAGE), **selected(kind, selector)}
+    query = {_LIMIT: str(_PAGE), **selector_query(kind, selector)}
     token, first = "", True
     while True:
         asked: Mapping[str, str] = {**query, "continue": token} if token else query
-        answer = await api.request("GET", kind.path(namespace), query=asked, accept=accepted(kind, a_list=True))
+        answer = await api.request("GET", kind.path(namespace), query=asked, accept=accept_header(kind, a_list=True))
         if answer.status == GONE and token and _LIMIT in query:
             del query[_LIMIT]  # what comes at one go needs no token, which could run out again
             token, first = "", True
@@ -86,21 +86,21 @@ async def pages_of(
         sent, token = token, str(raw["metadata"].get("continue") or "")
         if token and token == sent:  # the same page for ever
             raise NotListed(kind, answer)
-        if number_of(raw["metadata"]["resourceVersion"]) < least:
-            raise Unreachable(f"{kind.kind}: {WENT_BACK}")
+        if version_number(raw["metadata"]["resourceVersion"]) < least:
+            raise Unreachable(f"{kind.kind}: {OLDER_STATE}")
         items = tuple(_whole(item, kind) for item in raw["items"] or ())
-        yield PageOf(items, raw["metadata"]["resourceVersion"], first)
+        yield ListPage(items, raw["metadata"]["resourceVersion"], first)
         if not token:
             return
         first = False
         await asyncio.sleep(0)
 
 
-async def whole_list(api: Api, kind: ApiKind, namespace: str = "") -> tuple[list[dict[str, Any]], str]:
-    """Return every object of a kind, and the version of the list. Raises what :func:`pages_of` does."""
+async def list_all(api: Api, kind: ApiKind, namespace: str = "") -> tuple[list[dict[str, Any]], str]:
+    """Return every object of a kind, and the version of the list. Raises what :func:`list_pages` does."""
     found: list[dict[str, Any]] = []
     version = ""
-    async for page in pages_of(api, kind, namespace):
+    async for page in list_pages(api, kind, namespace):
         if page.first:
             found.clear()
         found.extend(page.items)
@@ -108,13 +108,13 @@ async def whole_list(api: Api, kind: ApiKind, namespace: str = "") -> tuple[list
     return found, version
 
 
-def selected(kind: ApiKind, selector: str | None = None) -> dict[str, str]:
+def selector_query(kind: ApiKind, selector: str | None = None) -> dict[str, str]:
     """Return the query parameters of a label selector."""
     wanted = kind.selector if selector is None else selector
     return {"labelSelector": wanted} if wanted else {}
 
 
-def accepted(kind: ApiKind, *, a_list: bool) -> str:
+def accept_header(kind: ApiKind, *, a_list: bool) -> str:
     """Return the Accept header for a kind."""
     if not kind.metadata_only:
         return JSON

@@ -8,10 +8,10 @@ from typing import Any, Final, Protocol
 
 from grove_shell.client.api import Api, RefusedWatch, Unreachable
 from grove_shell.client.kinds import ApiKind
-from grove_shell.client.lists import NotListed, accepted, selected, whole_list
+from grove_shell.client.lists import NotListed, accept_header, list_all, selector_query
 from grove_shell.client.response import FORBIDDEN, GONE, NOT_FOUND
-from grove_shell.client.response_check import CHANGES, event_of, refusal_in
-from grove_shell.client.versions import number_of
+from grove_shell.client.response_check import CHANGES, parse_watch_event, watch_error
+from grove_shell.client.version_numbers import version_number
 
 _FIRST_PATIENCE: Final = 0.2
 _LONGEST_PATIENCE: Final = 30.0
@@ -106,11 +106,11 @@ class Reflector:
 
     async def _list(self) -> str:
         newest = max(self._newest, self._told_otherwise(self.kind.kind))
-        found, version = await whole_list(self._api, self.kind, self._namespace)
-        went_back = 0 < number_of(version) < newest  # a list shows all that was told before it was asked for
+        found, version = await list_all(self._api, self.kind, self._namespace)
+        went_back = 0 < version_number(version) < newest  # a list shows all that was told before it was asked for
         if went_back:
             self._told(self.kind.kind, _WENT_BACK)
-        self._newest = number_of(version)
+        self._newest = version_number(version)
         self._store.replace(self.kind.kind, found, "" if went_back else version)
         if self._trouble == self._unseen:  # that of a watch is over when something comes on one
             self._trouble = ""
@@ -145,17 +145,17 @@ class Reflector:
             "allowWatchBookmarks": "true",
             "resourceVersion": self._version,
             "timeoutSeconds": str(int(random.uniform(*_ROUND_ABOUT))),  # noqa: S311 - no secret
-            **selected(self.kind),
+            **selector_query(self.kind),
         }
         seen, since, begun, is_of_use = 0, self._version, time.monotonic(), False
-        async for line in self._api.lines(path, query, accepted(self.kind, a_list=False)):
-            what, raw = event_of(line)
+        async for line in self._api.lines(path, query, accept_header(self.kind, a_list=False)):
+            what, raw = parse_watch_event(line)
             if what == "ERROR":
                 if not seen:  # it would come again
                     self._version = ""
-                raise refusal_in(raw)
+                raise watch_error(raw)
             version = str(raw["metadata"].get("resourceVersion") or self._version)
-            if 0 < number_of(version) < number_of(self._version):  # OP-084: what comes on a watch is in order
+            if 0 < version_number(version) < version_number(self._version):  # OP-084: what comes on a watch is in order
                 self._version = ""
                 return False
             self._trouble = ""
@@ -167,7 +167,7 @@ class Reflector:
             elif what in CHANGES:
                 self._store.put(self.kind.kind, self._whole(raw))
             self._version = version
-            self._newest = max(self._newest, number_of(version))
+            self._newest = max(self._newest, version_number(version))
             seen += 1
             if seen % _YIELD_EVERY == 0:
                 await asyncio.sleep(0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Final
 
-from grove_shell.client.nesting_limit import read
+from grove_shell.client.nesting_limit import read_json
 
 OK: Final = 200
 CREATED: Final = 201
@@ -36,7 +36,7 @@ class Response:
     def json(self) -> dict[str, Any]:
         """Return the body; an empty object if it is none."""
         try:
-            raw = read(self.body)
+            raw = read_json(self.body)
         except ValueError:
             return {}
         return raw if isinstance(raw, dict) else {}

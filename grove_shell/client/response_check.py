@@ -7,7 +7,7 @@ from typing import Any, Final, TypeGuard
 from grove_core.kernel.refs import Ref
 from grove_shell.client.api import RefusedWatch, Unreachable
 from grove_shell.client.kinds import KINDS, ApiKind
-from grove_shell.client.nesting_limit import read
+from grove_shell.client.nesting_limit import read_json
 from grove_shell.client.response import NOT_FOUND, Response
 
 CHANGES: Final = frozenset({"ADDED", "MODIFIED", "DELETED"})
@@ -61,14 +61,14 @@ def is_list(raw: object, kind: ApiKind) -> bool:
     return items is None or (isinstance(items, list) and all(map(is_object, items)))
 
 
-def event_of(line: bytes) -> tuple[str, dict[str, Any]]:
+def parse_watch_event(line: bytes) -> tuple[str, dict[str, Any]]:
     """Return type and object of a watch event.
 
     Raises:
         Unreachable: the line is no event of an API server (OP-065).
     """
     try:
-        event = read(line)
+        event = read_json(line)
         what, raw = event["type"], event["object"]
     except (ValueError, KeyError, TypeError):
         what, raw = "", {}
@@ -81,31 +81,31 @@ def event_of(line: bytes) -> tuple[str, dict[str, Any]]:
     raise Unreachable(f"what came is no event: {line[:200].decode('utf-8', 'replace').strip()}")
 
 
-def shows(raw: object, ref: Ref) -> TypeGuard[dict[str, Any]]:
+def is_object_at(raw: object, ref: Ref) -> TypeGuard[dict[str, Any]]:
     """Return whether a body is the object of this address, or its metadata where only that is requested."""
     kinds = (ref.kind, _METADATA_ALONE) if ref.kind in _KNOWN_BY_METADATA else (ref.kind,)
     return is_object(raw) and raw.get("kind") in kinds and raw["metadata"]["name"] == ref.name
 
 
-def is_shown_by(answer: Response, ref: Ref) -> bool:
+def shows_object(answer: Response, ref: Ref) -> bool:
     """Return whether a response shows the object that was requested or written."""
-    return answer.good and shows(answer.json(), ref)
+    return answer.good and is_object_at(answer.json(), ref)
 
 
-def says_done(answer: Response, ref: Ref) -> bool:
+def confirms_write(answer: Response, ref: Ref) -> bool:
     """Return whether a response confirms a write: it shows the object, or the success of a deletion."""
     raw = answer.json()
     is_success = (raw.get("kind"), raw.get("status")) == ("Status", "Success")
-    return (answer.good and is_success) or is_shown_by(answer, ref)
+    return (answer.good and is_success) or shows_object(answer, ref)
 
 
-def says_gone(answer: Response, ref: Ref) -> bool:
+def confirms_absence(answer: Response, ref: Ref) -> bool:
     """Return whether the object does not exist; a 404 without a name says that its kind is not served now."""
     is_not_found = answer.status == NOT_FOUND and answer.json().get("reason") == "NotFound"
     return is_not_found and answer.details.get("name") == ref.name
 
 
-def refusal_in(status: Mapping[str, Any]) -> RefusedWatch:
+def watch_error(status: Mapping[str, Any]) -> RefusedWatch:
     """Return the error in an ERROR event of a watch."""
     words = status.get("message") or "the watch ended with an error that says no more"
     return RefusedWatch(Response(status.get("code") or 0, json.dumps({"message": words}).encode()))

@@ -48,7 +48,7 @@ class TokenSource:
         return self._has_plugin and hasattr(self._loader, "exec_plugin_expiry")
 
 
-def leave_no_files() -> None:
+def remove_credential_files() -> None:
     """Remove the files into which the library wrote certificates and keys (OP-079)."""
     from kubernetes.aio.config import kube_config  # noqa: PLC0415 - half a second that only those pay who need it
 

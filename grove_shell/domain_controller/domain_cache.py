@@ -13,7 +13,7 @@ from grove_core.resources.compute_domain_clique import ComputeDomainClique
 from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
 from grove_core.resources.fields import Fields
 from grove_shell.cache.tombstones import Tombstones
-from grove_shell.client.versions import number_of
+from grove_shell.client.version_numbers import version_number
 from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS, KINDS, PODS, registry_of
 
 ObjectKey = tuple[str, str]
@@ -47,9 +47,9 @@ class DomainCache:
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
         """All objects of a kind, as of a version."""
         if kind == PODS.kind:
-            if version and number_of(version) < self.pods_version:
+            if version and version_number(version) < self.pods_version:
                 return
-            self.pods_version = number_of(version)
+            self.pods_version = version_number(version)
         self._found[kind], self._seen[kind], self._unread[kind] = {}, {}, {}
         for raw in items:
             self._gone.discard(_identity(raw)[0])
@@ -132,7 +132,7 @@ def _domain_on(raw: Mapping[str, Any]) -> str:
 
 def _identity(raw: Mapping[str, Any]) -> tuple[str, int]:
     metadata = raw.get("metadata") or {}
-    return str(metadata.get("uid") or ""), number_of(metadata.get("resourceVersion"))
+    return str(metadata.get("uid") or ""), version_number(metadata.get("resourceVersion"))
 
 
 def _domain_of(one: ComputeDomain | ComputeDomainClique | DaemonPod) -> str:

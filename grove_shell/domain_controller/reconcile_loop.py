@@ -11,9 +11,9 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile_domain import CLEANUP_INTERVAL, reconcile_domain
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_shell.client.api import APPLY, MERGE, Api, Unreachable
-from grove_shell.client.lists import NotListed, whole_list
+from grove_shell.client.lists import NotListed, list_all
 from grove_shell.client.response import Response
-from grove_shell.client.response_check import says_done
+from grove_shell.client.response_check import confirms_write
 from grove_shell.domain_controller.domain_cache import DomainCache
 from grove_shell.domain_daemon.kinds import PODS, path_of
 
@@ -98,7 +98,7 @@ class DomainReconcileLoop:
                 self._answered(step, None, str(fault))
                 good = False
                 continue
-            was_done = says_done(answer, step.target)
+            was_done = confirms_write(answer, step.target)
             self._answered(step, answer, "" if was_done else answer.words)
             good = good and was_done
             if was_done:
@@ -124,7 +124,7 @@ class DomainReconcileLoop:
     async def _see_pods(self) -> None:
         """The pods from the server itself, which makes the view as new as the list."""
         try:
-            found, version = await whole_list(self._api, PODS, self._namespace)
+            found, version = await list_all(self._api, PODS, self._namespace)
         except (Unreachable, NotListed):
             return  # the watch of the pods tells the trouble
         self._shelf.replace(PODS.kind, found, version)

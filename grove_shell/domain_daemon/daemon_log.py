@@ -32,7 +32,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
 from grove_shell.json_text import json_text
-from grove_shell.log_lines import reason_of_log, time_of_log, write_line
+from grove_shell.log_lines import log_reason, log_time, write_line
 from grove_shell.page import Page, print_page_to
 
 _WORDS: Final[Mapping[type[DaemonAction], str]] = MappingProxyType(
@@ -93,7 +93,7 @@ class DaemonLog:
         self._last = key
         reason = because[0]
         shown = f"{reason.sentence}  {reason.rule.requirement}"
-        told = [*map(reason_of_log, because)]
+        told = [*map(log_reason, because)]
         self._write("info", _WORDS[kind], shown, _STYLES.get(kind, ""), {"because": told})
 
     def answered(self, request: Request, answer: RequestResult) -> None:
@@ -103,7 +103,7 @@ class DaemonLog:
             self.say("warning", f"{_WORDS[type(request)]}: {answer.kind.value}", detail=answer.detail)
 
     def _write(self, level: str, message: str, shown: str, style: str, fields: Mapping[str, Any]) -> None:
-        at = time_of_log(self._clock())
+        at = log_time(self._clock())
         if self._as_json:
             write_line(self._out, json_text({"ts": at, "level": level, "msg": message, **fields}))
         elif self._out is not None:

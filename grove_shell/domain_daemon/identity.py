@@ -20,7 +20,7 @@ from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connect_check import advice_on
 from grove_shell.client.connection import NoAccess
 from grove_shell.client.kinds import ApiKind
-from grove_shell.client.response_check import is_shown_by, says_gone
+from grove_shell.client.response_check import confirms_absence, shows_object
 from grove_shell.domain_daemon.kinds import DOMAINS, PODS
 
 _UID: Final = "00000000-0000-0000-0000-000000000000"  # as long as real ones
@@ -167,11 +167,11 @@ async def _found(
     except Unreachable as fault:
         raise NoAccess(advice_on(fault)) from fault
     ref = Ref(kind.api_version, kind.kind, *place)
-    if is_shown_by(answer, ref):
+    if shows_object(answer, ref):
         return answer.json()
     if answer.good:
         raise NoAccess(f"what came is no {kind.kind}: {answer.words}; is there a proxy on the way?")
-    got = "none of that name" if says_gone(answer, ref) else answer.words
+    got = "none of that name" if confirms_absence(answer, ref) else answer.words
     problems.append(Problem(path=path, expected=f"a {kind.kind} that is there", got=got))
     return None
 

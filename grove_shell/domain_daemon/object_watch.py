@@ -12,7 +12,7 @@ from grove_shell.client.connection import NoAccess
 from grove_shell.client.kinds import ApiKind
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.response import GONE
-from grove_shell.client.response_check import event_of, is_list, refusal_in
+from grove_shell.client.response_check import is_list, parse_watch_event, watch_error
 
 T = TypeVar("T")
 Project = Callable[[Mapping[str, Any]], T]
@@ -58,9 +58,9 @@ def event_reader(project: Project[T]) -> Callable[[bytes], WatchEvent[T]]:
     """
 
     def read(line: bytes) -> WatchEvent[T]:
-        what, raw = event_of(line)
+        what, raw = parse_watch_event(line)
         if what == _FAULT:
-            raise refusal_in(raw)
+            raise watch_error(raw)
         version = str((raw.get("metadata") or {}).get("resourceVersion") or "")
         if what in {DELETED, _BOOKMARK}:
             return WatchEvent(what, version)

@@ -32,7 +32,7 @@ from grove_core.resources.daemon_pod import daemon_pod_of
 from grove_shell.client.api import APPLY, JSON, MERGE, Api, Unreachable
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.response import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY, Response
-from grove_shell.client.response_check import is_list, says_gone, shows
+from grove_shell.client.response_check import confirms_absence, is_list, is_object_at
 from grove_shell.domain_daemon.kinds import KINDS, PODS, path_of, registry_of
 
 LABEL_MANAGER: Final = "compute-domain-daemon"
@@ -93,7 +93,7 @@ def result_of(request: Request, said: Response) -> RequestResult:
         return RequestResult(kind=ResultKind.BUSY, retry_after=patience, detail=said.words)
     if said.status == NOT_FOUND:
         about = _about(request)
-        is_gone = about is not None and says_gone(said, about)
+        is_gone = about is not None and confirms_absence(said, about)
         return RequestResult(kind=ResultKind.GONE if is_gone else ResultKind.LOST, detail=said.words)
     if said.status == CONFLICT:
         return RequestResult(kind=ResultKind.OWNED if _is_owned(said) else ResultKind.STALE, detail=said.words)
@@ -143,7 +143,7 @@ class HttpRequestSender:
 def _done(request: Request, said: Response) -> RequestResult:
     """Raises MalformedObject; what is nothing of an API server is an answer that was lost (DC-133)."""
     raw, about = said.json(), _about(request)
-    if not (is_list(raw, PODS) if about is None else shows(raw, about)):
+    if not (is_list(raw, PODS) if about is None else is_object_at(raw, about)):
         return RequestResult(kind=ResultKind.LOST, detail=f"what came is not what was asked for: {said.words}")
     if isinstance(request, ListPods):
         pods = tuple(daemon_pod_of({"kind": PODS.kind, **item}) for item in raw["items"] or ())

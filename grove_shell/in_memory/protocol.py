@@ -1,7 +1,7 @@
 """What every world offers to a loop that plays rounds in it: trying, and looking.
 
 A round is a look, a plan, and an attempt for each step of it that may be tried. Whoever writes another world implements
-these two classes; a loop that has to wait for answers tries steps without them (``act_at_once``).
+these two classes; a loop that has to wait for answers tries steps without them (``execute_concurrently``).
 """
 
 from datetime import datetime
@@ -19,8 +19,8 @@ class Executor(Protocol):
         """Try one write and say how the world answered.
 
         Called at most once for each step of a plan, one call after the other, in the order of the plan's stages. A step
-        may never come: what rests on one that failed is left alone in its round (``controller/act.py``: PL-014, PL-021,
-        PL-023). The same step may come again in a later round, made of a later look.
+        may never come: what rests on one that failed is left alone in its round (``controller/execute_plan.py``:
+        PL-014, PL-021, PL-023). The same step may come again in a later round, made of a later look.
 
         Args:
             step: as it was planned. Who changes or deletes something names the uid and the version that were judged,

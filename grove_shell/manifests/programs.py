@@ -7,7 +7,7 @@ from typing import Any, Final
 from grove_core.resources.api_names import GROVE, MNNVL_ENABLED, SCHEDULER
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
-from grove_shell.client.registered import (
+from grove_shell.client.webhook_names import (
     API_VERSION,
     DEFAULTING,
     JOINING,

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from grove_shell.client.access import DAEMON, DOMAIN_CONTROLLER, Access, Scope, operator, webhooks
+from grove_shell.client.access import DAEMON, DOMAIN_CONTROLLER, Access, Scope, operator_access, webhook_access
 from grove_shell.manifests.installation import OPERATOR, WEBHOOKS, Installation, made
 from grove_shell.manifests.structural import Json
 
@@ -21,8 +21,10 @@ def access_objects(told: Installation) -> Iterator[Json]:
         yield namespace
     for program in (OPERATOR, WEBHOOKS):
         yield made("v1", "ServiceAccount", program, program, told.where)
-    yield from _of_program(told, OPERATOR, operator(everywhere=not told.watched, by_topology=told.topology.enabled))
-    asked = webhooks(told.suffix, shared=told.is_shared, by_topology=told.topology.enabled)
+    yield from _of_program(
+        told, OPERATOR, operator_access(everywhere=not told.watched, by_topology=told.topology.enabled)
+    )
+    asked = webhook_access(told.suffix, shared=told.is_shared, by_topology=told.topology.enabled)
     yield from _of_program(told, WEBHOOKS, asked)
 
 

@@ -10,15 +10,15 @@ from grove_core.document.document import action_name
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt, Outcome, SetStatus
 from grove_shell.cache.root_keys import RootKey, shown_key
-from grove_shell.controller.look import Follower, Look
+from grove_shell.controller.round_listener import PlannedRound, RoundListener
 from grove_shell.json_text import json_text
-from grove_shell.log_lines import reason_of_log, time_of_log, write_line
+from grove_shell.log_lines import log_reason, log_time, write_line
 
 _REMEMBERED: Final = 4096
 Words = dict[str, Any]
 
 
-class JsonLog(Follower):
+class JsonLog(RoundListener):
     """Writes lines; what stays the same from round to round is written once."""
 
     def __init__(self, out: TextIO | None = None) -> None:
@@ -28,10 +28,10 @@ class JsonLog(Follower):
 
     def say(self, level: str, message: str, **fields: Any) -> None:  # noqa: ANN401 - whatever there is to say
         """One line; one that cannot be written is lost, and nothing else with it (OP-090)."""
-        line: Words = {"ts": time_of_log(datetime.now(UTC)), "level": level, "msg": message}
+        line: Words = {"ts": log_time(datetime.now(UTC)), "level": level, "msg": message}
         write_line(self._out, json_text({**line, **fields}))
 
-    def planned(self, look: Look) -> None:
+    def planned(self, look: PlannedRound) -> None:
         """What is held back is said when it begins, or its reason changes."""
         held: dict[str, list[tuple[Reason, ...]]] = {}
         for one in look.plan.withheld:
@@ -43,11 +43,11 @@ class JsonLog(Follower):
                 self._held.move_to_end(key)
             for because in (one for one in reasons if one not in before):
                 told = {**shown_key(look.root_key), "plan": look.name, "target": target}
-                self.say("info", "held back", **told, because=[*map(reason_of_log, because)])
+                self.say("info", "held back", **told, because=[*map(log_reason, because)])
         while len(self._held) > _REMEMBERED:
             self._held.popitem(last=False)
 
-    def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
+    def answered(self, look: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
         """What was done and what was not, alike together."""
         self._tell(look.root_key, attempts, plan=look.name)
 
@@ -75,7 +75,7 @@ class JsonLog(Follower):
                     count=len(found),
                     first=found[0].step.target.name,
                     rule=requirement,
-                    because=[*map(reason_of_log, found[0].step.because)],
+                    because=[*map(log_reason, found[0].step.because)],
                     **more,
                 )
 

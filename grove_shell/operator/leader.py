@@ -13,7 +13,7 @@ from typing import Any, Final
 from grove_core.kernel.refs import Ref
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.response import NOT_FOUND, Response
-from grove_shell.client.response_check import is_shown_by
+from grove_shell.client.response_check import shows_object
 
 _COORDINATION: Final = "coordination.k8s.io/v1"
 
@@ -151,7 +151,7 @@ class Leader:
             answer = await self._ask("GET")
             if answer.status == NOT_FOUND:
                 return self._has(await self._ask("POST", self._lease({}, transitions=0)))
-            if not is_shown_by(answer, self._ref):
+            if not shows_object(answer, self._ref):
                 self._is_in_trouble(answer.words)
                 return False
             raw = answer.json()
@@ -185,7 +185,7 @@ class Leader:
         return is_held
 
     def _is_held_in(self, answer: Response) -> bool:
-        if not is_shown_by(answer, self._ref):
+        if not shows_object(answer, self._ref):
             return False
         held_by = (answer.json().get("spec") or {}).get("holderIdentity")
         return bool(held_by == self._terms.identity)

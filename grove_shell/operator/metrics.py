@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disa
 REQUESTS: Final = ("rest_client_requests_total", "Requests by answer.", "code", "method")
 
 
-class Metrics:
+class ProcessMetrics:
     """The metrics of one process, on the page in the order in which it makes them."""
 
     _requests: Counter

@@ -21,7 +21,7 @@ from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.cache.root_keys import RootKey
-from grove_shell.controller.look import Follower, Look
+from grove_shell.controller.round_listener import PlannedRound, RoundListener
 
 _PATIENCE: Final = timedelta(minutes=1)
 _DELAYS: Final = 16
@@ -47,12 +47,12 @@ class PredictionOutcome(Enum):
 class _Shown(NamedTuple):
     """A look at a set, what it was made of, and the cliques that it says will end: uid -> from when on."""
 
-    look: Look
+    look: PlannedRound
     snapshot: Snapshot
     predicted: Mapping[str, datetime]
 
 
-class Observer(Follower):
+class Observer(RoundListener):
     """Holds each look against the one before: who ended that was to stay, and who stays that was to end.
 
     Attributes:
@@ -84,7 +84,7 @@ class Observer(Follower):
         ] = {}  # of them those whose end was predicted, and counted as otherwise
         self.scores: Counter[PredictionOutcome] = Counter()
 
-    def planned(self, look: Look) -> None:
+    def planned(self, look: PlannedRound) -> None:
         """A look, which nothing follows from; of a topology nothing ends."""
         if not isinstance(look.seen, Snapshot):
             return
@@ -105,7 +105,7 @@ class Observer(Follower):
                 lately.popleft()
         self._last[look.root_key] = now
 
-    def _overdue(self, look: Look, seen: Snapshot) -> None:
+    def _overdue(self, look: PlannedRound, seen: Snapshot) -> None:
         """What is still there a minute after the plan first deleted it, for a breach or for another reason."""
         deletes = {step.target: step for step in look.plan.steps if isinstance(step.action, Delete)}
         last = self._due.get(look.root_key, {})
@@ -138,7 +138,9 @@ class Observer(Follower):
         """The score, as one line."""
         self._say("info", "score", **{score.value: self.scores[score] for score in PredictionOutcome})
 
-    def _predictions(self, look: Look, seen: Snapshot, earlier: Mapping[str, datetime]) -> Mapping[str, datetime]:
+    def _predictions(
+        self, look: PlannedRound, seen: Snapshot, earlier: Mapping[str, datetime]
+    ) -> Mapping[str, datetime]:
         """Uid of a clique that ends now, or when its delay is over -> since when it is due, as first told."""
         found: dict[str, datetime] = {}
         uids = {clique.ref: clique.uid for clique in seen.cliques}
@@ -193,7 +195,7 @@ class Observer(Follower):
         self.scores[score] += 1
         self._counted(score)
 
-    def _tell(self, message: str, look: Look, clique: PodClique, because: tuple[Reason, ...]) -> None:
+    def _tell(self, message: str, look: PlannedRound, clique: PodClique, because: tuple[Reason, ...]) -> None:
         said: dict[str, Any] = {
             "set": "/".join(look.root_key),
             "plan": look.name,

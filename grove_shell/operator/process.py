@@ -19,21 +19,21 @@ from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api
 from grove_shell.client.connection import Connection
-from grove_shell.client.kinds import followed, kinds_as_served
+from grove_shell.client.kinds import kinds_as_served, watched_kinds
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.reflector import Reflector
-from grove_shell.controller.deciding import decided
-from grove_shell.controller.look import Follower
+from grove_shell.controller.reconcile_root import reconcile_root
+from grove_shell.controller.round_listener import RoundListener
 from grove_shell.exits import DONE, LOST
-from grove_shell.operator.events import Events
-from grove_shell.operator.execution import ClusterExecution
+from grove_shell.operator.cluster_writer import ClusterWriter
+from grove_shell.operator.event_recorder import EventRecorder
+from grove_shell.operator.health_server import HealthServer, listening_at
 from grove_shell.operator.json_log import JsonLog
 from grove_shell.operator.leader import Leader, LeadershipLost, LeaseTerms
 from grove_shell.operator.observer import Observer
+from grove_shell.operator.operator_metrics import OperatorMetrics
 from grove_shell.operator.reconcile_loop import ReconcileLoop
-from grove_shell.operator.serving import Serving, listening_at
 from grove_shell.operator.taken_names import log_taken_names
-from grove_shell.operator.telemetry import Telemetry
 from grove_shell.operator.topology_notes import TopologyNotes
 from grove_shell.replay.format import DecisionLog
 from grove_shell.replay.recorder import Recorder
@@ -44,7 +44,7 @@ _LONGEST_FAREWELL: Final = 20.0
 
 
 @dataclass(kw_only=True)
-class Process:
+class OperatorProcess:
     """What one operator process is told.
 
     Attributes:
@@ -70,7 +70,7 @@ class Process:
 
     async def run(self) -> int:
         """Run until a signal, or until leadership is lost; returns the exit code."""
-        telemetry, client = Telemetry(), self.settings.client
+        telemetry, client = OperatorMetrics(), self.settings.client
         bucket = RateLimiter(client.qps, client.burst) if client.qps else None
         opened = partial(
             Api,
@@ -87,7 +87,7 @@ class Process:
 class _Running:
     """The parts of a process that runs."""
 
-    def __init__(self, told: Process, api: Api, lease_api: Api, telemetry: Telemetry) -> None:
+    def __init__(self, told: OperatorProcess, api: Api, lease_api: Api, telemetry: OperatorMetrics) -> None:
         identity = f"{socket.gethostname()}_{os.getpid()}_{uuid4().hex[:8]}"
         self._told = told
         self._api = api
@@ -95,25 +95,25 @@ class _Running:
         self._telemetry = telemetry
         self._leader = self._candidate(lease_api, identity)
         cache = ClusterCache()
-        self._events = Events(api, identity, cache.lost)
+        self._events = EventRecorder(api, identity, cache.lost)
         image = told.settings.startup.image or told.own_image
         cache.configuration = replace(told.settings.decisive, init_image=image)
         cache.served = told.served
         cache.topologies.kept = not told.namespace  # who uses them shows in all namespaces only (TP-045)
         api.allowed = self._may_write
-        self._acting = acting = ClusterExecution(api, cache, StepExecutor(api, cache))
+        self._acting = acting = ClusterWriter(api, cache, StepExecutor(api, cache))
         self._standing = TopologyNotes(cache.holds)
         self._unread = cache.unread
         rules = rule_set(told.settings.rules)
         self._shadow = Observer(self._journal.say, partial(reconcile, rules=rules), telemetry.scored)
-        witness: Follower = self._shadow if told.watching else self._events
-        recorders: tuple[Follower, ...] = ()
+        witness: RoundListener = self._shadow if told.watching else self._events
+        recorders: tuple[RoundListener, ...] = ()
         if told.decisions is not None:
             recorders = (Recorder(told.decisions, rules.name, told.namespace, self._journal.say),)
         self._rounds = ReconcileLoop(
             cache=cache,
             acting=None if told.watching else acting,
-            decide=partial(decided, rules=rules),
+            decide=partial(reconcile_root, rules=rules),
             followers=(self._journal, telemetry, self._standing, witness, *recorders),
             workers=told.settings.workers,
             announced=self._events.flush,
@@ -123,7 +123,7 @@ class _Running:
         self._synced = asyncio.Event()
         self._reflectors = [
             Reflector(api, kind, cache, namespace=told.namespace, told=self._trouble, newest=cache.newest)
-            for kind in followed(
+            for kind in watched_kinds(
                 kinds_as_served(cache.configuration, cache.served),
                 everywhere=not told.namespace,
                 by_topology=cache.configuration.topology.enabled,
@@ -152,7 +152,7 @@ class _Running:
         """Until somebody asks for the end, or leadership is lost."""
         code = DONE
         served = self._told.settings.serving
-        serving = Serving(
+        serving = HealthServer(
             host=served.host,
             port=served.port,
             missing=self._missing,

@@ -15,18 +15,18 @@ from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import drop_finalizers
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell import own_faults
+from grove_shell import internal_errors
 from grove_shell.apply.pod_relist import Execute
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.client.api import Unreachable
 from grove_shell.client.lists import NotListed
-from grove_shell.controller.act_at_once import act_at_once
-from grove_shell.controller.look import Follower, Look
-from grove_shell.operator.fresh_read import FreshRead, ended_by, unasked
+from grove_shell.controller.execute_concurrently import execute_concurrently
+from grove_shell.controller.round_listener import PlannedRound, RoundListener
 from grove_shell.operator.requeue import Requeue
-from grove_shell.operator.write_throttle import DueWrite, WriteThrottle
+from grove_shell.operator.step_recheck import StepRecheck, terminated_by, unconfirmed
+from grove_shell.operator.write_throttle import DueWrites, WriteThrottle
 
 
 class Executing(Protocol):
@@ -67,7 +67,7 @@ class ReconcileLoop:
     cache: ClusterCache
     acting: Executing | None
     decide: Callable[[Observation], Plan]
-    followers: tuple[Follower, ...] = ()
+    followers: tuple[RoundListener, ...] = ()
     workers: int = 16
     announced: Callable[[], Awaitable[None]] = _at_once
 
@@ -145,7 +145,7 @@ class ReconcileLoop:
         except BrokenInvariant as fault:
             self._broke_off(root_key, turn, f"broken invariant: {fault}")
         except Exception as fault:  # noqa: BLE001 - a set that met a fault of ours is looked at again all the same (OP-027)
-            self._broke_off(root_key, turn, f"fault of ours: {own_faults.told(fault)}")
+            self._broke_off(root_key, turn, f"fault of ours: {internal_errors.described(fault)}")
 
     def _broke_off(self, root_key: RootKey, turn: Requeue, words: str) -> None:
         turn.leave_alone()
@@ -161,7 +161,7 @@ class ReconcileLoop:
         if found is None:
             await self._release(root_key, turn, again=again)
             return
-        if self.acting is not None and ended_by(found.plan.steps):
+        if self.acting is not None and terminated_by(found.plan.steps):
             asking = loop.time()
             turn.rest(asking - began)
             found = await self._ask(root_key, turn, self.acting, found.stands)
@@ -173,7 +173,7 @@ class ReconcileLoop:
             turn.forget_unwanted(plan, seen)
         seconds = loop.time() - began - asked  # only thinking is in the way of others
         turn.rest(seconds)
-        look = Look(root_key=root_key, name=uuid4().hex[:12], seen=seen, plan=plan, seconds=seconds)
+        look = PlannedRound(root_key=root_key, name=uuid4().hex[:12], seen=seen, plan=plan, seconds=seconds)
         for follower in self.followers:
             follower.planned(look)
         turn.look_at(plan.wake_at)
@@ -183,8 +183,8 @@ class ReconcileLoop:
             return
         await self._carry_out(look, turn, self.acting.trial(self._last_look(look, stands).against), again=again)
 
-    def _last_look(self, look: Look, stands: tuple[Attempt, ...]) -> FreshRead:
-        return FreshRead(
+    def _last_look(self, look: PlannedRound, stands: tuple[Attempt, ...]) -> StepRecheck:
+        return StepRecheck(
             look.seen,
             look.plan.steps,
             look=partial(self._sight, look.root_key, stands),
@@ -192,13 +192,13 @@ class ReconcileLoop:
             pods=partial(self.cache.pods_of, look.root_key),
         )
 
-    async def _carry_out(self, look: Look, turn: Requeue, trial: Execute, *, again: bool) -> None:
-        if ended_by(look.plan.steps):
+    async def _carry_out(self, look: PlannedRound, turn: Requeue, trial: Execute, *, again: bool) -> None:
+        if terminated_by(look.plan.steps):
             await self.announced()
         due = _due(turn.pace, look.plan, look.seen)
         if due.wait:
             turn.look_in(due.wait)
-        attempts = await act_at_once(trial, due.steps)
+        attempts = await execute_concurrently(trial, due.steps)
         if any(isinstance(step.action, Create) for step in due.steps):
             turn.rest()  # what was made calls for what it needs
         for follower in self.followers:
@@ -225,9 +225,9 @@ class ReconcileLoop:
         except (Unreachable, NotListed) as silence:
             fault = silence
         found = self._judge(root_key, stands)
-        if fault is None or found is None or not ended_by(found.plan.steps):
+        if fault is None or found is None or not terminated_by(found.plan.steps):
             return found
-        ends = unasked(found.plan.steps, str(fault))
+        ends = unconfirmed(found.plan.steps, str(fault))
         turn.put_off(ends)
         stands += ends
         seen = replace(found.seen, attempts=stands)
@@ -258,14 +258,14 @@ class ReconcileLoop:
         if not steps:
             turn.went_well()
             return
-        attempts = await act_at_once(self.acting.trial(), steps)
+        attempts = await execute_concurrently(self.acting.trial(), steps)
         for follower in self.followers:
             follower.released(root_key, attempts)
         turn.remember(attempts, again=again)
 
 
-def _due(pace: WriteThrottle, plan: Plan, seen: Observation) -> DueWrite:
+def _due(pace: WriteThrottle, plan: Plan, seen: Observation) -> DueWrites:
     """What is tried now; a topology has no status that could wait."""
     if isinstance(seen, Snapshot):
         return pace.due(plan.steps, seen, asyncio.get_running_loop().time())
-    return DueWrite(plan.steps, 0.0)
+    return DueWrites(plan.steps, 0.0)

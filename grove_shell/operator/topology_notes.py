@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 
 from grove_shell.cache.root_keys import RootKey, is_topology_key
-from grove_shell.controller.look import Follower, Look
+from grove_shell.controller.round_listener import PlannedRound, RoundListener
 
 
-class TopologyNotes(Follower):
+class TopologyNotes(RoundListener):
     """Remembers of each topology what its last plan held back."""
 
     def __init__(self, holds: Callable[[RootKey], bool]) -> None:
@@ -19,7 +19,7 @@ class TopologyNotes(Follower):
         """One sentence for each thing that is held back."""
         return (note for root_key, notes in sorted(self._held.items()) if self._holds(root_key) for note in notes)
 
-    def planned(self, look: Look) -> None:
+    def planned(self, look: PlannedRound) -> None:
         """The newest plan counts."""
         if not is_topology_key(look.root_key):
             return

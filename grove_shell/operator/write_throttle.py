@@ -16,7 +16,7 @@ _ARRIVAL_PAUSE: Final = 15.0
 _FEW: Final = 10
 
 
-class DueWrite(NamedTuple):
+class DueWrites(NamedTuple):
     """What is tried now, and how many seconds what is left may wait; 0 where nothing is."""
 
     steps: tuple[Step, ...]
@@ -36,7 +36,7 @@ class WriteThrottle:
     unlucky: tuple[Ref | str, ...] = ()
     told_at: float = 0.0
 
-    def due(self, steps: Iterable[Step], seen: Snapshot, now: float) -> DueWrite:
+    def due(self, steps: Iterable[Step], seen: Snapshot, now: float) -> DueWrites:
         """The steps to try at a moment, each stage with what failed before at its end (OP-017).
 
         While objects are written statuses wait a moment, for each would be outdated at once; and many of them are not
@@ -54,10 +54,10 @@ class WriteThrottle:
         statuses = len(ordered) - len(objects)
         wait = self.told_at + _pause(statuses, seen, writes=bool(objects)) - now
         if wait > 0:
-            return DueWrite(objects, wait if statuses else 0.0)
+            return DueWrites(objects, wait if statuses else 0.0)
         if statuses:
             self.told_at = now
-        return DueWrite(ordered, 0.0)
+        return DueWrites(ordered, 0.0)
 
     def take(self, answers: Iterable[Attempt]) -> None:
         """Remember which creations were not accepted: creations stop at the first of them, others would never come."""

@@ -23,7 +23,7 @@ from grove_core.resources.owned_object import CLAIM_KIND, OWNED_KINDS, owned_obj
 from grove_core.resources.pod import pod_of
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster
 from grove_core.snapshot.indexing import cluster_of, with_domains
-from grove_shell.collector import collector_off
+from grove_shell.python_gc import python_gc_paused
 from grove_shell.reading import capture
 from grove_shell.reading.collected import Collected
 from grove_shell.reading.completeness import cliqueless_sets, complete_kinds, inferred_gaps, podless_cliques
@@ -95,7 +95,7 @@ def load(
         raise TypeError(f"paths is one path, not a list of paths; say [{fspath(paths)!r}]".replace("'", '"'))
     names = [fspath(path) for path in paths]
     loading = _Loading(live, configuration, Topologies(judging=by_topologies))
-    with collector_off():
+    with python_gc_paused():
         for index, raw in enumerate(loading.live.items):
             loading.take(Item(loading.live.origin, 1, index, raw))
         for path in sorted(names):  # what is told of two that differ does not depend on which file was named first

@@ -10,7 +10,7 @@ from grove_core.snapshot.narrow import narrowed
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.version import VERSION
 from grove_shell.cache.root_keys import RootKey
-from grove_shell.controller.look import Follower, Look
+from grove_shell.controller.round_listener import PlannedRound, RoundListener
 from grove_shell.replay.facts import as_json, fields_as_json
 from grove_shell.replay.format import APART, FORMAT, LISTS, DecisionLog, digest, dumped, line_of, plan_as_json
 
@@ -22,7 +22,7 @@ def _nothing(*_words: object, **_fields: object) -> None:
     """Nobody is told."""
 
 
-class Recorder(Follower):
+class Recorder(RoundListener):
     """Follows an operator; a fact is written when it is first seen, and again if it was gone in between.
 
     An operator acts whether or not its log can be written: what keeps it from being written is said once, and no more
@@ -48,7 +48,7 @@ class Recorder(Follower):
         """Of how many sets it knows what it wrote."""
         return len(self._known)
 
-    def planned(self, look: Look) -> None:
+    def planned(self, look: PlannedRound) -> None:
         """A look and its plan; of topologies nothing is recorded."""
         if not isinstance(look.seen, Snapshot) or self._broken:
             return
@@ -65,7 +65,7 @@ class Recorder(Follower):
         self._known[look.root_key] = known
         self._write(told)
 
-    def answered(self, look: Look, attempts: tuple[Attempt, ...]) -> None:
+    def answered(self, look: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
         """What became of the steps, in their order."""
         if isinstance(look.seen, Snapshot):
             outcomes = [[attempt.outcome.value, attempt.detail] for attempt in attempts]

@@ -10,7 +10,7 @@ from grove_core.resources.name_syntax import is_dns_subdomain
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.response import NOT_FOUND
-from grove_shell.client.response_check import is_shown_by
+from grove_shell.client.response_check import shows_object
 
 _PATIENCE: Final = 3.0  # s; an API server waits 10 s for a review
 
@@ -44,7 +44,7 @@ class Asking:
         """The one that counts (TP-004); None for none. Raises Unreachable, _NotShown."""
         for kind in TOPOLOGY_KINDS:
             answer = await self._api.request("GET", KINDS[kind].path(name=name))
-            is_shown = is_shown_by(answer, topology_ref(name, kind))
+            is_shown = shows_object(answer, topology_ref(name, kind))
             if not is_shown and answer.status != NOT_FOUND:
                 raise _NotShown
             if is_shown:

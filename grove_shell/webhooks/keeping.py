@@ -10,7 +10,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, MANAGED_BY
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.response import CONFLICT
-from grove_shell.client.response_check import is_shown_by, says_gone
+from grove_shell.client.response_check import confirms_absence, shows_object
 from grove_shell.settings.webhooks import Certificates
 from grove_shell.webhooks.certificates import BadCertificate, Pair
 from grove_shell.webhooks.chains import Chain, Terms, chain_of, renewed
@@ -127,7 +127,7 @@ class Shared:
         )
         while True:
             answer = await self._api.request("GET", f"{self._place}/{self._told.secret}")
-            if not (is_shown_by(answer, self._ref) or says_gone(answer, self._ref)):
+            if not (shows_object(answer, self._ref) or confirms_absence(answer, self._ref)):
                 raise NotOurs(answer.words)
             raw: dict[str, Any] = answer.json() if answer.good else {}
             chain = self._read(raw) if raw else None
@@ -162,7 +162,7 @@ class Shared:
             answer = await self._api.request("PUT", f"{self._place}/{self._told.secret}", body=body)
         else:
             answer = await self._api.request("POST", self._place, body={**body, "data": chain.as_data})
-        is_written = is_shown_by(answer, self._ref)
+        is_written = shows_object(answer, self._ref)
         if is_written or answer.status == CONFLICT:
             return is_written
         raise NotOurs(answer.words)

@@ -12,8 +12,8 @@ from grove_shell.client.api import Api
 from grove_shell.client.connection import Connection
 from grove_shell.client.reflector import Reflector
 from grove_shell.exits import DONE
+from grove_shell.operator.health_server import CannotListen, HealthServer, listening_at
 from grove_shell.operator.json_log import JsonLog
-from grove_shell.operator.serving import CannotListen, Serving, listening_at
 from grove_shell.operator.taken_names import log_taken_names
 from grove_shell.settings.webhooks import WebhookSettings
 from grove_shell.until_stopped import until_stopped
@@ -90,7 +90,7 @@ class _Running:
     async def run(self) -> int:
         """Until somebody asks for the end."""
         served = self._told.settings.serving
-        serving = Serving(host=served.host, port=served.port, missing=self._missing, metrics=self._telemetry.page)
+        serving = HealthServer(host=served.host, port=served.port, missing=self._missing, metrics=self._telemetry.page)
         troubles: list[CannotListen] = []
         async with listening_at(serving, served.host, served.port) as port:
             self._journal.say(

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from grove_shell.client.api import STRATEGIC, Api
-from grove_shell.client.registered import (
+from grove_shell.client.response import NOT_FOUND
+from grove_shell.client.response_check import is_object
+from grove_shell.client.webhook_names import (
     API_VERSION,
     DEFAULTING,
     GUARDING,
@@ -15,8 +17,6 @@ from grove_shell.client.registered import (
     VALIDATING,
     VALIDATION,
 )
-from grove_shell.client.response import NOT_FOUND
-from grove_shell.client.response_check import is_object
 
 
 class NotRegistered(Exception):

@@ -10,9 +10,9 @@ from aiohttp import web
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
-from grove_shell import own_faults
-from grove_shell.client.registered import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
-from grove_shell.operator.serving import Server
+from grove_shell import internal_errors
+from grove_shell.client.webhook_names import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
+from grove_shell.operator.health_server import HttpServer
 from grove_shell.webhooks.copies import Copies
 from grove_shell.webhooks.joining import joined, stamped
 from grove_shell.webhooks.judging import defaulted, judged, judged_by_topology, topology_judged
@@ -38,7 +38,7 @@ _KINDS: Final = {
 _TOLD_AS: Final = {_SETS[1]: "set", TOPOLOGY_KIND: "topology"}
 
 
-class Reviews(Server):
+class Reviews(HttpServer):
     """Answers reviews over HTTPS."""
 
     def __init__(
@@ -108,7 +108,7 @@ class Reviews(Server):
             review = await self._judges[webhook](request)
         except Exception as fault:  # noqa: BLE001 - a fault of ours in one review must not end the others
             uid = request.uid if request is not None else ""
-            self._say("error", "fault of ours", webhook=webhook, uid=uid, error=own_faults.told(fault))
+            self._say("error", "fault of ours", webhook=webhook, uid=uid, error=internal_errors.described(fault))
             return _FAULT, f"a fault of grove webhooks, not of the request: {type(fault).__name__}; see its log\n"
         self._tell(webhook, request, review["response"])
         return 200, review

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from typing import Final
 
-from grove_shell.operator.metrics import REQUESTS, Metrics
+from grove_shell.operator.metrics import REQUESTS, ProcessMetrics
 
 _BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
 
-class Telemetry(Metrics):
+class Telemetry(ProcessMetrics):
     """The metrics of one process; hears of reviews and of requests."""
 
     def __init__(self, expires: Callable[[], float]) -> None:

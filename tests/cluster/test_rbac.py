@@ -9,7 +9,7 @@ import pytest
 
 from grove_core.resources.api_names import SET_FINALIZER
 from grove_shell.actions.manifests import objects_of
-from grove_shell.client.access import operator
+from grove_shell.client.access import operator_access
 from grove_shell.manifests.installation import Installation
 from tests.cluster.api import Api, Json, wait_until
 from tests.cluster.installing import Program, access_for, apply, clique, grove_set, remove_cluster_wide
@@ -189,11 +189,14 @@ def test_mf021_the_printed_role_is_enough_and_nothing_in_it_is_idle(life: Life) 
         seen.add((ref.get("apiGroup", ""), f"{ref['resource']}{part}", event["verb"]))
     declared = {
         (one.group, one.resource, verb)
-        for one in operator(everywhere=False)
+        for one in operator_access(everywhere=False)
         for verb in one.verbs
         if not one.unasked and (one.resource, verb) not in {**IDLE, **IDLE_IN[life.mode]}
     }
-    assert seen - {(one.group, one.resource, verb) for one in operator(everywhere=False) for verb in one.verbs} == set()
+    assert (
+        seen - {(one.group, one.resource, verb) for one in operator_access(everywhere=False) for verb in one.verbs}
+        == set()
+    )
     assert declared - seen == set()
 
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 import pytest
 
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
-from grove_shell.client.access import of_placing
-from grove_shell.client.registered import GUARDING, PATHS, VALIDATION
+from grove_shell.client.access import topology_access
+from grove_shell.client.webhook_names import GUARDING, PATHS, VALIDATION
 from tests.cluster.api import Json, wait_until
 from tests.cluster.guarding import BLOCKS, PLACING, RACKS, TOPOLOGIES, Guarded, bound, guarding, now, topology
 from tests.cluster.installing import apply
@@ -224,8 +224,8 @@ def test_tp090_nobody_is_asked_about_who_is_admitted(guarded: Guarded) -> None:
         lambda: guarded.asked(begun), lambda found: ("get", BINDINGS, 404) in found, "the other kind too"
     )
     assert 403 not in {code for _, _, code in every}
-    resources = {one.resource for one in of_placing()}
-    declared = {(verb, one.resource) for one in of_placing() for verb in one.verbs}
+    resources = {one.resource for one in topology_access()}
+    declared = {(verb, one.resource) for one in topology_access() for verb in one.verbs}
     whole = {(verb, what) for verb, what, _ in guarded.asked(guarded.begun) if what in resources}
     assert declared - whole == {("watch", BINDINGS)}, "of which there are none to be watched"
     assert whole <= declared

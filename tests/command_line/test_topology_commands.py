@@ -20,7 +20,7 @@ from tests.command_line.topology_words import (
     topology,
     written,
 )
-from tests.operator.listing import ListingServer
+from tests.operator.list_server import ListingServer
 
 HOLD: Final = "grove.io/clustertopology"
 CONFIGURATION: Final[Json] = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}

@@ -15,7 +15,7 @@ from docs.generator.python_api import python_pages
 from docs.generator.rules import every_rule, heading_of
 from grove_core.areas.gang_termination.rules import Why
 from grove_shell import exits
-from grove_shell.operator.telemetry import Telemetry
+from grove_shell.operator.operator_metrics import OperatorMetrics
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.settings.operator import settings_of as operator_settings
 from grove_shell.settings.webhooks import WebhookSettings
@@ -58,8 +58,8 @@ def test_the_defaults_that_are_shown_are_the_defaults() -> None:
 
 
 def test_metrics_have_the_names_that_are_served() -> None:
-    served = generate_latest(Telemetry().registry).decode()
-    names = [name.strip("`") for name, *_ in metrics_of(Telemetry().registry)]
+    served = generate_latest(OperatorMetrics().registry).decode()
+    names = [name.strip("`") for name, *_ in metrics_of(OperatorMetrics().registry)]
     assert [line.split()[2] for line in served.splitlines() if line.startswith("# TYPE")] == names
 
 

@@ -19,7 +19,7 @@ from grove_shell.domain_daemon.kinds import DOMAINS, registry_of
 from grove_shell.domain_daemon.object_watch import ObjectWatch
 from grove_shell.domain_daemon.requests import result_of
 from tests.domain_daemon.single_domain import SingleDomainServer, until
-from tests.operator.answering import asked
+from tests.operator.stub_server import asked
 
 LOGIN: Final = "<html>please log in</html>\n"
 NOTHINGS: Final = (

@@ -19,7 +19,7 @@ from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
 from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode, ServedApis
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import POD_CLIQUE_SET
-from grove_shell.client.registered import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
+from grove_shell.client.webhook_names import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
 from grove_shell.webhooks.certificates import Pair
 from grove_shell.webhooks.copies import copies_for
 from grove_shell.webhooks.serving import Reviews

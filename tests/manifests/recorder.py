@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from aiohttp import web
 
 from grove_shell.client.connection import Connection
-from tests.operator.answering import not_found
+from tests.operator.stub_server import not_found
 
 Json = dict[str, Any]
 _DISCOVERY: Final = 3  # slashes in the longest path of discovery, /apis/grove.io/v1alpha1, which no role has to allow

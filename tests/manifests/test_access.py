@@ -27,15 +27,15 @@ from grove_shell.actions.command_input import read_configuration
 from grove_shell.actions.manifests import objects_of
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.client.access import VERBS, Access, Scope, operator, webhooks
+from grove_shell.client.access import VERBS, Access, Scope, operator_access, webhook_access
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.reflector import Reflector
-from grove_shell.client.registered import DEFAULTING, GUARDING, JOINING, STAMPING, VALIDATION
-from grove_shell.controller.look import Look
+from grove_shell.client.webhook_names import DEFAULTING, GUARDING, JOINING, STAMPING, VALIDATION
+from grove_shell.controller.round_listener import PlannedRound
 from grove_shell.manifests.installation import Installation
-from grove_shell.operator.events import Events
-from grove_shell.operator.execution import ClusterExecution
+from grove_shell.operator.cluster_writer import ClusterWriter
+from grove_shell.operator.event_recorder import EventRecorder
 from grove_shell.operator.leader import Leader, LeaseTerms
 from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of, standard_input
@@ -154,13 +154,13 @@ def answer(one: Asked, before: int) -> tuple[int, Json]:
 async def act(api: Api, recorder: Recorder) -> None:
     """Have the operator do everything it can do."""
     for cache, step in steps():
-        await ClusterExecution(api, cache, StepExecutor(api, cache)).trial()(step)
+        await ClusterWriter(api, cache, StepExecutor(api, cache)).trial()(step)
     for cache, snapshot, plan in telling():
-        await ClusterExecution(api, cache, StepExecutor(api, cache)).refresh(
+        await ClusterWriter(api, cache, StepExecutor(api, cache)).refresh(
             (snapshot.root.ref.namespace, snapshot.root.ref.name)
         )
-        events = Events(api, "me")
-        events.planned(Look(root_key=("ml", "llm"), name="x", seen=snapshot, plan=plan, seconds=0))
+        events = EventRecorder(api, "me")
+        events.planned(PlannedRound(root_key=("ml", "llm"), name="x", seen=snapshot, plan=plan, seconds=0))
         running = asyncio.create_task(events.run())
         await events.flush()
         running.cancel()
@@ -188,10 +188,10 @@ def test_mf021_the_operator_asks_for_what_is_declared_and_nothing_else() -> None
             await act(api, recorder)
 
     asyncio.run(play())
-    assert {one._replace(name="") for one in recorder.asked} == declared(operator())
+    assert {one._replace(name="") for one in recorder.asked} == declared(operator_access())
     assert all("as=PartialObjectMetadata" in form for form in recorder.accepted["secrets"])
     leases = {one.name for one in recorder.asked if one.resource == "leases" and one.verb != "create"}
-    assert leases == {name for one in operator() if one.resource == "leases" for name in one.names}
+    assert leases == {name for one in operator_access() if one.resource == "leases" for name in one.names}
 
 
 def answer_webhooks(one: Asked, before: int) -> tuple[int, Json]:
@@ -220,7 +220,7 @@ def test_mf021_the_webhooks_ask_for_what_is_declared_and_nothing_else(
     recorder = Recorder(answer_webhooks)
     access = [
         one
-        for one in webhooks(f"-{watched}" if watched else "", shared=shared, by_topology=placing)
+        for one in webhook_access(f"-{watched}" if watched else "", shared=shared, by_topology=placing)
         if one.resource not in {"computedomains", "resourceclaims"}
     ]
     settings, problems = settings_of(
@@ -280,7 +280,7 @@ def granted(objects: Iterable[Json], program: str) -> set[tuple[Scope, str, str,
 @pytest.mark.parametrize("watched", ["", "ml"])
 @pytest.mark.req("MF-024")
 def test_mf020_roles_are_the_declared_access(program: str, watched: str, *, suffixed: bool) -> None:
-    access = webhooks(f"-{watched}" if watched else "") if suffixed else operator(everywhere=not watched)
+    access = webhook_access(f"-{watched}" if watched else "") if suffixed else operator_access(everywhere=not watched)
     expected = {
         (
             Scope.CLUSTER if one.scope is Scope.WATCHED and not watched else one.scope,
@@ -365,4 +365,4 @@ def test_mf020_what_the_role_of_a_set_holds_is_held() -> None:
     assert roles
     for rule in (rule for role in roles for rule in role["rules"]):
         wanted = {Asked(*one) for one in itertools.product(rule["apiGroups"], rule["resources"], rule["verbs"])}
-        assert wanted <= declared(operator(), asked=False)
+        assert wanted <= declared(operator_access(), asked=False)

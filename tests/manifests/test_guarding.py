@@ -11,7 +11,7 @@ from grove_core.resources.cluster_topology import Level
 from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAware
 from grove_shell.actions.manifests import objects_of
 from grove_shell.cli.main import run
-from grove_shell.client.registered import GUARDING, LEAVING, PATHS, TOPOLOGIES
+from grove_shell.client.webhook_names import GUARDING, LEAVING, PATHS, TOPOLOGIES
 from grove_shell.manifests.installation import Installation
 from grove_shell.settings.webhooks import settings_of
 from tests.manifests.registrations import registered

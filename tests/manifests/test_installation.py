@@ -11,7 +11,7 @@ import yaml
 from grove_core.version import VERSION
 from grove_shell.actions.manifests import PARTS, objects_of
 from grove_shell.cli.main import run
-from grove_shell.client.registered import PATHS
+from grove_shell.client.webhook_names import PATHS
 from grove_shell.manifests.installation import Installation
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.settings.webhooks import WebhookSettings

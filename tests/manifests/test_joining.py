@@ -11,7 +11,7 @@ import yaml
 from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAware
 from grove_shell.actions.manifests import objects_of
 from grove_shell.cli.main import run
-from grove_shell.client.registered import DEFAULTING, GUARDING, PATHS, VALIDATION
+from grove_shell.client.webhook_names import DEFAULTING, GUARDING, PATHS, VALIDATION
 from grove_shell.manifests.installation import Installation
 from grove_shell.settings.operator import settings_of as operator_settings
 from grove_shell.settings.webhooks import settings_of as webhook_settings

@@ -9,7 +9,7 @@ from grove_core.resources.api_names import CLAIMS
 from grove_shell.cache.cache_view import TEMPLATE_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
-from tests.operator.cached import NAMESPACE, Json, a_set
+from tests.operator.cached_objects import NAMESPACE, Json, a_set
 from tests.property.workload.sets import NOW
 
 

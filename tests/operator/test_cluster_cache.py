@@ -14,7 +14,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
-from tests.operator.cached import NAMESPACE, Json, a_set
+from tests.operator.cached_objects import NAMESPACE, Json, a_set
 from tests.property.resources.manifests import clique, meta, owner
 from tests.property.workload.sets import NOW
 

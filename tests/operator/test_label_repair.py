@@ -18,8 +18,8 @@ from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Unreachable
 from tests.domain_daemon.single_domain import until
-from tests.operator.answering import asked
-from tests.operator.missing_labels import FOLLOWED, Json, Server, a_pod, known
+from tests.operator.stub_server import asked
+from tests.operator.unlabelled_pods import FOLLOWED, Json, Server, a_pod, known
 
 NAME = "llm-0-a-0"
 REF = Ref(CORE, "Pod", "ml", NAME)

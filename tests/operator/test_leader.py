@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from grove_shell.operator.leader import Leader, LeaseTerms
-from tests.operator.answering import asked, not_found
+from tests.operator.stub_server import asked, not_found
 
 TERMS: Final = LeaseTerms(namespace="ml", name="grove", identity="we")
 

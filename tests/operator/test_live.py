@@ -21,8 +21,8 @@ from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cli.main import run
 from grove_shell.client.kinds import KINDS
-from grove_shell.controller.deciding import decided
-from tests.operator.listing import ListingServer
+from grove_shell.controller.reconcile_root import reconcile_root
+from tests.operator.list_server import ListingServer
 
 Json = dict[str, Any]
 DEGRADED: Final = Path(__file__).parent.parent.parent / "examples/degraded.yaml"
@@ -117,7 +117,7 @@ def test_op054_what_breaks_a_law_is_told_and_not_begun(
     aimed: list[str] = []
 
     def decide(seen: Observation, rules: RuleSet) -> Plan:
-        plan = decided(seen, rules)
+        plan = reconcile_root(seen, rules)
         aimed.extend(step.target.short for step in plan.steps if isinstance(step.action, Delete))
         steps = (
             replace(step, action=replace(step.action, guard=Guard("of last year", "1")))

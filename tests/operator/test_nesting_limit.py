@@ -22,17 +22,17 @@ from grove_shell.cli.main import run
 from grove_shell.client import reflector
 from grove_shell.client.api import Unreachable
 from grove_shell.client.kinds import KINDS
-from grove_shell.client.nesting_limit import TOO_DEEP, read
+from grove_shell.client.nesting_limit import TOO_DEEP, read_json
 from grove_shell.client.reflector import Reflector
 from grove_shell.client.response import Response
-from grove_shell.client.response_check import event_of, is_list
-from grove_shell.controller.rounds import as_applied
-from grove_shell.operator.serving import Serving
+from grove_shell.client.response_check import is_list, parse_watch_event
+from grove_shell.controller.forecasting import as_applied
+from grove_shell.operator.health_server import HealthServer
 from grove_shell.reading.collected import Collected
 from grove_shell.reading.objects import load
-from tests.operator.answering import asked
-from tests.operator.cached import NAMESPACE, Json, a_set
-from tests.operator.listing import ListingServer
+from tests.operator.cached_objects import NAMESPACE, Json, a_set
+from tests.operator.list_server import ListingServer
+from tests.operator.stub_server import asked
 from tests.operator.test_claim_templates import a_template, sharing
 from tests.property.workload.sets import NOW
 
@@ -68,7 +68,7 @@ def test_op100_a_list_and_a_watch_go_on_beside_it(levels: int) -> None:
     assert is_list(raw, KINDS["ResourceClaimTemplate"])
     assert [item["metadata"] for item in raw["items"]] == [template()["metadata"], json.loads(well)["metadata"]]
     assert [item["spec"] for item in raw["items"]] == [TOO_DEEP, json.loads(well)["spec"]]
-    what, seen = event_of(f'{{"type": "ADDED", "object": {deep}}}'.encode())
+    what, seen = parse_watch_event(f'{{"type": "ADDED", "object": {deep}}}'.encode())
     assert (what, seen) == ("ADDED", raw["items"][0])
     assert Response(200, deep.encode()).json() == seen
 
@@ -77,9 +77,9 @@ def test_op100_a_list_and_a_watch_go_on_beside_it(levels: int) -> None:
 def test_op100_the_last_level_is_read_and_one_more_is_not(around: tuple[str, str]) -> None:
     before, after = around
     whole = before + written(template(), MOST_LEVELS - AROUND) + after
-    assert read(whole.encode()) == json.loads(whole)
+    assert read_json(whole.encode()) == json.loads(whole)
     if around != ("[", "]"):  # what is neither an object nor a list of them is left for others to refuse
-        more = read((before + written(template(), MOST_LEVELS - AROUND + 1) + after).encode())
+        more = read_json((before + written(template(), MOST_LEVELS - AROUND + 1) + after).encode())
         assert TOO_DEEP in str(more)
 
 
@@ -90,10 +90,10 @@ def test_op100_the_last_level_is_read_and_one_more_is_not(around: tuple[str, str
 )
 def test_op100_what_is_no_json_is_none_however_deep(text: str) -> None:
     with pytest.raises(ValueError, match=r"Expecting|Extra|Unterminated"):
-        read(text.encode())
+        read_json(text.encode())
     assert Response(200, text.encode()).json() == {}
     with pytest.raises(Unreachable):
-        event_of(text.encode())
+        parse_watch_event(text.encode())
 
 
 def test_op100_a_deep_list_of_nothing_known_is_no_answer() -> None:
@@ -101,7 +101,7 @@ def test_op100_a_deep_list_of_nothing_known_is_no_answer() -> None:
     text = f'{{"metadata": {{"resourceVersion": "1"}}, "items": [{nested(5000)}]}}'
     assert not is_list(Response(200, text.encode()).json(), KINDS["ResourceClaimTemplate"])
     with pytest.raises(Unreachable):
-        event_of(nested(5000).encode())
+        parse_watch_event(nested(5000).encode())
 
 
 def test_op100_who_wrote_it_may_be_told_as_deep_as_it_is() -> None:
@@ -201,7 +201,7 @@ def test_op101_who_asks_whether_it_is_ready_is_told() -> None:
     cache = ClusterCache()
     cache.put(TEMPLATE_KIND, Response(200, written(template(), 1200).encode()).json())
     cache.put("ClusterTopology", {"kind": "ClusterTopology", "metadata": {"name": "x", "uid": "u"}, "spec": 5})
-    serving = Serving(host="127.0.0.1", port=0, missing=list, metrics=bytes, notes=cache.unread)
+    serving = HealthServer(host="127.0.0.1", port=0, missing=list, metrics=bytes, notes=cache.unread)
 
     async def answered() -> str:
         async with serving as port, aiohttp.ClientSession(f"http://127.0.0.1:{port}") as session:

@@ -14,7 +14,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.statuses import with_status
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.look import Look
+from grove_shell.controller.round_listener import PlannedRound
 from grove_shell.operator.observer import Observer, PredictionOutcome
 from tests.property.rarely import RARELY
 from tests.property.workload.life import Life
@@ -23,8 +23,8 @@ from tests.property.workload.sets import clique_raw, set_raw
 Line = tuple[str, dict[str, Any]]
 
 
-def look(seen: Snapshot) -> Look:
-    return Look(root_key=("ml", "llm"), name="a plan", seen=seen, plan=reconcile(seen), seconds=0.0)
+def look(seen: Snapshot) -> PlannedRound:
+    return PlannedRound(root_key=("ml", "llm"), name="a plan", seen=seen, plan=reconcile(seen), seconds=0.0)
 
 
 def watched(*seen: Snapshot) -> list[Line]:

@@ -12,12 +12,12 @@ from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Stage, Ste
 from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY
 from grove_shell.apply import label_repair
 from grove_shell.apply.step_executor import StepExecutor
-from grove_shell.controller.deciding import decided
-from grove_shell.controller.look import Follower, Look
-from grove_shell.operator.execution import ClusterExecution
+from grove_shell.controller.reconcile_root import reconcile_root
+from grove_shell.controller.round_listener import PlannedRound, RoundListener
+from grove_shell.operator.cluster_writer import ClusterWriter
 from grove_shell.operator.reconcile_loop import ReconcileLoop
-from tests.operator.answering import asked
-from tests.operator.missing_labels import (
+from tests.operator.stub_server import asked
+from tests.operator.unlabelled_pods import (
     FOLLOWED,
     Server,
     Tried,
@@ -69,7 +69,7 @@ def test_op106_who_went_at_our_own_word_is_not_missed(how: str) -> None:
 
     async def scenario() -> None:
         async with asked(server.answer) as api:
-            acting = ClusterExecution(api, cache, StepExecutor(api, cache))
+            acting = ClusterWriter(api, cache, StepExecutor(api, cache))
             make = planned(acting, cache)
             await make("llm-0-b-0", "b")
             if how == "asked for":
@@ -103,7 +103,7 @@ def test_op106_what_is_no_pod_is_made_without_asking_and_not_missed() -> None:
 
     async def scenario() -> None:
         async with asked(server.answer) as api:
-            acting = ClusterExecution(api, cache, StepExecutor(api, cache))
+            acting = ClusterWriter(api, cache, StepExecutor(api, cache))
             reference = {"kind": "PodCliqueSet", "name": "llm", "uid": "set", "controller": True}
             raw = a_clique("c")
             raw["metadata"]["ownerReferences"] = [reference]
@@ -314,7 +314,7 @@ def test_op106_pods_of_others_are_none_of_its_business() -> None:
     assert not server.labelled
 
 
-class Hearer(Follower):
+class Hearer(RoundListener):
     """Hears what became of so many pods that were to be made."""
 
     def __init__(self, number: int) -> None:
@@ -322,7 +322,7 @@ class Hearer(Follower):
         self.heard = asyncio.Event()
         self._number = number
 
-    def answered(self, look: Look, attempts: Sequence[Attempt]) -> None:
+    def answered(self, look: PlannedRound, attempts: Sequence[Attempt]) -> None:
         self.made += [attempt for attempt in attempts if attempt.step.target.kind == "Pod"]
         if len(self.made) >= self._number:
             self.heard.set()
@@ -334,8 +334,8 @@ def test_op106_what_a_round_makes_itself_it_knows() -> None:
 
     async def scenario() -> None:
         async with asked(server.answer) as api:
-            acting = ClusterExecution(api, cache, StepExecutor(api, cache))
-            rounds = ReconcileLoop(cache=cache, acting=acting, decide=decided, followers=(hearer,))
+            acting = ClusterWriter(api, cache, StepExecutor(api, cache))
+            rounds = ReconcileLoop(cache=cache, acting=acting, decide=reconcile_root, followers=(hearer,))
             cache.changed = rounds.wake
             rounds.begin()
             await asyncio.wait_for(hearer.heard.wait(), 10)

@@ -10,7 +10,7 @@ from aiohttp import web
 from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.resources.api_names import MANAGED_BY, OPERATOR
 from grove_shell.apply import label_repair, pod_relist
-from tests.operator.missing_labels import FOLLOWED, Server, Tried, a_pod, acted, known, outcomes
+from tests.operator.unlabelled_pods import FOLLOWED, Server, Tried, a_pod, acted, known, outcomes
 
 
 class Slow(Server):

@@ -14,7 +14,7 @@ from grove_shell.cache.root_keys import RootKey
 from grove_shell.client import reflector
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.reflector import Reflector
-from tests.operator.answering import Answer, asked
+from tests.operator.stub_server import Answer, asked
 from tests.property.workload.sets import clique_raw, set_raw
 
 A_WHILE: Final = 1.0

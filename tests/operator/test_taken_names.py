@@ -10,12 +10,12 @@ import pytest
 from aiohttp import web
 
 from grove_shell.client.connection import Connection
-from grove_shell.operator.process import Process as OperatorProcess
+from grove_shell.operator.process import OperatorProcess
 from grove_shell.operator.taken_names import log_taken_names, taken_names
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.settings.webhooks import WebhookSettings
 from grove_shell.webhooks.process import Process as WebhookProcess
-from tests.operator.answering import asked, listening, no_token, not_found
+from tests.operator.stub_server import asked, listening, no_token, not_found
 
 Json = dict[str, Any]
 OWN: Final = {"name": "podcliquesets", "singularName": "podcliqueset", "kind": "PodCliqueSet", "shortNames": ["pcs"]}

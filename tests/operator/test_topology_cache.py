@@ -17,7 +17,7 @@ from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY
 from grove_core.resources.configuration import Configuration, TopologyAware
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey, key_of_topology
-from grove_shell.controller.deciding import decided
+from grove_shell.controller.reconcile_root import reconcile_root
 from tests.property.resources.manifests import clique, owner
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -181,7 +181,9 @@ def take(cache: ClusterCache, event: tuple[str, Json]) -> None:
 def plans(cache: ClusterCache) -> dict[RootKey, Plan | None]:
     """What would be done for each root that there may be."""
     seen = {root_key: cache.observation(root_key, NOW) for root_key in HOMES}
-    return {root_key: None if observation is None else decided(observation) for root_key, observation in seen.items()}
+    return {
+        root_key: None if observation is None else reconcile_root(observation) for root_key, observation in seen.items()
+    }
 
 
 def acts_of(plan: Plan | None) -> set[tuple[Ref, type | None]]:

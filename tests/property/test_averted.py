@@ -22,7 +22,7 @@ from grove_core.kernel.times import parse_time
 from grove_core.plan.forecast import Forecast
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.rounds import run_to_rest
+from grove_shell.controller.forecasting import run_until_settled
 from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.broken import broken_set
 from tests.property.rarely import RARELY
@@ -31,7 +31,7 @@ RULES: Final = (rule_set("design"), rule_set("field"))
 
 
 def forecast_for(seen: Snapshot, until: datetime | None = None, name: str = "design") -> Forecast:
-    return run_to_rest(InMemoryCluster((seen,)), seen, rule_set(name), limit=None, until=until)
+    return run_until_settled(InMemoryCluster((seen,)), seen, rule_set(name), limit=None, until=until)
 
 
 def deadline_of(forecast: Forecast, subject: Ref) -> datetime:

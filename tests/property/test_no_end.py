@@ -10,7 +10,7 @@ from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.rounds import run_to_rest
+from grove_shell.controller.forecasting import run_until_settled
 from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.plan.test_survivors import BECAUSE
 from tests.property.workload.sets import applied, clique_raw, set_raw
@@ -56,11 +56,11 @@ class Undoing:
 def test_pl002_what_comes_again_and_again_at_one_moment_breaks_off() -> None:
     start = applied(set_raw(clique_raw("a")))
     with pytest.raises(BrokenInvariant, match="PL-002: the same steps again and again: Create PodGang/llm-0"):
-        run_to_rest(Deaf(InMemoryCluster((start,))), start, DESIGN, limit=None, until=None)
+        run_until_settled(Deaf(InMemoryCluster((start,))), start, DESIGN, limit=None, until=None)
 
 
 @pytest.mark.req("PL-002")
 def test_pl002_a_circle_of_several_rounds_breaks_off_too() -> None:
     start = applied(set_raw(clique_raw("a")))
     with pytest.raises(BrokenInvariant, match="PL-002: the same steps again and again: "):
-        run_to_rest(Undoing(InMemoryCluster((start,))), start, DESIGN, limit=None, until=None)
+        run_until_settled(Undoing(InMemoryCluster((start,))), start, DESIGN, limit=None, until=None)

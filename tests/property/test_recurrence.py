@@ -27,7 +27,7 @@ from grove_core.plan.plan import Plan
 from grove_core.plan.recurrence import Lap, image_of, laps_repeated
 from grove_core.resources.api_names import GROVE
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.rounds import run_to_rest
+from grove_shell.controller.forecasting import run_until_settled
 from grove_shell.in_memory.cluster import InMemoryCluster
 from grove_shell.reading.objects import load
 from tests.property.strategies.worlds import START
@@ -67,7 +67,7 @@ def ends_piecemeal(start: Snapshot, until: datetime) -> Iterator[tuple[datetime,
     seen: Snapshot | None = start
     while seen is not None and at < until:
         at = min(at + PIECE, until)
-        forecast = run_to_rest(world, seen, FIELD, limit=None, until=at)
+        forecast = run_until_settled(world, seen, FIELD, limit=None, until=at)
         assert forecast.again is None
         yield from ends_in(forecast, at)
         seen = world.observe(start.root.ref, at, ())
@@ -80,7 +80,7 @@ def ends_piecemeal(start: Snapshot, until: datetime) -> Iterator[tuple[datetime,
 def test_pl024_what_comes_again_is_what_comes(name: str, minutes: float) -> None:
     start = endless(name)
     until = start.now + timedelta(minutes=minutes)
-    forecast = run_to_rest(InMemoryCluster((start,)), start, FIELD, limit=None, until=until)
+    forecast = run_until_settled(InMemoryCluster((start,)), start, FIELD, limit=None, until=until)
     assert sorted(set(ends_in(forecast, until)), key=str) == sorted(set(ends_piecemeal(start, until)), key=str)
     assert (forecast.again is not None) == (minutes > 4)
 
@@ -90,7 +90,7 @@ def test_pl024_what_comes_again_is_what_comes(name: str, minutes: float) -> None
 def test_pl024_a_year_is_as_short_as_an_hour(name: str) -> None:
     start = endless(name)
     hour, year = (
-        run_to_rest(InMemoryCluster((start,)), start, FIELD, limit=None, until=start.now + timedelta(days=days))
+        run_until_settled(InMemoryCluster((start,)), start, FIELD, limit=None, until=start.now + timedelta(days=days))
         for days in (1 / 24, 365)
     )
     assert hour.rounds == year.rounds

@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 
 from grove_shell.cli.main import run
-from grove_shell.collector import collector_off
+from grove_shell.python_gc import python_gc_paused
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.sources import Item, items_of
 
@@ -280,7 +280,7 @@ class TestIN029:
         was_on = gc.isenabled()
         try:
             (gc.enable if on else gc.disable)()
-            with contextlib.suppress(KeyError), collector_off():
+            with contextlib.suppress(KeyError), python_gc_paused():
                 assert not gc.isenabled()
                 raise KeyError
             assert gc.isenabled() == on

@@ -10,7 +10,7 @@ from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.look import Look
+from grove_shell.controller.round_listener import PlannedRound
 from grove_shell.replay.format import DecisionLog
 from grove_shell.replay.recorder import Recorder
 from grove_shell.simulator.scenario.reading import read_scenario
@@ -25,10 +25,10 @@ SCENARIOS: Final = (
 )
 
 
-def look_at(snapshot: Snapshot, plan: Plan, name: str = "a plan") -> Look:
+def look_at(snapshot: Snapshot, plan: Plan, name: str = "a plan") -> PlannedRound:
     """A look as an operator's followers hear of it."""
     root = snapshot.root.ref
-    return Look(root_key=(root.namespace, root.name), name=name, seen=snapshot, plan=plan, seconds=0.0)
+    return PlannedRound(root_key=(root.namespace, root.name), name=name, seen=snapshot, plan=plan, seconds=0.0)
 
 
 class Seen:

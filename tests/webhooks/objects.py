@@ -9,7 +9,7 @@ from typing import Any, Final
 from aiohttp import web
 
 from grove_shell.client.connection import Connection
-from tests.operator.answering import not_found
+from tests.operator.stub_server import not_found
 
 Json = dict[str, Any]
 _CONFLICT: Final = 409

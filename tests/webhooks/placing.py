@@ -19,7 +19,7 @@ from grove_core.resources.configuration import NOT_DISCOVERED, Configuration
 from grove_core.resources.podclique import podclique_of
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
-from grove_shell.client.registered import PATHS, VALIDATION
+from grove_shell.client.webhook_names import PATHS, VALIDATION
 from grove_shell.webhooks.certificates import Pair
 from grove_shell.webhooks.copies import copies_for
 from grove_shell.webhooks.serving import Reviews

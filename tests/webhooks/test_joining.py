@@ -14,7 +14,7 @@ import trustme
 
 from grove_core.resources.configuration import Configuration, DomainShape, Mnnvl, MnnvlMode, ServedApis
 from grove_shell.client.api import Api
-from grove_shell.client.registered import JOINING, PATHS, STAMPING
+from grove_shell.client.webhook_names import JOINING, PATHS, STAMPING
 from grove_shell.webhooks.certificates import Pair
 from grove_shell.webhooks.copies import Copies
 from grove_shell.webhooks.names import Names

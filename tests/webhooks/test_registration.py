@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from grove_shell.client.api import Api
-from grove_shell.client.registered import DEFAULTING, GUARDING, JOINED, MUTATING, PATHS, VALIDATING, VALIDATION
+from grove_shell.client.webhook_names import DEFAULTING, GUARDING, JOINED, MUTATING, PATHS, VALIDATING, VALIDATION
 from grove_shell.settings.webhooks import Certificates
 from grove_shell.webhooks.keeping import Shared
 from grove_shell.webhooks.registration import NotRegistered, Registration

@@ -19,7 +19,7 @@ from grove_core.admit import admit, used_names_in
 from grove_core.areas.workload.defaults import with_defaults
 from grove_core.kernel.admission import Deny
 from grove_shell.client.kinds import POD_CLIQUE_SET
-from grove_shell.client.registered import DEFAULTING, PATHS, VALIDATION
+from grove_shell.client.webhook_names import DEFAULTING, PATHS, VALIDATION
 from grove_shell.webhooks import judging, serving
 from grove_shell.webhooks.certificates import Pair
 from grove_shell.webhooks.copies import Copies

@@ -9,7 +9,7 @@ from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, T
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
-from grove_shell.client.registered import LEAVING, TOPOLOGIES
+from grove_shell.client.webhook_names import LEAVING, TOPOLOGIES
 from grove_shell.webhooks.asking import Asking
 from tests.property.topology.sets_to_admit import CREATED, a_set, raw_topology
 from tests.webhooks.objects import ObjectServer

@@ -17,7 +17,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import Edit, PodCliqueSet, podcliqueset_of
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.rounds import as_applied, with_default_delay
+from grove_shell.controller.forecasting import as_applied, with_default_delay
 from grove_shell.reading.manifests import edit_between
 from grove_shell.simulator.actors.kubectl_delete import delete
 from grove_shell.simulator.actors.kubelet import Kubelet

@@ -19,7 +19,7 @@ from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.act import acting
+from grove_shell.controller.execute_plan import executing_plan
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.cluster.topologies import RoundSnapshot, managed_topologies, topology_moment_in
@@ -214,7 +214,7 @@ class SimulatedOperator:
 
     def _try(self, steps: Iterable[Step], seen: RoundSnapshot | None) -> Generator[int, None, tuple[Attempt, ...]]:
         """Try steps, each when the one before is answered; those of no root's plan are followed by nobody."""
-        writes = acting(steps)
+        writes = executing_plan(steps)
         try:
             step = next(writes)
             while True:

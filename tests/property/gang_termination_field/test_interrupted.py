@@ -34,8 +34,8 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.controller.act import act
-from grove_shell.controller.rounds import run_to_rest
+from grove_shell.controller.execute_plan import execute_plan
+from grove_shell.controller.forecasting import run_until_settled
 from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.gang_termination_field.worlds import field_storm, field_storms, field_worlds
 from tests.property.strategies.worlds import START, World, is_termination
@@ -108,8 +108,8 @@ class TestPL028:
         kept = ends[int(part * len(ends))]
         there = Unwilling(InMemoryCluster((before,)), kept.target, outcome)
         untroubled = InMemoryCluster((before,))
-        act(there, plan.steps)
-        act(untroubled, plan.steps)
+        execute_plan(there, plan.steps)
+        execute_plan(untroubled, plan.steps)
         waiting = {flag.target for flag in flags if causes_of(flag.action) & causes_of(kept.action)}
         found, as_planned = (
             {group.ref: group.status for group in seen.groups if group.ref in waiting}
@@ -159,7 +159,7 @@ class TestGF091:
         kept = ends[int(part * len(ends))]
         of_it = {step.target for step in ends if causes_of(step.action) & causes_of(kept.action)}
         there = Unwilling(InMemoryCluster((before,)), kept.target, outcome)
-        act(there, plan.steps)
+        execute_plan(there, plan.steps)
         after = there.observe(root, before.now, (Attempt(kept, outcome, "no"),))
         assert after is not None
         gone = replace(after, cliques=tuple(one for one in after.cliques if not one.deleting))
@@ -205,8 +205,8 @@ class TestGF092:
             return
         failed = flags[int(part * len(flags))]
         there, untroubled = InMemoryCluster((before,)), InMemoryCluster((before,))
-        act(there, [step for step in plan.steps if step != failed])
-        act(untroubled, plan.steps)
+        execute_plan(there, [step for step in plan.steps if step != failed])
+        execute_plan(untroubled, plan.steps)
         seen = there.observe(before.root.ref, before.now, (Attempt(failed, outcome, "no"),))
         as_planned = untroubled.observe(before.root.ref, before.now)
         assert seen is not None
@@ -274,7 +274,7 @@ class TestGF090:
         if held and which < len(seen.cliques):
             clique = replace(seen.cliques[which], deleting=True, finalizers=(HOLD,))
             seen = replace(seen, cliques=(*seen.cliques[:which], clique, *seen.cliques[which + 1 :]))
-        forecast = run_to_rest(InMemoryCluster((seen,)), seen, rules, limit=None, until=None)
+        forecast = run_until_settled(InMemoryCluster((seen,)), seen, rules, limit=None, until=None)
         ended = Counter(step.target.name for round_ in forecast.rounds for step in round_.steps if is_termination(step))
         assert max(ended.values(), default=0) <= 1
         event(f"{min(len(ended), 3)} end in {min(len(forecast.rounds), 6)} rounds")

@@ -25,7 +25,7 @@ from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREAC
 from grove_core.resources.pod import pod_of
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.podcliqueset import podcliqueset_of
-from grove_shell.controller.act import act
+from grove_shell.controller.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.gang_termination_field.endings import ends, rules_of
 from tests.property.gang_termination_field.oracle import BREACHED, SCHEDULED, verdict_of
@@ -149,7 +149,7 @@ class TestOracle:
         rules = rules_of(generation)
         statuses = [step for step in reconcile(snapshot, rules).steps if isinstance(step.action, SetStatus)]
         memory = InMemoryCluster((snapshot,))
-        attempts = act(memory, statuses)
+        attempts = execute_plan(memory, statuses)
         seen = memory.observe(snapshot.root.ref, snapshot.now, attempts)
         assert seen is not None
         again = rules.rule(seen)

@@ -14,8 +14,8 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.snapshot.expectations import refused_so_far
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.act import act
-from grove_shell.controller.rounds import as_applied
+from grove_shell.controller.execute_plan import execute_plan
+from grove_shell.controller.forecasting import as_applied
 from grove_shell.in_memory.cluster import InMemoryCluster
 
 Json = dict[str, Any]
@@ -55,7 +55,7 @@ def rounds_of(start: Snapshot) -> Iterator[tuple[Snapshot, Plan]]:
         yield seen, plan
         if not plan.steps:
             return
-        attempts = act(world, plan.steps)
+        attempts = execute_plan(world, plan.steps)
         refused = refused_so_far(refused, attempts)
         observed = world.observe(start.root.ref, NOW, (*attempts, *refused))
         assert observed is not None

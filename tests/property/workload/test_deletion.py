@@ -16,8 +16,8 @@ from grove_core.resources.domain_sharing import CliquePosition, DomainUser, doma
 from grove_core.resources.pod import pod_of
 from grove_core.resources.topology_usage import set_of_clique
 from grove_core.snapshot.indexing import cluster_of
-from grove_shell.controller.act import act
-from grove_shell.controller.rounds import forecasts
+from grove_shell.controller.execute_plan import execute_plan
+from grove_shell.controller.forecasting import forecasts
 from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.workload.life import Life
 from tests.property.workload.sets import Json, applied, at_rest, clique_raw, raw_sets, set_raw
@@ -207,7 +207,7 @@ def test_wl233_what_is_left_of_a_set_that_is_gone_is_let_go() -> None:
     for part in (group, clique):
         life.world.add(replace(part, deleting=True))
     assert life.world.leftovers() == [life.clique(clique.ref.name), life.group(group.ref.name)]
-    for attempt in act(life.world, drop_finalizers(life.world.leftovers())):
+    for attempt in execute_plan(life.world, drop_finalizers(life.world.leftovers())):
         assert attempt.outcome is Outcome.DONE
     assert not life.world.items
 

@@ -25,7 +25,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import AutoScaling, HeadlessService
-from grove_shell.controller.rounds import run_to_rest
+from grove_shell.controller.forecasting import run_until_settled
 from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.resources.manifests import any_json
 from tests.property.workload.life import Life
@@ -140,7 +140,7 @@ def test_wl023_a_set_that_nobody_judged_comes_to_rest(
         assert seen is not None
         start = seen
     world = InMemoryCluster((start,))
-    assert run_to_rest(world, start, DESIGN, limit=None, until=None).complete
+    assert run_until_settled(world, start, DESIGN, limit=None, until=None).complete
     gangs = [item for item in world.items.values() if isinstance(item, PodGang)]
     assert all(group.min_replicas >= 0 for gang in gangs for group in gang.groups)
 

@@ -29,7 +29,7 @@ from grove_core.resources.api_names import (
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.snapshot.size import size_of
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.rounds import as_applied, forecasts
+from grove_shell.controller.forecasting import as_applied, forecasts
 from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.rarely import RARELY
 from tests.property.resources.manifests import almost, outcome

@@ -1,0 +1,132 @@
+"""One root to rest: plan, try every step, observe, plan again; and through time, where that is asked for."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from grove_core.areas.gang_termination.design.ruleset import DESIGN
+from grove_core.areas.gang_termination.questions import averted_between
+from grove_core.areas.gang_termination.ruling import RuleSet
+from grove_core.kernel.errors import BrokenInvariant
+from grove_core.kernel.steps import Attempt, Outcome
+from grove_core.plan.forecast import Forecast, forecast_of, round_of
+from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import SET_FINALIZER
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND
+from grove_core.resources.podcliqueset import Edit
+from grove_core.resources.template import SetSpec
+from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.expectations import refused_so_far
+from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
+from grove_shell.controller.execute_plan import execute_plan
+from grove_shell.controller.recurrence_tracker import RecurrenceTracker
+from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.protocol import ClusterAccess
+
+
+def forecasts(
+    snapshots: Iterable[Snapshot], rules: RuleSet, *, limit: int | None, until: datetime | None
+) -> Iterator[Forecast]:
+    """What will happen to each root if every write succeeds and nobody else acts; in the order given."""
+    for given in snapshots:
+        snapshot = as_stored(given, rules)
+        plan = reconcile(snapshot, rules)
+        if plan.settled and (until is None or plan.wake_at is None or plan.wake_at > until):
+            yield forecast_of(plan, snapshot.now)
+        else:
+            yield run_until_settled(InMemoryCluster((snapshot,)), snapshot, rules, limit=limit, until=until)
+
+
+def topology_forecasts(cluster: Cluster, now: datetime, attempts: tuple[Attempt, ...] = ()) -> tuple[Forecast, ...]:
+    """What will happen to topologies now, as far as anything does (TP-048); what sets do by it is in theirs."""
+    if not cluster.topologies and not cluster.configuration.topology.enabled:
+        return ()
+    from grove_core.areas.topology.topology_snapshot import topology_snapshots  # noqa: PLC0415 - few clusters have topologies (P11)
+    from grove_core.forecast_topology import forecast_topology  # noqa: PLC0415 - as above
+
+    found = (forecast_topology(moment) for moment in topology_snapshots(cluster, now, attempts))
+    return tuple(one for one in found if one.rounds[0].steps or one.rounds[0].withheld)
+
+
+def as_stored(snapshot: Snapshot, rules: RuleSet) -> Snapshot:
+    """The set as the operator of these rules has it stored: new, edited, or as it is (WL-199, GF-001)."""
+    root = snapshot.root
+    if not root.uid:
+        return as_applied(snapshot, rules)
+    if root.edit is Edit.NONE:
+        return snapshot
+    return replace(snapshot, root=replace(root, spec=with_default_delay(root.spec, rules)))
+
+
+def with_default_delay(spec: SetSpec, rules: RuleSet) -> SetSpec:
+    """With the delay that the admission of the operator of these rules fills in where a set says none (GF-001)."""
+    if rules.default_delay is None or spec.template.termination_delay is not None:
+        return spec
+    template = spec.template.model_copy(update={"termination_delay": rules.default_delay})
+    return spec.model_copy(update={"template": template})
+
+
+def as_applied(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Snapshot:
+    """A set that is in no cluster yet, a moment after somebody applied it: it has an identity, and owns nothing.
+
+    Of what nobody owns no more is known than before. By rules that know a delay for who says none it has that (GF-001).
+    """
+    uid = f"(uid of {snapshot.root.ref.short})"
+    spec = with_default_delay(snapshot.root.spec, rules)
+    root = replace(snapshot.root, uid=uid, resource_version="1", generation=1, finalizers=(SET_FINALIZER,), spec=spec)
+    nothing: dict[str, Any] = {"groups": (), "cliques": (), "gangs": (), "others": (), "domains": (), "pods_of": {}}
+    complete = EVERY_KIND | (snapshot.complete & {TOPOLOGY_KIND})
+    return replace(snapshot, root=root, complete=complete, not_collected=frozenset(), **nothing)
+
+
+def run_until_settled(
+    world: ClusterAccess, start: Snapshot, rules: RuleSet, *, limit: int | None, until: datetime | None
+) -> Forecast:
+    """Play rounds in a world until nothing is left to do, no delay ends before ``until``, or the limit is reached.
+
+    What comes again and again is played twice and told by the forecast's ``again`` (PL-024).
+
+    Args:
+        world: holds what ``start`` shows; it is changed.
+        start: the first look; its attempts and its clock count.
+        rules: by which to judge.
+        limit: at most that many rounds with steps; None for as many as it takes.
+        until: let time pass to this moment; None to stop at the first rest.
+
+    Raises:
+        BrokenInvariant: a round has the very steps of the one before it, or of one of many before it at the same
+            moment, so none would ever be the last (PL-002).
+    """
+    plan = reconcile(start, rules)
+    told = forecast_of(plan, start.now)
+    now, rounds = start.now, [round_of(plan, 1, start.now)]
+    refused: tuple[Attempt, ...] = ()
+    course = RecurrenceTracker(start.now)
+    while True:
+        if now == start.now and not plan.steps:
+            told = replace(told, averted=averted_between(told.findings, plan.findings))
+        if plan.steps:
+            attempts = execute_plan(world, plan.steps)
+        elif plan.wake_at is not None and until is not None and now < plan.wake_at <= until:
+            now, attempts = plan.wake_at, ()
+            again = course.passed(now, len(rounds), until)
+            if again is not None:
+                return replace(told, rounds=tuple(rounds), complete=True, again=again)
+        else:
+            break
+        refused = refused_so_far(refused, attempts)
+        accepted = tuple(attempt for attempt in attempts if attempt.outcome is not Outcome.REFUSED)
+        seen = world.observe(start.root.ref, now, (*accepted, *refused))
+        if seen is None:
+            break
+        before, plan = plan, reconcile(seen, rules)
+        if plan.steps and (plan.steps == before.steps or course.goes_nowhere(plan, now)):
+            aims = ", ".join(f"{type(step.action).__name__} {step.target.short}" for step in plan.steps[:3])
+            raise BrokenInvariant("PL-002", f"the same steps again and again: {aims}")
+        course.sees(plan, now)
+        if plan.steps or any(held not in rounds[-1].withheld for held in plan.withheld):
+            if limit is not None and len(rounds) >= limit:
+                return replace(told, rounds=tuple(rounds), complete=False)
+            rounds.append(round_of(plan, len(rounds) + 1, now))
+    return replace(told, rounds=tuple(rounds), complete=True)

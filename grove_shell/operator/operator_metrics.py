@@ -1,0 +1,135 @@
+"""What an operator tells machines: metrics under the names that dashboards know from controllers, and a few more."""
+
+from collections import Counter as Count
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Final
+
+from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
+from grove_core.areas.gang_termination.verdicts import WAITS
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
+from grove_core.plan.plan import Plan
+from grove_shell.cache.root_keys import RootKey, is_topology_key
+from grove_shell.controller.round_listener import PlannedRound, RoundListener
+from grove_shell.operator.metrics import REQUESTS, ProcessMetrics
+from grove_shell.operator.observer import PredictionOutcome
+
+_SETS: Final = "podcliqueset"
+_TOPOLOGIES: Final = "clustertopology"
+_BREACHED: Final = ("PodClique", "PodCliqueScalingGroup")
+_BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class OperatorMetrics(ProcessMetrics, RoundListener):
+    """The metrics of one operator process; hears of rounds and of requests."""
+
+    def __init__(self) -> None:
+        """All at zero."""
+        super().__init__()
+        self._rounds = self._count("controller_runtime_reconcile_total", "Rounds by result.", "controller", "result")
+        self._errors = self._count("controller_runtime_reconcile_errors_total", "Rounds that broke off.", "controller")
+        time = "controller_runtime_reconcile_time_seconds"
+        self._thinking = self._time(time, "Thinking, per round.", "controller", _BUCKETS)
+        self._requests = self._count(*REQUESTS)
+        self._depth = self._gauge("workqueue_depth", "Sets and topologies that wait for a look.", "name")
+        self._leads = self._gauge("leader_election_master_status", "Whether this process leads.", "name")
+        self.elected(False)  # noqa: FBT003 - nobody has been yet
+        self._writes = self._count("grove_writes_total", "Steps by what became of them.", "kind", "action", "outcome")
+        self._ended = self._count("grove_gang_terminations_total", "Gangs ended, by level and cause.", "level", "rule")
+        self._causes: dict[tuple[RootKey, Ref], frozenset[str]] = {}  # of the end of a gang that was counted last
+        self._scores = self._count(
+            "grove_predictions_total", "PodCliques whose end was predicted, and what came of it (--observe).", "outcome"
+        )
+        self._breached = self._gauge("grove_breached", "What is breached now.", "namespace", "set", "kind")
+        self._waiting = self._gauge(
+            "grove_termination_deadline_timestamp_seconds",
+            "When a gang is due; 0 for none.",
+            "namespace",
+            "set",
+        )
+
+    def scored(self, score: PredictionOutcome) -> None:
+        """Something became of a prediction, or came without one."""
+        self._scores.labels(score.value).inc()
+
+    def watch_queue(self, depth: Callable[[], int]) -> None:
+        """Where to ask how many sets and topologies wait."""
+        self._depth.labels(_SETS).set_function(depth)
+
+    def elected(self, leads: bool) -> None:  # noqa: FBT001 - the word is the argument
+        """Leadership began or ended."""
+        self._leads.labels("grove-operator").set(leads)
+
+    def planned(self, look: PlannedRound) -> None:
+        """A plan was made."""
+        root_key, plan = look.root_key, look.plan
+        self._rounds.labels(_controller(root_key), "success").inc()
+        self._thinking.labels(_controller(root_key)).observe(look.seconds)
+        if is_topology_key(root_key):
+            return
+        breached = Count(
+            finding.subject.kind
+            for finding in plan.findings
+            if finding.question == BREACH and finding.verdict == "True"
+        )
+        for kind in _BREACHED:
+            self._breached.labels(*root_key, kind).set(breached[kind])
+        self._waiting.labels(*root_key).set(min(_deadlines(plan), default=0))
+
+    def answered(self, look: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
+        """Steps were tried."""
+        self._count_writes(attempts)
+        for attempt in attempts:
+            if attempt.outcome is Outcome.DONE and attempt.step.stage is Stage.CAUSE:
+                self._count_end(look.root_key, attempt.step)
+
+    def released(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> None:
+        """A round without a plan: nothing but what is left of a set was let go of."""
+        self._rounds.labels(_controller(root_key), "success").inc()
+        self._count_writes(attempts)
+
+    def _count_end(self, root_key: RootKey, step: Step) -> None:
+        """A gang ends once, in however many rounds its causes go: those that are left were among them before."""
+        if not isinstance(step.action, Delete):
+            return
+        causes = frozenset(guard.uid for _, guard in step.action.rests_on)
+        delays = step.because[1::2]  # behind the reason that a clique goes with its gang stands the delay that ended
+        for one, delay in zip(step.action.terminates, delays, strict=True):
+            gang = (root_key, one.replica)
+            if not causes & self._causes.get(gang, frozenset()):
+                self._ended.labels(one.replica.kind, delay.rule.code).inc()
+                self._causes[gang] = causes
+
+    def _count_writes(self, attempts: Iterable[Attempt]) -> None:
+        for attempt in attempts:
+            action = type(attempt.step.action).__name__
+            self._writes.labels(attempt.step.target.kind, action, attempt.outcome.value).inc()
+
+    def failed(self, root_key: RootKey, words: str) -> None:
+        """A round broke off; why is for the log."""
+        del words
+        self._rounds.labels(_controller(root_key), "error").inc()
+        self._errors.labels(_controller(root_key)).inc()
+
+    def gone(self, root_key: RootKey) -> None:
+        """A set that is gone has no gauges any more; of one that is not known there are none (OP-092)."""
+        if is_topology_key(root_key):
+            return
+        for gang in [gang for gang in self._causes if gang[0] == root_key]:
+            del self._causes[gang]
+        for gauge, labels in (*((self._breached, (*root_key, kind)) for kind in _BREACHED), (self._waiting, root_key)):
+            with suppress(KeyError):  # older versions of the library raise it
+                gauge.remove(*labels)
+
+
+def _deadlines(plan: Plan) -> Iterator[float]:
+    """When gangs are due; a plan may have other reasons to look again."""
+    for finding in plan.findings:
+        if finding.question == TERMINATION and finding.verdict == WAITS and finding.deadline is not None:
+            yield finding.deadline.timestamp()
+
+
+def _controller(root_key: RootKey) -> str:
+    """Who keeps what lives there."""
+    return _TOPOLOGIES if is_topology_key(root_key) else _SETS

@@ -1,0 +1,119 @@
+"""Who is well and who is sick, for how long without a pause: what ends too early, and what too late.
+
+Only what an operator had to see counts: while it ran, in fair weather. What may fail all the while is single writes.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from grove_core.resources.api_names import GROUP, GROUP_REPLICA
+from tests.fault_injection.api_store import Json
+from tests.fault_injection.fault_rates import Climate
+from tests.fault_injection.virtual_time import seconds
+
+_LONG_ENOUGH: Final = 45.0  # seconds of health since the weather is fair: the longest round of before is over by then
+_ALWAYS_FAIR: Final = 5.0  # the same where it always was
+_EARLY: Final = 3.0  # seconds: moments are whole ones, and we look once in one
+_LATE: Final = 90.0  # seconds: what was refused is tried again once in a minute
+
+
+@dataclass(slots=True)
+class Course:
+    """How it went with a PodClique or a scaling group.
+
+    Attributes:
+        well_for, sick_for: seconds without a pause, up to now.
+        was_well: when it was last well for long enough.
+    """
+
+    well_for: float = 0.0
+    sick_for: float = 0.0
+    was_well: float = float("-inf")
+
+    def goes_on(self, enough: float, *, well: bool) -> None:
+        """Another second."""
+        self.well_for, self.sick_for = (self.well_for + 1, 0.0) if well else (0.0, self.sick_for + 1)
+        if self.well_for >= enough:
+            self.was_well = seconds()
+
+    def breaks_off(self) -> None:
+        """Nobody had to see this second."""
+        self.well_for = self.sick_for = 0.0
+
+
+class Courses:
+    """Of everybody, by name; looked at once in a second.
+
+    Attributes:
+        enough: seconds of health that nobody can miss.
+    """
+
+    def __init__(self, climate: Climate) -> None:
+        self.enough = _LONG_ENOUGH
+        self._climate = climate
+        self._of: dict[str, Course] = {}
+        self._uids: dict[str, str] = {}
+
+    def expect_fair_weather(self) -> None:
+        """From the first to the last day."""
+        self.enough = _ALWAYS_FAIR
+
+    def forget(self) -> None:
+        """Another operator knows only what is written."""
+        self._of.clear()
+
+    def go_on(self, name: str, uid: str, *, well: bool, counts: bool) -> None:
+        """A second later.
+
+        Args:
+            name: of a PodClique or a scaling group.
+            uid: of who has the name now.
+            well: whether it is well, and the operator was told.
+            counts: whether the operator has to see it.
+        """
+        course = self._course(name)
+        if self._uids.get(name) != uid or not counts:
+            self._uids[name] = uid
+            course.breaks_off()
+        else:
+            course.goes_on(self.enough, well=well)
+
+    def too_early(self, raw: Json, template: Json) -> str:
+        """What is wrong with the end of a PodClique: that all for which it may end were well too lately; or nothing."""
+        labels = raw["metadata"]["labels"]
+        replica = f"{labels['app.kubernetes.io/part-of']}-{labels['grove.io/podcliqueset-replica-index']}"
+        group, index = labels.get(GROUP[0]), labels.get(GROUP_REPLICA[0])
+        members: list[str] = next((one["cliqueNames"] for one in template["podCliqueScalingGroups"]), [])
+        names = [f"{replica}-{one['name']}" for one in template["cliques"] if one["name"] not in members]
+        names += [f"{replica}-{one['name']}" for one in template["podCliqueScalingGroups"]]
+        names += [f"{group}-{index}-{one}" for one in members] if group else []
+        span = min(_delays_in(template, grouped=True)) - _EARLY
+        lately = min(span - (seconds() - self._course(name).was_well) for name in names)
+        name = raw["metadata"]["name"]
+        return f"{name} ends, and all were well {lately:.0f} s too lately" if lately > 0 else ""
+
+    def too_late(self, raw: Json, template: Json) -> str:
+        """What is wrong with a PodClique that is still there: it has been sick for too long; or nothing."""
+        name, is_grouped = raw["metadata"]["name"], GROUP[0] in raw["metadata"]["labels"]
+        course = self._course(name)
+        if not self._could_end(raw):
+            course.sick_for = 0.0
+        longest = max(_delays_in(template, grouped=is_grouped))
+        most = (2 * longest if is_grouped else longest) + _LATE  # of others it may take the clock of the group
+        return f"{name} is sick for {course.sick_for:.0f} s, and still there" if course.sick_for == most else ""
+
+    def _course(self, name: str) -> Course:
+        return self._of.setdefault(name, Course())
+
+    def _could_end(self, raw: Json) -> bool:
+        """Whether it was available, and nothing keeps anybody from telling that it is not, or from ending it."""
+        name, climate = raw["metadata"]["name"], self._climate
+        muted = climate.mute and climate.muted_for and name.startswith(climate.mute)
+        kept = climate.kept_for or climate.untold or climate.fixed or climate.slow
+        return bool((raw.get("status") or {}).get("wasAvailable")) and not muted and not kept
+
+
+def _delays_in(template: Json, *, grouped: bool) -> list[float]:
+    """The delays of a set; of its groups too."""
+    own = [one["terminationDelay"] for one in template["podCliqueScalingGroups"] if "terminationDelay" in one]
+    return [float(text.removesuffix("s")) for text in (template["terminationDelay"], *(own if grouped else ()))]

@@ -1,0 +1,213 @@
+"""Whole operators with an end that cannot be done: who recovers beside it is not ended for its next hiccup."""
+
+import asyncio
+
+import pytest
+
+from tests.fault_injection.api_store import Address, Json
+from tests.fault_injection.operator_run import NAMESPACE, Life
+from tests.fault_injection.tested_set import (
+    ALWAYS,
+    edited,
+    falls_sick,
+    is_well,
+    lived,
+    more_than_once,
+    recovers,
+    scaled,
+    stays,
+    there,
+    told_of_breach,
+    until,
+)
+from tests.fault_injection.virtual_time import run_in_virtual_time, seconds
+
+HOLD = "storage.example.com/flush"
+
+
+@pytest.mark.req("OP-103")
+@pytest.mark.parametrize("denied_by", [403, 409, 503])
+@pytest.mark.parametrize("code", [403, 409, 503])
+@pytest.mark.parametrize("hiccups", ["one-0-a", "one-0-g-0-x"], ids=["a clique", "a group"])
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_gt067_a_recovery_is_known_though_the_end_of_another_is_planned(
+    rules: str, hiccups: str, code: int, denied_by: int
+) -> None:
+    """Nobody could write that the first one was over; then another is due, which recovers in the last moment."""
+
+    async def another_is_due(life: Life) -> None:
+        falls_sick(life, hiccups)
+        await asyncio.sleep(10)
+        life.climate.mute, life.climate.muted_by = hiccups.removesuffix("-0-x"), code
+        recovers(life, hiccups)
+        await asyncio.sleep(100)
+        falls_sick(life, "one-0-b")
+        await asyncio.sleep(56)
+        life.climate.denied, life.climate.denied_by = "DELETE", denied_by
+        falls_sick(life, hiccups)
+        await asyncio.sleep(6)
+        recovers(life, "one-0-b")
+        await asyncio.sleep(1.5)
+        life.ended.clear()
+        life.climate.denied = ""
+        await asyncio.sleep(25)
+        recovers(life, hiccups)
+        life.climate.mute = ""
+
+    life = run_in_virtual_time(lived(rules, another_is_due))
+    assert not life.faults, life.faults
+    assert not life.ended
+
+
+@pytest.mark.req("GT-033")
+@pytest.mark.parametrize("denied_by", [403, 409, 503])
+@pytest.mark.parametrize("hiccup", [9, 35, 55])
+@pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
+def test_pl013_that_a_breach_is_over_is_told_where_its_clique_may_not_be_deleted(
+    rules: str, hiccup: int, denied_by: int
+) -> None:
+    async def nothing_may_be_deleted(life: Life) -> None:
+        falls_sick(life, "one-0-b")
+        await asyncio.sleep(50)
+        life.climate.denied, life.climate.denied_by = "DELETE", denied_by
+        falls_sick(life, "one-0-a")
+        await asyncio.sleep(20)
+        recovers(life, "one-0-a")
+        await asyncio.sleep(240)
+        falls_sick(life, "one-0-a")
+        await asyncio.sleep(3)
+        recovers(life, "one-0-b")
+        await asyncio.sleep(2)
+        life.ended.clear()
+        life.climate.denied = ""
+        await asyncio.sleep(hiccup - 5)
+        recovers(life, "one-0-a")
+
+    life = run_in_virtual_time(lived(rules, nothing_may_be_deleted))
+    assert not life.faults, life.faults
+    assert not life.ended
+
+
+@pytest.mark.req("GT-067")
+@pytest.mark.parametrize("code", [403, 409, 503])
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_op105_who_recovered_while_no_operator_ran_is_told_though_he_is_to_go(rules: str, code: int) -> None:
+    async def nobody_runs(life: Life) -> None:
+        falls_sick(life, "one-0-b")
+        await asyncio.sleep(30)
+        falls_sick(life, "one-0-a")
+        await asyncio.sleep(10)
+        await life.end()
+        await asyncio.sleep(5)
+        recovers(life, "one-0-a")
+        await asyncio.sleep(35)
+        life.climate.denied, life.climate.denied_by = "DELETE", code
+        life.begin()
+        await asyncio.sleep(130)
+        falls_sick(life, "one-0-a")
+        await asyncio.sleep(4)
+        recovers(life, "one-0-b")
+        await asyncio.sleep(2)
+        life.ended.clear()
+        life.climate.denied = ""
+        await asyncio.sleep(45)
+        recovers(life, "one-0-a")
+
+    life = run_in_virtual_time(lived(rules, nobody_runs))
+    assert not life.faults, life.faults
+    assert not life.ended
+
+
+@pytest.mark.req("PL-013")
+@pytest.mark.parametrize("code", [403, 409, 503])
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_op105_who_recovers_while_his_replica_cannot_be_scaled_in_is_told(rules: str, code: int) -> None:
+    async def it_is_scaled_in(life: Life) -> None:
+        life.judges = False
+        falls_sick(life, "one-1-a")
+        await asyncio.sleep(10)
+        life.climate.denied, life.climate.denied_by = "DELETE", code
+        scaled(life, 1)
+        await asyncio.sleep(10)
+        recovers(life, "one-1-a")
+        await asyncio.sleep(200)
+        assert told_of_breach(life, "one-1-a") == "False"
+        scaled(life, 2)
+        falls_sick(life, "one-1-a")
+        await asyncio.sleep(1)
+        life.ended.clear()
+        life.climate.denied = ""
+        await asyncio.sleep(45)
+        recovers(life, "one-1-a")
+
+    life = run_in_virtual_time(lived(rules, it_is_scaled_in, replicas=2))
+    assert not life.faults, life.faults
+    assert not life.ended
+
+
+@pytest.mark.req("GF-092")
+@pytest.mark.req("PL-026")
+@pytest.mark.parametrize(("code", "times"), [(409, 12), (403, 7), (403, 1)])
+@pytest.mark.parametrize("pause", [0.01, 1.5, 5])
+def test_pl013_an_end_is_told_before_annotations_of_its_group_are_written(code: int, times: int, pause: float) -> None:
+    def annotated(raw: Json) -> None:
+        raw["spec"]["template"]["podCliqueScalingGroups"][0]["annotations"] = {"team": "blue"}
+
+    async def the_group_is_annotated(life: Life) -> None:
+        falls_sick(life, "one-0-g-0-x")
+        await asyncio.sleep(55)
+        stays(life, "one-0-b", code, times)
+        await asyncio.sleep(5 + pause)
+        life.store.change(Address("PodCliqueSet", NAMESPACE, "one"), annotated)
+        await asyncio.sleep(300)
+
+    life = run_in_virtual_time(lived("field", the_group_is_annotated))
+    assert not life.faults, life.faults
+    assert more_than_once(life) == set()
+    group = life.store.get(Address("PodCliqueScalingGroup", NAMESPACE, "one-0-g"))
+    assert group["metadata"]["annotations"]["team"] == "blue"
+    assert is_well(life)
+
+
+@pytest.mark.parametrize("code", [403, 409, 503])
+@pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
+def test_gt067_who_recovered_and_leaves_is_no_cause(rules: str, code: int) -> None:
+    """It was deleted by hand, and a finalizer of somebody else's holds it."""
+
+    async def it_leaves(life: Life) -> None:
+        falls_sick(life, "one-0-b")
+        await asyncio.sleep(20)
+        life.climate.mute, life.climate.muted_by, life.climate.muted_for = "one-0-b", code, ALWAYS
+        recovers(life, "one-0-b")
+        await asyncio.sleep(5)
+        address = Address("PodClique", NAMESPACE, "one-0-b")
+        life.store.change(address, lambda raw: raw["metadata"].setdefault("finalizers", []).append(HOLD))
+        life.store.delete(address, {})
+        began = seconds()
+        await until(lambda: bool(life.ended) or seconds() > began + 120)
+
+    life = run_in_virtual_time(lived(rules, it_leaves))
+    assert not life.faults, life.faults
+    assert not life.ended
+    assert "one-0-b" not in there(life)
+
+
+@pytest.mark.req("OP-103")
+@pytest.mark.parametrize("code", [403, 409, 503])
+@pytest.mark.parametrize("rules", ["design", "field"])
+def test_wl236_who_is_updated_with_one_that_cannot_be_deleted_goes_once(rules: str, code: int) -> None:
+    """Nobody knows it the first time; from then on it waits for the other one."""
+
+    async def it_is_updated(life: Life) -> None:
+        life.judges = False
+        stays(life, "one-0-g-0-x", code)
+        edited(life, 2)
+        before = there(life)
+        await asyncio.sleep(180)
+        assert there(life)["one-0-g-0-x"] == before["one-0-g-0-x"]
+        life.climate.kept_for = 0
+
+    life = run_in_virtual_time(lived(rules, it_is_updated))
+    assert not life.faults, life.faults
+    assert len(life.ended["one-0-g-0-y"]) == 1
+    assert is_well(life)

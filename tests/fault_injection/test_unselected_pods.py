@@ -1,0 +1,97 @@
+"""Whole operators whose pods go out of sight: who is there serves on, and is not made again (OP-106)."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from grove_core.resources.api_names import MANAGED_BY
+from tests.fault_injection.api_store import Address, Json
+from tests.fault_injection.operator_run import NAMESPACE, Life
+from tests.fault_injection.tested_set import lived
+from tests.fault_injection.virtual_time import run_in_virtual_time
+
+
+def pods_of(life: Life, name: str) -> list[Json]:
+    """Of a clique."""
+    return life.pods_of(life.store.get(Address("PodClique", NAMESPACE, name)))
+
+
+async def is_replaced(life: Life, name: str) -> None:
+    """Its pod is deleted until one took its time to go: the next one has another name than the first."""
+    (pod,) = found = pods_of(life, name)
+    while {one["metadata"]["name"] for one in found} == {pod["metadata"]["name"]}:
+        life.store.delete(Address("Pod", NAMESPACE, found[0]["metadata"]["name"]), {})
+        await asyncio.sleep(30)
+        found = pods_of(life, name)
+
+
+def loses_its_label(life: Life, name: str) -> None:
+    """The pod of a clique is not followed any more."""
+    (pod,) = pods_of(life, name)
+    loses_its_label_of(life, Address("Pod", NAMESPACE, pod["metadata"]["name"]))
+
+
+def loses_its_label_of(life: Life, address: Address) -> None:
+    """The same of one pod."""
+    life.store.change(address, lambda raw: raw["metadata"]["labels"].pop(MANAGED_BY, None))
+
+
+async def while_it_is_followed(life: Life) -> None:
+    loses_its_label(life, "one-0-a")
+
+
+async def while_nobody_follows(life: Life) -> None:
+    await life.end()
+    loses_its_label(life, "one-0-a")
+    life.begin()
+
+
+async def while_nobody_can_ask(life: Life) -> None:
+    life.climate.blind = 503
+    loses_its_label(life, "one-0-a")
+    await asyncio.sleep(40)
+    assert len(pods_of(life, "one-0-a")) == 1
+    life.climate.blind = 0
+
+
+@pytest.mark.req("OP-018")
+@pytest.mark.parametrize("loses", [while_it_is_followed, while_nobody_follows, while_nobody_can_ask])
+def test_op106_a_pod_that_lost_its_label_is_not_made_again(loses: Callable[[Life], Awaitable[None]]) -> None:
+    """It serves on, and is followed again."""
+
+    async def story(life: Life) -> None:
+        await is_replaced(life, "one-0-a")
+        before.update(pod["metadata"]["uid"] for pod in life.store.of("Pod"))
+        await loses(life)
+
+    before: set[str] = set()
+    life = run_in_virtual_time(lived("design", story))
+    assert not life.faults, life.faults
+    assert not life.ended
+    assert {pod["metadata"]["uid"] for pod in life.store.of("Pod")} == before
+    assert all(MANAGED_BY in pod["metadata"]["labels"] for pod in life.store.of("Pod"))
+
+
+@pytest.mark.req("OP-106")
+@pytest.mark.parametrize("knows", [True, False], ids=["it went out of sight", "another process lost it"])
+def test_op107_who_is_too_many_does_not_stay_so(knows: bool) -> None:
+    """A pod loses its label, and another one is there in its place: nobody is to make one, and so nobody asks."""
+
+    async def story(life: Life) -> None:
+        (pod,) = pods_of(life, "one-0-a")
+        address = Address("Pod", NAMESPACE, pod["metadata"]["name"])
+        if not knows:
+            await life.end()
+        copy = {"metadata": {**pod["metadata"], "name": "one-0-a-other"}, "spec": pod["spec"]}
+        life.store.create(address._replace(name="one-0-a-other"), {"apiVersion": "v1", "kind": "Pod", **copy})
+        loses_its_label_of(life, address)
+        if not knows:
+            life.begin()
+        await asyncio.sleep(5)
+        assert len(pods_of(life, "one-0-a")) == 2
+
+    life = run_in_virtual_time(lived("design", story))
+    assert not life.faults, life.faults
+    assert len(pods_of(life, "one-0-a")) == 1
+    assert all(MANAGED_BY in pod["metadata"]["labels"] for pod in life.store.of("Pod"))

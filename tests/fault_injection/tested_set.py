@@ -1,0 +1,112 @@
+"""One set in a life of an operator, and what may be done to it and asked of it."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
+from tests.fault_injection.api_store import Address, Json
+from tests.fault_injection.operator_run import NAMESPACE, Life, has_enough
+from tests.fault_injection.random_events import clique, set_of
+from tests.fault_injection.virtual_time import seconds
+
+_UP: Final = 60  # seconds
+_LONG: Final = 180
+ALWAYS: Final = 1_000_000
+POOL: Final = {"name": "g", "cliqueNames": ["x", "y"], "replicas": 2, "minAvailable": 2}
+SPARE: Final = {**POOL, "replicas": 3, "minAvailable": 1}  # the group ends its replicas by itself
+TEMPLATE: Final = {
+    "terminationDelay": "60s",
+    "cliques": [clique(name) for name in "abxy"],
+    "podCliqueScalingGroups": [POOL],
+}
+MEMBERS: Final = frozenset(f"one-0-g-{index}-{name}" for index in range(2) for name in "xy")
+NAMES: Final = {"one-0-a", "one-0-b", *MEMBERS}
+
+
+async def lived(rules: str, happens: Callable[[Life], Awaitable[None]], replicas: int = 1, pool: Json = POOL) -> Life:
+    """A life in which something happens once all are ready, and the time after it."""
+    life = Life(0, rules)
+    life.recoveries = 0
+    template = {**TEMPLATE, "podCliqueScalingGroups": [pool]}
+    async with life.serving.listening() as server, asyncio.TaskGroup() as others:
+        kubelet = others.create_task(life.kubelet.run())
+        life.store.create(Address("PodCliqueSet", NAMESPACE, "one"), set_of("one", template, replicas))
+        life.begin(server)
+        await asyncio.sleep(_UP)
+        await happens(life)
+        await asyncio.sleep(_LONG)
+        await life.end()
+        kubelet.cancel()
+    return life
+
+
+def falls_sick(life: Life, name: str) -> None:
+    """The pods of a clique are not ready from now on."""
+    life.kubelet.sick = life.kubelet.sick | {
+        pod["metadata"]["uid"] for pod in life.pods_of(life.store.get(Address("PodClique", NAMESPACE, name)))
+    }
+
+
+def there(life: Life) -> dict[str, str]:
+    """The cliques by name, each with its uid."""
+    return {one["metadata"]["name"]: one["metadata"]["uid"] for one in life.cliques()}
+
+
+def told_of_breach(life: Life, name: str) -> str:
+    """What the status of a clique says of it."""
+    conditions = life.store.get(Address("PodClique", NAMESPACE, name))["status"]["conditions"]
+    (found,) = (one["status"] for one in conditions if one["type"] == MIN_AVAILABLE_BREACHED)
+    return str(found)
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Wait for it, but not for ever."""
+    end = seconds() + 900
+    while not holds() and seconds() < end:  # noqa: ASYNC110 - virtual time
+        await asyncio.sleep(0.5)
+
+
+def is_well(life: Life) -> bool:
+    """Whether all cliques are there, and enough of their pods ready."""
+    return there(life).keys() == NAMES and all(serves(life, name) for name in NAMES)
+
+
+def serves(life: Life, name: str) -> bool:
+    """Whether a clique is there with as many ready pods as it needs."""
+    return any(one["metadata"]["name"] == name and has_enough(one, life.pods_of(one)) for one in life.cliques())
+
+
+def more_than_once(life: Life) -> set[str]:
+    """Who ended so."""
+    return {name for name, uids in life.ended.items() if len(uids) > 1}
+
+
+def recovers(life: Life, name: str) -> None:
+    """They are as they were made again."""
+    life.kubelet.sick = life.kubelet.sick - {
+        pod["metadata"]["uid"] for pod in life.pods_of(life.store.get(Address("PodClique", NAMESPACE, name)))
+    }
+
+
+def scaled(life: Life, replicas: int) -> None:
+    """The set is to have so many replicas from now on."""
+
+    def written(raw: Json) -> None:
+        raw["spec"]["replicas"] = replicas
+
+    life.store.change(Address("PodCliqueSet", NAMESPACE, "one"), written)
+
+
+def edited(life: Life, place: int, image: str = "new:1") -> None:
+    """A clique of the template is to have another image from now on."""
+
+    def written(raw: Json) -> None:
+        raw["spec"]["template"]["cliques"][place]["spec"]["podSpec"]["containers"][0]["image"] = image
+
+    life.store.change(Address("PodCliqueSet", NAMESPACE, "one"), written)
+
+
+def stays(life: Life, name: str, code: int, times: int = ALWAYS) -> None:
+    """The deletion of a clique is answered so from now on, so many times."""
+    life.climate.kept, life.climate.kept_by, life.climate.kept_for = name, code, times

@@ -1,0 +1,53 @@
+"""Whose pods are tried last: those of a PodClique of which one was not made."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Outcome
+from grove_core.resources.api_names import CORE
+from grove_shell.operator.write_throttle import WriteThrottle
+from tests.operator.unlabelled_pods import HOME, birth, known
+
+
+@pytest.mark.parametrize("failed", [Outcome.UNREACHABLE, Outcome.CONFLICT, Outcome.REFUSED])
+def test_op017_pods_of_another_clique_are_made_before(failed: Outcome) -> None:
+    """Twenty of one clique may not be made, for one of it is not followed; creations stop at the first (OP-015)."""
+    pace, seen = WriteThrottle(), known().observe(HOME, datetime.now(UTC))
+    assert seen is not None
+    steps = [birth(f"llm-0-{letter}-{index}", letter) for letter in "ab" for index in range(20)]
+    pace.take([Attempt(steps[0], failed)])
+    (*others, last) = pace.due(steps, seen, 0.0).steps
+    assert others == [*steps[20:], *steps[1:20]]
+    assert last == steps[0]
+    pace.take([Attempt(steps[20], failed)])
+    assert pace.due(steps, seen, 0.0).steps == (*steps[1:20], steps[0], *steps[21:], steps[20])
+    pace.take([Attempt(steps[1], failed)])
+    assert pace.due(steps, seen, 0.0).steps == (*steps[21:], steps[20], *steps[2:20], steps[0], steps[1])
+    service = replace(steps[0], target=Ref(CORE, "Service", "ml", "llm-0"))
+    pace.take([Attempt(service, failed), *(Attempt(step, Outcome.DONE) for step in steps)])
+    other = replace(service, target=Ref(CORE, "Service", "ml", "llm-1"))
+    assert pace.due((service, other, *steps), seen, 0.0).steps == (other, *steps, service)
+    pace.take([Attempt(step, Outcome.DONE) for step in (service, *steps)])
+    assert pace.due(steps, seen, 0.0).steps == tuple(steps)
+
+
+@pytest.mark.parametrize("hopeless", [1, 3])
+def test_op017_who_failed_once_is_not_held_up_by_those_who_always_do(hopeless: int) -> None:
+    """Creations stop at the first that is not accepted (OP-015), which would be the same one each time."""
+    pace, seen = WriteThrottle(), known().observe(HOME, datetime.now(UTC))
+    assert seen is not None
+    cliques = [f"{number}" for number in range(hopeless + 1)]
+    steps = [birth(f"llm-0-{clique}-{index}", clique) for clique in cliques for index in range(5)]
+    pace.take(Attempt(step, Outcome.UNREACHABLE) for step in steps[::5])
+    made: set[str] = set()
+    for _ in range(hopeless + 1):
+        for step in pace.due([step for step in steps if step.target.name not in made], seen, 0.0).steps:
+            done = step.target.name.startswith(f"llm-0-{hopeless}-")
+            pace.take([Attempt(step, Outcome.DONE if done else Outcome.UNREACHABLE)])
+            if not done:
+                break
+            made.add(step.target.name)
+    assert len(made) == 5

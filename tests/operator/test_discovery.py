@@ -1,0 +1,65 @@
+"""What a server offers, asked of one that really listens and publishes its schemas late."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from grove_core.resources.configuration import DomainShape, ServedApis
+from grove_shell.client.discovery import discover
+from tests.operator.stub_server import asked
+
+Json = dict[str, Any]
+VERSION = "resource.nvidia.com/v1beta1"
+CHANNEL = {"properties": {"resourceClaimTemplate": {"type": "object"}}}
+SCHEMA = {
+    "x-kubernetes-group-version-kind": [{"group": "resource.nvidia.com", "kind": "ComputeDomain"}],
+    "properties": {"spec": {"properties": {"channel": CHANNEL}}},
+}
+
+
+class Publishing:
+    """A server with ComputeDomains: its schemas answer so, one answer after the other, the last one for ever."""
+
+    def __init__(self, *answers: tuple[int, Json]) -> None:
+        self.answers = list(answers)
+        self.asked = 0
+
+    async def answer(self, request: web.Request) -> web.Response:
+        if request.path.startswith("/openapi"):
+            self.asked += 1
+            status, schemas = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+            return web.json_response({"components": {"schemas": schemas}}, status=status)
+        told = {
+            "/apis/resource.k8s.io": {"versions": [{"groupVersion": "resource.k8s.io/v1"}]},
+            "/apis/resource.nvidia.com": {"preferredVersion": {"groupVersion": VERSION}},
+            f"/apis/{VERSION}": {"resources": [{"kind": "ComputeDomain"}]},
+        }
+        return web.json_response(told[request.path])
+
+    async def serve(self, looks: int) -> ServedApis:
+        async with asked(self.answer) as api:
+            return await discover(api, looks=looks)
+
+
+KNOWN = (200, {"x": SCHEMA})
+
+
+@pytest.mark.parametrize("late", [(404, {}), (200, {}), (200, {"y": {"type": "object"}})])
+def test_op063_a_schema_that_is_published_late_is_waited_for(late: tuple[int, Json]) -> None:
+    server = Publishing(late, late, KNOWN)
+    assert asyncio.run(server.serve(4)) == ServedApis(domains=DomainShape.NVIDIA, claims="resource.k8s.io/v1")
+    assert server.asked == 3
+
+
+def test_op063_it_ends_where_none_comes() -> None:
+    server = Publishing((404, {}))
+    assert asyncio.run(server.serve(2)).domains is None
+    assert server.asked == 2
+
+
+def test_op063_nobody_waits_for_what_is_forbidden() -> None:
+    server = Publishing((403, {}), KNOWN)
+    assert asyncio.run(server.serve(4)).domains is None
+    assert server.asked == 1

@@ -1,0 +1,150 @@
+"""What says that it is an object, and has metadata that no API server stores: nobody dies of it."""
+
+import asyncio
+import json
+from typing import Any, Final
+
+import pytest
+from aiohttp import web
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.resources.api_names import SET
+from grove_core.resources.owner_reference import controller_in
+from grove_shell.cache.cluster_cache import ClusterCache
+from grove_shell.cache.root_keys import root_key_in
+from grove_shell.client import reflector
+from grove_shell.client.api import Unreachable
+from grove_shell.client.kinds import KINDS, ApiKind
+from grove_shell.client.reflector import Reflector
+from grove_shell.client.response import Response
+from grove_shell.client.response_check import is_list, is_object, parse_watch_event
+from tests.operator.stub_server import asked
+from tests.property.rarely import RARELY
+
+DEEP: Final = "[" * 100_000
+SOUND: Final = {
+    "name": "x",
+    "namespace": "ml",
+    "uid": "u",
+    "resourceVersion": "7",
+    "labels": {SET[0]: "llm"},
+    "annotations": None,
+    "ownerReferences": [{"kind": "PodCliqueSet", "name": "llm", "uid": "s", "controller": True}],
+}
+NO_TEXTS: Final[tuple[Any, ...]] = (["a"], {}, 5, True)
+NO_MAPS: Final[tuple[Any, ...]] = (["a"], [], "a", 5)
+NO_OWNERS: Final[tuple[Any, ...]] = ({"a": 1}, {}, "a", ["a"], [None], [[]])
+BROKEN: Final[tuple[dict[str, Any], ...]] = (
+    *({key: no_text} for key in ("name", "namespace", "uid", "resourceVersion") for no_text in NO_TEXTS),
+    *({key: no_map} for key in ("labels", "annotations") for no_map in NO_MAPS),
+    *({"ownerReferences": no_owners} for no_owners in NO_OWNERS),
+    {"resourceVersion": "9" * 5000},
+)
+
+
+def event(what: Any, **broken: Any) -> str:
+    return json.dumps({"type": what, "object": {"metadata": SOUND | broken}})
+
+
+DEADLY: Final = (
+    event("ADDED", ownerReferences={"a": 1}),
+    event("MODIFIED", labels=["a"]),
+    event("DELETED", resourceVersion="9" * 5000),
+    event([]),
+    DEEP,
+)
+NO_EVENTS: Final = (
+    *DEADLY,
+    *(event("ADDED", **broken) for broken in BROKEN),
+    *map(event, ({}, [[]], 5, None)),
+    json.dumps({"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": ["7"]}}}),
+    json.dumps({"type": "ERROR", "object": {"code": ["410"]}}),
+    json.dumps({"type": "ERROR", "object": {"code": 500, "message": ["no"]}}),
+    json.dumps({"type": "ERROR", "object": {"code": 500, "metadata": [1]}}),
+)
+
+
+@pytest.mark.parametrize("line", NO_EVENTS, ids=lambda line: line[:60])
+def test_op083_it_is_no_event(line: str) -> None:
+    with pytest.raises(Unreachable, match="what came is no event"):
+        parse_watch_event(line.encode())
+
+
+@pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: str(broken)[:60])
+def test_op083_nor_is_a_list_with_it_one(broken: dict[str, Any]) -> None:
+    whole = {"metadata": SOUND}
+    kind, as_of = KINDS["Pod"], {"metadata": {"resourceVersion": "1"}}
+    assert is_list({**as_of, "items": [whole]}, kind)
+    assert not is_list({**as_of, "items": [whole, {"metadata": SOUND | broken}]}, kind)
+    assert not is_list({"metadata": SOUND | broken, "items": [whole]}, kind)
+
+
+def test_op075_a_controller_without_a_name_says_nothing() -> None:
+    nameless = SOUND | {"ownerReferences": [{"kind": "PodCliqueSet", "uid": "s", "controller": True}]}
+    assert root_key_in("Pod", {"metadata": nameless}, controller_in({"metadata": nameless}), {}) == ("ml", "llm")
+
+
+def test_op083_what_goes_deep_and_has_no_end_is_no_answer() -> None:
+    assert Response(200, DEEP.encode()).json() == {}
+    assert Response(500, DEEP.encode()).words == DEEP[:200]
+
+
+@pytest.mark.parametrize("line", DEADLY, ids=lambda line: line[:60])
+def test_op083_a_reflector_outlives_it(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told, in a watch and then in lists, and asks again."""
+    monkeypatch.setattr(reflector, "_LONGEST_PATIENCE", 0.05)
+    monkeypatch.setattr(reflector, "_LONGEST_SILENCE", 0.2)
+    asks, told = list[str](), list[str]()
+
+    async def answer(request: web.Request) -> web.Response:
+        asks.append("watch" if "watch" in request.query else "list")
+        if asks[-1] == "watch":
+            return web.Response(text=line + "\n")
+        items = f'[{{"metadata": {DEEP}}}]' if len(asks) > 1 else "[]"
+        return web.Response(text=f'{{"metadata": {{"resourceVersion": "1"}}, "items": {items}}}')
+
+    async def scenario() -> bool:
+        async with asked(answer) as api:
+            keeping = Reflector(api, KINDS["Pod"], ClusterCache(), told=lambda _kind, words: told.append(words))
+            following = asyncio.create_task(keeping.run())
+            async with asyncio.timeout(10):
+                while asks.count("list") < 3 and not following.done():  # noqa: ASYNC110 - the server tells nobody
+                    await asyncio.sleep(0.02)
+            died = following.done()
+            following.cancel()
+            await asyncio.wait([following])
+        return died
+
+    assert not asyncio.run(scenario())
+    assert [words.partition(":")[0] for words in told] == ["what came is no event", "Pod"]
+
+
+JUNK: Final = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+OWNERS: Final = st.lists(
+    st.dictionaries(st.sampled_from(["kind", "name", "uid", "controller"]), JUNK | st.just("PodCliqueSet"))
+)
+METADATA: Final = st.fixed_dictionaries(
+    {"name": st.text(min_size=1)},
+    optional={
+        **dict.fromkeys(("namespace", "uid", "resourceVersion"), st.text() | JUNK),
+        **dict.fromkeys(("labels", "annotations"), st.dictionaries(st.sampled_from([*SET, "a"]), JUNK) | JUNK),
+        "ownerReferences": OWNERS | JUNK,
+        "finalizers": JUNK,
+    },
+)
+
+
+@RARELY
+@given(st.sampled_from(list(KINDS.values())), METADATA, JUNK, JUNK)
+def test_op083_what_is_an_object_has_its_place(kind: ApiKind, meta: dict[str, Any], spec: Any, status: Any) -> None:
+    """Be it that it does not read: whatever passes for an object is put on a shelf and taken off it."""
+    raw = {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": meta, "spec": spec, "status": status}
+    if is_object(raw):
+        cache = ClusterCache()
+        cache.put(kind.kind, raw)
+        cache.drop(kind.kind, raw)

@@ -1,0 +1,152 @@
+"""Ends of gangs and when they are due, as metrics: of clusters whose plans people have read."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from io import BytesIO, StringIO
+from pathlib import Path
+from typing import Final
+
+import pytest
+import yaml
+
+from grove_core.areas.gang_termination.rulesets import rule_set
+from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage
+from grove_core.reconcile import reconcile
+from grove_shell.cache.root_keys import RootKey
+from grove_shell.controller.round_listener import PlannedRound
+from grove_shell.operator.json_log import JsonLog
+from grove_shell.operator.observer import Observer, PredictionOutcome
+from grove_shell.operator.operator_metrics import OperatorMetrics
+from grove_shell.operator.topology_notes import TopologyNotes
+from grove_shell.reading.objects import load
+from grove_shell.replay.format import DecisionLog
+from grove_shell.replay.recorder import Recorder
+
+CASES: Final = Path(__file__).parent.parent / "golden/gang_termination"
+HOME: Final[RootKey] = ("ml", "ml")
+
+
+def look_at(case: str, rules: str = "design") -> PlannedRound:
+    folder = CASES / case
+    now = yaml.safe_load((folder / "case.yaml").read_text(encoding="utf-8"))["now"]
+    cluster = load((str(folder / "given.yaml"),), BytesIO()).cluster
+    moment = now if isinstance(now, datetime) else datetime.fromisoformat(now)
+    seen = cluster.snapshot_of(next(iter(cluster.sets)), moment.astimezone(UTC))
+    return PlannedRound(root_key=HOME, name="a plan", seen=seen, plan=reconcile(seen, rule_set(rules)), seconds=0.01)
+
+
+def ends(look: PlannedRound, outcome: Outcome = Outcome.DONE) -> tuple[Attempt, ...]:
+    """Every deletion of its plan, tried like this."""
+    return tuple(Attempt(step, outcome) for step in look.plan.steps if isinstance(step.action, Delete))
+
+
+def counted(telemetry: OperatorMetrics) -> dict[tuple[str, str], float]:
+    """Ends of gangs by level and rule."""
+    name = "grove_gang_terminations_total"
+    found = (sample for metric in telemetry.registry.collect() for sample in metric.samples if sample.name == name)
+    return {(sample.labels["level"], sample.labels["rule"]): sample.value for sample in found}
+
+
+WHOLE: Final = ("PodCliqueSet", "DelayExpired")
+OF_GROUP: Final = ("PodCliqueScalingGroup", "DelayExpired")
+
+
+@pytest.mark.parametrize("rules", ["design", "field"])
+@pytest.mark.parametrize(
+    ("case", "expected"),
+    [
+        ("gt033_delay_expired_terminates_whole_replica", {WHOLE: 1}),
+        ("gt050_group_ends_one_replica", {OF_GROUP: 1}),
+        ("gt050_two_of_three_replicas_end", {OF_GROUP: 2}),
+    ],
+)
+def test_op041_a_gang_that_ends_is_counted_once(case: str, expected: dict[tuple[str, str], float], rules: str) -> None:
+    """Not while its deletions fail, and not again while what is left of it goes."""
+    look, telemetry = look_at(case, rules), OperatorMetrics()
+    for outcome in (Outcome.UNREACHABLE, Outcome.CONFLICT, Outcome.REFUSED):
+        telemetry.answered(look, ends(look, outcome))
+    assert counted(telemetry) == {}
+    companions = tuple(one for one in ends(look) if one.step.stage is not Stage.CAUSE)
+    telemetry.answered(look, companions)
+    assert counted(telemetry) == {}
+    for _ in range(3):
+        telemetry.answered(look, ends(look))
+    assert counted(telemetry) == expected
+    telemetry.gone(HOME)
+    telemetry.answered(look, ends(look))
+    assert counted(telemetry) == {key: 2 * number for key, number in expected.items()}
+
+
+def due(look: PlannedRound) -> float:
+    telemetry = OperatorMetrics()
+    telemetry.planned(look)
+    (sample,) = (
+        sample
+        for metric in telemetry.registry.collect()
+        for sample in metric.samples
+        if sample.name == "grove_termination_deadline_timestamp_seconds"
+    )
+    return sample.value
+
+
+@pytest.mark.parametrize(
+    "case", ["gt034_breach_waits_for_its_delay", "gt051_group_replica_waits", "gt034_one_replica_due_the_other_waits"]
+)
+def test_op041_a_deadline_is_that_of_a_gang(case: str) -> None:
+    """Whatever else the set is to be looked at for, such as a ComputeDomain that nobody answers for."""
+    look = look_at(case)
+    assert look.plan.wake_at is not None
+    assert due(look) == look.plan.wake_at.timestamp()
+    sooner = replace(look.plan, wake_at=look.seen.now)
+    assert due(replace(look, plan=sooner)) == look.plan.wake_at.timestamp()
+
+
+def test_op041_who_waits_for_something_else_has_no_deadline() -> None:
+    look = look_at("gt011_enough_ready_pods")
+    assert due(replace(look, plan=replace(look.plan, wake_at=look.seen.now))) == 0
+
+
+def shown(telemetry: OperatorMetrics) -> list[str]:
+    """Lines of the page about a set."""
+    return [line for line in telemetry.page().decode().splitlines() if 'set="' in line]
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.req("OP-041")
+def test_op092_a_set_that_is_gone_has_no_gauges_however_often_it_is_told(known: bool) -> None:
+    telemetry, look = OperatorMetrics(), look_at("gt034_breach_waits_for_its_delay")
+    if known:
+        telemetry.planned(look)
+        assert len(shown(telemetry)) == 3
+    for _ in range(2):
+        telemetry.gone(HOME)
+        assert shown(telemetry) == []
+    telemetry.planned(look)
+    assert len(shown(telemetry)) == 3, "another set of that name"
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.req("OP-038")
+def test_op092_what_was_predicted_is_taken_back_once(known: bool) -> None:
+    look = look_at("gt034_breach_waits_for_its_delay")
+    shadow = Observer(lambda *_words, **_fields: None, reconcile)
+    if known:
+        shadow.planned(look)
+    predicted = shadow.scores[PredictionOutcome.PREDICTED]
+    assert (predicted > 0) is known
+    for _ in range(2):
+        shadow.gone(HOME)
+        assert shadow.scores[PredictionOutcome.TAKEN_BACK] == predicted
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_op092_whoever_listens_may_hear_of_it_again(known: bool) -> None:
+    look, out = look_at("gt034_breach_waits_for_its_delay"), StringIO()
+    recorder = Recorder(DecisionLog(out), "design", "")
+    followers = (JsonLog(StringIO()), TopologyNotes(lambda _home: True), recorder)
+    for follower in followers:
+        if known:
+            follower.planned(look)
+        for _ in range(2):
+            follower.gone(HOME)
+    assert recorder.remembers == 0

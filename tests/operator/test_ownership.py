@@ -1,0 +1,179 @@
+"""Whose an object is does not hang on its labels, nor on who is heard of first."""
+
+from typing import Any, Final
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY, OPERATOR, SET, SET_REPLICA
+from grove_core.resources.podclique import GROUP_KIND
+from grove_shell.cache.cluster_cache import ClusterCache
+from tests.operator.cached_objects import NAMESPACE, Json, a_set
+from tests.property.resources.manifests import clique, owner
+from tests.property.workload.sets import NOW
+
+SETS: Final = ("llm", "chat")
+LABELS: Final = st.sampled_from([{}, *({SET[0]: name} for name in (*SETS, "my-app", ""))])
+
+
+def part(kind: str, name: str, controller: Json, labels: Json, version: str = "1") -> Json:
+    meta: Json = {"name": name, "namespace": NAMESPACE, "uid": f"uid-{name}", "resourceVersion": version}
+    meta |= {"labels": {MANAGED_BY: OPERATOR, **labels}, "ownerReferences": [{"controller": True, **controller}]}
+    if kind == "Pod":
+        status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+        return {"apiVersion": CORE, "kind": kind, "metadata": meta, "status": status}
+    return {**clique(name), "apiVersion": GROVE, "kind": kind, "metadata": meta}
+
+
+@st.composite
+def worlds(draw: st.DrawFn) -> list[Json]:
+    """Two sets, each with a clique, a scaling group of two replicas, and pods; labels say what they like."""
+    found: list[Json] = []
+    for name in SETS:
+        found.append({"kind": "PodCliqueSet", **a_set(name, f"uid-{name}")})
+        of_set = owner(f"uid-{name}", kind="PodCliqueSet", name=name)
+        pool = f"{name}-0-pool"
+        found.append(part(GROUP_KIND, pool, of_set, draw(LABELS)))
+        cliques = {f"{name}-0-a": of_set}
+        cliques |= {f"{pool}-{index}-b": owner(f"uid-{pool}", kind=GROUP_KIND, name=pool) for index in range(2)}
+        for each, controller in cliques.items():
+            found.append(part("PodClique", each, controller, draw(LABELS)))
+            found += [
+                part("Pod", f"{each}-{index}", owner(f"uid-{each}", name=each), draw(LABELS)) for index in range(2)
+            ]
+    return found
+
+
+def seen_by(cache: ClusterCache) -> dict[str, Any]:
+    found = {}
+    for name in SETS:
+        seen = cache.observe((NAMESPACE, name), NOW)
+        assert seen is not None
+        pods = {uid: sorted(pod.name for pod in pods) for uid, pods in seen.pods_of.items()}
+        found[name] = ([one.ref.name for one in seen.groups], sorted(one.ref.name for one in seen.cliques), pods)
+    return found
+
+
+def not_collected(cache: ClusterCache, name: str) -> frozenset[str]:
+    seen = cache.observe((NAMESPACE, name), NOW)
+    assert seen is not None
+    return seen.not_collected
+
+
+def kept(items: list[Json]) -> ClusterCache:
+    cache = ClusterCache()
+    for raw in items:
+        cache.put(raw["kind"], raw)
+    return cache
+
+
+@given(worlds(), st.data())
+def test_op075_whoever_comes_first(items: list[Json], data: st.DataObject) -> None:
+    cache = kept(data.draw(st.permutations(items)))
+    assert seen_by(cache) == seen_by(kept(items))
+    assert seen_by(cache)["llm"][1] == ["llm-0-a", "llm-0-pool-0-b", "llm-0-pool-1-b"]
+    assert all(len(pods) == 2 for pods in seen_by(cache)["llm"][2].values())
+
+
+def broken(raw: Json) -> Json:
+    """It says who it is and whose, and nothing else that reads."""
+    return {**raw, "metadata": {**raw["metadata"], "resourceVersion": "2"}, "spec": [], "status": "text"}
+
+
+@given(worlds(), st.data())
+def test_op075_what_does_not_read_makes_its_own_set_unsure(items: list[Json], data: st.DataObject) -> None:
+    """A pod among them, whatever its labels say, and whoever comes first (OP-005)."""
+    pods = [raw for raw in items if raw["kind"] == "Pod" and "llm" in raw["metadata"]["name"]]
+    which = data.draw(st.sampled_from(pods))
+    spoiled = [broken(raw) if raw is which else raw for raw in items]
+    cache = kept(data.draw(st.permutations(spoiled)))
+    unsure = {name: "Pod" in not_collected(cache, name) for name in SETS}
+    assert unsure == {"llm": True, "chat": False}
+
+
+@given(worlds(), st.data())
+def test_op075_an_owner_that_was_out_of_sight_finds_its_own_again(items: list[Json], data: st.DataObject) -> None:
+    """A kind is lost, or one of it does not read for a while, while the rest comes; then it is shown again."""
+    cache = kept(data.draw(st.permutations(items)))
+    kind = data.draw(st.sampled_from([GROUP_KIND, "PodClique"]))
+    those = [raw for raw in items if raw["kind"] == kind]
+    if data.draw(st.booleans()):
+        cache.lose(kind, "403")
+    else:
+        cache.put(kind, broken(data.draw(st.sampled_from(those))))
+    for raw in data.draw(st.permutations(items)):
+        if raw["kind"] != kind:
+            cache.put(raw["kind"], raw)
+    shown = [{**raw, "metadata": {**raw["metadata"], "resourceVersion": "3"}} for raw in those]
+    cache.replace(kind, data.draw(st.permutations(shown)), "3")
+    assert seen_by(cache) == seen_by(kept(items))
+
+
+def test_op003_the_same_version_puts_right_what_is_misplaced() -> None:
+    """As the last look before an end hears of it (OP-013), were there a fault of ours."""
+    of_set, of_clique = owner("uid-llm", kind="PodCliqueSet", name="llm"), owner("uid-llm-0-a", name="llm-0-a")
+    cache = kept([{"kind": "PodCliqueSet", **a_set(name, f"uid-{name}")} for name in SETS])
+    pod = part("Pod", "llm-0-a-0", of_clique, {})
+    cache.put("PodClique", part("PodClique", "llm-0-a", of_set, {}))
+    cache.put("Pod", pod)
+    cache._move([("Pod", NAMESPACE, "llm-0-a-0")], (NAMESPACE, "chat"))  # noqa: SLF001 - the fault
+    assert seen_by(cache)["llm"][2] == {}
+    cache.put("Pod", pod)
+    assert seen_by(cache)["llm"][2] == {"uid-llm-0-a": ["llm-0-a-0"]}
+
+
+def test_op075_a_clique_that_changes_hands_is_no_more_of_the_one_before() -> None:
+    of_set, pool = (
+        owner("uid-llm", kind="PodCliqueSet", name="llm"),
+        owner("uid-p", kind=GROUP_KIND, name="chat-0-pool"),
+    )
+    cache = kept([{"kind": "PodCliqueSet", **a_set(one, f"uid-{one}")} for one in SETS])
+    cache.put("PodClique", part("PodClique", "llm-0-a", pool, {SET[0]: "llm"}))
+    cache.put("PodClique", part("PodClique", "llm-0-a", of_set, {SET[0]: "llm"}, "2"))
+    late = part(GROUP_KIND, "chat-0-pool", owner("uid-chat", kind="PodCliqueSet", name="chat"), {SET[0]: "chat"})
+    cache.put(GROUP_KIND, {**late, "metadata": {**late["metadata"], "uid": "uid-p"}})
+    assert seen_by(cache)["llm"][1] == ["llm-0-a"]
+
+
+def test_op075_one_of_the_same_name_has_pods_of_its_own() -> None:
+    """The end of the one before was missed; its pod is still there, and of nobody's clique that is known."""
+    of_set = owner("uid-llm", kind="PodCliqueSet", name="llm")
+    cache = kept([{"kind": "PodCliqueSet", **a_set(one, f"uid-{one}")} for one in SETS])
+    cache.put("PodClique", part("PodClique", "llm-0-a", of_set, {}))
+    cache.put("Pod", part("Pod", "llm-0-a-0", owner("uid-llm-0-a", name="llm-0-a"), {SET[0]: "llm"}))
+    of_chat = owner("uid-chat", kind="PodCliqueSet", name="chat")
+    anew = part("PodClique", "llm-0-a", of_chat, {SET_REPLICA[0]: "0"}, "2")
+    cache.put("PodClique", {**anew, "metadata": {**anew["metadata"], "uid": "another"}})
+    assert seen_by(cache)["chat"][1:] == (["llm-0-a"], {})
+    assert [ref.name for ref in cache.of((NAMESPACE, "llm"), "Pod")] == ["llm-0-a-0"]
+
+
+@given(worlds(), st.data())
+def test_op075_nothing_is_kept_for_whom_nobody_waits(items: list[Json], data: st.DataObject) -> None:
+    """Heard of in any order, and then gone in any order: nothing is left of it."""
+    cache = kept(data.draw(st.permutations(items)))
+    for raw in data.draw(st.permutations(items)):
+        cache.drop(raw["kind"], raw)
+    assert not any(cache.holds((NAMESPACE, name)) for name in (*SETS, "my-app", ""))
+    assert not cache._owner_index._of  # noqa: SLF001 - memory is what this is about
+
+
+def test_op075_an_owner_that_is_put_right_brings_its_own_along() -> None:
+    """A clique before its group, by a label that lies, and its pods with it; then the group comes."""
+    pool = owner("uid-llm-0-pool", kind=GROUP_KIND, name="llm-0-pool")
+    of_set = owner("uid-llm", kind="PodCliqueSet", name="llm")
+    lies = {SET[0]: "chat"}
+    cache = kept(
+        [
+            *({"kind": "PodCliqueSet", **a_set(name, f"uid-{name}")} for name in SETS),
+            part("PodClique", "llm-0-pool-0-b", pool, lies),
+            part("Pod", "llm-0-pool-0-b-0", owner("uid-llm-0-pool-0-b", name="llm-0-pool-0-b"), {}),
+        ]
+    )
+    assert [ref.name for ref in cache.of((NAMESPACE, "chat"), "PodClique")] == ["llm-0-pool-0-b"]
+    told = list[tuple[str, str]]()
+    cache.changed = told.append
+    cache.put(GROUP_KIND, part(GROUP_KIND, "llm-0-pool", of_set, lies))
+    assert cache.of((NAMESPACE, "chat"), "PodClique") == cache.of((NAMESPACE, "chat"), "Pod") == []
+    assert seen_by(cache)["llm"][1:] == (["llm-0-pool-0-b"], {"uid-llm-0-pool-0-b": ["llm-0-pool-0-b-0"]})
+    assert set(told) == {(NAMESPACE, name) for name in SETS}

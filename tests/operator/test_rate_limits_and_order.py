@@ -1,0 +1,165 @@
+"""The token bucket, the order of writes, and the configuration."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step, causes_of
+from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import DOMAINS_READY
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.configuration import Configuration, Mnnvl
+from grove_core.resources.domains_ready_condition import REASON, CreationFailure
+from grove_shell.client.rate_limiter import RateLimiter
+from grove_shell.controller.execute_concurrently import execute_concurrently
+from grove_shell.settings.operator import OperatorSettings, settings_of
+from tests.property.strategies.worlds import World, worlds
+from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
+
+SOUND: Final = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
+
+
+class Clock:
+    """A clock that sleeping moves."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.slept: list[float] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.now += seconds
+
+
+@given(st.floats(0.5, 500), st.integers(1, 50), st.integers(1, 200))
+def test_op016_a_bucket_lets_through_a_burst_and_then_its_rate(rate: float, burst: int, requests: int) -> None:
+    clock = Clock()
+    bucket = RateLimiter(rate, burst, clock=lambda: clock.now, sleep=clock.sleep)
+
+    async def take_all() -> None:
+        for _ in range(requests):
+            await bucket.take()
+
+    asyncio.run(take_all())
+    assert clock.now == pytest.approx(max(0, requests - burst) / rate)
+
+
+def tried(steps: Sequence[Step], failing: set[int]) -> tuple[list[Step], tuple[Attempt, ...]]:
+    """Try steps side by side, in an order of the event loop's own; those of some numbers fail."""
+    order: list[Step] = []
+
+    async def attempt(step: Step) -> Attempt:
+        number = len(order)
+        order.append(step)
+        await asyncio.sleep(0)
+        return Attempt(step, Outcome.CONFLICT if number in failing else Outcome.DONE)
+
+    return order, asyncio.run(execute_concurrently(attempt, steps))
+
+
+@given(worlds(), st.sets(st.integers(0, 6)))
+def test_pl014_a_cause_outlives_its_companions_side_by_side_too(world: World, failing: set[int]) -> None:
+    steps = reconcile(world.snapshot).steps
+    order, attempts = tried(steps, failing)
+    assert [attempt.step for attempt in attempts] == order
+    assert [step.stage for step in order] == sorted(step.stage for step in order)
+    failed = {attempt.step.target for attempt in attempts if attempt.outcome is not Outcome.DONE}
+    for place, step in enumerate(order):
+        before = [other for other in order[:place] if other.target in failed]
+        assert step.stage is not Stage.CAUSE or not any(causes_of(o.action) & causes_of(step.action) for o in before)
+
+
+@pytest.mark.parametrize(("refused", "expected"), [(None, 100), (0, 1), (2, 3), (3, 7), (40, 63)])
+def test_op015_creations_start_slowly(refused: int | None, expected: int) -> None:
+    """One, two, four ...: the group in which one is refused is the last of its kind; other kinds go on."""
+    start = applied(set_raw(clique_raw("a", 1), replicas=100))
+    steps = [step for step in reconcile(start).steps if isinstance(step.action, Create)]
+    of_kind = [step for step in steps if step.target.kind == "PodClique"]
+    assert len(of_kind) == 100
+    seen: list[Step] = []
+
+    async def attempt(step: Step) -> Attempt:
+        if step.target.kind == "PodClique":
+            seen.append(step)
+            if len(seen) - 1 == refused:
+                return Attempt(step, Outcome.REFUSED, "exceeded quota")
+        return Attempt(step, Outcome.DONE)
+
+    attempts = asyncio.run(execute_concurrently(attempt, steps))
+    assert len(seen) == expected
+    assert len({attempt.step.target for attempt in attempts if attempt.step.target.kind == "Service"}) == 100
+
+
+@pytest.mark.parametrize("refused", [0, 2, 40])
+def test_op029_domains_that_replicas_wait_for_are_all_tried(refused: int) -> None:
+    """One refusal is no answer for the others; what nobody waits for any more starts slowly as everything else."""
+    told = Configuration(mnnvl=Mnnvl(enabled=True))
+    resources = {"limits": {"nvidia.com/gpu": 1}}
+    pod_spec = {"containers": [{"name": "main", "resources": resources}]}
+    start = replace(applied(set_raw(clique_raw("a", 1, pod_spec=pod_spec), replicas=100)), configuration=told)
+    answers: list[Attempt] = []
+
+    async def attempt(step: Step) -> Attempt:
+        if step.target.kind != DOMAIN_KIND:
+            return Attempt(step, Outcome.DONE)
+        answers.append(Attempt(step, Outcome.REFUSED if len(answers) >= refused else Outcome.DONE, "quota"))
+        return answers[-1]
+
+    asyncio.run(execute_concurrently(attempt, reconcile(start).steps))
+    assert len(answers) == 100
+
+    answers.clear()
+    refused = 0
+    failure = CreationFailure(tuple(range(100)), "quota")
+    failed = Condition(DOMAINS_READY, Truth.FALSE, REASON, failure.message, start.now)
+    there = at_rest(replace(start, configuration=Configuration()))
+    root = replace(there.root, status=replace(there.root.status, conditions=(failed,)))
+    asyncio.run(execute_concurrently(attempt, reconcile(replace(there, root=root, configuration=told)).steps))
+    assert len(answers) == 1
+
+
+def test_op036_everything_has_a_default() -> None:
+    assert settings_of(SOUND) == (OperatorSettings(), ())
+    assert settings_of({}) == (OperatorSettings(), ())
+    written = {**SOUND, "leaderElection": {"leaseDuration": "30s"}, "client": {"qps": 50.0}, "workers": 4}
+    settings, problems = settings_of(written)
+    assert problems == ()
+    assert (settings.leader_election.lease_duration, settings.client.qps, settings.workers) == (30, 50, 4)
+
+
+def test_op036_five_mistakes_are_five_problems() -> None:
+    wrong: dict[str, Any] = {
+        **SOUND,
+        "workers": 0,
+        "rules": "mine",
+        "leaderElection": {"leaseDuration": 15, "retryPeriod": "fortnight"},
+        "client": {"speed": 3},
+    }
+    settings, problems = settings_of(wrong)
+    assert settings == OperatorSettings()
+    assert {problem.path for problem in problems} == {
+        "workers",
+        "rules",
+        "leaderElection.leaseDuration",
+        "leaderElection.retryPeriod",
+        "client.speed",
+    }
+    assert all(problem.expected and problem.got for problem in problems)
+
+
+@pytest.mark.parametrize(("name", "namespace"), [("a/b", "Grove"), ("", "a.b"), ("x" * 254, "a b")])
+def test_op036_names_that_no_server_takes_are_mistakes(name: str, namespace: str) -> None:
+    _, problems = settings_of({"leaderElection": {"name": name, "namespace": namespace}})
+    assert [problem.path for problem in problems] == ["leaderElection.name", "leaderElection.namespace"]
+    assert settings_of({"leaderElection": {"name": "a.b", "namespace": "grove-1"}})[1] == ()
+
+
+def test_op036_a_lease_that_runs_out_before_it_is_renewed_is_a_mistake() -> None:
+    _, problems = settings_of({**SOUND, "leaderElection": {"leaseDuration": "5s"}})
+    assert [problem.path for problem in problems] == ["leaderElection"]

@@ -1,0 +1,251 @@
+"""When the queue of an operator looks, and what it does not let pass."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+
+import pytest
+
+from grove_core.kernel.frozen import FrozenMap, freeze
+from grove_core.kernel.refs import Guard
+from grove_core.kernel.steps import Attempt, Create, Outcome, SetStatus, Stage, Step
+from grove_core.plan.plan import Plan
+from grove_core.reconcile import reconcile
+from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.cache.cluster_cache import ClusterCache
+from grove_shell.cache.root_keys import RootKey
+from grove_shell.controller.reconcile_root import reconcile_root
+from grove_shell.controller.round_listener import PlannedRound, RoundListener
+from grove_shell.operator.reconcile_loop import ReconcileLoop
+from grove_shell.operator.write_throttle import WriteThrottle
+from tests.operator.set_planner import HOME, of_set
+from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
+
+
+class Waker(RoundListener):
+    """Wakes the set again and again in the midst of its first look."""
+
+    def __init__(self) -> None:
+        self.rounds: ReconcileLoop | None = None
+        self.looks = 0
+        self.seen_twice = asyncio.Event()
+
+    def planned(self, look: PlannedRound) -> None:
+        self.looks += 1
+        if self.looks == 1 and self.rounds is not None:
+            for _ in range(100):
+                self.rounds.wake(look.root_key)
+        if self.looks > 1:
+            self.seen_twice.set()
+
+    def answered(self, look: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
+        raise AssertionError("nothing is tried")
+
+    def failed(self, root_key: RootKey, words: str) -> None:
+        raise AssertionError(words)
+
+
+def test_op020_however_often_a_set_changes_one_look_more_follows() -> None:
+    async def scenario() -> int:
+        waker = Waker()
+        cache = ClusterCache()
+        rounds = waker.rounds = ReconcileLoop(cache=cache, acting=None, decide=reconcile_root, followers=(waker,))
+        raw = set_raw(clique_raw("worker"))
+        raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
+        cache.put("PodCliqueSet", raw)
+        rounds.wake(HOME)
+        assert rounds.depth == 0, "nobody may act yet"
+        rounds.begin()
+        for _ in range(100):
+            rounds.wake(HOME)
+        assert rounds.depth == 1
+        await waker.seen_twice.wait()
+        assert rounds.depth == 0
+        await rounds.close()
+        return waker.looks
+
+    assert asyncio.run(scenario()) == 2
+
+
+def cached() -> ClusterCache:
+    """What is known of a cluster with one set."""
+    cache, raw = ClusterCache(), set_raw(clique_raw("worker"))
+    raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
+    cache.put("PodCliqueSet", raw)
+    return cache
+
+
+class Listener(RoundListener):
+    """Hears of one look, or of its end before anything was done."""
+
+    def __init__(self) -> None:
+        self.heard = asyncio.Event()
+        self.told: list[str] = []
+
+    def planned(self, look: PlannedRound) -> None:
+        raise AssertionError(f"{look.plan} is carried out")
+
+    def answered(self, look: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
+        raise AssertionError("nothing is tried")
+
+    def failed(self, root_key: RootKey, words: str) -> None:
+        self.told.append(words)
+        self.heard.set()
+
+
+@pytest.mark.parametrize(
+    ("version", "times", "law"), [("of last year", 1, "PL-004"), ("1", 2, "PL-005"), ("of last year", 2, "PL-005")]
+)
+def test_op025_an_illegal_plan_is_told_and_not_carried_out(version: str, times: int, law: str) -> None:
+    """A planner that aims at what is not there any more, or at one object twice; the law that it broke is named."""
+
+    def decide(snapshot: Snapshot) -> Plan:
+        plan = reconcile(snapshot)
+        stale = SetStatus(FrozenMap({"replicas": 9}), Guard(snapshot.root.uid, version))
+        return replace(plan, steps=(Step(Stage.STATUS, snapshot.root.ref, stale, plan.steps[0].because),) * times)
+
+    async def scenario() -> list[str]:
+        listener, cache = Listener(), cached()
+        rounds = ReconcileLoop(cache=cache, acting=None, decide=of_set(decide), followers=(listener,))
+        rounds.begin()
+        rounds.wake(HOME)
+        await listener.heard.wait()
+        await rounds.close()
+        return listener.told
+
+    (words,) = asyncio.run(scenario())
+    assert words.startswith(f"broken invariant: {law}: ")
+    assert (version == "1") or "of last year" in words
+
+
+class Recording:
+    """Has every step done, and writes down which."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.done = asyncio.Event()
+
+    def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
+        return self._attempt
+
+    async def _attempt(self, step: Step) -> Attempt:
+        self.steps.append(step)
+        self.done.set()
+        return Attempt(step, Outcome.DONE)
+
+    async def refresh(self, root_key: RootKey) -> None:
+        raise AssertionError("nothing is ended")
+
+
+@pytest.mark.parametrize("is_urgent", [False, True])
+def test_op024_what_must_not_be_missed_does_not_wait(is_urgent: bool) -> None:
+    """A round that makes objects a moment after one that wrote statuses, and has another status to write."""
+
+    def decide(snapshot: Snapshot) -> Plan:
+        plan = reconcile(snapshot)
+        because = plan.steps[0].because
+        action = SetStatus(FrozenMap({"replicas": 1}), snapshot.root.guard, is_urgent=is_urgent)
+        status = Step(Stage.STATUS, snapshot.root.ref, action, because)
+        made = [step for step in plan.steps if isinstance(step.action, Create)]
+        return replace(plan, steps=(*made, status) if acting.steps else (status,))
+
+    acting = Recording()
+
+    async def scenario() -> list[str]:
+        cache = ClusterCache()
+        rounds = ReconcileLoop(cache=cache, acting=acting, decide=of_set(decide))
+        raw = set_raw(clique_raw("first"))
+        raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
+        cache.put("PodCliqueSet", raw)
+        rounds.begin()
+        for _ in range(2):
+            acting.done.clear()
+            rounds.wake(HOME)
+            async with asyncio.timeout(10):
+                await acting.done.wait()
+        await rounds.close()
+        return [type(step.action).__name__ for step in acting.steps]
+
+    first, *rest = asyncio.run(scenario())
+    assert first == "SetStatus"
+    assert "Create" in rest
+    assert ("SetStatus" in rest) is is_urgent
+
+
+def some_statuses(status: Mapping[str, object], *, ready: bool) -> tuple[tuple[Step, ...], Snapshot]:
+    """A status for each of twelve cliques, the pods of which are there."""
+    start = at_rest(applied(set_raw(*(clique_raw(f"c{number}") for number in range(12)))))
+    pods = {uid: [replace(pod, ready=ready) for pod in found] for uid, found in start.pods_of.items()}
+    seen = replace(start, pods_of=pods)
+    because = reconcile(applied(set_raw(clique_raw("a")))).steps[0].because
+    fields = freeze(status)
+    assert isinstance(fields, FrozenMap)
+    return tuple(
+        Step(Stage.STATUS, clique.ref, SetStatus(fields, clique.guard), because) for clique in seen.cliques
+    ), seen
+
+
+@pytest.mark.parametrize(("ready", "pause"), [(True, 1.0), (False, 15.0)])
+def test_op024_many_statuses_wait_longer_while_pods_come(ready: bool, pause: float) -> None:
+    steps, seen = some_statuses({"readyReplicas": 1}, ready=ready)
+    pace = WriteThrottle()
+    assert pace.due(steps, seen, 100.0) == (steps, 0.0)
+    assert pace.due(steps, seen, 100.0 + pause - 0.5) == ((), 0.5)
+    assert pace.due(steps[:3], seen, 100.0) == (steps[:3], 0.0), "few are written at once"
+    assert pace.due(steps, seen, 100.0 + pause) == (steps, 0.0)
+
+
+@pytest.mark.req("PL-028")
+def test_op024_what_tells_of_an_end_is_written_with_it() -> None:
+    """By the next look the end is over, and nothing would tell of it any more."""
+    steps, seen = some_statuses({"conditions": ({"type": "GangTerminationInProgress", "status": "True"},)}, ready=False)
+    first, *others = steps
+    assert isinstance(first.action, SetStatus)
+    telling = replace(first, action=replace(first.action, end_of=(first.target,)))
+    assert WriteThrottle(told_at=100.0).due((telling, *others), seen, 101.0).steps == (telling,)
+
+
+def test_op027_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
+    """The first look ends in an exception that nobody thought of; the second one is as ever."""
+    looks: list[Snapshot] = []
+
+    def decide(snapshot: Snapshot) -> Plan:
+        looks.append(snapshot)
+        if len(looks) == 1:
+            raise KeyError("nobody thought of it")
+        return reconcile(snapshot)
+
+    class Hearing(Listener):
+        def planned(self, look: PlannedRound) -> None:
+            self.heard.set()
+
+        def failed(self, root_key: RootKey, words: str) -> None:
+            self.told.append(words)
+
+    async def scenario() -> list[str]:
+        listener, cache = Hearing(), cached()
+        rounds = ReconcileLoop(cache=cache, acting=None, decide=of_set(decide), followers=(listener,))
+        rounds.begin()
+        rounds.wake(HOME)
+        async with asyncio.timeout(10):
+            await listener.heard.wait()
+        await rounds.close()
+        return listener.told
+
+    (words,) = asyncio.run(scenario())
+    assert words.startswith("fault of ours: KeyError: 'nobody thought of it' (at grove_shell/operator/")
+
+
+def test_op033_who_never_led_ends_at_once() -> None:
+    """Sets wait for leadership; the end comes first, and none of them is looked at."""
+
+    async def scenario() -> list[str]:
+        listener, cache = Listener(), cached()
+        rounds = ReconcileLoop(cache=cache, acting=None, decide=reconcile_root, followers=(listener,))
+        rounds.wake(HOME)
+        await asyncio.sleep(0.05)
+        async with asyncio.timeout(5):
+            await rounds.close()
+        return listener.told
+
+    assert asyncio.run(scenario()) == []

@@ -1,0 +1,102 @@
+"""Somebody on the way to the server who takes what is said and never answers, or not in whole lines."""
+
+import asyncio
+import ssl
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+import pytest
+
+from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.connection import Connection
+from tests.operator.stub_server import no_token
+
+SOON: Final = 0.1  # seconds that an answer may take
+LONG: Final = 3.0
+CHUNKED: Final = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+BEGINNINGS: Final = (b"", b"HTTP/1.1 200 OK\r\nX-Slow: ", CHUNKED, b"HTTP/1.1 410 Gone\r\nContent-Length: 99\r\n\r\n")
+
+
+async def watched(api: Api) -> list[bytes]:
+    return [line async for line in api.lines("/api/v1/pods", {})]
+
+
+async def hung(
+    beginning: bytes, more: bytes, way: Callable[[int], Connection], what: Callable[[Api], Awaitable[object]]
+) -> None:
+    """Ask somebody who answers so, and then with the same again and again."""
+    over: list[asyncio.Event] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        over.append(asyncio.Event())
+        mine = over[-1]
+        with suppress(ConnectionError, asyncio.IncompleteReadError):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(beginning)
+            while not reader.at_eof() and not writer.is_closing():
+                writer.write(more)
+                await asyncio.sleep(SOON / 2)
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+        mine.set()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = int(server.sockets[0].getsockname()[1])
+    try:
+        async with Api(way(port), timeout=SOON) as api:
+            await asyncio.wait_for(what(api), LONG)
+    finally:
+        await asyncio.gather(*(one.wait() for one in over))
+        server.close()
+        await server.wait_closed()
+
+
+def straight(port: int, token: Callable[[], Awaitable[str | None]] = no_token) -> Connection:
+    return Connection(server=f"http://127.0.0.1:{port}", tls=None, token=token)
+
+
+def through_a_proxy(port: int) -> Connection:
+    tls = ssl.create_default_context()
+    return Connection(server="https://localhost:1", tls=tls, token=no_token, proxy=f"http://127.0.0.1:{port}")
+
+
+async def never() -> str | None:
+    await asyncio.sleep(2 * LONG)
+    return None
+
+
+@pytest.mark.parametrize("beginning", BEGINNINGS, ids=["nothing", "half a header", "no line", "half a refusal"])
+@pytest.mark.parametrize("trickles", [False, True])
+def test_op007_a_watch_without_whole_lines_ends(beginning: bytes, *, trickles: bool) -> None:
+    """Bytes that make no line keep no watch alive."""
+    more = b"1\r\n \r\n" if beginning is CHUNKED else b" "
+    with pytest.raises(Unreachable, match="no answer in time"):
+        asyncio.run(hung(beginning, more if trickles and beginning else b"", straight, watched))
+
+
+def test_op007_who_reads_slowly_loses_nothing() -> None:
+    """The time for a line counts from when the last one was taken."""
+
+    async def two(api: Api) -> None:
+        lines = api.lines("/api/v1/pods", {})
+        await anext(lines)
+        await asyncio.sleep(10 * SOON)
+        await anext(lines)
+        await lines.aclose()
+
+    asyncio.run(hung(CHUNKED, b"2\r\n5\n\r\n", straight, two))
+
+
+@pytest.mark.parametrize("what", [watched, partial(Api.request, method="GET", path="/api")])
+def test_op095_a_proxy_that_never_answers_is_no_way(what: Callable[[Api], Awaitable[object]]) -> None:
+    with pytest.raises(Unreachable, match="no answer in time"):
+        asyncio.run(hung(b"", b"", through_a_proxy, what))
+
+
+@pytest.mark.parametrize("what", [watched, partial(Api.request, method="GET", path="/api")])
+def test_op095_a_token_that_never_comes_is_no_answer(what: Callable[[Api], Awaitable[object]]) -> None:
+    with pytest.raises(Unreachable, match="no answer in time"):
+        asyncio.run(hung(b"", b"", partial(straight, token=never), what))

@@ -1,0 +1,246 @@
+"""When rounds begin and end, for how long a set rests, and what is left of one that is gone."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from grove_core.kernel.steps import Attempt, Delete, Step
+from grove_core.plan.plan import Plan
+from grove_shell.cache.cache_view import Observation
+from grove_shell.cache.cluster_cache import ClusterCache
+from grove_shell.cache.root_keys import RootKey, key_of_topology
+from grove_shell.client.api import Unreachable
+from grove_shell.controller.reconcile_root import reconcile_root
+from grove_shell.controller.round_listener import PlannedRound, RoundListener
+from grove_shell.operator.operator_metrics import OperatorMetrics
+from grove_shell.operator.reconcile_loop import ReconcileLoop
+from tests.operator.cached_objects import NAMESPACE, a_set
+from tests.operator.test_step_recheck import Cluster
+from tests.skipped_time import now, run_skipping_time
+
+Json = dict[str, Any]
+
+
+def stored(name: str, version: str = "1") -> Json:
+    raw = a_set(name, f"uid of {name}")
+    raw["metadata"] |= {"namespace": NAMESPACE, "resourceVersion": version}
+    return raw
+
+
+class Looks(RoundListener):
+    """Writes down who was looked at when, and who is told to be gone."""
+
+    def __init__(self) -> None:
+        self.at: list[tuple[float, RootKey]] = []
+        self.gone_are: list[RootKey] = []
+
+    def planned(self, look: PlannedRound) -> None:
+        self.at.append((now(), look.root_key))
+
+    def gone(self, root_key: RootKey) -> None:
+        self.gone_are.append(root_key)
+
+
+@pytest.mark.req("OP-030")
+def test_op077_a_thousand_sets_come_and_go_before_it_leads() -> None:
+    async def scenario() -> tuple[int, int, Looks]:
+        looks, cache = Looks(), ClusterCache()
+        rounds = ReconcileLoop(cache=cache, acting=None, decide=reconcile_root, followers=(looks,))
+        cache.changed = rounds.wake
+        for number in range(1000):
+            cache.put("PodCliqueSet", stored(f"s{number}"))
+            if number >= 3:
+                cache.drop("PodCliqueSet", stored(f"s{number}", "2"))
+        await asyncio.sleep(1)
+        waiting, depth = len(asyncio.all_tasks()), rounds.depth
+        assert not looks.at
+        rounds.begin()
+        await asyncio.sleep(1)
+        await rounds.close()
+        return waiting, depth, looks
+
+    waiting, depth, looks = run_skipping_time(scenario())
+    assert (waiting, depth) == (1, 0), "only the scenario itself"
+    assert {root_key for _, root_key in looks.at} == {(NAMESPACE, f"s{number}") for number in range(3)}
+
+
+def test_op077_topologies_are_looked_at_too_where_they_are_looked_after() -> None:
+    cache = ClusterCache()
+    level = {"domain": "rack", "key": "example.com/rack"}
+    raw = {"metadata": {"name": "t", "uid": "t", "resourceVersion": "1"}, "spec": {"levels": [level]}}
+    cache.put("ClusterTopology", raw)
+    cache.put("PodCliqueSet", stored("s"))
+    assert set(cache.root_keys()) == {(NAMESPACE, "s"), key_of_topology("t")}
+    cache.topologies.kept = False
+    assert cache.root_keys() == [(NAMESPACE, "s")]
+
+
+def test_op077_who_may_not_act_any_more_begins_nothing() -> None:
+    async def scenario() -> int:
+        looks, cache = Looks(), ClusterCache()
+        rounds = ReconcileLoop(cache=cache, acting=None, decide=reconcile_root, followers=(looks,))
+        cache.changed = rounds.wake
+        rounds.begin()
+        cache.put("PodCliqueSet", stored("s"))
+        rounds.cease()
+        await asyncio.sleep(1)
+        await rounds.close()
+        return len(looks.at)
+
+    assert run_skipping_time(scenario()) == 0
+
+
+class SlowServer(Cluster):
+    """Takes ten seconds to tell all of a set, and has every step done."""
+
+    async def refresh(self, _home: RootKey) -> None:
+        await asyncio.sleep(10)
+
+
+@pytest.mark.req("OP-013")
+def test_op076_what_the_server_takes_is_no_thought() -> None:
+    async def scenario() -> list[float]:
+        cluster, looks = SlowServer("never"), Looks()
+        rounds = ReconcileLoop(cache=cluster.cache, acting=cluster, decide=reconcile_root, followers=(looks,))
+        rounds.begin()
+        await asyncio.sleep(10.5)
+        rounds.wake(cluster.root_key)
+        await asyncio.sleep(15)
+        await rounds.close()
+        return [at for at, _ in looks.at]
+
+    first, second = run_skipping_time(scenario())
+    assert first == pytest.approx(10)
+    assert second == pytest.approx(20.5), "it ends the gang again, and asks for that; it rests no 40 seconds"
+
+
+@pytest.mark.req("OP-076")
+def test_op033_no_rest_is_waited_for_at_the_end() -> None:
+    """It rests four times as long as it was thought about."""
+    thought = 0.3
+
+    def decide(seen: Observation) -> Plan:
+        time.sleep(thought)
+        return reconcile_root(seen)
+
+    async def scenario() -> tuple[float, int]:
+        looks, cache = Looks(), ClusterCache()
+        rounds = ReconcileLoop(cache=cache, acting=None, decide=decide, followers=(looks,))
+        cache.changed = rounds.wake
+        rounds.begin()
+        cache.put("PodCliqueSet", stored("s"))
+        await asyncio.sleep(thought / 3)  # in which it is thought about: there is one thread
+        cache.put("PodCliqueSet", stored("s", "2"))
+        began = now()
+        await rounds.close()
+        return now() - began, len(looks.at)
+
+    took, looks = asyncio.run(scenario())
+    assert looks == 1
+    assert took < 2 * thought
+
+
+class Deaf(RoundListener):
+    """Somebody who cannot be told anything."""
+
+    def planned(self, look: PlannedRound) -> None:
+        raise OSError("no space left on device")
+
+    def failed(self, root_key: RootKey, words: str) -> None:
+        raise OSError("no space left on device")
+
+
+def test_op027_who_cannot_be_told_keeps_no_set_from_being_looked_at_again() -> None:
+    async def scenario() -> int:
+        looks, cache = Looks(), ClusterCache()
+        asyncio.get_running_loop().set_exception_handler(lambda _loop, _about: None)
+        rounds = ReconcileLoop(cache=cache, acting=None, decide=reconcile_root, followers=(looks, Deaf()))
+        rounds.begin()
+        cache.put("PodCliqueSet", stored("s"))
+        rounds.wake((NAMESPACE, "s"))
+        await asyncio.sleep(10)
+        await rounds.close()
+        return len(looks.at)
+
+    assert run_skipping_time(scenario()) > 2
+
+
+class Done(Cluster):
+    """Writes nothing and waits for nobody."""
+
+    def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
+        raise AssertionError("of a set that is gone nothing is written")
+
+
+def test_op078_a_set_that_is_gone_is_told_of_no_more_though_its_parts_stay() -> None:
+    """Somebody deleted it and orphaned its PodCliques, whose breach nobody will end."""
+    telemetry = OperatorMetrics()
+
+    def told() -> set[str]:
+        lines = telemetry.page().decode().splitlines()
+        return {line.partition("{")[0] for line in lines if 'namespace="' in line and 'set="' in line}
+
+    async def scenario() -> tuple[set[str], set[str], list[RootKey]]:
+        cluster, looks = Done("never"), Looks()
+        planned = ReconcileLoop(cache=cluster.cache, acting=None, decide=reconcile_root, followers=(telemetry, looks))
+        cluster.cache.changed = planned.wake
+        planned.begin()
+        await asyncio.sleep(1)
+        before = told()
+        (raw,) = (one for one in cluster.items if one["kind"] == "PodCliqueSet")
+        cluster.cache.drop("PodCliqueSet", raw)
+        await asyncio.sleep(1)
+        assert cluster.cache.holds(cluster.root_key)
+        await planned.close()
+        return before, told(), looks.gone_are
+
+    before, after, gone = run_skipping_time(scenario())
+    assert {"grove_breached", "grove_termination_deadline_timestamp_seconds"} <= before
+    assert after == set()
+    assert gone
+
+
+def test_op078_of_a_kind_that_is_lost_nobody_knows_who_is_gone() -> None:
+    cluster = Cluster("never")
+    assert not cluster.cache.is_gone(cluster.root_key)
+    cluster.cache.lose("PodCliqueSet", "forbidden")
+    assert not cluster.cache.is_gone(cluster.root_key)
+    cluster.cache.replace("PodCliqueSet", [], "9")
+    assert cluster.cache.is_gone(cluster.root_key)
+
+
+class Away(Cluster):
+    """A server that does not say what there is of a set."""
+
+    def __init__(self) -> None:
+        super().__init__("never")
+        self.asked: list[float] = []
+
+    async def refresh(self, _home: RootKey) -> None:
+        self.asked.append(now())
+        await asyncio.sleep(0)
+        raise Unreachable("away")
+
+
+@pytest.mark.req("OP-023")
+def test_op076_who_asked_in_vain_rests_all_the_same() -> None:
+    """The set changes all the time meanwhile."""
+    cluster = Away()
+
+    async def scenario() -> None:
+        rounds = ReconcileLoop(cache=cluster.cache, acting=cluster, decide=reconcile_root)
+        rounds.begin()
+        for _ in range(200):
+            await asyncio.sleep(0.01)
+            rounds.wake(cluster.root_key)
+        await rounds.close()
+
+    run_skipping_time(scenario())
+    pauses = [later - sooner for sooner, later in pairwise(cluster.asked)]
+    assert all(pause >= 0.25 for pause in pauses)
+    assert len(pauses) > 1
+    assert not [step for step in cluster.tried if isinstance(step.action, Delete)]

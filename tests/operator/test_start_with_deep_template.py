@@ -1,0 +1,57 @@
+"""A whole operator beside a template of a stranger that is too deep to read."""
+
+import asyncio
+import io
+import json
+
+import aiohttp
+import pytest
+from aiohttp import web
+
+from grove_shell.cache.cache_view import TEMPLATE_KIND
+from grove_shell.client.connection import Connection
+from grove_shell.client.kinds import KINDS
+from grove_shell.operator.process import OperatorProcess
+from grove_shell.settings.operator import OperatorSettings
+from tests.operator.stub_server import listening, no_token, not_found
+from tests.operator.test_nesting_limit import listed, template, written
+
+PLURALS = {kind.plural: kind.kind for kind in KINDS.values()}
+
+
+async def answer(request: web.Request) -> web.StreamResponse:
+    kind = PLURALS.get(request.path.rpartition("/")[2])
+    if kind is None:
+        return not_found(request)
+    if "watch" in request.query:
+        await asyncio.sleep(0.2)
+        return web.Response()
+    items = [written(template(), 1200)] if kind == TEMPLATE_KIND else []
+    return web.Response(body=listed(kind, *items), content_type="application/json")
+
+
+@pytest.mark.req("OP-101")
+def test_op100_an_operator_begins_beside_it_and_tells_who_asks() -> None:
+    out, stop = io.StringIO(), asyncio.Event()
+
+    async def ready() -> str:
+        told = OperatorSettings()
+        serving = told.serving.model_copy(update={"host": "127.0.0.1", "port": 0})
+        settings = told.model_copy(update={"serving": serving})
+        async with listening(answer, patience=0.1) as server:
+            way = Connection(server=server, tls=None, token=no_token)
+            running = asyncio.create_task(
+                OperatorProcess(connection=way, settings=settings, watching=True, out=out, stop=stop).run()
+            )
+            async with asyncio.timeout(20), aiohttp.ClientSession() as session:
+                while "caches are filled" not in out.getvalue():  # noqa: ASYNC110 - a log tells nobody
+                    await asyncio.sleep(0.02)
+                port = json.loads(out.getvalue().splitlines()[0])["port"]
+                words = await (await session.get(f"http://127.0.0.1:{port}/readyz")).text()
+            stop.set()
+            await running
+        return words
+
+    first, told = asyncio.run(ready()).splitlines()
+    assert first == "ok"
+    assert told.startswith(f"{TEMPLATE_KIND} ml/t: cannot be read: ")

@@ -1,0 +1,88 @@
+"""What is told of a topology that may not be written to: an Event about it, and who asks whether all is ready."""
+
+import asyncio
+import io
+import json
+from dataclasses import replace
+from typing import Final
+
+import aiohttp
+import pytest
+
+from grove_core.reconcile_topology import reconcile_topology
+from grove_shell.cache.root_keys import key_of_topology
+from grove_shell.controller.round_listener import PlannedRound
+from grove_shell.operator.event_recorder import planned_events
+from grove_shell.operator.health_server import HealthServer
+from grove_shell.operator.json_log import JsonLog
+from grove_shell.operator.operator_metrics import OperatorMetrics
+from grove_shell.operator.topology_notes import TopologyNotes
+from tests.property.topology.snapshots_of_topologies import a_topology, moment
+
+NOTE: Final = "ClusterTopology/grove-topology: its levels stay as they are while pods are placed by them: ml/llm"
+
+
+def look(users: str, *, fits: bool) -> PlannedRound:
+    seen = moment(a_topology("grove-topology", held=users != "none", fits=fits), users)
+    plan = reconcile_topology(seen)
+    return PlannedRound(root_key=key_of_topology("grove-topology"), name="a plan", seen=seen, plan=plan, seconds=0.01)
+
+
+@pytest.mark.req("TP-052")
+def test_tp047_an_event_about_the_topology_says_what_is_held_back() -> None:
+    held = look("placed", fits=False)
+    (told,) = planned_events(held.plan)
+    assert (told.about, told.reason, told.action) == (held.plan.root, "DefaultInUse", "Keep")
+    assert told.note == NOTE
+    assert not list(planned_events(look("placed", fits=True).plan))
+
+
+def test_tp047_who_asks_whether_it_is_ready_is_told_while_it_stands() -> None:
+    there = {key_of_topology("grove-topology")}
+    standing = TopologyNotes(there.__contains__)
+    serving = HealthServer(host="127.0.0.1", port=0, missing=list, metrics=bytes, notes=lambda: standing.notes)
+
+    async def asked() -> list[str]:
+        texts = []
+        async with serving as port, aiohttp.ClientSession(f"http://127.0.0.1:{port}") as session:
+            for seen in (look("placed", fits=False), look("waiting", fits=False)):
+                standing.planned(seen)
+                async with session.get("/readyz") as answer:
+                    assert answer.status == 200
+                    texts.append(await answer.text())
+        return texts
+
+    assert asyncio.run(asked()) == [f"ok\n{NOTE}\n", "ok\n"]
+    standing.planned(look("placed", fits=False))
+    assert list(standing.notes) == [NOTE]
+    there.clear()
+    assert not list(standing.notes), "it is gone"
+
+
+def test_what_is_held_back_for_two_reasons_is_said_once() -> None:
+    out, first = io.StringIO(), look("placed", fits=False)
+    (held,) = first.plan.withheld
+    other = replace(held, because=held.because[1:])
+    both = replace(first, plan=replace(first.plan, withheld=(held, other)))
+    journal = JsonLog(out)
+    for each in (both, both, first, both):
+        journal.planned(each)
+    said = [json.loads(line)["because"][0]["rule"] for line in out.getvalue().splitlines()]
+    assert said == ["DefaultInUse", "DefaultRestored", "DefaultRestored"], "two, and later the one that came again"
+
+
+@pytest.mark.req("OP-041")
+def test_tp047_a_line_of_the_log_names_the_topology_and_a_metric_its_controller() -> None:
+    out, telemetry, held = io.StringIO(), OperatorMetrics(), look("placed", fits=False)
+    journal = JsonLog(out)
+    for follower in (journal, telemetry):
+        follower.planned(held)
+        follower.failed(held.root_key, "no way")
+    lines = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [(line["msg"], line["topology"]) for line in lines] == [
+        ("held back", "grove-topology"),
+        ("round broke off", "grove-topology"),
+    ]
+    counted = 'controller_runtime_reconcile_total{controller="clustertopology",result="success"} 1.0'
+    assert counted in telemetry.page().decode()
+    assert "grove_breached{" not in telemetry.page().decode()

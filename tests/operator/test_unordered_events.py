@@ -1,0 +1,187 @@
+"""A copy that hears of a cluster late, twice and in pieces holds in the end what a list of that moment shows."""
+
+from copy import deepcopy
+from random import Random
+from typing import Any, Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grove_core.kernel.refs import Ref
+from grove_core.resources.cluster_topology import topology_ref
+from grove_core.resources.owner_reference import controller_in
+from grove_shell.cache.cluster_cache import ClusterCache
+from grove_shell.client.kinds import KINDS
+from tests.operator.cached_objects import Json
+from tests.operator.random_cluster import NAMES, Server, is_shown
+
+OFTEN: Final = settings(max_examples=min(20_000, 20 * settings().max_examples))
+"""An example takes a millisecond, and most orders do no harm."""
+
+TOPOLOGIES: Final = [
+    topology_ref(name, kind) for kind, names in NAMES.items() if KINDS[kind].clustered for name in names
+]
+
+
+class Copy:
+    """Shelves that are told what a client may be told, when it may be told it."""
+
+    def __init__(self, server: Server, chance: Random) -> None:
+        self.server, self.chance = server, chance
+        self.cache = ClusterCache()
+        self.heard: dict[str, int] = {}  # kind -> version of its last event, or of its list; without one it is listed
+        self.listed = dict.fromkeys(NAMES, 0)
+        self.known: dict[str, set[str]] = {kind: set() for kind in NAMES}  # uids that were told of, and of ours
+        self.missed: set[str] = set()  # uids that were not found, as of nobody says when
+        self.lists: dict[str, tuple[list[Json], int]] = {}  # under way
+        self.answers: list[tuple[str, Json]] = []  # under way
+        for kind in NAMES:
+            self.listen(kind)
+            self.listen(kind)
+
+    def listen(self, kind: str) -> bool:
+        """A list is asked for, or comes; or else the next event. Whether there was anything."""
+        if kind not in self.heard:
+            if kind not in self.lists:
+                self.lists[kind] = (self.server.items(kind), self.server.version)
+                return True
+            items, version = self.lists.pop(kind)
+            self.cache.replace(kind, items, str(version))
+            self.heard[kind] = self.listed[kind] = version
+            self._note(*items)
+            return True
+        following = next((event for event in self.server.events[kind] if event[0] > self.heard[kind]), None)
+        if following is None:
+            return False
+        self.heard[kind], what, raw = following
+        (self.cache.drop if what == "DELETED" else self.cache.put)(kind, deepcopy(raw))
+        self._note(raw)
+        return True
+
+    def _note(self, *told: Json) -> None:
+        for raw in told:
+            if KINDS[raw["kind"]].clustered or self.cache.root_key_in(raw["kind"], raw, controller_in(raw)) is not None:
+                self.known[raw["kind"]].add(raw["metadata"]["uid"])
+
+    def ask(self, raw: Json) -> None:
+        """A write or a question of our own; what the server says now comes some time."""
+        current = self.server.there.get((raw["kind"], raw["metadata"]["name"]))
+        if current is None or current["metadata"]["uid"] != raw["metadata"]["uid"]:
+            self.answers.append(("not found", raw))
+        elif is_shown(current):  # what nobody follows gets its label back first (OP-018)
+            self.answers.append(("shown", current))
+
+    def answered(self) -> None:
+        """The answer to one of them, in no order; one that a list overtook tells of what the copy knew before.
+
+        Who was not found is gone as of the version that was known. An answer that is newer than that, older than a list
+        and later than both would bring it back until the next list; it takes three requests that overtake each other.
+        """
+        said, raw = self.answers.pop(self.chance.randrange(len(self.answers)))
+        kind, meta = raw["kind"], raw["metadata"]
+        if said == "not found":
+            named = {key: meta[key] for key in ("name", "namespace", "uid") if key in meta}
+            self.cache.drop(kind, {"metadata": named})
+            self.missed.add(meta["uid"])
+        elif int(meta["resourceVersion"]) > self.listed[kind] or meta["uid"] in self.known[kind] - self.missed:
+            self.cache.put(kind, deepcopy(raw))
+            self._note(raw)
+
+    def lose(self, kind: str) -> None:
+        """The server shows a kind no more, and says nothing else of it (OP-004)."""
+        self.heard.pop(kind, None)
+        self.cache.lose(kind, "forbidden")
+        self.answers = [answer for answer in self.answers if answer[1]["kind"] != kind]
+        self.known[kind].clear()
+
+    def step(self) -> None:
+        kind, what = self.chance.choice(tuple(NAMES)), self.chance.random()
+        if what < 0.05:
+            self.heard.pop(kind, None)  # 410, and all over again
+        elif what < 0.08:
+            self.lose(kind)
+        elif what < 0.7:
+            self.listen(kind)
+        elif self.answers:
+            self.answered()
+
+    def settle(self) -> None:
+        """The server is well again, and everything that is under way comes."""
+        while sum(map(self.listen, NAMES)) or self.answers:
+            if self.answers:
+                self.answered()
+
+
+def held_by(cache: ClusterCache) -> dict[Any, Any]:
+    """Every object, in which version, with whom if its controller is known, and whether it reads (OP-003, OP-075)."""
+    found: dict[Any, Any] = {"unread": sorted(cache.topologies.unread)}
+    known = cache._root_of_owner  # noqa: SLF001 - who is known decides whether a label counts
+    for places in cache._places.values():  # noqa: SLF001 - all there is
+        for address, where in places.items():
+            reads = cache.find(Ref("", *address)) is not None
+            root_key = where.root_key if not where.controller or where.controller in known else None
+            found[address] = (where.uid, where.version, where.controller, root_key, reads)
+    for ref in TOPOLOGIES:
+        topology = cache.find(ref)
+        found[ref] = topology and (topology.uid, topology.resource_version)
+    return found
+
+
+def versions_of(cache: ClusterCache) -> dict[Any, int]:
+    """In which version each name is known; those that do not read among them, but for topologies."""
+    places = cache._places.values()  # noqa: SLF001 - all there is
+    found: dict[Any, int] = {address: where.version for of in places for address, where in of.items()}
+    return found | {ref: int(one.resource_version) for ref in TOPOLOGIES if (one := cache.find(ref)) is not None}
+
+
+def is_sound(cache: ClusterCache) -> bool:
+    """Nobody is held twice or left behind, and everybody stands with a controller that is known (OP-075)."""
+    kept = cache._places.values()  # noqa: SLF001 - memory is what this is about
+    places = [(address, where) for of in kept for address, where in of.items()]
+    set_caches = cache._set_caches  # noqa: SLF001 - as above
+    inside = sum(
+        (set_cache.root is not None)
+        + len(set_cache.items)
+        + len(set_cache.broken)
+        + sum(map(len, set_cache.pods.values()))
+        for set_cache in set_caches.values()
+    )
+    owners = cache._root_of_owner  # noqa: SLF001 - as above
+    stand = all(owners.get(where.controller, where.root_key) == where.root_key for _, where in places)
+    return stand and inside == len(places) and set(set_caches) == {where.root_key for _, where in places}
+
+
+@OFTEN
+@given(st.integers(10, 60), st.randoms(use_true_random=True))
+@pytest.mark.req("OP-002")
+@pytest.mark.req("OP-075")
+@pytest.mark.req("OP-085")
+@pytest.mark.req("OP-086")
+@pytest.mark.req("OP-087")
+@pytest.mark.req("OP-088")
+def test_op003_a_copy_comes_right_whatever_it_went_through(steps: int, chance: Random) -> None:
+    """Lists, events and answers to writes interleaved: late, twice, of the one before; labels taken and given back."""
+    server = Server(chance)
+    copy = Copy(server, chance)
+    for _ in range(steps):
+        before = versions_of(copy.cache)
+        what = chance.random()
+        if what < 0.35:
+            states = server.live()
+            if chance.random() < 0.6:
+                copy.ask(chance.choice(states))
+        elif what < 0.45 and server.there:
+            copy.ask(chance.choice(list(server.there.values())))
+        else:
+            copy.step()
+        assert is_sound(copy.cache)
+        after = versions_of(copy.cache)
+        assert all(after.get(name, version) >= version for name, version in before.items()), "no name goes back"
+    copy.settle()
+    fresh = ClusterCache()
+    for kind in NAMES:
+        fresh.replace(kind, server.items(kind), str(server.version))
+    assert is_sound(copy.cache)
+    assert dict(copy.cache.lost) == {}
+    assert held_by(copy.cache) == held_by(fresh)
