@@ -1,4 +1,4 @@
-"""Admission of ClusterTopologies, on one page: a topology (and what it was before) goes in, a verdict comes out."""
+"""Admission of ClusterTopologies: a topology and its old version go in, a verdict comes out."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
@@ -32,33 +32,39 @@ from grove_core.resources.topology_usage import SET_KIND, bound_pods_by_set, top
 def admit_topology(
     new: Mapping[str, Any],
     old: Mapping[str, Any] | None = None,
-    around: TopologyView = NOTHING_KNOWN,
+    view: TopologyView = NOTHING_KNOWN,
     configuration: Configuration = DEFAULT_CONFIGURATION,
 ) -> Decision[AdmissionVerdict]:
-    """Judge a ClusterTopology, as an update where the old one is given; all objections at once.
+    """Return the verdict on a ClusterTopology that is created or updated, with all objections.
 
-    Total and pure: one that does not read is refused (TP-087), and an old one that does not read had no levels.
+    Pure, and never raises.
+
+    Args:
+        new: the manifest; refused if it cannot be parsed (TP-087).
+        old: the manifest before the update; None if it is created. One that cannot be parsed counts as without levels.
+        view: the users of topologies.
+        configuration: of the operator.
     """
     subject = _subject(new)
     admitted = Refuse.TOPOLOGY_ADMITTED.because(subject)
     try:
         topology = cluster_topology_of(new)
     except MalformedObject as fault:
-        unread = (
+        problems = (
             Objection(problem.path, problem.got, Refuse.TOPOLOGY_UNREADABLE.because(subject, expected=problem.expected))
             for problem in fault.problems
         )
-        return verdict_of(unread, (), admitted)
+        return verdict_of(problems, (), admitted)
     before = _topology_before(old)
-    found = (fault.objection(subject) for fault in level_violations(topology, before, configuration, around))
-    return verdict_of(found, level_warnings(subject, topology, before, around), admitted)
+    objections = (one.objection(subject) for one in level_violations(topology, before, configuration, view))
+    return verdict_of(objections, level_warnings(subject, topology, before, view), admitted)
 
 
-def admit_topology_deletion(old: Mapping[str, Any], around: TopologyView = NOTHING_KNOWN) -> Decision[AdmissionVerdict]:
-    """Judge the deletion of a ClusterTopology: it may be, and its finalizer holds it while it is used (TP-086)."""
+def admit_topology_deletion(old: Mapping[str, Any], view: TopologyView = NOTHING_KNOWN) -> Decision[AdmissionVerdict]:
+    """Return the verdict on the deletion of a ClusterTopology: admitted, with a warning if sets use it (TP-086)."""
     subject = _subject(old)
     cautions = (
-        Caution("metadata.name", shown(subject.name), reason) for reason in _deletion_warnings(subject, old, around)
+        Caution("metadata.name", shown(subject.name), reason) for reason in _deletion_warnings(subject, old, view)
     )
     return verdict_of((), cautions, Refuse.TOPOLOGY_ADMITTED.because(subject))
 
@@ -67,18 +73,16 @@ def topology_view_of(
     topologies: Iterable[Mapping[str, Any]],
     sets: Iterable[Mapping[str, Any]],
     cliques: Collection[PodClique],
-    partial: Iterable[str] = (),
+    incomplete_kinds: Iterable[str] = (),
 ) -> TopologyView:
-    """What manifests are judged by, from objects of an input; None for kinds of which it has none.
+    """Return the view that manifests are compared with, from objects of an input; None for kinds without an object.
 
     Args:
-        topologies, sets: as they are written.
-        cliques: those that read.
-        partial: kinds of which some object was left out, for it does not read.
-
-    What does not read is reported where it is judged; whatever depends on it is not known.
+        topologies, sets: as written; those that cannot be parsed are reported elsewhere.
+        cliques: the PodCliques.
+        incomplete_kinds: kinds of which an object was left out because it cannot be parsed.
     """
-    known, unread = _read_all(topologies)
+    known, unreadable = _read_all(topologies)
     read = [manifest_of(with_defaults(raw))[0] for raw in sets]
     manifests = [one for one in read if one is not None]
     bound = bound_pods_by_set(cliques)
@@ -88,33 +92,33 @@ def topology_view_of(
         effective_topologies(known) if known else None,
         placed,
         users if cliques else None,
-        unreadable_names(unread, known),
-        frozenset(partial) | frozenset({SET_KIND} if len(manifests) < len(read) else ()),
+        unreadable_names(unreadable, known),
+        frozenset(incomplete_kinds) | frozenset({SET_KIND} if len(manifests) < len(read) else ()),
     )
 
 
 def topology_used_in(raw: Mapping[str, Any]) -> str | None:
-    """The topology that a PodCliqueSet uses, be it named or not; empty for none, None where it does not read. Total."""
+    """Return the topology that a PodCliqueSet uses; empty for none, None if its spec cannot be parsed."""
     spec, _ = read_spec(raw.get("spec"))
     return topology_use_of(spec.template).topology if spec is not None else None
 
 
 def _read_all(topologies: Iterable[Mapping[str, Any]]) -> tuple[list[ClusterTopology], list[Ref]]:
-    """Those that read, and where the others stand."""
+    """Return the topologies that can be parsed, and the addresses of the others."""
     known: list[ClusterTopology] = []
-    unread: list[Ref] = []
+    unreadable: list[Ref] = []
     for raw in topologies:
         try:
             known.append(cluster_topology_of(raw))
         except MalformedObject:
-            unread.append(topology_ref(_subject(raw).name, str(raw.get("kind") or TOPOLOGY_KIND)))
-    return known, unread
+            unreadable.append(topology_ref(_subject(raw).name, str(raw.get("kind") or TOPOLOGY_KIND)))
+    return known, unreadable
 
 
-def _deletion_warnings(subject: Ref, old: Mapping[str, Any], around: TopologyView) -> Iterator[Reason]:
-    """Whom a deletion concerns, and whether it waits for them; only what has the finalizer waits."""
-    users = (around.users or {}).get(subject.name, ())
-    if around.users is None:
+def _deletion_warnings(subject: Ref, old: Mapping[str, Any], view: TopologyView) -> Iterator[Reason]:
+    """Yield why a deletion waits for users, or why it does not although there are some."""
+    users = (view.users or {}).get(subject.name, ())
+    if view.users is None:
         yield Warn.USERS_NOT_KNOWN.because(subject)
     elif users and TOPOLOGY_FINALIZER in Fields(old, "", []).part("metadata").texts("finalizers"):
         yield Warn.STILL_USED.because(subject, users=users_text(users))

@@ -1,4 +1,4 @@
-"""Whether the gangs of a set have a place on some nodes, by its topology and by every other, on one page (TP-111)."""
+"""The check of ``grove topology check``: whether the gangs of a set fit on nodes, by each topology (TP-111)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -40,16 +40,16 @@ _CLAIMS: Final = "resource claims"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopologyFit:
-    """What one topology would mean for a set.
+    """The fit of a set's gangs by one topology.
 
     Attributes:
-        name: empty where no topology applies.
-        levels: of it; empty where nobody knows them.
-        because: which topology it is, or why it can place no gang.
-        against: why the set may not come to it, whatever has a place there; empty for its own.
-        outsiders: nodes that are not part of it.
-        fit: None where it can place no gang, or nobody knows.
-        is_unknown: whether nobody knows (TP-128).
+        name: of the topology; empty where none applies.
+        levels: of the topology; empty if unknown.
+        because: why this topology applies, or why no gang can be placed by it.
+        switch_refusals: why the set may not switch to it; empty for its own topology.
+        unlabelled: the nodes that are not part of the topology.
+        fit: of the gangs; None if the topology can place no gang, or if that is unknown.
+        is_unknown: whether that is unknown (TP-128).
     """
 
     name: str
@@ -62,19 +62,22 @@ class TopologyFit:
 
     @property
     def verdict(self) -> FitVerdict:
-        """The worst of its gangs, each for itself."""
+        """The worst verdict on a gang, each gang by itself."""
         if self.fit is None:
             return FitVerdict.UNDECIDED if self.is_unknown else FitVerdict.CANNOT
-        verdicts = {gang.all_pods.verdict for gang in self.fit.gangs}
+        verdicts = {gang.result.verdict for gang in self.fit.gangs}
         return next((one for one in (FitVerdict.CANNOT, FitVerdict.UNDECIDED) if one in verdicts), FitVerdict.FITS)
 
 
 @dataclass(frozen=True, slots=True)
 class TopologyCheck:
-    """A set on its own topology, and on each other in turn.
+    """The fit of one set by its own topology and by every other.
 
     Attributes:
-        refused: what admission objects to, where the set is in no cluster yet and would fit (TP-129).
+        root: the set.
+        own: by the topology that the set uses.
+        others: by every other topology, by name.
+        objections: of admission, for a set that is not in the cluster yet (TP-129).
     """
 
     root: Ref
@@ -84,37 +87,37 @@ class TopologyCheck:
 
     @property
     def is_success(self) -> bool:
-        """Whether every gang has a place by the topology of the set, and the set may be made (TP-114)."""
+        """Whether every gang fits by the topology of the set, and admission accepts the set (TP-114)."""
         return self.own.verdict is FitVerdict.FITS and not self.objections
 
 
-def check_topology(snapshot: Snapshot, nodes: Iterable[Node], tenants: Iterable[PodOnNode]) -> TopologyCheck:
-    """Whether each gang of a set has a place (TP-100 to TP-120).
+def check_topology(snapshot: Snapshot, nodes: Iterable[Node], pods: Iterable[PodOnNode]) -> TopologyCheck:
+    """Return whether each gang of a set fits on nodes (TP-100 to TP-120).
 
     Args:
-        snapshot: of the set, with the topologies there are.
-        nodes: all of them.
-        tenants: the pods on them; those of the set itself take nothing, for it is they that are placed.
+        snapshot: of the set, with all topologies.
+        nodes: of the cluster.
+        pods: the pods on the nodes; pods of the set itself are not subtracted, since they are what is placed.
     """
     root, judgement = snapshot.root.ref, judge_topology(snapshot)
     because = too_large(snapshot)
     if because is not None:
         own = TopologyFit(name=judgement.name, levels=(), because=(because,), fit=None, is_unknown=True)
         return TopologyCheck(root, own, ())
-    ask = _SetOnNodes(snapshot, nodes, tuple(tenants))
+    fit_check = _SetFitCheck(snapshot, nodes, tuple(pods))
     applies = judgement.resolution not in {TopologyResolution.NONE, TopologyResolution.OFF}
     if judgement.resolution is TopologyResolution.USED or not applies:
         levels = (levels_of(snapshot, judgement.name) or ()) if applies else ()
-        own = ask.on(judgement.name if applies else "", levels, judgement.because)
+        own = fit_check.fit_by(judgement.name if applies else "", levels, judgement.because)
     else:
         own = _cannot_place(snapshot, judgement)
     others = sorted(snapshot.topologies.keys() - {judgement.name}) if applies else ()
     refused = tuple(_admission_objections(snapshot)) if own.fit is not None else ()
-    return TopologyCheck(root, own, tuple(ask.other(name, judgement.name) for name in others), refused)
+    return TopologyCheck(root, own, tuple(fit_check.fit_by_other(name, judgement.name) for name in others), refused)
 
 
 def _cannot_place(snapshot: Snapshot, judgement: TopologyJudgement) -> TopologyFit:
-    """The set's own topology where it can place no gang, or nobody knows."""
+    """Return the fit by the set's own topology if that can place no gang, or if this is unknown."""
     found = snapshot.topologies.get(judgement.name)
     is_unknown = judgement.resolution is TopologyResolution.UNKNOWN
     to_add = (Fit.TOPOLOGIES_TO_ADD.because(snapshot.root.ref),) if is_unknown else ()
@@ -128,7 +131,7 @@ def _cannot_place(snapshot: Snapshot, judgement: TopologyJudgement) -> TopologyF
 
 
 def _admission_objections(snapshot: Snapshot) -> Iterator[Objection]:
-    """What admission would say to a set that is new; one that is there was admitted."""
+    """Yield the objections of admission to a set that is not in the cluster yet."""
     root = snapshot.root
     if root.uid:
         return
@@ -141,43 +144,46 @@ def _admission_objections(snapshot: Snapshot) -> Iterator[Objection]:
         pods=(),
         device_requests=(),
     )
-    around = TopologyView(snapshot.topologies or None)
-    found = objections_to(root.ref, manifest, None, snapshot.configuration, around)
+    view = TopologyView(snapshot.topologies or None)
+    found = objections_to(root.ref, manifest, None, snapshot.configuration, view)
     yield from sorted(found, key=lambda one: one.sort_key)
 
 
-class _SetOnNodes:
-    """What the gangs of a set ask of some nodes: the same by every topology, and worked out once."""
+class _SetFitCheck:
+    """The fit check of one set; what is the same for every topology is computed once."""
 
-    def __init__(self, snapshot: Snapshot, nodes: Iterable[Node], tenants: tuple[PodOnNode, ...]) -> None:
+    def __init__(self, snapshot: Snapshot, nodes: Iterable[Node], pods: tuple[PodOnNode, ...]) -> None:
         root = snapshot.root.ref
         self.snapshot = snapshot
-        self.free = free_capacity_of(nodes, tenants, (root.namespace, root.name))
-        shunned = {
-            name for one in tenants if one.owner != (root.namespace, root.name) for name in one.repelled_namespaces
+        self.free = free_capacity_of(nodes, pods, (root.namespace, root.name))
+        avoided_namespaces = {
+            name for one in pods if one.owner != (root.namespace, root.name) for name in one.repelled_namespaces
         }
-        common = {"pods on nodes that keep others away"} if shunned & {"", root.namespace} else set()
+        extra_for_all = {"pods on nodes that keep others away"} if avoided_namespaces & {"", root.namespace} else set()
         template = snapshot.root.spec.template
-        claiming = _cliques_with_added_claims(snapshot)
+        with_added_claims = _cliques_with_added_claims(snapshot)
         self.demands = {
-            clique.name: _demand(clique.spec.pod_spec, common | ({_CLAIMS} if clique.name in claiming else set()))
+            clique.name: _demand(
+                clique.spec.pod_spec, extra_for_all | ({_CLAIMS} if clique.name in with_added_claims else set())
+            )
             for clique in template.cliques
         }
         self.gangs = [gang for replica in blueprint_of(snapshot) for gang in replica.gangs]
 
-    def on(self, name: str, levels: Levels, because: tuple[Reason, ...]) -> TopologyFit:
-        """By one topology."""
-        placing = GangTopology(name, dict(levels))
-        gangs = tuple(_gang_request(self.snapshot, gang, placing, self.demands) for gang in self.gangs)
+    def fit_by(self, name: str, levels: Levels, because: tuple[Reason, ...]) -> TopologyFit:
+        """Return the fit by one topology."""
+        gang_topology = GangTopology(name, dict(levels))
+        gangs = tuple(_gang_request(self.snapshot, gang, gang_topology, self.demands) for gang in self.gangs)
         fit = fit_gangs(gangs, self.free, levels, self.snapshot.root.ref)
-        outsiders = unlabelled_nodes(self.free, levels)
-        return TopologyFit(name=name, levels=levels, because=because, unlabelled=outsiders, fit=fit)
+        unlabelled = unlabelled_nodes(self.free, levels)
+        return TopologyFit(name=name, levels=levels, because=because, unlabelled=unlabelled, fit=fit)
 
-    def other(self, name: str, before: str) -> TopologyFit:
-        """By a topology that the set might come to.
+    def fit_by_other(self, name: str, current: str) -> TopologyFit:
+        """Return the fit by a topology that the set does not use.
 
         Args:
-            before: the one it has.
+            name: of the topology.
+            current: name of the topology that the set uses.
         """
         snapshot = self.snapshot
         root, levels = snapshot.root.ref, snapshot.topologies[name].levels
@@ -186,22 +192,22 @@ class _SetOnNodes:
             refusals.append(Refuse.TOPOLOGY_LEAVING.because(root))
         bound = sum(bound_pods_of(clique, snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques)
         if bound:
-            refusals.append(Refuse.TOPOLOGY_LOCKED.because(root, before=before, scheduled=bound))
+            refusals.append(Refuse.TOPOLOGY_LOCKED.because(root, before=current, scheduled=bound))
         order = [level.domain for level in levels]
         broader = (
-            broader_than_parent(one, which, order)
+            broader_than_parent(one, position, order)
             for one in constrained_levels(snapshot.root.spec.template)
-            for which in range(len(one.constraint.domains))
+            for position in range(len(one.constraint.domains))
         )
         refusals += [Refuse.BROADER_THAN_PARENT.because(root, **facts) for facts in broader if facts]
         lacking = tuple(missing_domains(snapshot, name, levels))
         if lacking:
             return TopologyFit(name=name, levels=levels, because=lacking, switch_refusals=tuple(refusals), fit=None)
-        return replace(self.on(name, levels, ()), switch_refusals=tuple(refusals))
+        return replace(self.fit_by(name, levels, ()), switch_refusals=tuple(refusals))
 
 
 def _gang_request(
-    snapshot: Snapshot, gang: GangPart, placing: GangTopology, demands: Mapping[str, PodDemand]
+    snapshot: Snapshot, gang: GangPart, gang_topology: GangTopology, demands: Mapping[str, PodDemand]
 ) -> GangRequest:
     cliques = tuple(
         CliqueRequest(
@@ -214,23 +220,23 @@ def _gang_request(
         )
         for part in gang.cliques
     )
-    return GangRequest(gang.name, cliques, placement_of(snapshot.root, gang, placing))
+    return GangRequest(gang.name, cliques, placement_of(snapshot.root, gang, gang_topology))
 
 
 def _cliques_with_added_claims(snapshot: Snapshot) -> AbstractSet[str]:
-    """Cliques of the template whose pods get claims besides those of their pod specs: shared ones, and for MNNVL."""
+    """Return the cliques whose pods get claims that their pod specs lack: shared claims, and those for MNNVL."""
     template = snapshot.root.spec.template
     every = {clique.name for clique in template.cliques}
     sharing = (template.resource_sharing, *(one.resource_sharing for one in template.pod_clique_scaling_groups))
-    fabric = judge_mnnvl(snapshot)
+    mnnvl = judge_mnnvl(snapshot)
     if any(sharing) or any(clique.resource_sharing for clique in template.cliques):
         return every
-    if fabric.is_wanted or clique_domains_of(snapshot, fabric).templates:
+    if mnnvl.is_wanted or clique_domains_of(snapshot, mnnvl).templates:
         return every
     return {name for name, annotations in mnnvl_annotations_of(snapshot).items() if scope_of(annotations) is not None}
 
 
-def _demand(pod_spec: Mapping[str, Any], besides: AbstractSet[str]) -> PodDemand:
-    """What a pod of a clique asks for, and what besides has to do with where it may be."""
+def _demand(pod_spec: Mapping[str, Any], extra: AbstractSet[str]) -> PodDemand:
+    """Return the demand of a pod, with further constraints on its node that are not checked here."""
     demand = pod_demand_of(pod_spec)
-    return demand._replace(unseen=tuple(sorted({*demand.unseen, *besides})))
+    return demand._replace(unseen=tuple(sorted({*demand.unseen, *extra})))

@@ -1,4 +1,4 @@
-"""What will happen to one ClusterTopology, write after write, if nobody else acts."""
+"""The forecast for one ClusterTopology: the writes of the next rounds if nothing else changes."""
 
 from dataclasses import replace
 
@@ -12,29 +12,29 @@ from grove_core.resources.after_write import after_write
 from grove_core.resources.cluster_topology import cluster_topology_of
 
 
-def forecast_topology(moment: TopologySnapshot) -> Forecast:
-    """The rounds until rest (TP-048); a topology is written to at most twice in a row: made, then held."""
-    plan = reconcile_topology(moment)
-    told, rounds = forecast_of(plan, moment.now), [round_of(plan, 1, moment.now)]
+def forecast_topology(snapshot: TopologySnapshot) -> Forecast:
+    """Return the rounds until no write is left (TP-048): at most a creation, then a write of the finalizer."""
+    plan = reconcile_topology(snapshot)
+    forecast, rounds = forecast_of(plan, snapshot.now), [round_of(plan, 1, snapshot.now)]
     while plan.steps:
-        moment = _next_snapshot(moment, plan.steps)
-        if moment.topology is None:
+        snapshot = _next_snapshot(snapshot, plan.steps)
+        if snapshot.topology is None:
             break
-        plan = reconcile_topology(moment)
+        plan = reconcile_topology(snapshot)
         if plan.steps or plan.withheld != rounds[-1].withheld:
-            rounds.append(round_of(plan, len(rounds) + 1, moment.now))
-    return replace(told, rounds=tuple(rounds), complete=True)
+            rounds.append(round_of(plan, len(rounds) + 1, snapshot.now))
+    return replace(forecast, rounds=tuple(rounds), complete=True)
 
 
-def _next_snapshot(moment: TopologySnapshot, steps: tuple[Step, ...]) -> TopologySnapshot:
-    """The next look, if the server took them."""
-    topology = moment.topology
+def _next_snapshot(snapshot: TopologySnapshot, steps: tuple[Step, ...]) -> TopologySnapshot:
+    """Return the snapshot after the steps succeeded."""
+    topology = snapshot.topology
     for step in steps:
         if isinstance(step.action, Make):
-            made = cluster_topology_of(thaw(step.action.manifest))
-            topology = replace(made, uid=invented_uid(step.target), resource_version="1")
+            created = cluster_topology_of(thaw(step.action.manifest))
+            topology = replace(created, uid=invented_uid(step.target), resource_version="1")
         elif topology is not None and step.target == topology.ref:
             topology = after_write(topology, step.action)
     if topology is not None and topology.deleting and not topology.finalizers:
         topology = None
-    return replace(moment, topology=topology, shadowed=None, attempts=())
+    return replace(snapshot, topology=topology, shadowed=None, attempts=())

@@ -1,4 +1,4 @@
-"""Who would be affected by a change of a topology, on one page: a cluster and the new levels in, gang by gang out."""
+"""The impact of ``grove topology impact``: what a change of a topology does to each PodGang of each set."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -21,24 +21,24 @@ from grove_core.snapshot.snapshot import Snapshot
 
 @unique
 class GangChange(Enum):
-    """What becomes of a PodGang when the levels of its topology change."""
+    """What happens to a PodGang when the levels of its topology change."""
 
     FOLLOWS = "Follows"
-    """It says what they say now: nothing of the set is placed."""
+    """It is updated to the new levels: no pod of the set is placed."""
     STAYS = "Stays"
-    """It stays as it is, though the topology says otherwise: pods of the set are placed, or a domain is gone."""
+    """It keeps constraints that differ from the topology: pods of the set are placed, or a domain is gone."""
     SAME = "Same"
-    """It says the same as before."""
+    """Its constraints do not change."""
     WAITS = "Waits"
-    """It is not there, and is not made."""
+    """It does not exist, and its creation is withheld."""
     MADE = "Made"
-    """It is not there yet, and is made by the new levels."""
+    """It does not exist yet, and is created by the new levels."""
     UNKNOWN = "Unknown"
-    """PodGangs were not collected, or are too many."""
+    """PodGangs were not collected, or there are too many."""
 
 
 class GangImpact(NamedTuple):
-    """What becomes of one PodGang."""
+    """What happens to one PodGang, and why."""
 
     name: str
     change: GangChange
@@ -47,11 +47,12 @@ class GangImpact(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SetImpact:
-    """What becomes of the PodGangs of one set.
+    """What happens to the PodGangs of one set.
 
     Attributes:
-        by_default: whether it names no topology.
-        after: how it would stand to its topology.
+        root: the set.
+        by_default: whether it uses the topology without naming it.
+        after: the judgement on its topology after the change.
         gangs: sorted by name.
     """
 
@@ -62,11 +63,11 @@ class SetImpact:
 
 
 def set_impacts_of(cluster: Cluster, changed: ClusterTopology, now: datetime) -> tuple[SetImpact, ...]:
-    """Every set that uses the topology, and what becomes of its PodGangs (TP-124); sorted by namespace and name.
+    """Return what a change of a topology does to each set that uses it (TP-124); by namespace and name.
 
     Args:
-        cluster: as it is.
-        changed: the topology as it would be.
+        cluster: before the change.
+        changed: the topology after the change.
         now: aware UTC.
     """
     after = replace(cluster, topologies={**cluster.topologies, changed.ref.name: changed})
@@ -88,11 +89,11 @@ def _gang_impacts(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[
     if because is not None:
         yield GangImpact(snapshot.root.ref.name, GangChange.UNKNOWN, (because,))
         return
-    there = {gang.ref.name: gang for gang in snapshot.gangs}
-    unknown = bool(snapshot.root.uid) and not there and "PodGang" not in snapshot.complete
+    existing = {gang.ref.name: gang for gang in snapshot.gangs}
+    unknown = bool(snapshot.root.uid) and not existing and "PodGang" not in snapshot.complete
     for replica in blueprint_of(snapshot):
         for part in replica.gangs:
-            gang = there.get(part.name)
+            gang = existing.get(part.name)
             if unknown:
                 yield GangImpact(part.name, GangChange.UNKNOWN, ())
             elif gang is None:

@@ -158,7 +158,7 @@ def _as_configured(loaded: Loaded) -> Cluster:
 def _around(one: TopologyUsage, cluster: Cluster, *, by_placed: bool = False) -> TopologyView:
     """What admission would see; nothing of users where not all are known, nor, ``by_placed``, all their pods."""
     users = tuple(TopologyUser(user.namespace, user.name, user.bound or 0) for user in one.users)
-    known = not (one.unknown if by_placed else not one.users_are_known)
+    known = not (one.not_collected if by_placed else not one.users_are_known)
     counted = not by_placed or all(user.bound is not None for user in one.users)
     return TopologyView(topologies=cluster.topologies, users={one.name: users} if known and counted else None)
 

@@ -213,9 +213,9 @@ class CacheView:
                 TopologyUser(*root_key, self._set_caches[root_key].bound)
                 for root_key in sorted(self.topologies.users(name))
             ),
-            told=self.configuration.topology,
+            settings=self.configuration.topology,
             now=now,
-            unknown=tuple(sorted(KINDS_THAT_SHOW_USE & (self._lost.keys() | broken))),
+            not_collected=tuple(sorted(KINDS_THAT_SHOW_USE & (self._lost.keys() | broken))),
             attempts=attempts,
             shadowed=self.topologies.shadowed(name),
         )

@@ -59,9 +59,9 @@ def _head(one: TopologyFit, *, refused: bool = False) -> tuple[Span | str, ...]:
 
 def _at_once(one: TopologyFit) -> str:
     """What a verdict on each gang for itself leaves out."""
-    if one.fit is None or one.verdict is not FitVerdict.FITS or one.fit.all_gangs.verdict is FitVerdict.FITS:
+    if one.fit is None or one.verdict is not FitVerdict.FITS or one.fit.result.verdict is FitVerdict.FITS:
         return ""
-    return f", each gang for itself; all at once {_WORDS[one.fit.all_gangs.verdict][0]}"
+    return f", each gang for itself; all at once {_WORDS[one.fit.result.verdict][0]}"
 
 
 def _body(page: Page, one: TopologyFit, *, verbose: bool) -> None:
@@ -78,14 +78,16 @@ def _body(page: Page, one: TopologyFit, *, verbose: bool) -> None:
 
 
 def _gang(page: Page, gang: GangFit, *, verbose: bool) -> None:
-    asks = ", ".join(amount_text(resource, amount) for resource, amount in gang.asks if resource != PODS)
+    asks = ", ".join(amount_text(resource, amount) for resource, amount in gang.requested if resource != PODS)
     size = f"{plural(gang.pods, 'pod')}{f'; {asks}' if asks else ''}"
-    page.add("    ", _WORDS[gang.all_pods.verdict], f"  {_names(gang.names)} ({size})")
-    _fitting(page, "      ", gang.all_pods, verbose=verbose)
-    if gang.minimum_pods is not None:
-        page.add(f"      the {plural(gang.minimum, 'pod')} that it needs to start: ", _WORDS[gang.minimum_pods.verdict])
-        if gang.minimum_pods.verdict is not gang.all_pods.verdict:
-            _fitting(page, "        ", gang.minimum_pods, verbose=verbose)
+    page.add("    ", _WORDS[gang.result.verdict], f"  {_names(gang.names)} ({size})")
+    _fitting(page, "      ", gang.result, verbose=verbose)
+    if gang.minimum_result is not None:
+        page.add(
+            f"      the {plural(gang.minimum, 'pod')} that it needs to start: ", _WORDS[gang.minimum_result.verdict]
+        )
+        if gang.minimum_result.verdict is not gang.result.verdict:
+            _fitting(page, "        ", gang.minimum_result, verbose=verbose)
     if gang.guaranteed:
         for words in _promises(gang.guaranteed):
             page.add(f"      guaranteed: {words}")
@@ -100,14 +102,14 @@ def _together(page: Page, fit: SetFit, *, verbose: bool) -> None:
     """All gangs at once, where there are several."""
     gangs = sum(len(gang.names) for gang in fit.gangs)
     if gangs > 1:
-        page.add("    ", _WORDS[fit.all_gangs.verdict], f"  the {gangs:,} gangs at once")
-        if all(gang.all_pods.verdict is not FitVerdict.CANNOT for gang in fit.gangs):  # else it was told why
-            _fitting(page, "      ", fit.all_gangs, verbose=verbose)
+        page.add("    ", _WORDS[fit.result.verdict], f"  the {gangs:,} gangs at once")
+        if all(gang.result.verdict is not FitVerdict.CANNOT for gang in fit.gangs):  # else it was told why
+            _fitting(page, "      ", fit.result, verbose=verbose)
 
 
 def _fitting(page: Page, indent: str, fitting: FitResult, *, verbose: bool) -> None:
     _told(page, indent, fitting.because)
-    for place in fitting.places if verbose else ():
+    for place in fitting.assignments if verbose else ():
         page.add(f"{indent}  {place.node}: {plural(place.pods, 'pod')} of {place.clique}")
 
 

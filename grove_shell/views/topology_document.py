@@ -75,7 +75,7 @@ def _surveyed(one: TopologyUsage) -> Json:
         "state": one.state.value,
         "finalizer": one.has_finalizer,
         "locked": one.locked,
-        "notCollected": list(one.unknown),
+        "notCollected": list(one.not_collected),
         "users": [_user(user) for user in one.users],
         "because": [reason_as_json(reason) for reason in (*one.because, *one.lock)],
     }
@@ -99,7 +99,7 @@ def _topology(one: TopologyFit) -> Json:
         "against": [reason_as_json(reason) for reason in one.switch_refusals],
         "nodesWithoutLabels": {"labels": dict(one.unlabelled.lacking), "names": list(one.unlabelled.names)},
         "gangs": [_gang(gang) for gang in one.fit.gangs] if one.fit is not None else [],
-        "together": _fitting(one.fit.all_gangs) if one.fit is not None else None,
+        "together": _fitting(one.fit.result) if one.fit is not None else None,
     }
 
 
@@ -108,10 +108,10 @@ def _gang(gang: GangFit) -> Json:
         "names": list(gang.names),
         "pods": gang.pods,
         "minimum": gang.minimum,
-        "asks": {resource: _amount(amount) for resource, amount in gang.asks},
+        "asks": {resource: _amount(amount) for resource, amount in gang.requested},
         "guaranteed": [_promise(one) for one in gang.guaranteed],
-        **_fitting(gang.all_pods),
-        "started": _fitting(gang.minimum_pods) if gang.minimum_pods is not None else None,
+        **_fitting(gang.result),
+        "started": _fitting(gang.minimum_result) if gang.minimum_result is not None else None,
         "preferred": [{**_promise(promise), **_fitting(fitting)} for promise, fitting in gang.preferred],
     }
 
@@ -121,7 +121,7 @@ def _fitting(fitting: FitResult) -> Json:
         "verdict": fitting.verdict.value,
         "domain": fitting.domain or None,
         "because": [reason_as_json(reason) for reason in fitting.because],
-        "places": [place._asdict() for place in fitting.places],
+        "places": [place._asdict() for place in fitting.assignments],
     }
 
 

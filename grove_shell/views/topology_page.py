@@ -131,7 +131,7 @@ def _paragraph(page: Page, one: TopologyUsage, *, is_unapplied: bool) -> None:
     if one.state is TopologyState.HELD and not one.has_finalizer:
         page.add((f"  it has no finalizer {TOPOLOGY_FINALIZER} yet: a deletion would not wait", "yellow"))
     if one.locked is None:
-        kinds = " and ".join(f"{kind}s" for kind in one.unknown) or "PodCliques"
+        kinds = " and ".join(f"{kind}s" for kind in one.not_collected) or "PodCliques"
         why = "only manifests were read, nothing of a cluster" if is_unapplied else f"{kinds} were not collected"
         page.add((f"  whether its levels are locked is not known: {why}", "bold magenta"))
 

@@ -217,7 +217,7 @@ class Topologies:
             self.existing.by_name if self.existing.is_known else None,
             self.bound.of_sets if self.bound.is_known else None,
             unreadable=self.existing.unreadable,
-            partial=_CLIQUES if self.bound.unread else _NONE,
+            incomplete_kinds=_CLIQUES if self.bound.unread else _NONE,
         )
 
     def around_topology(self, name: str) -> TopologyView:
@@ -227,5 +227,5 @@ class Topologies:
         homes = sorted(self.uses.users.of(name))
         return TopologyView(
             users={name: tuple(TopologyUser(*home, self.bound.of_sets.get(home, 0)) for home in homes)},
-            partial=(_CLIQUES if self.bound.unread else _NONE) | (_SETS if self.uses.unread else _NONE),
+            incomplete_kinds=(_CLIQUES if self.bound.unread else _NONE) | (_SETS if self.uses.unread else _NONE),
         )

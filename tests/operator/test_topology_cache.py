@@ -240,7 +240,7 @@ def test_tp052_a_pod_that_is_bound_counts_before_any_status_says_so() -> None:
     cache = shelves_of(lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2)), *moves]))
     seen = cache.observation(key_of_topology("aws"), NOW)
     assert isinstance(seen, TopologySnapshot)
-    assert [user.scheduled for user in seen.placed] == [1]
+    assert [user.scheduled for user in seen.placed_users] == [1]
 
 
 def test_tp046_a_clique_that_goes_with_its_pods_wakes_the_topology() -> None:
@@ -303,12 +303,12 @@ def test_tp042_what_is_not_shown_is_not_known() -> None:
     cache = shelves_of(cluster)
     topology = cache.observation(key_of_topology("aws"), NOW)
     assert isinstance(topology, TopologySnapshot)
-    assert (topology.users[0].text, topology.unknown) == ("ml/llm", ())
+    assert (topology.users[0].text, topology.not_collected) == ("ml/llm", ())
     assert "TopologyNotCollected" not in held_for(cache)
     cache.lose("PodClique", "forbidden")
     topology = cache.observation(key_of_topology("aws"), NOW)
     assert isinstance(topology, TopologySnapshot)
-    assert topology.unknown == ("PodClique",)
+    assert topology.not_collected == ("PodClique",)
 
     cache.replace("PodClique", (), "9")
     cache.lose(TOPOLOGY_KIND, "forbidden")

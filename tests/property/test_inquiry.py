@@ -142,7 +142,7 @@ def test_cl007_the_address_of_an_object_is_looked_up_once(monkeypatch: pytest.Mo
         walks.append(name)
         return shared_domain_ref(snapshot, name)
 
-    monkeypatch.setattr("grove_core.inquiry.shared_domain", counted)
+    monkeypatch.setattr("grove_core.inquiry.shared_domain_ref", counted)
     assert list(Inquiry(snapshot, plan, "ComputeDomain", "llm-4-cd").findings())
     assert len(walks) <= 2
 

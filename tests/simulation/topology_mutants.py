@@ -154,9 +154,9 @@ def lets_go_of_all(moment: TopologySnapshot) -> Plan:
 def keeps_all_topologies(moment: TopologySnapshot) -> Plan:
     """Every topology has the levels that are configured for the default one."""
     plan, found = reconcile_topology(moment), moment.topology
-    if found is None or moment.is_default or found.levels == moment.told.levels or not moment.told.enabled:
+    if found is None or moment.is_default or found.levels == moment.settings.levels or not moment.settings.enabled:
         return plan
-    levels = tuple(FrozenMap(level._asdict()) for level in moment.told.levels)
+    levels = tuple(FrozenMap(level._asdict()) for level in moment.settings.levels)
     wanted = Apply(FrozenMap({"spec": FrozenMap({"levels": levels})}), found.guard)
     return with_steps(plan, step_of(Stage.WORKLOAD, found.ref, wanted, plan))
 

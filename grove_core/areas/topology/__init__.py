@@ -1,1 +1,1 @@
-"""Topologies: which one a set uses, what its gangs are told of it, and who may change it (specs/topology.md)."""
+"""Topologies: which one a set uses, the constraints of its PodGangs, and changes of topologies (specs/topology.md)."""

@@ -1,4 +1,4 @@
-"""Admission of what a set says of its topology (TP-060 to TP-075)."""
+"""Admission of the topology name and constraints of a PodCliqueSet (TP-060 to TP-075)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -29,22 +29,22 @@ _STRENGTHS: Final = ("required", "preferred")  # the domains of a constraint, in
 
 
 class TopologyView(NamedTuple):
-    """What admission is told of the cluster; None for what is not known.
+    """The part of the cluster that admission compares with; None for what is unknown.
 
     Attributes:
         topologies: by name.
-        scheduled: (namespace, name) of a set -> how many of its pods are bound to nodes; a set without any may be left
-            out.
-        users: topology -> who uses it, implicitly too.
-        obscured: names of topologies that are there and cannot be read.
-        partial: kinds of which some object cannot be read: there may be more users, and more pods, than are known.
+        scheduled: (namespace, name) of a set -> number of its pods that are bound to nodes; sets without any may be
+            left out.
+        users: topology -> the sets that use it, by name or by default.
+        unreadable: names of topologies that exist and cannot be parsed.
+        incomplete_kinds: kinds of which an object cannot be parsed, so that users or pods may be missing above.
     """
 
     topologies: Mapping[str, ClusterTopology] | None = None
     scheduled: Mapping[tuple[str, str], int] | None = None
     users: Mapping[str, tuple[TopologyUser, ...]] | None = None
     unreadable: frozenset[str] = frozenset()
-    partial: frozenset[str] = frozenset()
+    incomplete_kinds: frozenset[str] = frozenset()
 
 
 NOTHING_KNOWN: Final = TopologyView()
@@ -55,15 +55,23 @@ def objections_to(
     new: Manifest,
     old: Manifest | None,
     configuration: Configuration,
-    around: TopologyView = NOTHING_KNOWN,
+    view: TopologyView = NOTHING_KNOWN,
 ) -> Iterator[Objection]:
-    """Every objection to what a set says of its topology."""
-    case = _SetView(new, old, configuration, around)
+    """Yield every objection to the topology name and constraints of a set.
+
+    Args:
+        subject: the set.
+        new: its manifest.
+        old: its manifest before the update; None if it is created.
+        configuration: of the operator.
+        view: the topologies, users and bound pods of the cluster.
+    """
+    update = _SetUpdate(new, old, configuration, view)
     own = new_violations(
-        _manifest_violations(case),
-        _manifest_violations(_SetView(old, None, configuration, around)) if old is not None else (),
+        _manifest_violations(update),
+        _manifest_violations(_SetUpdate(old, None, configuration, view)) if old is not None else (),
     )
-    for found in (*own, *_reference_violations(case), *_domain_violations(case), *_change_violations(case)):
+    for found in (*own, *_reference_violations(update), *_domain_violations(update), *_change_violations(update)):
         yield found.objection(subject)
 
 
@@ -72,43 +80,43 @@ def warnings_to(
     new: Manifest,
     old: Manifest | None,
     configuration: Configuration,
-    around: TopologyView = NOTHING_KNOWN,
+    view: TopologyView = NOTHING_KNOWN,
 ) -> Iterator[Caution]:
-    """What is probably not meant, or could not be judged."""
-    for found in _warnings(_SetView(new, old, configuration, around)):
+    """Yield warnings on what is probably a mistake, or could not be checked; arguments as in objections_to."""
+    for found in _warnings(_SetUpdate(new, old, configuration, view)):
         yield found.caution(subject)
 
 
-class _SetView:
-    """A manifest with what is asked of it again and again.
+class _SetUpdate:
+    """A set that is created or updated, with what several checks need.
 
     Attributes:
-        is_new: whether its reference is judged: the set is new, or names another topology than before.
-        known: the topologies by name; None where nobody knows them, or the one that counts cannot be read.
-        levels: of the topology that counts; None where nobody knows.
-        scheduled: how many of its pods are bound to nodes; None where nobody knows.
+        is_new: whether the topology reference is checked: the set is new, or names another topology than before.
+        known: the topologies by name; None if they are unknown, or if the set's own one cannot be parsed.
+        topology: the set's own one; None if it is unknown or missing.
+        scheduled: number of its pods that are bound to nodes; None if unknown.
     """
 
     def __init__(
-        self, manifest: Manifest, old: Manifest | None, configuration: Configuration, around: TopologyView
+        self, manifest: Manifest, old: Manifest | None, configuration: Configuration, view: TopologyView
     ) -> None:
         self.manifest = manifest
-        self.around = around
-        self.told = configuration.topology
+        self.view = view
+        self.settings = configuration.topology
         self.use = topology_use_of(manifest.spec.template)
         self.constrained = tuple(constrained_levels(manifest.spec.template))
         self.old = old
-        self.before: TopologyUse | None = topology_use_of(old.spec.template) if old is not None else None
-        self.is_new = self.before is None or self.before.named != self.use.named
-        self.known = None if self.use.topology in around.unreadable else around.topologies
+        self.previous_use: TopologyUse | None = topology_use_of(old.spec.template) if old is not None else None
+        self.is_new = self.previous_use is None or self.previous_use.named != self.use.named
+        self.known = None if self.use.topology in view.unreadable else view.topologies
         self.topology = (self.known or {}).get(self.use.topology)
-        seen = (around.scheduled or {}).get((manifest.namespace or "default", manifest.name), 0)
-        is_sure = around.scheduled is not None and CLIQUE_KIND not in around.partial
-        self.scheduled = seen if seen or is_sure else None
+        bound = (view.scheduled or {}).get((manifest.namespace or "default", manifest.name), 0)
+        is_complete = view.scheduled is not None and CLIQUE_KIND not in view.incomplete_kinds
+        self.scheduled = bound if bound or is_complete else None
 
     @property
-    def place(self) -> str:
-        """Where the reference stands; the first constraint where it is not written."""
+    def reference_path(self) -> str:
+        """The path of the topology name; of the first constraint if no name is written."""
         if self.manifest.spec.template.cluster_topology_name or not self.constrained:
             return NAME
         named = (f"{one.path}.topologyName" for one in self.constrained if one.constraint.topology_name)
@@ -116,17 +124,18 @@ class _SetView:
 
     @property
     def levels(self) -> Levels | None:
+        """The levels of the set's topology; None if unknown."""
         if self.topology is not None:
             return self.topology.levels
-        return (self.told.levels or None) if self.use.topology == DEFAULT_TOPOLOGY else None
+        return (self.settings.levels or None) if self.use.topology == DEFAULT_TOPOLOGY else None
 
 
-def _manifest_violations(case: _SetView) -> Iterator[Violation]:
-    """TP-063, TP-067, TP-068, TP-070: what the manifest alone says wrong."""
-    use, written = case.use, case.manifest.spec.template.cluster_topology_name
+def _manifest_violations(update: _SetUpdate) -> Iterator[Violation]:
+    """Violations that show in the manifest alone (TP-063, TP-067, TP-068, TP-070)."""
+    use, written = update.use, update.manifest.spec.template.cluster_topology_name
     if written and not use.constraints:
         yield Violation(NAME, written, Refuse.NAMED_WITHOUT_CONSTRAINT, {})
-    for one in case.constrained:
+    for one in update.constrained:
         constraint = one.constraint
         if not any(constraint.domains):
             yield Violation(one.path, "none", Refuse.CONSTRAINT_EMPTY, {})
@@ -139,109 +148,124 @@ def _manifest_violations(case: _SetView) -> Iterator[Violation]:
             )
 
 
-def _reference_violations(case: _SetView) -> Iterator[Violation]:
-    """TP-060, TP-061, TP-064: judged where it is new, or a set that outlived its topology could never be changed."""
-    name, known = case.use.topology, case.known
-    if not case.is_new or not name:
+def _reference_violations(update: _SetUpdate) -> Iterator[Violation]:
+    """Violations of a new topology reference (TP-060, TP-061, TP-064).
+
+    An unchanged reference is not checked, or a set whose topology was deleted could never be updated.
+    """
+    name, known = update.use.topology, update.known
+    if not update.is_new or not name:
         return
-    if not case.told.enabled:
-        if case.use.named:
-            yield Violation(case.place, name, Refuse.NAMED_WHILE_OFF, {})
-    elif known is not None and case.topology is None and case.use.named:
-        if name != DEFAULT_TOPOLOGY or not case.told.levels:
+    if not update.settings.enabled:
+        if update.use.named:
+            yield Violation(update.reference_path, name, Refuse.NAMED_WHILE_OFF, {})
+    elif known is not None and update.topology is None and update.use.named:
+        if name != DEFAULT_TOPOLOGY or not update.settings.levels:
             facts = {"known": listed(known), "meant": did_you_mean(name, known)}
-            yield Violation(case.place, name, Refuse.TOPOLOGY_UNKNOWN, facts)
-    elif case.topology is not None and case.topology.deleting:
-        yield Violation(case.place, name, Refuse.TOPOLOGY_LEAVING, {})
+            yield Violation(update.reference_path, name, Refuse.TOPOLOGY_UNKNOWN, facts)
+    elif update.topology is not None and update.topology.deleting:
+        yield Violation(update.reference_path, name, Refuse.TOPOLOGY_LEAVING, {})
 
 
-def _domain_violations(case: _SetView) -> Iterator[Violation]:
-    """TP-065, TP-066: domains that the topology does not have, or has in another order."""
-    levels = case.levels
-    moved = case.is_new or (case.old is not None and _domains_by_owner(case.old) != _domains_by_owner(case.manifest))
-    if levels is None or not case.told.enabled or not moved:
+def _domain_violations(update: _SetUpdate) -> Iterator[Violation]:
+    """Domains that the topology lacks, or has in another order (TP-065, TP-066)."""
+    levels = update.levels
+    is_judged = update.is_new or (
+        update.old is not None and _domains_by_owner(update.old) != _domains_by_owner(update.manifest)
+    )
+    if levels is None or not update.settings.enabled or not is_judged:
         return
     order = [level.domain for level in levels]
-    for one in case.constrained:
-        for which, domain in enumerate(one.constraint.domains):
-            path = _path_of(one, which)
+    for one in update.constrained:
+        for position, domain in enumerate(one.constraint.domains):
+            path = _path_of(one, position)
             if domain and domain not in order:
-                facts = {"topology": case.use.topology, "known": ", ".join(order), "meant": did_you_mean(domain, order)}
+                facts = {
+                    "topology": update.use.topology,
+                    "known": ", ".join(order),
+                    "meant": did_you_mean(domain, order),
+                }
                 yield Violation(path, domain, Refuse.DOMAIN_UNKNOWN, facts)
-            over = broader_than_parent(one, which, order)
-            if over:
-                yield Violation(path, domain, Refuse.BROADER_THAN_PARENT, over)
+            above = broader_than_parent(one, position, order)
+            if above:
+                yield Violation(path, domain, Refuse.BROADER_THAN_PARENT, above)
 
 
-def broader_than_parent(one: ConstrainedLevel, which: int, order: Sequence[str]) -> dict[str, Fact]:
-    """What to say of a domain that is broader than that above it (TP-066); empty where it is not.
+def broader_than_parent(one: ConstrainedLevel, position: int, order: Sequence[str]) -> dict[str, Fact]:
+    """Return the facts for a domain that is broader than the one it is nested in (TP-066); empty if it is not.
 
     Args:
-        one: whose domain.
-        which: 0 for the required one, 1 for the preferred one.
+        one: the clique, scaling group or set with its constraint.
+        position: 0 for the required domain, 1 for the preferred one.
         order: the domains of the topology, from broad to narrow.
     """
-    domain = one.constraint.domains[which]
-    over = next(((at, other.domains[which]) for at, other in one.above if other.domains[which]), None)
-    if over is None or not {domain, over[1]} <= set(order) or order.index(domain) >= order.index(over[1]):
+    domain = one.constraint.domains[position]
+    above = next(((at, other.domains[position]) for at, other in one.above if other.domains[position]), None)
+    if above is None or not {domain, above[1]} <= set(order) or order.index(domain) >= order.index(above[1]):
         return {}
-    return {"domain": over[1], "above": over[0], "order": ", ".join(order)}
+    return {"domain": above[1], "above": above[0], "order": ", ".join(order)}
 
 
-def _change_violations(case: _SetView) -> Iterator[Violation]:
-    """TP-062, TP-069: what may not change, or not any more."""
-    if case.old is None or case.before is None:
+def _change_violations(update: _SetUpdate) -> Iterator[Violation]:
+    """Changes of what is immutable, always or once pods are bound (TP-062, TP-069)."""
+    if update.old is None or update.previous_use is None:
         return
-    manifest, before = case.manifest, case.before
-    if case.is_new and case.scheduled:
-        facts: dict[str, Fact] = {"before": before.named or "absent", "scheduled": case.scheduled}
-        yield Violation(case.place if case.use.named else NAME, case.use.named, Refuse.TOPOLOGY_LOCKED, facts)
-    was, now = _domains_by_owner(case.old), _domains_by_owner(manifest)
-    places = {one.owner: one.path for one in (*constrained_levels(case.old.spec.template), *case.constrained)}
-    for owner, path in places.items():
-        if was.get(owner) != now.get(owner) and _has_part(owner, case.old) and _has_part(owner, manifest):
-            facts = {"before": shown(_domains_text(was.get(owner)))}
-            yield Violation(path, _domains_text(now.get(owner)), Refuse.CONSTRAINT_IMMUTABLE, facts)
+    manifest, previous_use = update.manifest, update.previous_use
+    if update.is_new and update.scheduled:
+        facts: dict[str, Fact] = {"before": previous_use.named or "absent", "scheduled": update.scheduled}
+        yield Violation(
+            update.reference_path if update.use.named else NAME, update.use.named, Refuse.TOPOLOGY_LOCKED, facts
+        )
+    domains_before, domains_now = _domains_by_owner(update.old), _domains_by_owner(manifest)
+    paths = {one.owner: one.path for one in (*constrained_levels(update.old.spec.template), *update.constrained)}
+    for owner, path in paths.items():
+        if (
+            domains_before.get(owner) != domains_now.get(owner)
+            and _has_part(owner, update.old)
+            and _has_part(owner, manifest)
+        ):
+            facts = {"before": shown(_domains_text(domains_before.get(owner)))}
+            yield Violation(path, _domains_text(domains_now.get(owner)), Refuse.CONSTRAINT_IMMUTABLE, facts)
 
 
-def _warnings(case: _SetView) -> Iterator[Violation]:
-    """TP-072 to TP-075."""
-    if not case.constrained:
+def _warnings(update: _SetUpdate) -> Iterator[Violation]:
+    """Warnings on constraints (TP-072 to TP-075)."""
+    if not update.constrained:
         return
-    if not case.told.enabled:
-        for one in case.constrained:
+    if not update.settings.enabled:
+        for one in update.constrained:
             yield Violation(one.path, _domains_text(one.constraint.domains), Warn.NO_EFFECT_WHILE_OFF, {})
         return
-    if is_ineffective(case.manifest.spec.template):  # said once, for all cliques have one scheduler (WL-129)
-        name = case.manifest.pods[0].scheduler_name
+    if is_ineffective(update.manifest.spec.template):  # one warning: all cliques have one scheduler (WL-129)
+        name = update.manifest.pods[0].scheduler_name
         yield Violation(f"{CLIQUES}[0].spec.podSpec.schedulerName", name or None, Warn.SCHEDULER_IGNORES_GANGS, {})
-    unknown = case.levels is None and case.known is None
-    if case.is_new and (unknown or (case.before is not None and case.scheduled is None)):
+    unknown = update.levels is None and update.known is None
+    if update.is_new and (unknown or (update.previous_use is not None and update.scheduled is None)):
         what = "the topologies of the cluster" if unknown else "how many pods are bound to nodes by the one before"
-        yield Violation(case.place, case.use.topology, Warn.NOT_CHECKED, {"what": what})
-    order = [level.domain for level in case.levels or ()]
-    for one in case.constrained:
+        yield Violation(update.reference_path, update.use.topology, Warn.NOT_CHECKED, {"what": what})
+    order = [level.domain for level in update.levels or ()]
+    for one in update.constrained:
         required, preferred = one.constraint.domains
         if {required, preferred} <= set(order) and order.index(preferred) <= order.index(required):
             yield Violation(_path_of(one, 1), preferred, Warn.PREFERS_BROADER, {"required": required})
 
 
 def _domains_by_owner(manifest: Manifest) -> dict[tuple[str, str], tuple[str, str]]:
-    """What of a set has a constraint -> its domains; in either spelling they are the same."""
+    """Return the domains of each part of a set that has a constraint; both spellings give the same domains."""
     return {one.owner: one.constraint.domains for one in constrained_levels(manifest.spec.template)}
 
 
 def _has_part(owner: tuple[str, str], manifest: Manifest) -> bool:
-    """Whether a set has that part; who comes or goes is reported elsewhere (GT-101)."""
+    """Return whether a set has that part; added and removed parts are reported by GT-101."""
     template = manifest.spec.template
     names = {clique.name for clique in template.cliques} | {group.name for group in template.pod_clique_scaling_groups}
     return owner[0] == TEMPLATE or owner[1] in names
 
 
-def _path_of(one: ConstrainedLevel, which: int) -> str:
-    if which == 0 and one.constraint.pack_domain and not one.constraint.pack.required:
+def _path_of(one: ConstrainedLevel, position: int) -> str:
+    if position == 0 and one.constraint.pack_domain and not one.constraint.pack.required:
         return f"{one.path}.packDomain"
-    return f"{one.path}.pack.{_STRENGTHS[which]}"
+    return f"{one.path}.pack.{_STRENGTHS[position]}"
 
 
 def _domains_text(domains: tuple[str, str] | None) -> str:

@@ -1,4 +1,4 @@
-"""Admission of topologies themselves (TP-080 to TP-087)."""
+"""Admission of the levels of a ClusterTopology (TP-080 to TP-087)."""
 
 from collections.abc import Iterable, Iterator
 
@@ -16,34 +16,41 @@ LEVELS = "spec.levels"
 
 
 def level_violations(
-    new: ClusterTopology, old: ClusterTopology | None, configuration: Configuration, around: TopologyView
+    new: ClusterTopology, old: ClusterTopology | None, configuration: Configuration, view: TopologyView
 ) -> Iterator[Violation]:
-    """Every objection; none to what leaves the levels as they are, whatever else changes."""
+    """Yield every violation in the levels of a topology; none if an update leaves the levels unchanged.
+
+    Args:
+        new: the topology.
+        old: the topology before the update; None if it is created.
+        configuration: of the operator.
+        view: its `users` are compared.
+    """
     if old is not None and old.levels == new.levels:
         return
     for problem in level_problems(new.levels):
         yield Violation(f"{LEVELS}{problem.path}", problem.got, Refuse.LEVELS_INVALID, {"expected": problem.expected})
-    told = configuration.topology
-    if told.enabled and new.ref.name == DEFAULT_TOPOLOGY and new.levels != told.levels:
-        yield Violation(LEVELS, levels_text(new.levels), Refuse.NAME_RESERVED, {"levels": levels_text(told.levels)})
-    bound = users_with_bound_pods((around.users or {}).get(new.ref.name, ())) if old is not None else ()
-    if bound:
-        yield Violation(LEVELS, levels_text(new.levels), Refuse.LEVELS_IN_USE, {"users": users_text(bound)})
+    settings = configuration.topology
+    if settings.enabled and new.ref.name == DEFAULT_TOPOLOGY and new.levels != settings.levels:
+        yield Violation(LEVELS, levels_text(new.levels), Refuse.NAME_RESERVED, {"levels": levels_text(settings.levels)})
+    placed_users = users_with_bound_pods((view.users or {}).get(new.ref.name, ())) if old is not None else ()
+    if placed_users:
+        yield Violation(LEVELS, levels_text(new.levels), Refuse.LEVELS_IN_USE, {"users": users_text(placed_users)})
 
 
 def level_warnings(
-    subject: Ref, new: ClusterTopology, old: ClusterTopology | None, around: TopologyView
+    subject: Ref, new: ClusterTopology, old: ClusterTopology | None, view: TopologyView
 ) -> Iterator[Caution]:
-    """Who uses it could not be looked up, or not all of them."""
-    if old is not None and old.levels != new.levels and (around.users is None or around.partial):
+    """Yield a warning if the levels change and the users of the topology are not all known."""
+    if old is not None and old.levels != new.levels and (view.users is None or view.incomplete_kinds):
         yield Violation(LEVELS, levels_text(new.levels), Warn.USERS_NOT_KNOWN, {}).caution(subject)
 
 
 def levels_text(levels: Levels) -> str:
-    """Levels on one line: ``zone (topology.kubernetes.io/zone), host (kubernetes.io/hostname)``."""
+    """Return levels on one line: ``zone (topology.kubernetes.io/zone), host (kubernetes.io/hostname)``."""
     return ", ".join(f"{level.domain} ({level.key})" for level in levels) or "none"
 
 
 def users_text(users: Iterable[TopologyUser]) -> str:
-    """Sets on one line."""
+    """Return the names of sets on one line."""
     return listed(user.text for user in users)

@@ -1,6 +1,6 @@
-"""How often a bundle could stand in a domain at most: where that is not once, it is a proof that it cannot (TP-100).
+"""Upper bounds on how many gang trees fit into a domain; a bound of zero proves that a tree does not fit (TP-100).
 
-Each limit counts what every placement needs and leaves out the rest, so it may be too high and is never too low.
+A bound ignores some constraints of a placement, so it may be too high and is never too low.
 """
 
 from collections import Counter
@@ -18,13 +18,15 @@ from grove_core.resources.pod_demand import amount_text
 
 
 class _Limit(NamedTuple):
-    """Of something there is so much, and one bundle needs so much.
+    """One bound: how much a domain has of something, and how much one tree needs.
 
     Attributes:
-        resource: index; -1 where pods or parts are counted.
-        demands: whose pods are meant.
-        least: what each of these pods asks of the resource at least; 0 where it is summed up.
-        part: that stands in a narrower domain; None where pods are counted.
+        have: what the domain has at most: pods, subtrees, or thousandths of the resource.
+        need: what one tree needs of it.
+        resource: index of the resource; -1 if pods or subtrees are counted.
+        demands: the pods that are counted, by their demands.
+        least: the least that each of these pods asks of the resource; 0 if amounts are summed.
+        subtree: the subtree that is counted; None if pods are counted.
     """
 
     have: int
@@ -32,184 +34,192 @@ class _Limit(NamedTuple):
     resource: int
     demands: tuple[int, ...]
     least: int = 0
-    part: GangTree | None = None
+    subtree: GangTree | None = None
 
 
 class CapacityBounds:
-    """Limits on one ground; each is worked out once."""
+    """Bounds for trees on the domains of one capacity; each bound is computed once."""
 
-    def __init__(self, ground: NodeCapacity) -> None:
-        """Nothing yet."""
-        self.ground = ground
+    def __init__(self, capacity: NodeCapacity) -> None:
+        """Nothing is computed yet."""
+        self.capacity = capacity
         self._copies: dict[tuple[TreeShape, int, tuple[str, ...]], int] = {}
-        self._held: dict[tuple[TreeShape, int, tuple[str, ...]], int] = {}
-        self._of_pods: dict[tuple[tuple[tuple[int, int], ...], int, tuple[str, ...]], tuple[_Limit, ...]] = {}
-        self._suited: dict[tuple[int, ...], list[bool]] = {}
+        self._subtree_counts: dict[tuple[TreeShape, int, tuple[str, ...]], int] = {}
+        self._pod_limits_of: dict[tuple[tuple[tuple[int, int], ...], int, tuple[str, ...]], tuple[_Limit, ...]] = {}
+        self._eligible: dict[tuple[int, ...], list[bool]] = {}
 
-    def copies(self, bundle: GangTree, domain: Domain) -> int:
-        """How many such bundles a domain could hold at most, were it theirs alone.
+    def copies(self, tree: GangTree, domain: Domain) -> int:
+        """Return an upper bound on how many such trees fit into a domain if nothing else is added to it.
 
-        Cost: its nodes times the demands, and once for each level of parts.
+        Cost: the nodes of the domain times the demands, for each level of subtrees.
         """
-        if bundle.is_plain:
-            return self._room(bundle, domain) // bundle.pods
-        key = (bundle.shape, domain.level, domain.path)
+        if tree.is_uniform:
+            return self._uniform_room(tree, domain) // tree.pods
+        key = (tree.shape, domain.level, domain.path)
         if key not in self._copies:
-            self._copies[key] = min(limit.have // limit.need for limit in self._limits(bundle, domain))
+            self._copies[key] = min(limit.have // limit.need for limit in self._limits(tree, domain))
         return self._copies[key]
 
-    def candidates(self, bundle: GangTree, domain: Domain) -> list[Domain]:
-        """The domains of its level in which it could stand, the tightest first."""
-        found = self.ground.inside(domain, bundle.level)
-        return sorted((one for one in found if self.copies(bundle, one)), key=lambda one: self.copies(bundle, one))
+    def candidates(self, tree: GangTree, domain: Domain) -> list[Domain]:
+        """Return the domains of the tree's level with a bound above zero, the tightest first."""
+        found = self.capacity.subdomains(domain, tree.level)
+        return sorted((one for one in found if self.copies(tree, one)), key=lambda one: self.copies(tree, one))
 
-    def why_not(self, bundle: GangTree, domain: Domain, subject: Ref) -> tuple[Reason, ...]:
-        """Why no domain of its level in this one holds the bundle; the best one is looked into."""
-        level = self._word(bundle.level)
-        domains = self.ground.inside(domain, bundle.level)
-        if bundle.level == domain.level == CLUSTER_LEVEL:
-            return self._shortage(bundle, domain, subject)
+    def why_not(self, tree: GangTree, domain: Domain, subject: Ref) -> tuple[Reason, ...]:
+        """Return why the tree fits into no domain of its level within a domain, with the shortage of the best of them.
+
+        Args:
+            tree: has a bound of zero in each of these domains.
+            domain: the domain that contains them.
+            subject: of the reasons.
+        """
+        level = self._level_name(tree.level)
+        domains = self.capacity.subdomains(domain, tree.level)
+        if tree.level == domain.level == CLUSTER_LEVEL:
+            return self._shortage(tree, domain, subject)
         if not domains:
-            return (Fit.NO_DOMAIN.because(subject, level=level, where=self.place(domain)),)
-        best = max(domains, key=lambda one: min(limit.have / limit.need for limit in self._limits(bundle, one)))
+            return (Fit.NO_DOMAIN.because(subject, level=level, where=self.domain_text(domain)),)
+        best = max(domains, key=lambda one: min(limit.have / limit.need for limit in self._limits(tree, one)))
         none = Fit.NONE_HOLDS.because(
             subject,
             level=level,
-            where=f" of {self.place(domain)}" if domain.level != CLUSTER_LEVEL else "",
-            pods=f"the {pods_text(bundle.pods)}",
-            name=bundle.name,
+            where=f" of {self.domain_text(domain)}" if domain.level != CLUSTER_LEVEL else "",
+            pods=f"the {pods_text(tree.pods)}",
+            name=tree.name,
             of=len(domains),
         )
-        return (none, *self._shortage(bundle, best, subject))
+        return (none, *self._shortage(tree, best, subject))
 
-    def _shortage(self, bundle: GangTree, domain: Domain, subject: Ref) -> tuple[Reason, ...]:
-        short = [limit for limit in self._limits(bundle, domain) if limit.have < limit.need]
-        limit, where = min(short, key=_readability), self.place(domain)
-        if limit.part is not None and not limit.have:
-            return self.why_not(limit.part, domain, subject)
-        if limit.part is not None:
+    def _shortage(self, tree: GangTree, domain: Domain, subject: Ref) -> tuple[Reason, ...]:
+        short = [limit for limit in self._limits(tree, domain) if limit.have < limit.need]
+        limit, where = min(short, key=_readability), self.domain_text(domain)
+        if limit.subtree is not None and not limit.have:
+            return self.why_not(limit.subtree, domain, subject)
+        if limit.subtree is not None:
             return (
                 Fit.PARTS_SHORT.because(
                     subject,
                     where=where,
                     have=limit.have,
                     need=limit.need,
-                    name=limit.part.name,
-                    level=self._word(limit.part.level),
+                    name=limit.subtree.name,
+                    level=self._level_name(limit.subtree.level),
                 ),
             )
         if limit.resource >= 0 and not limit.least:
-            resource = self.ground.resources[limit.resource]
+            resource = self.capacity.resources[limit.resource]
             free, asked = amount_text(resource, limit.have), amount_text(resource, limit.need)
             return (Fit.RESOURCE_SHORT.because(subject, where=where, free=free, asked=asked),)
         if limit.least:
-            least = amount_text(self.ground.resources[limit.resource], limit.least)
+            least = amount_text(self.capacity.resources[limit.resource], limit.least)
             return (Fit.LARGE_SHORT.because(subject, where=where, have=limit.have, need=limit.need, least=least),)
-        demand = self.ground.demands[limit.demands[0]]
+        demand = self.capacity.demands[limit.demands[0]]
         each = ", ".join(amount_text(resource, amount) for resource, amount in demand.amounts[:-1]) or "1 pod"
-        cliques = listed(sorted({load.clique for load in bundle.cliques() if load.demand == limit.demands[0]}))
-        refused = self._refused(limit.demands[0], domain)
+        cliques = listed(sorted({batch.clique for batch in tree.all_batches() if batch.demand == limit.demands[0]}))
+        obstacles = self._obstacles_text(limit.demands[0], domain)
         facts: dict[str, Fact] = {"where": where, "have": limit.have, "need": limit.need, "cliques": cliques}
         what = "pod" if limit.need == 1 else "pods"
-        return (Fit.PLACES_SHORT.because(subject, **facts, what=what, each=each, refused=refused),)
+        return (Fit.PLACES_SHORT.because(subject, **facts, what=what, each=each, refused=obstacles),)
 
-    def _refused(self, demand: int, domain: Domain) -> str:
-        """Why nodes take none of these pods: what turns them away, and how many; then how many are too small."""
-        ground = self.ground
+    def _obstacles_text(self, demand: int, domain: Domain) -> str:
+        """Return what keeps nodes of a domain from taking these pods, with the number of nodes for each obstacle."""
+        capacity = self.capacity
         obstacles = (
-            unschedulable_reason(ground.nodes[node], ground.demands[demand])
+            unschedulable_reason(capacity.nodes[node], capacity.demands[demand])
             for node in domain.nodes
-            if not ground.room[demand][node]
+            if not capacity.max_pods[demand][node]
         )
         reasons = Counter(obstacles)
-        told = [
+        texts = [
             _obstacle_text(count, obstacle)
             for obstacle, count in sorted(reasons.items(), key=lambda pair: (-pair[1], pair[0]))
         ]
-        return f"; of its {len(domain.nodes)} nodes {', '.join(told)}" if told else ""
+        return f"; of its {len(domain.nodes)} nodes {', '.join(texts)}" if texts else ""
 
-    def _limits(self, bundle: GangTree, domain: Domain) -> Iterator[_Limit]:
-        """Every limit that we know; at least one for a bundle of at least one pod."""
-        if bundle.is_plain:
-            yield _Limit(self._room(bundle, domain), bundle.pods, -1, tuple(bundle.totals))
+    def _limits(self, tree: GangTree, domain: Domain) -> Iterator[_Limit]:
+        """Yield all bounds for a tree in a domain; at least one if the tree has a pod."""
+        if tree.is_uniform:
+            yield _Limit(self._uniform_room(tree, domain), tree.pods, -1, tuple(tree.totals))
             return
-        key = (tuple(bundle.totals.items()), domain.level, domain.path)
-        if key not in self._of_pods:
-            self._of_pods[key] = tuple(self._pod_limits(bundle, domain))
-        yield from self._of_pods[key]
-        for part, times in self._distinct(bundle):
-            yield _Limit(self._parts_in(part, domain), times, -1, (), part=part)
+        key = (tuple(tree.totals.items()), domain.level, domain.path)
+        if key not in self._pod_limits_of:
+            self._pod_limits_of[key] = tuple(self._pod_limits(tree, domain))
+        yield from self._pod_limits_of[key]
+        for subtree, times in self._distinct_subtrees(tree):
+            yield _Limit(self._subtrees_in(subtree, domain), times, -1, (), subtree=subtree)
 
-    def _room(self, bundle: GangTree, domain: Domain) -> int:
-        """For how many pods there is room, where they are all alike and may be apart: there is no other limit."""
-        (demand,) = bundle.totals
-        rooms, nodes = self.ground.room[demand], domain.nodes
+    def _uniform_room(self, tree: GangTree, domain: Domain) -> int:
+        """Return how many pods of a uniform tree fit into a domain; for such a tree this bound is exact."""
+        (demand,) = tree.totals
+        rooms, nodes = self.capacity.max_pods[demand], domain.nodes
         return rooms[nodes[0]] if len(nodes) == 1 else sum([rooms[node] for node in nodes])
 
-    def _pod_limits(self, bundle: GangTree, domain: Domain) -> Iterator[_Limit]:
-        """Those that leave out which pods go together."""
-        room, nodes = self.ground.room, domain.nodes
-        for demand, pods in bundle.totals.items():
-            rooms = room[demand]
+    def _pod_limits(self, tree: GangTree, domain: Domain) -> Iterator[_Limit]:
+        """Yield the bounds that ignore the subtrees."""
+        max_pods, nodes = self.capacity.max_pods, domain.nodes
+        for demand, pods in tree.totals.items():
+            rooms = max_pods[demand]
             yield _Limit(sum([rooms[node] for node in nodes]), pods, -1, (demand,))
-        for resource in range(len(self.ground.resources)):
-            yield from self._resource_limits(bundle, domain, resource)
+        for resource in range(len(self.capacity.resources)):
+            yield from self._resource_limits(tree, domain, resource)
 
-    def _parts_in(self, part: GangTree, domain: Domain) -> int:
-        """How many such parts the narrower domains of one could hold at most."""
-        key = (part.shape, domain.level, domain.path)
-        if key not in self._held:
-            self._held[key] = sum(self.copies(part, one) for one in self.ground.inside(domain, part.level))
-        return self._held[key]
+    def _subtrees_in(self, subtree: GangTree, domain: Domain) -> int:
+        """Return an upper bound on how many such subtrees fit into the narrower domains of a domain."""
+        key = (subtree.shape, domain.level, domain.path)
+        if key not in self._subtree_counts:
+            self._subtree_counts[key] = sum(
+                self.copies(subtree, one) for one in self.capacity.subdomains(domain, subtree.level)
+            )
+        return self._subtree_counts[key]
 
-    def _resource_limits(self, bundle: GangTree, domain: Domain, resource: int) -> Iterator[_Limit]:
-        """Of all that is free; and of pods that ask for so much or more, by whole pods on each node."""
-        asked: dict[int, list[int]] = {}
-        for demand in bundle.totals:
-            for place, amount in self.ground.asks[demand]:
-                if place == resource:
-                    asked.setdefault(amount, []).append(demand)
-        if not asked or len(bundle.totals) == 1:  # then the room for its pods says it all
+    def _resource_limits(self, tree: GangTree, domain: Domain, resource: int) -> Iterator[_Limit]:
+        """Yield the bound on the sum of a resource, and one on the pods that ask for at least an amount of it."""
+        demands_by_amount: dict[int, list[int]] = {}
+        for demand in tree.totals:
+            for index, amount in self.capacity.requests[demand]:
+                if index == resource:
+                    demands_by_amount.setdefault(amount, []).append(demand)
+        if not demands_by_amount or len(tree.totals) == 1:  # with one demand the bound on pods is as tight
             return
-        free, demands, pods = self.ground.free, list[int](), 0
-        for least in sorted(asked, reverse=True):
-            demands += asked[least]
-            pods += sum(bundle.totals[demand] for demand in asked[least])
-            suits = self._suits(tuple(sorted(demands)))
-            have = sum([free[node][resource] // least for node in domain.nodes if suits[node]])
+        free, demands, pods = self.capacity.free, list[int](), 0
+        for least in sorted(demands_by_amount, reverse=True):
+            demands += demands_by_amount[least]
+            pods += sum(tree.totals[demand] for demand in demands_by_amount[least])
+            eligible = self._eligible_nodes(tuple(sorted(demands)))
+            have = sum([free[node][resource] // least for node in domain.nodes if eligible[node]])
             yield _Limit(have, pods, resource, tuple(demands), least)
-        total = sum(amount * bundle.totals[demand] for amount, of in asked.items() for demand in of)
-        have = sum([free[node][resource] for node in domain.nodes if suits[node]])
+        total = sum(amount * tree.totals[demand] for amount, of in demands_by_amount.items() for demand in of)
+        have = sum([free[node][resource] for node in domain.nodes if eligible[node]])
         yield _Limit(have, total, resource, tuple(demands))
 
-    def _suits(self, demands: tuple[int, ...]) -> list[bool]:
-        """Nodes that take pods of one of these demands, were they empty."""
-        if demands not in self._suited:
-            columns = [self.ground.suits[demand] for demand in demands]
-            self._suited[demands] = [any(column) for column in zip(*columns, strict=True)]
-        return self._suited[demands]
+    def _eligible_nodes(self, demands: tuple[int, ...]) -> list[bool]:
+        """Return for each node whether it takes pods of one of these demands."""
+        if demands not in self._eligible:
+            columns = [self.capacity.eligible[demand] for demand in demands]
+            self._eligible[demands] = [any(column) for column in zip(*columns, strict=True)]
+        return self._eligible[demands]
 
-    def _distinct(self, bundle: GangTree) -> Iterator[tuple[GangTree, int]]:
-        """One part of each shape, and how many there are."""
-        times = Counter(part.shape for part in bundle.parts)
-        first = {part.shape: part for part in reversed(bundle.parts)}
+    def _distinct_subtrees(self, tree: GangTree) -> Iterator[tuple[GangTree, int]]:
+        """Return one subtree of each shape, and the number of subtrees of that shape."""
+        times = Counter(subtree.shape for subtree in tree.subtrees)
+        first = {subtree.shape: subtree for subtree in reversed(tree.subtrees)}
         return ((first[shape], count) for shape, count in times.items())
 
-    def _word(self, level: int) -> str:
-        return self.ground.levels[level].domain if level != CLUSTER_LEVEL else "cluster"
+    def _level_name(self, level: int) -> str:
+        return self.capacity.levels[level].domain if level != CLUSTER_LEVEL else "cluster"
 
-    def place(self, domain: Domain) -> str:
-        """A domain for a sentence."""
-        return f"{self._word(domain.level)} {domain.name}" if domain.level != CLUSTER_LEVEL else "the cluster"
+    def domain_text(self, domain: Domain) -> str:
+        """Return the level and name of a domain, for a sentence."""
+        return f"{self._level_name(domain.level)} {domain.name}" if domain.level != CLUSTER_LEVEL else "the cluster"
 
 
 def _obstacle_text(count: int, obstacle: str) -> str:
-    """What so many nodes do; an obstacle is empty where they are full."""
+    """Return a sentence part about a number of nodes; an empty obstacle means too little free capacity."""
     if not obstacle:
         return f"{count} {'has' if count == 1 else 'have'} too little free"
     return f"{count} {'keeps' if count == 1 else 'keep'} them away by {obstacle}"
 
 
 def _readability(limit: _Limit) -> tuple[bool, bool, bool, float]:
-    """Of several proofs the one that people see at once: a sum, then places, then parts, then large pods."""
-    return limit.least > 0, limit.part is not None, limit.resource < 0, limit.have / limit.need
+    """Sort key that puts the bound first that is easiest to verify: sums, then pods, subtrees, large pods."""
+    return limit.least > 0, limit.subtree is not None, limit.resource < 0, limit.have / limit.need

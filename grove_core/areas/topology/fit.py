@@ -1,4 +1,4 @@
-"""Whether gangs have a place on a ground: yes with a placement, no with a proof, or not decided (TP-100 to TP-110)."""
+"""Fit check: whether gangs fit on nodes; yes with a placement, no with a proof, or undecided (TP-100 to TP-110)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -29,21 +29,29 @@ from grove_core.resources.pod_demand import scarcest_first
 
 
 class FitResult(NamedTuple):
-    """A verdict with what it rests on.
+    """The verdict on a gang tree, with a placement if one was found.
 
     Attributes:
-        domain: in which all of it has a place; empty where it may be anywhere, or has none.
-        places: a place for every pod; empty without one.
+        verdict: whether the tree fits.
+        because: the reasons, for a reader.
+        domain: name of the domain that takes all pods; empty if they may be on any node, or if none was found.
+        assignments: a node for every pod; empty if no placement was found.
     """
 
     verdict: FitVerdict
     because: tuple[Reason, ...]
     domain: str = ""
-    places: tuple[NodeAssignment, ...] = ()
+    assignments: tuple[NodeAssignment, ...] = ()
 
 
 class Colocation(NamedTuple):
-    """What a constraint guarantees, or prefers: so many pods of something in one domain of a level."""
+    """A statement that a number of pods of a gang, group replica or PodClique share one domain of a level.
+
+    Attributes:
+        pods: number of pods.
+        of: name of the gang, group replica or PodClique.
+        level: domain of the level, such as ``rack``.
+    """
 
     pods: int
     of: str
@@ -52,41 +60,47 @@ class Colocation(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GangFit:
-    """Gangs that are alike, each for itself on the whole ground.
+    """The fit of equal gangs, each of them judged with all nodes to itself.
 
     Attributes:
-        names: of all of them; what is said of one clique or another is said of those of the first.
-        pods, minimum: all of one gang, and those that it needs to start.
-        asks: resource -> thousandths that one gang asks for.
-        promises: what its required domains guarantee.
-        started: whether at least the pods that it needs to start have a place; None where all have, or all are needed.
-        preferred: what it prefers, and whether that could be.
+        names: of the gangs; names of PodCliques in the other attributes are those of the first gang.
+        pods, minimum: number of pods of one gang, and of those that it needs to start.
+        requested: (resource, thousandths) that one gang asks for.
+        guaranteed: the pods that its required domains put together.
+        result: whether all pods of one gang fit.
+        minimum_result: whether the pods that it needs to start fit; None if all pods fit, or if it needs all of them.
+        preferred: the pods that its preferred domains put together, and whether they fit so.
     """
 
     names: tuple[str, ...]
     pods: int
     minimum: int
-    asks: tuple[tuple[str, int], ...]
+    requested: tuple[tuple[str, int], ...]
     guaranteed: tuple[Colocation, ...]
-    all_pods: FitResult
-    minimum_pods: FitResult | None
+    result: FitResult
+    minimum_result: FitResult | None
     preferred: tuple[tuple[Colocation, FitResult], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SetFit:
-    """All gangs of a set on one ground: each for itself, and all of them at once."""
+    """The fit of the gangs of a set: each with all nodes to itself, and all gangs at once.
+
+    Attributes:
+        gangs: equal gangs are one entry.
+        result: whether all gangs fit at once.
+    """
 
     gangs: tuple[GangFit, ...]
-    all_gangs: FitResult
+    result: FitResult
 
 
 def fit_gangs(gangs: Sequence[GangRequest], nodes: Iterable[Node], levels: Levels, subject: Ref) -> SetFit:
-    """Whether the gangs of a set have a place.
+    """Return whether the gangs of a set fit on nodes, each by itself and all at once.
 
     Args:
         gangs: in order.
-        nodes: with what they have free.
+        nodes: with their free amounts.
         levels: of the topology; empty where none applies.
         subject: of the reasons.
 
@@ -94,93 +108,95 @@ def fit_gangs(gangs: Sequence[GangRequest], nodes: Iterable[Node], levels: Level
     """
     search = _FitSearch(gangs, nodes, levels, subject)
     alike: dict[tuple[object, ...], list[GangRequest]] = {}
-    bundles = [search.bundle(gang) for gang in gangs]
-    for gang, bundle in zip(gangs, bundles, strict=True):
-        alike.setdefault((bundle.shape, _preferences(gang)), []).append(gang)
+    trees = [search.tree(gang) for gang in gangs]
+    for gang, tree in zip(gangs, trees, strict=True):
+        alike.setdefault((tree.shape, _preferences(gang)), []).append(gang)
     found = tuple(search.gang_fit(same) for same in alike.values())
-    return SetFit(found, search.fitting(tree_of(CLUSTER_LEVEL, subject.name, (), bundles, search.ground)))
+    return SetFit(found, search.result_for(tree_of(CLUSTER_LEVEL, subject.name, (), trees, search.capacity)))
 
 
 def _preferences(gang: GangRequest) -> tuple[object, ...]:
-    """What tells apart gangs of one shape: what they prefer, and what they need to start."""
+    """Return what distinguishes gangs of one shape: their preferred domains, and how many pods they need to start."""
     packs = dict(gang.placement.cliques)
     cliques = tuple((one.template, one.minimum, packs.get(one.name, NO_PACK).preferred) for one in gang.cliques)
     return cliques, gang.placement.gang.preferred, tuple(one.pack for one in gang.placement.packed_groups)
 
 
 class _FitSearch:
-    """One ground, and what was found out about it."""
+    """The fit check of a set on the nodes and levels of one topology."""
 
     def __init__(self, gangs: Sequence[GangRequest], nodes: Iterable[Node], levels: Levels, subject: Ref) -> None:
         self.demands = demand_indices(gangs)
-        self.ground = NodeCapacity(nodes, levels, tuple(self.demands))
-        self.bounds = CapacityBounds(self.ground)
+        self.capacity = NodeCapacity(nodes, levels, tuple(self.demands))
+        self.bounds = CapacityBounds(self.capacity)
         self.subject = subject
 
-    def bundle(
-        self, gang: GangRequest, preferring: ConstraintOwner | None = None, *, minimum: bool = False
-    ) -> GangTree:
-        return gang_tree_of(gang, self.ground, self.demands, preferring=preferring, minimum=minimum)
+    def tree(self, gang: GangRequest, preferring: ConstraintOwner | None = None, *, minimum: bool = False) -> GangTree:
+        return gang_tree_of(gang, self.capacity, self.demands, preferring=preferring, minimum=minimum)
 
     def gang_fit(self, alike: Sequence[GangRequest]) -> GangFit:
-        """Everything about the first of some gangs that are alike."""
+        """Return the fit of equal gangs, judged by the first of them."""
         gang = alike[0]
-        bundle, least = self.bundle(gang), self.bundle(gang, minimum=True)
-        whole = self.fitting(bundle)
+        tree, minimum = self.tree(gang), self.tree(gang, minimum=True)
+        result = self.result_for(tree)
         return GangFit(
             names=tuple(one.name for one in alike),
-            pods=bundle.pods,
-            minimum=least.pods,
-            asks=self._asks(bundle),
+            pods=tree.pods,
+            minimum=minimum.pods,
+            requested=self._requested(tree),
             guaranteed=tuple(
-                Colocation(one.pods, one.name, self._word(one.pack.required)) for one in _parts_with_requirement(gang)
+                Colocation(one.pods, one.name, self._domain_of_key(one.pack.required))
+                for one in _parts_with_requirement(gang)
             ),
-            all_pods=whole,
-            minimum_pods=self.fitting(least)
-            if whole.verdict is not FitVerdict.FITS and least.pods < bundle.pods
+            result=result,
+            minimum_result=self.result_for(minimum)
+            if result.verdict is not FitVerdict.FITS and minimum.pods < tree.pods
             else None,
             preferred=tuple(
-                (Colocation(one.pods, one.name, self._word(one.pack.preferred)), self._preferred(gang, one))
+                (
+                    Colocation(one.pods, one.name, self._domain_of_key(one.pack.preferred)),
+                    self._result_if_preferred(gang, one),
+                )
                 for one in _parts_with_preference(gang)
             ),
         )
 
-    def fitting(self, bundle: GangTree) -> FitResult:
-        """The verdict on a bundle that has the whole ground to itself."""
-        if not bundle.pods:
+    def result_for(self, tree: GangTree) -> FitResult:
+        """Return whether a tree fits if it has all nodes to itself."""
+        if not tree.pods:
             return FitResult(FitVerdict.FITS, (Fit.NOTHING_ASKED.because(self.subject),))
-        domains = self.ground.inside(self.ground.whole, bundle.level)
-        if not any(self.bounds.copies(bundle, domain) for domain in domains):
-            return FitResult(FitVerdict.CANNOT, self.bounds.why_not(bundle, self.ground.whole, self.subject))
-        for roomy in (False, True):
-            packing = Packing(self.bounds, roomy=roomy)
-            domain = packing.add(bundle)
+        domains = self.capacity.subdomains(self.capacity.cluster, tree.level)
+        if not any(self.bounds.copies(tree, domain) for domain in domains):
+            return FitResult(FitVerdict.CANNOT, self.bounds.why_not(tree, self.capacity.cluster, self.subject))
+        for largest_first in (False, True):
+            packing = Packing(self.bounds, largest_first=largest_first)
+            domain = packing.add(tree)
             if domain is not None:
-                return self._found(bundle, domain, packing.places())
-        return FitResult(FitVerdict.UNDECIDED, (Fit.NOT_FOUND.because(self.subject, pods=all_pods(bundle.pods)),))
+                return self._found(tree, domain, packing.assignments())
+        return FitResult(FitVerdict.UNDECIDED, (Fit.NOT_FOUND.because(self.subject, pods=all_pods(tree.pods)),))
 
-    def _found(self, bundle: GangTree, domain: Domain, places: tuple[NodeAssignment, ...]) -> FitResult:
-        """A placement holds unless the pods ask for something that nobody looked at (TP-106)."""
-        unseen = sorted({what for demand in bundle.totals for what in self.ground.demands[demand].unseen})
-        where = self.bounds.place(domain)
+    def _found(self, tree: GangTree, domain: Domain, assignments: tuple[NodeAssignment, ...]) -> FitResult:
+        """Return the result for a placement; undecided if the pods ask for something not checked here (TP-106)."""
+        unseen = sorted({what for demand in tree.totals for what in self.capacity.demands[demand].unseen})
+        where = self.bounds.domain_text(domain)
         if unseen:
             because = Fit.NOT_LOOKED_AT.because(self.subject, what=listed(unseen), where=where)
-            return FitResult(FitVerdict.UNDECIDED, (because,), domain.name, places)
-        found = Fit.HAS_A_PLACE.because(self.subject, pods=all_pods(bundle.pods), where=where)
-        return FitResult(FitVerdict.FITS, (found,), domain.name, places)
+            return FitResult(FitVerdict.UNDECIDED, (because,), domain.name, assignments)
+        found = Fit.HAS_A_PLACE.because(self.subject, pods=all_pods(tree.pods), where=where)
+        return FitResult(FitVerdict.FITS, (found,), domain.name, assignments)
 
-    def _preferred(self, gang: GangRequest, one: ConstrainedPart) -> FitResult:
-        return self.fitting(self.bundle(gang, preferring=one.owner))
+    def _result_if_preferred(self, gang: GangRequest, one: ConstrainedPart) -> FitResult:
+        return self.result_for(self.tree(gang, preferring=one.owner))
 
-    def _asks(self, bundle: GangTree) -> tuple[tuple[str, int], ...]:
-        asked: dict[str, int] = {}
-        for demand, pods in bundle.totals.items():
-            for resource, amount in self.ground.demands[demand].amounts:
-                asked[resource] = asked.get(resource, 0) + amount * pods
-        return tuple(sorted(asked.items(), key=scarcest_first))
+    def _requested(self, tree: GangTree) -> tuple[tuple[str, int], ...]:
+        amounts: dict[str, int] = {}
+        for demand, pods in tree.totals.items():
+            for resource, amount in self.capacity.demands[demand].amounts:
+                amounts[resource] = amounts.get(resource, 0) + amount * pods
+        return tuple(sorted(amounts.items(), key=scarcest_first))
 
-    def _word(self, key: str) -> str:
-        return next((level.domain for level in self.ground.levels if level.key == key), key)
+    def _domain_of_key(self, key: str) -> str:
+        return next((level.domain for level in self.capacity.levels if level.key == key), key)
 
 
 def _parts_with_requirement(gang: GangRequest) -> Iterator[ConstrainedPart]:
@@ -188,7 +204,7 @@ def _parts_with_requirement(gang: GangRequest) -> Iterator[ConstrainedPart]:
 
 
 def _parts_with_preference(gang: GangRequest) -> Iterator[ConstrainedPart]:
-    """Whoever prefers something; the first where several of one template do."""
+    """Yield the parts with a preferred domain; one for each part of the template."""
     seen: dict[ConstraintOwner, ConstrainedPart] = {}
     for one in constrained_parts_of(gang):
         if one.pack.preferred:

@@ -1,4 +1,4 @@
-"""What is to be placed together: the pods of a gang, nested as its constraints are (TP-107)."""
+"""The pods of a gang as a tree: one subtree for each constraint that puts pods into one domain (TP-107)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,13 +10,15 @@ from grove_core.resources.pod_demand import PodDemand
 
 
 class CliqueRequest(NamedTuple):
-    """The pods of one clique.
+    """The pods of one PodClique that are to be placed.
 
     Attributes:
-        template: its name in the set.
-        group: the scaling group's name in the set; empty for a standalone clique.
-        pods: all of them.
-        minimum: how many the gang needs to start.
+        name: of the PodClique.
+        template: name of the clique in the set's template.
+        group: name of the scaling group in the set; empty for a standalone clique.
+        pods: number of pods.
+        minimum: number of pods that the gang needs to start.
+        demand: what each of the pods asks of a node.
     """
 
     name: str
@@ -29,7 +31,7 @@ class CliqueRequest(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GangRequest:
-    """A gang, and what its scheduler is told of it."""
+    """A PodGang that is to be placed, with the constraints that the scheduler gets."""
 
     name: str
     cliques: tuple[CliqueRequest, ...]
@@ -37,13 +39,20 @@ class GangRequest:
 
 
 ConstraintOwner = tuple[str, str]
-"""What of a set has a constraint: the set itself, a ``group`` or a ``clique``, and its name there."""
+"""The part of a set that has a constraint: ("", "") for the set, or ``group`` or ``clique`` and its name there."""
 
 _GANG: Final[ConstraintOwner] = ("", "")
 
 
 class ConstrainedPart(NamedTuple):
-    """What of a gang has a constraint, and how many pods that is."""
+    """A part of a gang that has a constraint.
+
+    Attributes:
+        owner: the part of the set that the constraint is written at.
+        name: of the gang, of the replica of a scaling group, or of the PodClique.
+        pods: number of pods that the constraint covers.
+        pack: the node label keys of its required and preferred domain.
+    """
 
     owner: ConstraintOwner
     name: str
@@ -52,7 +61,13 @@ class ConstrainedPart(NamedTuple):
 
 
 class PodBatch(NamedTuple):
-    """Equal pods that may be apart: how many, of which demand, of which clique."""
+    """Equal pods of one PodClique that need not share a domain.
+
+    Attributes:
+        demand: index of the pods' demand.
+        pods: number of pods.
+        clique: name of the PodClique.
+    """
 
     demand: int
     pods: int
@@ -60,126 +75,133 @@ class PodBatch(NamedTuple):
 
 
 TreeShape = tuple[int, tuple[tuple[int, int], ...], tuple["TreeShape", ...]]
-"""A bundle without its names: equal shapes fit equally."""
+"""A tree without its names: trees of equal shape fit into the same domains."""
 
 
 @dataclass(frozen=True, slots=True)
 class GangTree:
-    """What goes into one domain of a level.
+    """Pods that have to share one domain of a level.
 
     Attributes:
-        level: of the domain; WHOLE where it may be anywhere.
-        name: of the gang, of the replica of a group, or of the clique.
-        loads: its own pods, the largest first.
-        parts: what of it goes into narrower domains, the largest first.
-        totals: demand -> pods, parts included.
+        level: of the domain; CLUSTER_LEVEL if the pods may be on any node.
+        name: of the gang, of the replica of a scaling group, or of the PodClique.
+        batches: pods that no narrower constraint covers, the largest demand first.
+        subtrees: pods that have to share a narrower domain, the largest demand first.
+        totals: demand -> number of pods, subtrees included.
+        shape: the tree without its names.
     """
 
     level: int
     name: str
-    loads: tuple[PodBatch, ...]
-    parts: tuple["GangTree", ...]
+    batches: tuple[PodBatch, ...]
+    subtrees: tuple["GangTree", ...]
     totals: Mapping[int, int]
     shape: TreeShape
 
     @property
     def pods(self) -> int:
-        """How many, parts included."""
+        """The number of pods, subtrees included."""
         return sum(self.totals.values())
 
     @property
-    def is_plain(self) -> bool:
-        """Whether its pods are all alike and may be apart."""
-        return len(self.totals) == 1 and not self.parts
+    def is_uniform(self) -> bool:
+        """Whether all pods have one demand and none has a narrower constraint."""
+        return len(self.totals) == 1 and not self.subtrees
 
-    def cliques(self) -> Iterator[PodBatch]:
-        """Every load, parts included."""
-        yield from self.loads
-        for part in self.parts:
-            yield from part.cliques()
+    def all_batches(self) -> Iterator[PodBatch]:
+        """Yield the batches of the tree and of its subtrees."""
+        yield from self.batches
+        for subtree in self.subtrees:
+            yield from subtree.all_batches()
 
 
 def tree_of(
-    level: int, name: str, loads: Iterable[PodBatch], parts: Iterable[GangTree], ground: NodeCapacity
+    level: int, name: str, batches: Iterable[PodBatch], subtrees: Iterable[GangTree], capacity: NodeCapacity
 ) -> GangTree:
-    """Put a bundle together; a part that may be anywhere dissolves into it."""
-    own, inner = [load for load in loads if load.pods], list[GangTree]()
-    for part in parts:
-        if part.level > level:
-            inner.append(part)
+    """Return a tree of batches and subtrees; a subtree of no narrower level is merged into it."""
+    own_batches, narrower = [batch for batch in batches if batch.pods], list[GangTree]()
+    for subtree in subtrees:
+        if subtree.level > level:
+            narrower.append(subtree)
         else:
-            own += part.loads
-            inner += part.parts
-    own.sort(key=lambda load: ([(resource, -amount) for resource, amount in ground.asks[load.demand]], load))
-    inner = sorted((part for part in inner if part.totals), key=lambda part: (_weight(part, ground), part.name))
+            own_batches += subtree.batches
+            narrower += subtree.subtrees
+    own_batches.sort(
+        key=lambda batch: ([(resource, -amount) for resource, amount in capacity.requests[batch.demand]], batch)
+    )
+    narrower = sorted((one for one in narrower if one.totals), key=lambda one: (_weight(one, capacity), one.name))
     totals: dict[int, int] = {}
-    for demand, pods, _ in own:
+    for demand, pods, _ in own_batches:
         totals[demand] = totals.get(demand, 0) + pods
-    for part in inner:
-        for demand, pods in part.totals.items():
+    for subtree in narrower:
+        for demand, pods in subtree.totals.items():
             totals[demand] = totals.get(demand, 0) + pods
-    shape = (level, tuple((load.demand, load.pods) for load in own), tuple(part.shape for part in inner))
-    return GangTree(level, name, tuple(own), tuple(inner), totals, shape)
+    shape = (
+        level,
+        tuple((batch.demand, batch.pods) for batch in own_batches),
+        tuple(subtree.shape for subtree in narrower),
+    )
+    return GangTree(level, name, tuple(own_batches), tuple(narrower), totals, shape)
 
 
 def constrained_parts_of(gang: GangRequest) -> Iterator[ConstrainedPart]:
-    """What of a gang has a constraint: the gang itself, replicas of groups in it, cliques."""
+    """Yield the parts of a gang that have a constraint: the gang, replicas of scaling groups in it, PodCliques."""
     placement = gang.placement
     if placement.gang != NO_PACK:
         yield ConstrainedPart(_GANG, gang.name, sum(one.pods for one in gang.cliques), placement.gang)
     cliques = {one.name: one for one in gang.cliques}
-    for part in placement.packed_groups:
-        members = [cliques[name] for name in part.cliques]
+    for packed in placement.packed_groups:
+        members = [cliques[name] for name in packed.cliques]
         owner: ConstraintOwner = ("group", members[0].group)
-        yield ConstrainedPart(owner, part.name, sum(one.pods for one in members), part.pack)
+        yield ConstrainedPart(owner, packed.name, sum(one.pods for one in members), packed.pack)
     for name, pack in placement.cliques:
         yield ConstrainedPart(("clique", cliques[name].template), name, cliques[name].pods, pack)
 
 
 def gang_tree_of(
     gang: GangRequest,
-    ground: NodeCapacity,
+    capacity: NodeCapacity,
     demands: Mapping[PodDemand, int],
     *,
     preferring: ConstraintOwner | None,
     minimum: bool,
 ) -> GangTree:
-    """A gang as its constraints nest it.
+    """Return the tree of a gang, nested as its constraints are.
 
     Args:
         gang: to be placed.
-        ground: where.
-        demands: their indices.
-        preferring: whose preferred domain is to be kept like a required one; None for nobody's.
-        minimum: only the pods that it needs to start.
+        capacity: the nodes and levels.
+        demands: demand -> its index.
+        preferring: the part of the set whose preferred domain is taken for required; None for none.
+        minimum: whether to include only the pods that the gang needs to start.
     """
     levels: dict[tuple[str, str], int] = {}
     for one in constrained_parts_of(gang):
-        preferred = ground.level_of(one.pack.preferred) if one.owner == preferring else CLUSTER_LEVEL
-        levels[one.owner[0], one.name] = max(ground.level_of(one.pack.required), preferred)
+        preferred = capacity.level_of(one.pack.preferred) if one.owner == preferring else CLUSTER_LEVEL
+        levels[one.owner[0], one.name] = max(capacity.level_of(one.pack.required), preferred)
     single: dict[str, GangTree] = {}
     for clique in gang.cliques:
-        load = PodBatch(demands[clique.demand], clique.minimum if minimum else clique.pods, clique.name)
-        single[clique.name] = tree_of(
-            levels.get(("clique", clique.name), CLUSTER_LEVEL), clique.name, [load], (), ground
-        )
-    parts = [
-        tree_of(levels["group", one.name], one.name, (), [single.pop(name) for name in one.cliques], ground)
+        batch = PodBatch(demands[clique.demand], clique.minimum if minimum else clique.pods, clique.name)
+        level = levels.get(("clique", clique.name), CLUSTER_LEVEL)
+        single[clique.name] = tree_of(level, clique.name, [batch], (), capacity)
+    packed = [
+        tree_of(levels["group", one.name], one.name, (), [single.pop(name) for name in one.cliques], capacity)
         for one in gang.placement.packed_groups
     ]
-    return tree_of(levels.get(("", gang.name), CLUSTER_LEVEL), gang.name, (), (*parts, *single.values()), ground)
+    level = levels.get(("", gang.name), CLUSTER_LEVEL)
+    return tree_of(level, gang.name, (), (*packed, *single.values()), capacity)
 
 
 def demand_indices(gangs: Sequence[GangRequest]) -> dict[PodDemand, int]:
-    """Every demand once, with its index."""
+    """Return the distinct demands of the gangs' pods with an index for each."""
     found = dict.fromkeys(clique.demand for gang in gangs for clique in gang.cliques)
     return {demand: index for index, demand in enumerate(found)}
 
 
-def _weight(part: GangTree, ground: NodeCapacity) -> tuple[list[tuple[int, int]], int]:
-    """The heaviest first: by the scarcest resource that it asks for."""
-    asked: dict[int, int] = {}
-    for demand, pods in part.totals.items():
-        for resource, amount in ground.asks[demand]:
-            asked[resource] = asked.get(resource, 0) + amount * pods
-    return [(resource, -amount) for resource, amount in sorted(asked.items())], part.level
+def _weight(tree: GangTree, capacity: NodeCapacity) -> tuple[list[tuple[int, int]], int]:
+    """Sort key that puts the tree first that asks for most of the scarcest resource."""
+    amounts: dict[int, int] = {}
+    for demand, pods in tree.totals.items():
+        for resource, amount in capacity.requests[demand]:
+            amounts[resource] = amounts.get(resource, 0) + amount * pods
+    return [(resource, -amount) for resource, amount in sorted(amounts.items())], tree.level

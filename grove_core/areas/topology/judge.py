@@ -1,4 +1,4 @@
-"""Which topology a set uses, and whether it holds (TP-001 to TP-031). Linear in what a set consists of."""
+"""Judges which topology a set uses, and whether it is usable (TP-001 to TP-031). Linear in the objects of a set."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -13,10 +13,10 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 def judge_topology(snapshot: Snapshot) -> TopologyJudgement:
-    """What applies to the gangs of a set.
+    """Return which topology applies to the PodGangs of a set.
 
     Args:
-        snapshot: of the set, own writes counted as seen.
+        snapshot: of the set, with own writes applied.
     """
     root = snapshot.root.ref
     use = topology_use_of(snapshot.root.spec.template)
@@ -41,7 +41,7 @@ def judge_topology(snapshot: Snapshot) -> TopologyJudgement:
 
 
 def gang_topology_of(snapshot: Snapshot, judgement: TopologyJudgement) -> GangTopology:
-    """The part of a judgement that concerns who makes gangs."""
+    """Return the topology of new PodGangs, or why they are withheld."""
     if judgement.resolution in {TopologyResolution.NONE, TopologyResolution.OFF}:
         return GangTopology()
     if judgement.resolution is not TopologyResolution.USED:
@@ -54,16 +54,16 @@ def gang_topology_of(snapshot: Snapshot, judgement: TopologyJudgement) -> GangTo
 
 
 def has_bound_pods(snapshot: Snapshot) -> bool:
-    """Whether a pod of the set is bound to a node, by its cliques' statuses or by the pods themselves."""
+    """Return whether a pod of the set is bound to a node, by the statuses of its PodCliques or by its pods."""
     return any(bound_pods_of(clique, snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques)
 
 
 def condition_reason(judgement: TopologyJudgement, misplaced: Sequence[str]) -> tuple[str, str] | None:
-    """What a set's condition has to say: reason code and sentence (TP-030); None where nothing is wrong.
+    """Return reason code and message of the set's condition (TP-030); None if the set has none.
 
     Args:
         judgement: of the set.
-        misplaced: names of the gangs that say otherwise than the topology (TP-026).
+        misplaced: names of the PodGangs whose constraints differ from the topology (TP-026).
     """
     if judgement.resolution in {TopologyResolution.MISSING, TopologyResolution.LACKING}:
         first = judgement.because[0]
@@ -75,7 +75,7 @@ def condition_reason(judgement: TopologyJudgement, misplaced: Sequence[str]) -> 
 
 
 def missing_domains(snapshot: Snapshot, name: str, levels: Levels) -> Iterator[Reason]:
-    """Each domain that a constraint asks for and the topology does not have."""
+    """Yield a reason for each domain that a constraint asks for and the topology lacks."""
     known: Mapping[str, str] = dict(levels)
     for level in constrained_levels(snapshot.root.spec.template):
         for domain in filter(None, level.constraint.domains):
@@ -92,7 +92,7 @@ def missing_domains(snapshot: Snapshot, name: str, levels: Levels) -> Iterator[R
 
 
 def levels_of(snapshot: Snapshot, name: str) -> Levels | None:
-    """Of a topology; those that are configured for the default one, which is made of them where there is none."""
+    """Return the levels of a topology; the configured ones if it is the default one and does not exist yet."""
     found = snapshot.topologies.get(name)
     if found is not None:
         return found.levels

@@ -1,4 +1,4 @@
-"""Pods that stand where the required topology constraint of their PodGang does not allow it (TP-131)."""
+"""Findings on pods that run outside the required topology domain of their PodGang (TP-131)."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,11 +20,11 @@ NodeLabels = Mapping[str, Mapping[str, str]]
 
 
 def findings_of_misplacement(snapshot: Snapshot, nodes: NodeLabels) -> Iterator[Finding]:
-    """One finding for each PodGang with pods in more than one domain of a required constraint, or in none. Linear.
+    """Yield a finding for each PodGang with pods in several domains of a required constraint, or in none. Linear.
 
     Args:
-        snapshot: of the set; its PodGangs say which node label their pods have to share.
-        nodes: those that are known; a pod on another node breaks nothing that can be known.
+        snapshot: of the set; its PodGangs name the node labels whose value their pods have to share.
+        nodes: the known nodes; pods on other nodes are ignored.
     """
     placed = {
         clique.ref.name: [pod for pod in snapshot.pods_of.get(clique.uid, ()) if pod.node in nodes and _runs(pod)]
@@ -37,12 +37,12 @@ def findings_of_misplacement(snapshot: Snapshot, nodes: NodeLabels) -> Iterator[
 
 
 def has_required_constraint(snapshot: Snapshot) -> bool:
-    """Whether a PodGang of the set requires that pods share the value of a node label."""
+    """Return whether a PodGang of the set requires that pods share the value of a node label."""
     return any(key for gang in snapshot.gangs for key, _ in _required_labels(gang))
 
 
 def has_unknown_node(snapshot: Snapshot, nodes: NodeLabels) -> bool:
-    """Whether a required constraint cannot be judged: a pod stands on a node that is not known (TP-132)."""
+    """Return whether a required constraint cannot be judged because a pod is on an unknown node (TP-132)."""
     if not has_required_constraint(snapshot):
         return False
     return any(pod.node and pod.node not in nodes and _runs(pod) for _, pod in snapshot.pods())
@@ -64,7 +64,7 @@ def _broken_constraints(gang: PodGang, placed: Mapping[str, list[Pod]], nodes: N
 
 
 def _required_labels(gang: PodGang) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each required node label of a gang, with the names of the PodCliques whose pods have to share its value."""
+    """Yield each required node label of a gang, with the PodCliques whose pods have to share its value."""
     placement = gang.placement
     scopes: Iterable[tuple[str, tuple[str, ...]]] = (
         (placement.gang.required, tuple(group.name for group in gang.groups)),
@@ -75,7 +75,7 @@ def _required_labels(gang: PodGang) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _domains_text(domains: Mapping[str, list[str]]) -> str:
-    """The number of pods in the largest domain, and the pods in every other one by name."""
+    """Return a text with the number of pods in the largest domain and the names of the pods in all others."""
     (first, most), *others = sorted(domains.items(), key=lambda one: (-len(one[1]), one[0]))
     words = [f"{len(most)} pod{'' if len(most) == 1 else 's'} in {_domain_text(first)}"]
     words += [f"{listed(names)} in {_domain_text(value)}" for value, names in others]

@@ -1,4 +1,4 @@
-"""The nodes of a cluster as one topology divides them, and what they have free (TP-101 to TP-105)."""
+"""Free capacity of nodes, and the domains that the levels of a topology divide them into (TP-101 to TP-105)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -14,12 +14,12 @@ CLUSTER_LEVEL: Final = -1
 
 
 class Domain(NamedTuple):
-    """Nodes that stand together.
+    """The nodes with the same label values down to one level.
 
     Attributes:
-        level: index into the levels of the topology, or WHOLE.
-        path: values of the labels down to that level.
-        nodes: indices, in the order of their names.
+        level: index into the levels of the topology, or CLUSTER_LEVEL.
+        path: the label values down to that level.
+        nodes: indices of the nodes, in the order of their names.
     """
 
     level: int
@@ -28,21 +28,22 @@ class Domain(NamedTuple):
 
     @property
     def name(self) -> str:
-        """For a sentence; empty for the whole cluster."""
+        """The label values, joined by slashes; empty for the whole cluster."""
         return "/".join(self.path)
 
 
 class NodeCapacity:
-    """What a search looks at, worked out once. Nothing in it changes.
+    """Nodes, levels and pod demands as the fit check looks them up. Immutable after construction.
 
     Attributes:
         nodes: sorted by name.
-        levels: of the topology; empty where none applies.
-        demands: what is asked for; others refer to them by index.
-        resources: that somebody asks for, in their order.
-        free: node -> thousandths of each resource.
-        asks: demand -> (index of a resource, thousandths) of each that it asks for.
-        room: demand -> node -> how many of its pods an otherwise free node takes.
+        levels: of the topology; empty where no topology applies.
+        demands: distinct pod demands; other values refer to them by index.
+        resources: names of all resources that a demand asks for, in the order of the demands.
+        free: node -> free thousandths of each resource.
+        requests: demand -> (index of a resource, thousandths) of each resource that it asks for.
+        eligible: demand -> node -> whether the node takes such pods at all.
+        max_pods: demand -> node -> how many such pods fit on the node if no others are added.
     """
 
     def __init__(self, nodes: Iterable[Node], levels: Levels, demands: Sequence[PodDemand]) -> None:
@@ -52,45 +53,45 @@ class NodeCapacity:
         self.demands = tuple(demands)
         self.resources = tuple(dict.fromkeys(resource for one in demands for resource, _ in one.amounts))
         self.free = [[node.amounts.get(resource, 0) for resource in self.resources] for node in self.nodes]
-        places = {resource: index for index, resource in enumerate(self.resources)}
-        self.asks = [tuple((places[resource], amount) for resource, amount in one.amounts) for one in demands]
-        self.suits = _eligible(self.nodes, demands)
-        self.room = [
+        index_of = {resource: index for index, resource in enumerate(self.resources)}
+        self.requests = [tuple((index_of[resource], amount) for resource, amount in one.amounts) for one in demands]
+        self.eligible = _eligible(self.nodes, demands)
+        self.max_pods = [
             [
-                min([row[place] // amount for place, amount in asks]) if suits else 0
-                for row, suits in zip(self.free, suited, strict=True)
+                min([row[index] // amount for index, amount in requests]) if is_eligible else 0
+                for row, is_eligible in zip(self.free, eligible_nodes, strict=True)
             ]
-            for asks, suited in zip(self.asks, self.suits, strict=True)
+            for requests, eligible_nodes in zip(self.requests, self.eligible, strict=True)
         ]
         keys = [level.key for level in levels]
         self._paths = [_domain_path(node, keys) for node in self.nodes]
-        self.whole = Domain(CLUSTER_LEVEL, (), tuple(range(len(self.nodes))))
-        self._inside: dict[tuple[tuple[str, ...], int], tuple[Domain, ...]] = {}
+        self.cluster = Domain(CLUSTER_LEVEL, (), tuple(range(len(self.nodes))))
+        self._subdomains: dict[tuple[tuple[str, ...], int], tuple[Domain, ...]] = {}
 
     def level_of(self, key: str) -> int:
-        """The level whose label has this key."""
+        """Return the index of the level with this label key, or CLUSTER_LEVEL."""
         return next((index for index, level in enumerate(self.levels) if level.key == key), CLUSTER_LEVEL)
 
-    def inside(self, domain: Domain, level: int) -> tuple[Domain, ...]:
-        """The domains of a level that a domain consists of, sorted; the domain itself where that is no narrower.
+    def subdomains(self, domain: Domain, level: int) -> tuple[Domain, ...]:
+        """Return the domains of a level within a domain, sorted; the domain itself if the level is not narrower.
 
-        Cost: its nodes, the first time.
+        Cost: the nodes of the domain on the first call, then constant.
         """
         if level <= domain.level:
             return (domain,)
         key = (domain.path, level)
-        if key not in self._inside:
+        if key not in self._subdomains:
             found: dict[tuple[str, ...], list[int]] = {}
             for index in domain.nodes:
                 path = self._paths[index]
                 if path:
                     found.setdefault(path[: level + 1], []).append(index)
-            self._inside[key] = tuple(Domain(level, path, tuple(found[path])) for path in sorted(found))
-        return self._inside[key]
+            self._subdomains[key] = tuple(Domain(level, path, tuple(found[path])) for path in sorted(found))
+        return self._subdomains[key]
 
 
 def _eligible(nodes: Sequence[Node], demands: Sequence[PodDemand]) -> list[list[bool]]:
-    """Demand -> node -> whether it takes such pods at all; the same for all that differ in amounts alone."""
+    """Demand -> node -> whether the node takes such pods; computed once for demands that differ in amounts only."""
     found: dict[tuple[object, ...], list[bool]] = {}
     for one in demands:
         if one[1:] not in found:
@@ -99,10 +100,10 @@ def _eligible(nodes: Sequence[Node], demands: Sequence[PodDemand]) -> list[list[
 
 
 class UnlabelledNodes(NamedTuple):
-    """Nodes that a topology does not know: they lack labels (TP-112).
+    """Nodes that are not part of a topology because they lack a label of one of its levels (TP-112).
 
     Attributes:
-        lacking: key of a label -> how many nodes lack it; in the order of the levels.
+        lacking: (label key, number of nodes without it), in the order of the levels.
         names: of the nodes, sorted.
     """
 
@@ -114,32 +115,36 @@ NO_UNLABELLED_NODES: Final = UnlabelledNodes((), ())
 
 
 def unlabelled_nodes(nodes: Iterable[Node], levels: Levels) -> UnlabelledNodes:
-    """Those that lack a label of some level; linear."""
+    """Return the nodes that lack a label of some level. Linear."""
     keys = [level.key for level in levels]
-    outside = [node for node in nodes if not _domain_path(node, keys)] if keys else []
-    counts = ((key, sum(not node.labels.get(key) for node in outside)) for key in keys)
-    return UnlabelledNodes(tuple(pair for pair in counts if pair[1]), tuple(sorted(node.name for node in outside)))
+    unlabelled = [node for node in nodes if not _domain_path(node, keys)] if keys else []
+    counts = ((key, sum(not node.labels.get(key) for node in unlabelled)) for key in keys)
+    return UnlabelledNodes(tuple(pair for pair in counts if pair[1]), tuple(sorted(node.name for node in unlabelled)))
 
 
 def _domain_path(node: Node, keys: Sequence[str]) -> tuple[str, ...]:
-    """Where a node stands; empty where it lacks a label of some level (TP-101)."""
+    """Return the label values of a node, one for each level; empty if it lacks one of the labels (TP-101)."""
     labels = node.labels
     path = tuple([labels.get(key, "") for key in keys])
     return path if all(path) else ()
 
 
-def free_capacity_of(nodes: Iterable[Node], tenants: Iterable[PodOnNode], of: tuple[str, str]) -> list[Node]:
-    """Nodes with what is left of them (TP-103).
+def free_capacity_of(
+    nodes: Iterable[Node], pods: Iterable[PodOnNode], namespace_and_name: tuple[str, str]
+) -> list[Node]:
+    """Return the nodes with their amounts reduced by what the pods on them ask for (TP-103).
 
     Args:
-        of: namespace and name of the set whose own pods take nothing.
+        nodes: with their allocatable amounts.
+        pods: the pods that are bound to nodes.
+        namespace_and_name: of the PodCliqueSet whose own pods are not subtracted.
     """
     taken: dict[str, dict[str, int]] = {}
-    for tenant in tenants:
-        if tenant.owner != of:
-            there = taken.setdefault(tenant.node, {})
-            for resource, amount in tenant.amounts.items():
-                there[resource] = there.get(resource, 0) + amount
+    for pod in pods:
+        if pod.owner != namespace_and_name:
+            amounts = taken.setdefault(pod.node, {})
+            for resource, amount in pod.amounts.items():
+                amounts[resource] = amounts.get(resource, 0) + amount
     return [_reduced_by(node, taken[node.name]) if node.name in taken else node for node in nodes]
 
 

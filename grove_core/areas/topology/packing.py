@@ -1,4 +1,4 @@
-"""Looking for a place for every pod: what is found is a placement, and what is not found proves nothing (TP-100)."""
+"""Greedy search for a placement of gangs on nodes; finding none does not prove that there is none (TP-100)."""
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
@@ -13,7 +13,7 @@ _DEMAND: Final = attrgetter("demand")
 
 
 class NodeAssignment(NamedTuple):
-    """So many pods of a clique on one node."""
+    """A number of pods of one PodClique on one node."""
 
     clique: str
     node: str
@@ -21,89 +21,98 @@ class NodeAssignment(NamedTuple):
 
 
 class Packing:
-    """Pods put on nodes, one after the other; what does not work out is taken back.
+    """Assigns the pods of gang trees to nodes, tree by tree; a tree that does not fit is rolled back.
 
-    Tightest first: domains that could hold the fewest such bundles, and nodes that have little else to offer.
+    Tries the tightest domains first, those that could hold the fewest trees of the shape, and within them the nodes
+    with the fewest other free resources.
     """
 
-    def __init__(self, bounds: CapacityBounds, *, roomy: bool = False) -> None:
-        """Nothing placed yet; ``roomy`` for the opposite order."""
-        self._roomy = roomy
+    def __init__(self, bounds: CapacityBounds, *, largest_first: bool = False) -> None:
+        """No pods are assigned yet.
+
+        Args:
+            bounds: of the nodes.
+            largest_first: whether to try domains and nodes in the opposite order.
+        """
+        self._largest_first = largest_first
         self._bounds = bounds
-        self._ground = bounds.ground
-        self._free = [list(row) for row in self._ground.free]
-        self._done: list[tuple[int, PodBatch, int]] = []  # node, load, pods
+        self._capacity = bounds.capacity
+        self._free = [list(row) for row in self._capacity.free]
+        self._placed: list[tuple[int, PodBatch, int]] = []  # node, batch, pods
         self._queues: dict[TreeShape, list[Domain]] = {}
 
-    def add(self, bundle: GangTree) -> Domain | None:
-        """Find a domain of its level for a bundle, and places in it; None where none was found.
+    def add(self, tree: GangTree) -> Domain | None:
+        """Assign the pods of a tree to nodes of one domain of its level; return the domain, or None if none was found.
 
-        Cost: the nodes of each domain that was not in vain before, times the demands.
+        Cost: the nodes of each domain that did not fail for this shape before, times the demands.
         """
-        return self._place(bundle, self._ground.whole, self._queues)
+        return self._find_domain(tree, self._capacity.cluster, self._queues)
 
-    def places(self) -> tuple[NodeAssignment, ...]:
-        """What was placed, sorted."""
+    def assignments(self) -> tuple[NodeAssignment, ...]:
+        """Return the assignments so far, sorted."""
         counts: dict[tuple[str, str], int] = {}
-        for node, load, pods in self._done:
-            key = (load.clique, self._ground.nodes[node].name)
+        for node, batch, pods in self._placed:
+            key = (batch.clique, self._capacity.nodes[node].name)
             counts[key] = counts.get(key, 0) + pods
         return tuple(sorted(NodeAssignment(clique, node, pods) for (clique, node), pods in counts.items()))
 
-    def _place(self, bundle: GangTree, domain: Domain, queues: dict[TreeShape, list[Domain]]) -> Domain | None:
-        """Free room only shrinks while a domain is being filled: where a shape failed once it is not tried again."""
-        queue = queues.get(bundle.shape)
+    def _find_domain(self, tree: GangTree, domain: Domain, queues: dict[TreeShape, list[Domain]]) -> Domain | None:
+        """Place a tree in the first domain that takes it, and drop from the queue the domains that do not.
+
+        The free capacity only shrinks while a domain is filled, so a domain that failed for a shape is not tried again.
+        """
+        queue = queues.get(tree.shape)
         if queue is None:
-            tightest = self._bounds.candidates(bundle, domain)
-            queue = queues[bundle.shape] = tightest if self._roomy else tightest[::-1]
+            tightest = self._bounds.candidates(tree, domain)
+            queue = queues[tree.shape] = tightest if self._largest_first else tightest[::-1]
         while queue:
-            if self._fill(bundle, queue[-1]):
+            if self._fill(tree, queue[-1]):
                 return queue[-1]
             queue.pop()
         return None
 
-    def _fill(self, bundle: GangTree, domain: Domain) -> bool:
-        """Everything of a bundle into one domain, or nothing."""
-        before, queues = len(self._done), dict[TreeShape, list[Domain]]()
-        if all(self._place(part, domain, queues) is not None for part in bundle.parts) and all(
-            self._spread(demand, list(loads), domain) for demand, loads in groupby(bundle.loads, _DEMAND)
+    def _fill(self, tree: GangTree, domain: Domain) -> bool:
+        """Assign all pods of a tree to one domain, or none of them."""
+        before, queues = len(self._placed), dict[TreeShape, list[Domain]]()
+        if all(self._find_domain(subtree, domain, queues) is not None for subtree in tree.subtrees) and all(
+            self._spread(demand, list(batches), domain) for demand, batches in groupby(tree.batches, _DEMAND)
         ):
             return True
-        for node, load, pods in self._done[before:]:
-            self._take(node, load, -pods)
-        del self._done[before:]
+        for node, batch, pods in self._placed[before:]:
+            self._take(node, batch, -pods)
+        del self._placed[before:]
         return False
 
-    def _spread(self, demand: int, loads: list[PodBatch], domain: Domain) -> bool:
-        """Equal pods over the nodes of a domain; nodes with less to offer to others come first."""
-        rooms = sorted(self._rooms(demand, domain.nodes), reverse=not self._roomy)
-        for load in loads:
-            left = load.pods
-            while left and rooms:
-                spared, room, node = rooms.pop()
+    def _spread(self, demand: int, batches: list[PodBatch], domain: Domain) -> bool:
+        """Assign pods of one demand to nodes of a domain; return whether all of them found a node."""
+        candidates = sorted(self._nodes_with_room(demand, domain.nodes), reverse=not self._largest_first)
+        for batch in batches:
+            left = batch.pods
+            while left and candidates:
+                spare, room, node = candidates.pop()
                 pods = min(room, left)
-                self._take(node, load, pods)
-                self._done.append((node, load, pods))
+                self._take(node, batch, pods)
+                self._placed.append((node, batch, pods))
                 left -= pods
                 if room > pods:
-                    rooms.append((spared, room - pods, node))
+                    candidates.append((spare, room - pods, node))
             if left:
                 return False
         return True
 
-    def _rooms(self, demand: int, nodes: Iterable[int]) -> Iterator[tuple[int, int, int]]:
-        """Of each node that takes some of these pods: what of it they spare, how many it takes, which it is."""
-        asks, suits, free = self._ground.asks[demand], self._ground.suits[demand], self._free
-        asked = {resource for resource, _ in asks}
-        spared = [place for place in range(len(self._ground.resources)) if place not in asked]
+    def _nodes_with_room(self, demand: int, nodes: Iterable[int]) -> Iterator[tuple[int, int, int]]:
+        """Yield (number of other free resources, number of pods that fit, node) for each node that fits any pod."""
+        requests, eligible, free = self._capacity.requests[demand], self._capacity.eligible[demand], self._free
+        requested = {resource for resource, _ in requests}
+        spare = [resource for resource in range(len(self._capacity.resources)) if resource not in requested]
         for node in nodes:
-            if suits[node]:
+            if eligible[node]:
                 row = free[node]
-                room = min([row[resource] // amount for resource, amount in asks])
+                room = min([row[resource] // amount for resource, amount in requests])
                 if room:
-                    yield sum([row[place] > 0 for place in spared]), room, node
+                    yield sum([row[resource] > 0 for resource in spare]), room, node
 
-    def _take(self, node: int, load: PodBatch, pods: int) -> None:
+    def _take(self, node: int, batch: PodBatch, pods: int) -> None:
         row = self._free[node]
-        for resource, amount in self._ground.asks[load.demand]:
+        for resource, amount in self._capacity.requests[batch.demand]:
             row[resource] -= amount * pods

@@ -1,4 +1,4 @@
-"""The clauses of topologies: one member for each decision or admission rule of specs/topology.md."""
+"""Rules of topologies: one member for each decision or admission rule of specs/topology.md."""
 
 from enum import unique
 
@@ -7,7 +7,7 @@ from grove_core.kernel.reasons import Clause, Rule
 
 @unique
 class Why(Rule):
-    """Why a topology applies, is held, is written, or is left alone."""
+    """Why a topology applies, is held, is written, or stays as it is."""
 
     TOPOLOGY_NAMED = Clause("TP-001", "it names topology {topology}")
     TOPOLOGY_BY_DEFAULT = Clause("TP-002", "it has a constraint and names no topology: {topology} is the default")
@@ -51,7 +51,7 @@ class Why(Rule):
 
 @unique
 class Refuse(Rule):
-    """Why a set is refused, or a topology."""
+    """Why a set or a topology is refused."""
 
     TOPOLOGY_UNKNOWN = Clause("TP-060", "must name a topology that exists; known: {known}{meant}")
     TOPOLOGY_LEAVING = Clause("TP-061", "must name a topology that stays; this one is being deleted")
@@ -78,7 +78,7 @@ class Refuse(Rule):
 
 @unique
 class Warn(Rule):
-    """What is probably not meant."""
+    """Warnings on what is probably a mistake, or could not be checked."""
 
     NOT_CHECKED = Clause("TP-072", "was not compared with what is not known: {what}")
     NO_EFFECT_WHILE_OFF = Clause("TP-073", "has no effect: topology-aware scheduling is off")
@@ -94,7 +94,7 @@ class Warn(Rule):
 
 @unique
 class Fit(Rule):
-    """Why pods have a place, cannot have one, or nobody knows."""
+    """Why pods fit on nodes, do not fit, or why that is undecided."""
 
     HAS_A_PLACE = Clause("TP-100", "there is a place for {pods} in {where}")
     NO_DOMAIN = Clause("TP-101", "no node of {where} is part of a {level}: none has the labels of every level")

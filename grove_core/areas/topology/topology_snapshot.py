@@ -1,4 +1,4 @@
-"""What the controller of one topology can see."""
+"""The snapshot of one ClusterTopology: the object, its users and the settings (input of reconcile_topology)."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,108 +19,107 @@ from grove_core.resources.topology_usage import (
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster
 
 KINDS_THAT_SHOW_USE: Final = frozenset({SET_KIND, CLIQUE_KIND})
-"""What has to be known of whole to say who uses a topology."""
+"""Kinds that must be complete before a topology counts as unused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopologySnapshot:
-    """One topology, who uses it, and what is configured.
+    """One topology, the sets that use it, and the operator's settings.
 
     Attributes:
         name: of the topology.
-        topology: None where there is none.
-        users: every set that uses it, those that are being deleted included; sorted.
-        told: what the operator is told of topologies.
-        unknown: kinds that were not collected, and that the answer needs.
-        attempts: what was tried for this topology lately.
-        shadowed: a ClusterTopologyBinding of the same name, where a ClusterTopology counts (TP-004).
+        topology: the object; None if it does not exist.
+        users: every set that uses it, including sets that are being deleted; sorted.
+        settings: of topology-aware scheduling, from the operator's configuration.
         now: aware UTC.
+        not_collected: kinds that show users of topologies and are incomplete in the input.
+        attempts: recent writes for this topology, with their results.
+        shadowed: a ClusterTopologyBinding of the same name that the ClusterTopology takes precedence over (TP-004).
     """
 
     name: str
     topology: ClusterTopology | None
     users: tuple[TopologyUser, ...]
-    told: TopologyAware
+    settings: TopologyAware
     now: datetime
-    unknown: tuple[str, ...] = ()
+    not_collected: tuple[str, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     shadowed: ClusterTopology | None = None
 
     @property
     def root_ref(self) -> Ref:
-        """Of the topology, be it there or not."""
+        """The address of the topology, whether it exists or not."""
         return self.topology.ref if self.topology is not None else topology_ref(self.name)
 
     @property
     def root_uid(self) -> str:
-        """Of the topology; empty where there is none."""
+        """The uid of the topology; empty if it does not exist."""
         return self.topology.uid if self.topology is not None else ""
 
     def known(self) -> dict[Ref, ClusterTopology]:
-        """The topology itself, and what it shadows: no step aims at anything else."""
+        """Return the objects that a step may change: the topology, and the binding that it shadows."""
         return {one.ref: one for one in (self.topology, self.shadowed) if one is not None}
 
     @property
     def is_default(self) -> bool:
-        """Whether the operator keeps it."""
+        """Whether it is the default topology, whose levels the operator manages."""
         return self.name == DEFAULT_TOPOLOGY
 
     @property
     def drops_finalizer(self) -> bool:
-        """Whether it goes without the finalizer although it may be used (TP-053)."""
-        return self.is_default and not self.told.enabled
+        """Whether its finalizer is removed even if sets use it (TP-053)."""
+        return self.is_default and not self.settings.enabled
 
     @property
     def users_are_known(self) -> bool:
-        """Whether its users are all of them (TP-042)."""
-        return SET_KIND not in self.unknown
+        """Whether `users` is complete (TP-042)."""
+        return SET_KIND not in self.not_collected
 
     @property
-    def placed(self) -> tuple[TopologyUser, ...]:
-        """The users of whom a pod is bound to a node."""
+    def placed_users(self) -> tuple[TopologyUser, ...]:
+        """The users that have a pod bound to a node."""
         return users_with_bound_pods(self.users)
 
 
 def kinds_missing_for_use(cluster: Cluster) -> tuple[str, ...]:
-    """Kinds that have to be known to say who uses a topology, and are not; sorted (TP-042).
+    """Return the kinds that are incomplete in the input and may hide users of topologies, sorted (TP-042).
 
-    A cluster that shows no PodCliqueSet is one without any only where it is known to show all of them; one that nobody
-    has applied yet shows nothing.
+    An input without a PodCliqueSet of a cluster counts as incomplete, unless the kind is known to be complete.
     """
     if cluster.is_part:
         return tuple(sorted(KINDS_THAT_SHOW_USE))
-    missed = {kind for kind, _ in cluster.gaps} & KINDS_THAT_SHOW_USE
+    missing = {kind for kind, _ in cluster.gaps} & KINDS_THAT_SHOW_USE
     if not any(one.uid for one in cluster.sets) and (SET_KIND, EVERYWHERE) not in cluster.complete:
-        missed |= {SET_KIND}
-    return tuple(sorted(missed))
+        missing |= {SET_KIND}
+    return tuple(sorted(missing))
 
 
 def topology_snapshots(
     cluster: Cluster, now: datetime, attempts: tuple[Attempt, ...] = ()
 ) -> tuple[TopologySnapshot, ...]:
-    """Every topology of a cluster, and the default one where it is to be made; sorted by name.
+    """Return a snapshot of each topology of a cluster, and of the default one if it has to be created; by name.
 
     Args:
-        cluster: with the topologies, who may use them, and which kinds are known whole.
+        cluster: the topologies, the sets that may use them, and which kinds are complete.
         now: aware UTC.
-        attempts: what was tried lately, for whichever topology.
+        attempts: recent writes for any topology, with their results.
     """
     cliques = (clique for owned in cluster.cliques_of.values() for clique in owned)
     bound = bound_pods_by_set(cliques, cluster.pods_of)
     users = users_by_topology(((one.ref.namespace, one.ref.name, one.spec.template) for one in cluster.sets), bound)
-    told, complete = cluster.configuration.topology, {kind for kind, _ in cluster.complete}
+    settings, complete_kinds = cluster.configuration.topology, {kind for kind, _ in cluster.complete}
     names = set(cluster.topologies)
-    if told.enabled and TOPOLOGY_KIND in complete:
+    if settings.enabled and TOPOLOGY_KIND in complete_kinds:
         names.add(DEFAULT_TOPOLOGY)
-    unknown = kinds_missing_for_use(cluster)
+    not_collected = kinds_missing_for_use(cluster)
     return tuple(
         TopologySnapshot(
             name=name,
             topology=cluster.topologies.get(name),
             users=users.get(name, ()),
-            told=told,
+            settings=settings,
             now=now,
-            unknown=unknown,
+            not_collected=not_collected,
             attempts=attempts,
             shadowed=cluster.shadowed_topologies.get(name),
         )

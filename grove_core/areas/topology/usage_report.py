@@ -1,4 +1,4 @@
-"""Which topologies there are, who uses them, and what is held because of it (TP-121, TP-122)."""
+"""The report of ``grove topology list``: topologies, their users, and what holds or locks them (TP-121, TP-122)."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,26 +21,26 @@ from grove_core.snapshot.cluster import EVERYWHERE, Cluster
 
 @unique
 class TopologyState(Enum):
-    """What may become of a topology."""
+    """Whether a topology can be deleted now, and if not why."""
 
     HELD = "Held"
-    """It is used: a deletion would wait."""
+    """Sets use it: a deletion waits for them."""
     FREE = "Free"
-    """Nobody uses it."""
+    """No set uses it."""
     UNKNOWN = "NotKnown"
-    """Who uses it is not known, or whether it is there."""
+    """The input does not show all users, or not whether it exists."""
     LEAVING = "Leaving"
     """It is being deleted."""
     MISSING = "Missing"
-    """Some set uses it, and it is not there."""
+    """A set uses it, and it does not exist."""
 
 
 class SetUsage(NamedTuple):
     """A set that uses a topology.
 
     Attributes:
-        by_default: whether it names none.
-        bound: pods that are bound to nodes; None where nobody knows.
+        by_default: whether it uses the default topology without naming it.
+        bound: number of its pods that are bound to nodes; None if unknown.
     """
 
     namespace: str
@@ -51,17 +51,21 @@ class SetUsage(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopologyUsage:
-    """One topology.
+    """One topology with its users.
 
     Attributes:
-        kind: of the object; empty where there is none.
-        has_finalizer: whether Grove's is on it.
-        is_let_go: whether the operator takes its finalizer away although it may be used (TP-053).
-        unknown: kinds that were not collected, and that who uses it shows in.
-        unguarded: why no admission judges it; None where one does (TP-127, TP-130).
-        locked: whether its levels may not change, for pods are placed by them; None where nobody knows.
-        because: why it is as it is.
-        lock: why its levels may not change.
+        name: of the topology.
+        kind: of the object; empty if it does not exist.
+        levels: of the object.
+        users: the sets that use it.
+        state: whether it can be deleted now.
+        has_finalizer: whether it has Grove's finalizer.
+        locked: whether admission refuses other levels because pods are placed by these; None if unknown.
+        because: the reasons for its state.
+        lock: the reasons why its levels are locked, or why no webhook protects them.
+        drops_finalizer: whether the operator removes the finalizer even if sets use it (TP-053).
+        not_collected: kinds that show users of topologies and are incomplete in the input.
+        not_validated: why no webhook validates it; None if one does (TP-127, TP-130).
     """
 
     name: str
@@ -74,25 +78,30 @@ class TopologyUsage:
     because: tuple[Reason, ...]
     lock: tuple[Reason, ...] = ()
     drops_finalizer: bool = False
-    unknown: tuple[str, ...] = ()
+    not_collected: tuple[str, ...] = ()
     not_validated: Reason | None = None
 
     @property
     def users_are_known(self) -> bool:
-        """Whether its users are all of them."""
-        return SET_KIND not in self.unknown
+        """Whether `users` is complete."""
+        return SET_KIND not in self.not_collected
 
 
 def usage_report_of(cluster: Cluster, now: datetime) -> tuple[TopologyUsage, ...]:
-    """Every topology of a cluster, those that are missing included; sorted by name."""
+    """Return every topology of a cluster, including missing ones that sets use; sorted by name.
+
+    Args:
+        cluster: the topologies and sets.
+        now: aware UTC.
+    """
     users: dict[str, list[SetUsage]] = {}
     for root in cluster.sets:
         use = topology_use_of(root.spec.template)
         if use.topology:
             users.setdefault(use.topology, []).append(_set_usage(cluster, root, by_default=not use.named))
-    moments = {moment.name: moment for moment in topology_snapshots(cluster, now)}
+    snapshots = {snapshot.name: snapshot for snapshot in topology_snapshots(cluster, now)}
     return tuple(
-        _usage_of(moments[name], cluster.topologies[name], tuple(users.get(name, ())))
+        _usage_of(snapshots[name], cluster.topologies[name], tuple(users.get(name, ())))
         if name in cluster.topologies
         else _missing_topology(name, tuple(users[name]), cluster)
         for name in sorted(cluster.topologies.keys() | users.keys())
@@ -100,7 +109,7 @@ def usage_report_of(cluster: Cluster, now: datetime) -> tuple[TopologyUsage, ...
 
 
 def count_without_topology(cluster: Cluster) -> int:
-    """How many sets use no topology."""
+    """Return the number of sets that use no topology."""
     return sum(not topology_use_of(root.spec.template).topology for root in cluster.sets)
 
 
@@ -114,27 +123,27 @@ def _set_usage(cluster: Cluster, root: PodCliqueSet, *, by_default: bool) -> Set
     return SetUsage(namespace, name, by_default, bound)
 
 
-def _usage_of(moment: TopologySnapshot, found: ClusterTopology, users: tuple[SetUsage, ...]) -> TopologyUsage:
-    desired, findings = wants_of_lifecycle(moment)
+def _usage_of(snapshot: TopologySnapshot, found: ClusterTopology, users: tuple[SetUsage, ...]) -> TopologyUsage:
+    desired, findings = wants_of_lifecycle(snapshot)
     counts = [user.bound for user in users]
     placed = tuple(TopologyUser(user.namespace, user.name) for user in users if user.bound)
-    held = tuple(reason for one in desired.held_back for reason in one.because)
-    not_validated = _why_not_validated(moment, found)
+    withheld = tuple(reason for one in desired.held_back for reason in one.because)
+    not_validated = _why_not_validated(snapshot, found)
     in_use = Refuse.LEVELS_IN_USE.because(found.ref, users=listed(user.text for user in placed))
     locking = bool(placed) and not_validated is None
-    unsure = not_validated is None and (None in counts or bool(moment.unknown))
+    is_unknown = not_validated is None and (None in counts or bool(snapshot.not_collected))
     return TopologyUsage(
-        name=moment.name,
+        name=snapshot.name,
         kind=found.ref.kind,
         levels=found.levels,
         users=users,
-        state=_state_of(moment, found),
+        state=_topology_state(snapshot, found),
         has_finalizer=TOPOLOGY_FINALIZER in found.finalizers,
-        locked=True if locking else None if unsure else False,
-        because=(*findings[0].because, *held),
+        locked=True if locking else None if is_unknown else False,
+        because=(*findings[0].because, *withheld),
         lock=(in_use,) if locking else (not_validated,) if not_validated is not None else (),
-        drops_finalizer=moment.drops_finalizer,
-        unknown=moment.unknown,
+        drops_finalizer=snapshot.drops_finalizer,
+        not_collected=snapshot.not_collected,
         not_validated=not_validated,
     )
 
@@ -148,21 +157,21 @@ _STATES: Final = MappingProxyType(
 )
 
 
-def _state_of(moment: TopologySnapshot, found: ClusterTopology) -> TopologyState:
+def _topology_state(snapshot: TopologySnapshot, found: ClusterTopology) -> TopologyState:
     if found.deleting:
         return TopologyState.LEAVING
-    return _STATES[deletion_hold_of(moment)]
+    return _STATES[deletion_hold_of(snapshot)]
 
 
-def _why_not_validated(moment: TopologySnapshot, found: ClusterTopology) -> Reason | None:
-    """Webhooks are registered for ClusterTopologies, and only with TAS on (TP-092, TP-093)."""
+def _why_not_validated(snapshot: TopologySnapshot, found: ClusterTopology) -> Reason | None:
+    """Return why no webhook validates a topology: only ClusterTopologies are, and only with TAS on (TP-092, TP-093)."""
     if found.ref.kind != TOPOLOGY_KIND:
         return Why.BINDING_NOT_GUARDED.because(found.ref, kind=found.ref.kind)
-    return None if moment.told.enabled else Why.OFF_IS_NOT_GUARDED.because(found.ref)
+    return None if snapshot.settings.enabled else Why.OFF_IS_NOT_GUARDED.because(found.ref)
 
 
 def _missing_topology(name: str, users: tuple[SetUsage, ...], cluster: Cluster) -> TopologyUsage:
-    """A topology that is used and not there, as far as topologies are known."""
+    """Return the entry of a topology that sets use and the input does not have."""
     known = cluster.topologies
     facts = {"topology": name, "known": listed(known), "meant": did_you_mean(name, known)}
     is_known = TOPOLOGY_KIND in {kind for kind, _ in cluster.complete}

@@ -1,4 +1,4 @@
-"""The possible answers about a set's topology, and what other areas may ask of them."""
+"""Verdicts about topologies, and the part of them that other areas use."""
 
 from collections.abc import Mapping
 from enum import Enum, unique
@@ -10,52 +10,54 @@ from grove_core.kernel.reasons import Reason
 
 @unique
 class TopologyResolution(Enum):
-    """How a set stands to its topology."""
+    """Which topology applies to a set, and whether its PodGangs can be placed by it."""
 
     NONE = "None"
     """No topology applies."""
     OFF = "Off"
-    """One would, and topology-aware scheduling is off."""
+    """One would apply, but topology-aware scheduling is off."""
     UNKNOWN = "Unknown"
-    """Whether it exists is not known."""
+    """The input does not show whether the topology exists."""
     MISSING = "Missing"
-    """There is no such topology."""
+    """The topology does not exist."""
     LACKING = "Lacking"
-    """It lacks a domain that the set asks for."""
+    """The topology lacks a domain that the set asks for."""
     USED = "Used"
-    """The set's gangs are placed by it."""
+    """The set's PodGangs are placed by the topology."""
 
 
 @unique
 class FitVerdict(Enum):
-    """Whether pods have a place."""
+    """Whether pods fit on nodes."""
 
     FITS = "Fits"
     """A placement was found."""
     CANNOT = "CannotFit"
-    """There is none, and there is a proof of it."""
+    """It is proven that there is no placement."""
     UNDECIDED = "NotDecided"
-    """Neither was found."""
+    """Neither a placement nor a proof was found."""
 
 
 @unique
 class DeletionHold(Enum):
-    """Whether Grove holds a topology."""
+    """Whether Grove's finalizer holds a topology when it is deleted."""
 
     HELD = "Held"
     """Sets use it."""
     FREE = "Free"
-    """Nobody does, or it goes all the same (TP-053)."""
+    """No set uses it, or it is deleted although sets use it (TP-053)."""
     UNKNOWN = "Unknown"
-    """Who uses it was not collected."""
+    """The input does not show all users."""
 
 
 class TopologyJudgement(NamedTuple):
-    """Everything there is to say about the topology of one set.
+    """The topology of one set.
 
     Attributes:
+        resolution: which topology applies, and whether it is usable.
+        because: the reasons for that.
         name: of the topology; empty where none applies.
-        keys: domain -> key of the node label; empty unless it is used.
+        keys: domain -> key of the node label; empty unless the resolution is USED.
     """
 
     resolution: TopologyResolution
@@ -65,14 +67,14 @@ class TopologyJudgement(NamedTuple):
 
 
 class GangTopology(NamedTuple):
-    """What who makes PodGangs has to know.
+    """The input of the workload area for PodGangs: their topology, or why they are withheld.
 
     Attributes:
-        topology: its name; empty where new gangs are told nothing.
+        topology: name of the topology that goes into new PodGangs; empty where none applies.
         keys: domain -> key of the node label.
-        waiting: why no gang is made now; empty where they are (TP-010, TP-011, TP-013).
-        follows: why gangs that say otherwise are changed (TP-025); None where they are not.
-        locked: why they stay as they are (TP-026).
+        waiting: why PodGangs are withheld; empty where they are created (TP-010, TP-011, TP-013).
+        follows: why PodGangs with other constraints are updated (TP-025); None where they are not.
+        locked: why PodGangs with other constraints stay as they are (TP-026); None where they do not.
     """
 
     topology: str = ""

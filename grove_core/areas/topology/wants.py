@@ -1,4 +1,4 @@
-"""What is said of a set's topology: a condition while something is wrong with it, and findings (TP-030, TP-031)."""
+"""The condition and the findings about a set's topology (TP-030, TP-031)."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -18,13 +18,12 @@ QUESTION: Final = "topology"
 
 
 def wants_of_topology(snapshot: Snapshot, judgement: TopologyJudgement, misplaced: Sequence[str] | None) -> Desired:
-    """The set's condition: there while something is wrong, and only then.
+    """Return the wanted change of the set's condition, which exists exactly while its topology is not usable.
 
     Args:
         snapshot: of the set.
         judgement: of its topology.
-        misplaced: names of the gangs that stay although the topology says otherwise (TP-026); None where who makes
-            gangs cannot say.
+        misplaced: names of the PodGangs whose constraints differ from the topology (TP-026); None if unknown.
     """
     root = snapshot.root
     if root.deleting or not root.uid or judgement.resolution is TopologyResolution.UNKNOWN:
@@ -46,6 +45,6 @@ def wants_of_topology(snapshot: Snapshot, judgement: TopologyJudgement, misplace
 
 
 def findings_of_topology(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[Finding]:
-    """Which topology applies and why; nothing of a set that has nothing to do with any."""
+    """Yield which topology applies and why; nothing if none applies and topology-aware scheduling is off."""
     if judgement.resolution is not TopologyResolution.NONE or snapshot.configuration.topology.enabled:
         yield Finding(snapshot.root.ref, QUESTION, judgement.resolution.value, judgement.because)

@@ -41,7 +41,7 @@ class TopologyLifecycleCheck(Check):
             self.state.fail(
                 "TP6", f"finalizers of others on {name} were {foreign(before)} and are {foreign(after)}", name
             )
-        is_off = step.target.name == DEFAULT and not moment.told.enabled
+        is_off = step.target.name == DEFAULT and not moment.settings.enabled
         if FINALIZER in before and FINALIZER not in after and not is_off and moment.users:
             self.state.fail("TP6", f"{name} is let go of, and {moment.users[0].text} uses it", name)
         del actor

@@ -35,7 +35,7 @@ def topology_moment_in(view: ObjectStore, name: str, now: datetime, attempts: tu
         name=name,
         topology=view.topologies().get(name),
         users=users.get(name, ()),
-        told=view.configuration.topology,
+        settings=view.configuration.topology,
         now=now,
         attempts=attempts,
     )

@@ -29,10 +29,12 @@ def moment(
     *,
     name: str = DEFAULT_TOPOLOGY,
     on: bool = True,
-    unknown: tuple[str, ...] = (),
+    not_collected: tuple[str, ...] = (),
 ) -> TopologySnapshot:
-    told = TopologyAware(on, LEVELS if on else ())
-    return TopologySnapshot(name=name, topology=found, users=USERS[users], told=told, now=NOW, unknown=unknown)
+    settings = TopologyAware(on, LEVELS if on else ())
+    return TopologySnapshot(
+        name=name, topology=found, users=USERS[users], settings=settings, now=NOW, not_collected=not_collected
+    )
 
 
 def a_topology(

@@ -314,7 +314,7 @@ def test_tp087_what_a_topology_that_does_not_read_says_is_known_by_nobody() -> N
     sound = raw_topology("sound", ("zone", "z"))
     around = topology_view_of([broken, sound], [], ())
     assert set(around.topologies or ()) == {"sound"}
-    assert around.partial == frozenset()
+    assert around.incomplete_kinds == frozenset()
     assert around.unreadable == {"broken"}
     verdict = admit(a_set("broken", "rack"), None, None, ON, None, around).verdict
     assert isinstance(verdict, Admit)
@@ -342,7 +342,7 @@ def test_tp084_who_does_not_read_may_be_placed(unread: str) -> None:
         assert {one.reason.rule.requirement for one in objections} == refused
         assert [one.reason.rule.requirement for one in verdict.warnings] == warned
     for kinds, bound, expected in (({"PodClique"}, 0, {"TP-072"}), ({"PodClique"}, 2, set()), ({unread}, 2, set())):
-        around = TopologyView(KNOWN, {("ml", "llm"): bound}, partial=frozenset(kinds))
+        around = TopologyView(KNOWN, {("ml", "llm"): bound}, incomplete_kinds=frozenset(kinds))
         verdict = admit(a_set("", "rack"), a_set("aws-p5", "rack"), None, ON, None, around).verdict
         assert isinstance(verdict, Deny) == bool(bound)
         assert {one.reason.rule.requirement for one in verdict.warnings} == expected

@@ -192,7 +192,7 @@ def test_tp106_claims_that_grove_adds_are_claims(
     told_so = replace(snapshot.configuration, mnnvl=Mnnvl(enabled=True, mode=mode))
     own = check_topology(replace(snapshot, configuration=told_so), WITH_GPUS, ()).own
     assert own.verdict is verdict
-    sentences = [gang.all_pods.because[0].sentence for gang in own.fit.gangs] if own.fit is not None else []
+    sentences = [gang.result.because[0].sentence for gang in own.fit.gangs] if own.fit is not None else []
     assert any("resource claims" in sentence for sentence in sentences) is (verdict is FitVerdict.UNDECIDED)
 
 
@@ -231,7 +231,7 @@ def test_tp106_pods_on_nodes_may_keep_others_away(namespace: str, term: Json | N
     found = check_topology(applied_to(DEFAULT), GROUND, [tenant]).own
     assert found.verdict is verdict
     assert found.fit is not None
-    words = {dict(why.facts).get("what") for gang in found.fit.gangs for why in gang.all_pods.because}
+    words = {dict(why.facts).get("what") for gang in found.fit.gangs for why in gang.result.because}
     assert ("pods on nodes that keep others away" in words) is (verdict is FitVerdict.UNDECIDED)
     own = tenant._replace(owner=("ml", "llm"))
     assert check_topology(applied_to(DEFAULT), GROUND, [own]).own.verdict is FitVerdict.FITS

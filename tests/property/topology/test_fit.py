@@ -38,7 +38,7 @@ def fitted(gang: GangRequest, ground: list[Node]) -> SetFit:
 
 
 def whole(gang: GangRequest, *ground: Node) -> FitResult:
-    return fitted(gang, list(ground)).gangs[0].all_pods
+    return fitted(gang, list(ground)).gangs[0].result
 
 
 def rules_of(fitting: FitResult) -> list[Fit]:
@@ -47,7 +47,7 @@ def rules_of(fitting: FitResult) -> list[Fit]:
 
 def as_assignment(fitting: FitResult, gang: GangRequest) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {one.name: [] for one in gang.cliques}
-    for place in fitting.places:
+    for place in fitting.assignments:
         found[place.clique] += [place.node] * place.pods
     return found
 
@@ -75,7 +75,7 @@ class TestTP100:
     @given(gangs(), nodes())
     @pytest.mark.req("TP-109")
     def test_what_starts_is_no_more_wrong(self, gang: GangRequest, ground: list[Node]) -> None:
-        started = fitted(gang, ground).gangs[0].minimum_pods
+        started = fitted(gang, ground).gangs[0].minimum_result
         if started is None:
             return
         cliques = tuple(one._replace(pods=one.minimum) for one in gang.cliques)
@@ -92,22 +92,22 @@ class TestTP100:
         several = [_named(gang, number) for number in range(1 + more)]
         found = fit_gangs(several, ground, LEVELS, SUBJECT)
         assert sum(len(one.names) for one in found.gangs) == 1 + more
-        if found.all_gangs.verdict is FitVerdict.FITS:
+        if found.result.verdict is FitVerdict.FITS:
             used: dict[str, list[str]] = {}
             for one in several:
-                placed = as_assignment(replace_places(found.all_gangs, one), one)
+                placed = as_assignment(replace_places(found.result, one), one)
                 assert holds(placed, one, ground)
                 used |= placed
             crowd = a_gang(*(clique for one in several for clique in one.cliques))
             assert holds(used, crowd, ground)
-        if found.gangs[0].all_pods.verdict is FitVerdict.CANNOT:
-            assert found.all_gangs.verdict is FitVerdict.CANNOT
+        if found.gangs[0].result.verdict is FitVerdict.CANNOT:
+            assert found.result.verdict is FitVerdict.CANNOT
 
     def test_a_proof_of_all_at_once(self) -> None:
         gang = a_gang(a_clique("a", 2, a_demand(4)), required="r")
         found = fit_gangs([_named(gang, number) for number in range(2)], [a_node("n", ONE, 12)], LEVELS, SUBJECT)
-        assert found.gangs[0].all_pods.verdict is FitVerdict.FITS
-        assert found.all_gangs.verdict is FitVerdict.CANNOT
+        assert found.gangs[0].result.verdict is FitVerdict.FITS
+        assert found.result.verdict is FitVerdict.CANNOT
         assert found.gangs[0].names == ("llm-0", "llm-1")
 
 
@@ -130,7 +130,7 @@ def _named(gang: GangRequest, number: int) -> GangRequest:
 def replace_places(fitting: FitResult, gang: GangRequest) -> FitResult:
     """The part of a placement that concerns one gang."""
     names = {one.name for one in gang.cliques}
-    return fitting._replace(places=tuple(place for place in fitting.places if place.clique in names))
+    return fitting._replace(assignments=tuple(place for place in fitting.assignments if place.clique in names))
 
 
 class TestTP115:
@@ -239,7 +239,7 @@ def test_tp106_what_is_not_looked_at_makes_no_yes() -> None:
     asks = a_demand(1, unseen=("pod affinity",))
     found = whole(a_gang(a_clique("a", 1, asks), required="r"), a_node("n0", ONE, 1))
     assert (found.verdict, rules_of(found)) == (FitVerdict.UNDECIDED, [Fit.NOT_LOOKED_AT])
-    assert [place.node for place in found.places] == ["n0"]
+    assert [place.node for place in found.assignments] == ["n0"]
     assert whole(a_gang(a_clique("a", 1, asks), required="r"), a_node("n0", ONE, 0)).verdict is FitVerdict.CANNOT
 
 
@@ -247,7 +247,7 @@ def test_tp108_preferences_are_told_and_fail_nothing() -> None:
     clique = a_clique("a", 2, a_demand(2))
     gang = a_gang(clique, a_clique("b", 1, SMALL), required="z", preferred="r", a=Pack("", "h"))
     (found,) = fitted(gang, [a_node("n0", ONE, 2), a_node("n1", ONE, 2)]).gangs
-    assert found.all_pods.verdict is FitVerdict.FITS
+    assert found.result.verdict is FitVerdict.FITS
     told = {(one.pods, one.of, one.level): fitting.verdict for one, fitting in found.preferred}
     assert told == {(3, "llm-0", "rack"): FitVerdict.FITS, (2, "llm-0-a", "host"): FitVerdict.CANNOT}
 

@@ -112,17 +112,17 @@ def test_tp051_its_label_comes_back_under_pods_that_are_placed() -> None:
 
 @pytest.mark.parametrize("held", [False, True])
 def test_tp042_nobody_is_let_go_who_may_be_used(held: bool) -> None:
-    plan = reconcile_topology(moment(a_topology("t", held=held), name="t", unknown=("PodCliqueSet",)))
+    plan = reconcile_topology(moment(a_topology("t", held=held), name="t", not_collected=("PodCliqueSet",)))
     assert not plan.steps
     assert plan.findings[0].because[0].rule is Why.SETS_NOT_COLLECTED
     stale = a_topology(DEFAULT_TOPOLOGY, held=True, fits=False)
-    assert not reconcile_topology(moment(stale, "waiting", unknown=("PodClique",))).steps
+    assert not reconcile_topology(moment(stale, "waiting", not_collected=("PodClique",))).steps
 
 
 @pytest.mark.req("TP-040")
 def test_tp042_one_user_that_is_known_is_enough() -> None:
     """Another set that does not read takes nobody's protection away."""
-    plan = reconcile_topology(moment(a_topology("t", held=False), "waiting", name="t", unknown=("PodCliqueSet",)))
+    plan = reconcile_topology(moment(a_topology("t", held=False), "waiting", name="t", not_collected=("PodCliqueSet",)))
     (step,) = plan.steps
     assert isinstance(step.action, Apply)
     assert thaw(step.action.fields) == {"metadata": {"finalizers": [*OTHERS, TOPOLOGY_FINALIZER]}}
@@ -132,7 +132,7 @@ def test_tp042_one_user_that_is_known_is_enough() -> None:
 @pytest.mark.parametrize("unknown", [(), ("PodClique",)])
 def test_tp051_its_label_comes_back_where_its_levels_may_not(unknown: tuple[str, ...]) -> None:
     bare = replace(a_topology(DEFAULT_TOPOLOGY, held=True, fits=False), labels=FrozenMap({}))
-    plan = reconcile_topology(moment(bare, "placed", unknown=unknown))
+    plan = reconcile_topology(moment(bare, "placed", not_collected=unknown))
     assert [thaw(step.action.fields) for step in plan.steps if isinstance(step.action, Apply)] == [
         {"metadata": {"labels": {MANAGED_BY: OPERATOR}}}
     ]
@@ -141,10 +141,10 @@ def test_tp051_its_label_comes_back_where_its_levels_may_not(unknown: tuple[str,
 
 def test_tp042_every_kind_that_is_not_known_is_named() -> None:
     kinds = ("PodCliqueSet", "PodClique")
-    (why,) = reconcile_topology(moment(a_topology("t", held=True), name="t", unknown=kinds)).findings[0].because
+    (why,) = reconcile_topology(moment(a_topology("t", held=True), name="t", not_collected=kinds)).findings[0].because
     assert dict(why.facts)["kinds"] == "PodCliqueSet, PodClique"
     stale = a_topology(DEFAULT_TOPOLOGY, held=True, fits=False)
-    (held,) = reconcile_topology(moment(stale, "placed", unknown=kinds)).withheld
+    (held,) = reconcile_topology(moment(stale, "placed", not_collected=kinds)).withheld
     assert dict(held.because[0].facts)["kinds"] == "PodCliqueSet, PodClique"
 
 
@@ -198,12 +198,12 @@ def test_tp042_a_cluster_has_a_moment_for_each_topology() -> None:
         configuration=ON,
         topologies={"t": topology("t")},
     )
-    assert [(one.name, one.unknown, one.users) for one in topology_snapshots(known, NOW)] == [
+    assert [(one.name, one.not_collected, one.users) for one in topology_snapshots(known, NOW)] == [
         (DEFAULT_TOPOLOGY, ("PodClique",), (TopologyUser("ml", "llm", len(bound)),)),
         ("t", ("PodClique",), ()),
     ]
     unseen = replace(known, sets=(), complete=frozenset())
-    assert {one.unknown for one in topology_snapshots(unseen, NOW)} == {("PodClique", "PodCliqueSet")}
+    assert {one.not_collected for one in topology_snapshots(unseen, NOW)} == {("PodClique", "PodCliqueSet")}
 
 
 def test_tp044_pods_tell_that_they_are_bound_before_statuses_do() -> None:
@@ -234,7 +234,7 @@ def test_tp042_no_set_is_no_user_only_where_these_are_all(
     found = a_topology("t", held=True)
     cluster = replace(cluster_of(sets=(), complete=complete), is_part=is_part, topologies={"t": found})
     (one,) = topology_snapshots(cluster, NOW)
-    assert one.unknown == unknown
+    assert one.not_collected == unknown
     assert bool(reconcile_topology(one).steps) is (not unknown)
 
 
@@ -245,7 +245,7 @@ def test_tp042_a_set_that_nobody_has_applied_shows_of_no_other_that_it_is_not_th
     root = replace(applied(set_raw(clique_raw("a"))).root, uid=uid)
     cluster = replace(cluster_of(sets=(root,)), topologies={"t": a_topology("t", held=True)})
     (one,) = topology_snapshots(cluster, NOW)
-    assert one.unknown == unknown
+    assert one.not_collected == unknown
 
 
 @pytest.mark.parametrize("on", [False, True])
@@ -318,7 +318,7 @@ def test_tp049_a_binding_beside_a_topology_of_its_name_is_let_go_of(*, held: boo
 
 @pytest.mark.req("TP-043")
 def test_tp042_a_deletion_that_waits_for_what_is_not_known_says_so() -> None:
-    seen = moment(a_topology("aws", held=True, leaving=True), name="aws", unknown=("PodCliqueSet",))
+    seen = moment(a_topology("aws", held=True, leaving=True), name="aws", not_collected=("PodCliqueSet",))
     (held,) = reconcile_topology(seen).withheld
     assert held.because[0].rule is Why.SETS_NOT_COLLECTED
 
@@ -345,14 +345,14 @@ def test_tp062_a_clique_that_lost_its_labels_belongs_to_its_controller(owner: st
 
 def test_tp122_who_uses_it_is_not_known() -> None:
     """Neither held nor free, and the finding says so."""
-    plan = reconcile_topology(moment(a_topology("t", held=True), name="t", unknown=("PodCliqueSet",)))
+    plan = reconcile_topology(moment(a_topology("t", held=True), name="t", not_collected=("PodCliqueSet",)))
     assert [finding.verdict for finding in plan.findings] == ["Unknown"]
 
 
 @pytest.mark.parametrize("unknown", [(), ("PodCliqueSet",)], ids=["known", "not known"])
 def test_tp053_what_is_let_go_of_is_not_said_to_stay(unknown: tuple[str, ...]) -> None:
     leaving = replace(a_topology(DEFAULT_TOPOLOGY, held=True), deleting=True)
-    plan = reconcile_topology(moment(leaving, "none" if unknown else "placed", on=False, unknown=unknown))
+    plan = reconcile_topology(moment(leaving, "none" if unknown else "placed", on=False, not_collected=unknown))
     assert len(plan.steps) == 1
     assert not plan.withheld
 

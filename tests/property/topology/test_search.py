@@ -49,7 +49,7 @@ def test_tp100_what_is_hard_to_place_is_found(ground: Ground, asked: Asked) -> N
     cliques = [a_clique(name, pods, a_demand(gpus, cpus)) for name, (pods, gpus, cpus, _) in asked.items()]
     packs: dict[str, Any] = {name: Pack(key) for name, (*_, key) in asked.items() if key}
     (found,) = fit_gangs([a_gang(*cliques, required="z", **packs)], nodes, LEVELS, SUBJECT).gangs
-    assert found.all_pods.verdict is FitVerdict.FITS
+    assert found.result.verdict is FitVerdict.FITS
 
 
 def test_tp100_a_proof_counts_the_nodes_that_take_the_larger_pods_too() -> None:
@@ -57,10 +57,10 @@ def test_tp100_a_proof_counts_the_nodes_that_take_the_larger_pods_too() -> None:
     large, small = a_clique("a", 1, a_demand(4, tolerates=True)), a_clique("b", 1, a_demand(1))
     nodes = [a_node("n0", {"z": "a", "r": "1"}, 4, 9, TAINT), a_node("n1", {"z": "a", "r": "1"}, 1)]
     (found,) = fit_gangs([a_gang(large, small, required="r")], nodes, LEVELS, SUBJECT).gangs
-    assert found.all_pods.verdict is FitVerdict.FITS
+    assert found.result.verdict is FitVerdict.FITS
 
 
 def test_tp100_a_node_that_does_not_say_how_much_of_a_resource_it_has_has_none() -> None:
     clique = a_clique("a", 1, a_demand(0, 1)._replace(amounts=(("example.com/nic", 1),)))
     (found,) = fit_gangs([a_gang(clique)], [a_node("n0", {}, 8)], LEVELS, SUBJECT).gangs
-    assert found.all_pods.verdict is FitVerdict.CANNOT
+    assert found.result.verdict is FitVerdict.CANNOT
