@@ -31,7 +31,7 @@ class UnmetExpectation:
     """
 
     at: int
-    says: str
+    message: str
 
 
 class ExpectationChecker:
@@ -119,7 +119,7 @@ class ExpectationChecker:
             if getattr(expected, what) is not None:
                 yield what, getattr(expected, what), number
         for name, replicas in expected.failed_domains.items():
-            root = self.cluster.named("PodCliqueSet", name)
+            root = self.cluster.find("PodCliqueSet", name)
             told = creation_failure_in(root.status.conditions).replicas if isinstance(root, PodCliqueSet) else ()
             yield f"failed domains of {name}", list(replicas), list(told)
         yield from self._of_topologies(expected, live)
@@ -131,7 +131,7 @@ class ExpectationChecker:
             *((name, "gone") for name in expected.gone),
         ):
             kind, _, short = name.partition("/")
-            yield name, wanted, "there" if self.cluster.named(kind, short) else "gone"
+            yield name, wanted, "there" if self.cluster.find(kind, short) else "gone"
 
     def _of_topologies(
         self, expected: Expectation, live: Iterable[tuple[str, Pod]]
@@ -144,10 +144,10 @@ class ExpectationChecker:
                 values = {node.labels.get(key, "none") if node is not None else "nowhere" for node in nodes}
                 yield f"{key} of {clique}", value, ", ".join(sorted(values)) or "no pod"
         for name, topology in expected.topologies.items():
-            gang = self.cluster.named("PodGang", name)
+            gang = self.cluster.find("PodGang", name)
             yield f"topology of {name}", topology, gang.placement.topology if isinstance(gang, PodGang) else "no gang"
         for name, holds in expected.in_sync.items():
-            root = self.cluster.named("PodCliqueSet", name)
+            root = self.cluster.find("PodCliqueSet", name)
             stored = condition_of(root.status.conditions, TOPOLOGY_IN_SYNC) if isinstance(root, PodCliqueSet) else None
             yield f"in sync of {name}", holds, stored is None or stored.status is not Truth.FALSE
         for name, held in expected.held.items():
@@ -158,5 +158,5 @@ class ExpectationChecker:
             yield f"levels of {name}", domains, tuple(level.domain for level in found.levels) if found else "gone"
 
     def _topology(self, name: str) -> ClusterTopology | None:
-        found = next(filter(None, (self.cluster.named(kind, name) for kind in TOPOLOGY_KINDS)), None)
+        found = next(filter(None, (self.cluster.find(kind, name) for kind in TOPOLOGY_KINDS)), None)
         return found if isinstance(found, ClusterTopology) else None

@@ -34,7 +34,7 @@ from grove_shell.simulator.event_queue import EventQueue
 from grove_shell.simulator.expectations import ExpectationChecker, UnmetExpectation
 from grove_shell.simulator.faults.domain_faults import DomainFaults
 from grove_shell.simulator.faults.fault_injection import FaultInjector
-from grove_shell.simulator.operator.late_admission import LateAround
+from grove_shell.simulator.operator.informers import DelayedTopologies
 from grove_shell.simulator.operator.observer import OperatorObserver
 from grove_shell.simulator.operator.simulated_operator import Decide, DecideTopology, Preflight, SimulatedOperator
 from grove_shell.simulator.recording.clique_states import CliqueState, clique_states_of
@@ -101,7 +101,7 @@ class Run:
     scenario: Scenario
     end: int
     history: History
-    log: list[Change]
+    changes: list[Change]
     violation: Violation | None
     unmet: tuple[UnmetExpectation, ...]
     rested: bool
@@ -140,7 +140,8 @@ class Simulation:
         server.clock = lambda: time_at(spec.start, self.queue.now)
         self.cluster = SimulatedCluster(server, self.queue, options.admission)
         self.cluster.admission_watch = spec.admission.watch
-        self.cluster.late = LateAround(self.cluster, spec.admission.watch) if spec.admission.watch else None
+        if spec.admission.watch:
+            self.cluster.delayed_topologies = DelayedTopologies(self.cluster, spec.admission.watch)
         self.nodes = _nodes_of(spec, self.cluster)
         self.scheduler = Scheduler(self.cluster, self.nodes, spec.scheduler, self.history)
         self.kubelet = Kubelet(self.cluster, self.nodes, spec.kubelet, self.history)
@@ -168,7 +169,7 @@ class Simulation:
         self.domain_faults = DomainFaults(self.cluster, self.operator, self.history)
         self.driver = DomainDriver(self.cluster, spec.driver)
         self.expectations = ExpectationChecker(self.cluster, self.nodes, self.history, spec.expect)
-        self._acts = handlers_by_event(
+        self._handlers = handlers_by_event(
             self.user_actions, self.topology_actions, self.faults, self.domain_faults, self.controller
         )
         self.cluster.listeners = [
@@ -198,11 +199,11 @@ class Simulation:
             scenario=self.scenario,
             end=self.queue.now,
             history=self.history,
-            log=self.cluster.log,
+            changes=self.cluster.changes,
             violation=violation,
             unmet=tuple(self.expectations.unmet),
             rested=rested,
-            writes=self.operator.connection.tried,
+            writes=self.operator.connection.attempts,
             rounds=self.operator.rounds,
             clique_states=clique_states_of(self.cluster),
             expected=len(self.scenario.spec.expect),
@@ -223,7 +224,7 @@ class Simulation:
         if any(event.kind in FAULTS for event in self.scenario.spec.events):
             self.queue.schedule(end + FAULTS_STOP_AFTER, self.faults.stop_faults)
             self.queue.schedule(end + FAULTS_STOP_AFTER, self.domain_faults.stop_faults)
-        self.operator.wake(0)
+        self.operator.schedule_round(0)
         limit, tick = end + _LONGEST, self.options.tick
         goal = end if self.until is None else self.until
         self._tell()
@@ -252,19 +253,19 @@ class Simulation:
 
     def _never_rests(self) -> None:
         if self.checks is not None:
-            says = f"the world does not come to rest, after {self.operator.rounds} rounds of the operator"
-            raise Violated(Violation("O1", self.queue.now, (), says))
+            message = f"the world does not come to rest, after {self.operator.rounds} rounds of the operator"
+            raise Violated(Violation("O1", self.queue.now, (), message))
 
     def _act_of(self, event: Event) -> Callable[[], None]:
-        act, arguments = self._acts[event.kind], event.arguments
+        act, arguments = self._handlers[event.kind], event.arguments
 
         def happen() -> None:
             try:
                 act(arguments)
             except NoEffect as nothing:
-                self.history.idle += 1
-                says = f"{event.written} had no effect: {nothing}"
-                self.history.record(self.queue.now, actor_of(event.kind), EntryKind.NO_EFFECT, detail=says)
+                self.history.without_effect += 1
+                message = f"{event.field_name} had no effect: {nothing}"
+                self.history.record(self.queue.now, actor_of(event.kind), EntryKind.NO_EFFECT, detail=message)
             if self.checks is not None:
                 least, most = self.faults.clocks
                 self.checks.state.clock_slack = most - least

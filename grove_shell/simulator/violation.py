@@ -17,12 +17,12 @@ class Violation:
     code: str
     at: int
     objects: tuple[str, ...]
-    says: str
+    message: str
 
 
 class Violated(Exception):
     """Raised where a violation is found; it ends the run."""
 
     def __init__(self, violation: Violation) -> None:
-        super().__init__(violation.says)
+        super().__init__(violation.message)
         self.violation = violation

@@ -60,7 +60,7 @@ def draw(run: Run, path: str) -> None:
 
 
 def _figure(run: Run) -> Figure:
-    lanes = lanes_of(run.log)
+    lanes = lanes_of(run.changes)
     places = _places_of(lanes)
     told = _told_of(run)
     bottom = max(places, default=0.0) + 0.8
@@ -239,7 +239,7 @@ def _subtitle(run: Run) -> str:
     if run.history.terminations:
         words.append(f"{run.history.terminations} terminations" if run.history.terminations > 1 else "1 termination")
     if run.violation is not None:
-        words.append(f"{run.violation.code} violated: {run.violation.says}")
+        words.append(f"{run.violation.code} violated: {run.violation.message}")
     return " · ".join([run.scenario.metadata.description, *words] if run.scenario.metadata.description else words)
 
 

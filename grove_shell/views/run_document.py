@@ -32,10 +32,10 @@ def run_as_json(run: Run) -> dict[str, Any]:
             "writes": run.writes,
             "terminations": run.history.terminations,
             "refused": run.history.refused,
-            "withoutEffect": run.history.idle,
+            "withoutEffect": run.history.without_effect,
             "expected": run.expected,
         },
-        "notMet": [{"at": span_text(miss.at), "says": miss.says} for miss in run.unmet],
+        "notMet": [{"at": span_text(miss.at), "says": miss.message} for miss in run.unmet],
         "violation": _violation(run),
         "cliques": [
             {
@@ -70,7 +70,7 @@ def _violation(run: Run) -> dict[str, Any] | None:
     found = run.violation
     if found is None:
         return None
-    return {"code": found.code, "at": span_text(found.at), "objects": list(found.objects), "says": found.says}
+    return {"code": found.code, "at": span_text(found.at), "objects": list(found.objects), "says": found.message}
 
 
 def _happening(run: Run, happening: HistoryEntry) -> dict[str, Any]:

@@ -62,8 +62,8 @@ def _headline(run: Run) -> str:
         words.append(f"{run.violation.code} violated")
     if run.history.terminations:
         words.append(plural(run.history.terminations, "termination"))
-    if run.history.idle:
-        words.append(f"{plural(run.history.idle, 'event')} without effect")
+    if run.history.without_effect:
+        words.append(f"{plural(run.history.without_effect, 'event')} without effect")
     if run.expected:
         words.append(f"{run.expected - _missed(run)} of {plural(run.expected, 'expectation')} met")
     return ", ".join(words)
@@ -131,7 +131,7 @@ def _add_verdict(page: Page, run: Run) -> None:
 def verdict_lines(run: Run) -> Iterator[str]:
     """What was wrong: expectations that were not met, and the promise that was broken."""
     for miss in run.unmet:
-        yield f"NOT MET   {miss.says}"
+        yield f"NOT MET   {miss.message}"
     if run.violation is not None:
         found = run.violation
-        yield f"VIOLATED  {found.code} at {span_text(found.at)}: {found.says}"
+        yield f"VIOLATED  {found.code} at {span_text(found.at)}: {found.message}"

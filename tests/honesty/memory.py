@@ -40,7 +40,7 @@ def play(
         outcome = player.make(move)
         player.cluster.deliver_changes()
         transcript.frames.append(player.eyes.take(outcome, player.sight()))
-    events = ((change.object, change.after is None) for change in player.cluster.log)
+    events = ((change.object, change.after is None) for change in player.cluster.changes)
     transcript.told = player.eyes.told(events)
     return transcript
 

@@ -118,11 +118,11 @@ class Tally:
 
     @property
     def as_json(self) -> dict[str, Any]:
-        return {**self.__dict__, "violations": {str(seed): says for seed, says in self.violations.items()}}
+        return {**self.__dict__, "violations": {str(seed): message for seed, message in self.violations.items()}}
 
     @classmethod
     def of(cls, raw: dict[str, Any]) -> "Tally":
-        violations = {int(seed): says for seed, says in raw.pop("violations").items()}
+        violations = {int(seed): message for seed, message in raw.pop("violations").items()}
         kinds, rows = Counter(raw.pop("kinds")), Counter(raw.pop("rows"))
         return cls(**raw, kinds=kinds, rows=rows, violations=violations)
 
@@ -142,7 +142,7 @@ def chunk(job: tuple[int, int, frozenset[str], bool | None, str | None, bool]) -
         tally.kinds.update({event.kind for event in scenario.spec.events})
         tally.rows.update(rows.hit)
         if run.violation is not None:
-            tally.violations[seed] = f"{run.violation.code} {run.violation.says}"
+            tally.violations[seed] = f"{run.violation.code} {run.violation.message}"
     gc.enable()
     gc.collect()
     tally.seconds = time.process_time() - start
@@ -158,7 +158,7 @@ def lines_of(tally: Tally) -> Iterator[str]:
     yield from (f"  {kind:<16} {count:>8,}" for kind, count in tally.kinds.most_common())
     yield "worlds in which a rule was a reason:"
     yield from (f"  {rule:<64} {count:>8,}" for rule, count in sorted(tally.rows.items()))
-    yield from (f"world {seed}: {says}" for seed, says in sorted(tally.violations.items())[:20])
+    yield from (f"world {seed}: {message}" for seed, message in sorted(tally.violations.items())[:20])
 
 
 def main(arguments: list[str]) -> int:

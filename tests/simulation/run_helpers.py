@@ -35,7 +35,7 @@ def told(found: Run, what: EntryKind) -> list[tuple[int, str]]:
 
 
 def changes_of_pods(found: Run) -> list[Change]:
-    return [change for change in found.log if change.kind == "Pod"]
+    return [change for change in found.changes if change.kind == "Pod"]
 
 
 class PlanRecorder:

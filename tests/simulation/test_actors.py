@@ -35,7 +35,7 @@ IN_ORDER = "CliqueStartupTypeInOrder"
 def test_sm010_a_run_is_a_function_of_its_scenario(seed: int) -> None:
     one, other = (Simulation(random_run(seed), SimulationOptions(check=True)).run() for _ in range(2))
     assert run_as_json(one) == run_as_json(other)
-    assert repr(one.log) == repr(other.log)
+    assert repr(one.changes) == repr(other.changes)
 
 
 @RARELY
@@ -141,8 +141,8 @@ def test_sm025_what_no_node_has_is_named(*, gang_aware: bool) -> None:
         raw = scenario(scheduler={"gangAware": gang_aware}).as_json
         raw["spec"]["nodes"] = pools
         found = Simulation(Scenario.model_validate(raw, context=WRITTEN)).run()
-        ((says,),) = (told.because for told in found.history.entries if told.kind is EntryKind.UNPLACED)
-        return says.partition("; ")[2]
+        ((message,),) = (told.because for told in found.history.entries if told.kind is EntryKind.UNPLACED)
+        return message.partition("; ")[2]
 
     assert why([]) == "the scenario has no nodes"
     assert why([{"name": "n", "capacity": {"cpu": 8}}]) == "no node has gpu"
@@ -217,12 +217,12 @@ ON_NOBODY: list[tuple[Json, Json, str]] = [
 def test_sm007_an_event_that_finds_nobody_is_told_and_counted(before: Json, event: Json, why: str) -> None:
     earlier = ({"at": "30s", **before},) if before else ()
     found = run(*earlier, {"at": "30100ms", **event})
-    ((at, says),) = told(found, EntryKind.NO_EFFECT)
+    ((at, message),) = told(found, EntryKind.NO_EFFECT)
     (name,) = event
     assert at == 30_100
-    assert says.startswith(f"{name} had no effect: ")
-    assert why in says
-    assert found.history.idle == 1
+    assert message.startswith(f"{name} had no effect: ")
+    assert why in message
+    assert found.history.without_effect == 1
     assert "1 event without effect" in timeline_page(found).text.partition("\n")[0]
     assert run_as_json(found)["summary"]["withoutEffect"] == 1
 
@@ -249,7 +249,7 @@ def test_sm007_an_event_on_a_pod_without_a_node() -> None:
 @pytest.mark.parametrize("watch", [0, 200, 3000])
 def test_sm011_the_operator_sees_late(watch: int) -> None:
     eyes, found = watched(operator={"watch": f"{watch}ms"})
-    written = {id(change.after): change.at for change in found.log}
+    written = {id(change.after): change.at for change in found.changes}
     looks = 0
     for snapshot, _ in eyes.seen:
         now = (snapshot.now - found.scenario.spec.start).total_seconds() * SECOND
@@ -300,8 +300,8 @@ def test_sm050_an_expectation_is_judged_at_the_end_of_its_moment() -> None:
         {"at": f"{ready_at}ms", "ready": 0},
         {"at": "end", "nodes": 7, "images": {"llm-0-a": "x"}, "exists": ["Pod/x"], "gone": ["PodClique/llm-0-a"]},
     ]
-    says = [miss.says for miss in run(expect=wrong).unmet]
-    assert says == [
+    message = [miss.message for miss in run(expect=wrong).unmet]
+    assert message == [
         f"at {ready_at / 1000:g}s: expected ready 0, found 2",
         "at the end: expected nodes 7, found 2",
         "at the end: expected image of llm-0-a x, found example.com/engine:1",
@@ -313,7 +313,7 @@ def test_sm050_an_expectation_is_judged_at_the_end_of_its_moment() -> None:
 def test_sm050_never_is_never() -> None:
     crash = {"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "10m"}}
     never = [{"never": what} for what in ("terminated", "breached", "unschedulable", "refused")]
-    said = {miss.says.partition(":")[0] for miss in run(crash, expect=never, nodes=2).unmet}
+    said = {miss.message.partition(":")[0] for miss in run(crash, expect=never, nodes=2).unmet}
     assert {"never terminated", "never breached"} <= said
     assert "never refused" not in said
     assert run(expect=never).unmet == ()
@@ -327,7 +327,7 @@ def test_sm041_a_run_may_be_cut_short() -> None:
 
 def test_sm072_lanes_follow_the_cliques() -> None:
     found = run({"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "10m"}})
-    (lane,) = lanes_of(found.log)
+    (lane,) = lanes_of(found.changes)
     assert (lane.name, lane.gang, lane.replica) == ("llm-0-a", "llm-0", 0)
     assert lane.samples[-1].counts == (2, 0, 0, 0)
     ((since, until),) = lane.breached

@@ -44,7 +44,7 @@ def run(*events: Json, **more: Any) -> Run:
 
 def domains(found: Run) -> list[tuple[int, str, bool]]:
     """When which domain came (True) or went."""
-    changes = [change for change in found.log if change.kind == "ComputeDomain"]
+    changes = [change for change in found.changes if change.kind == "ComputeDomain"]
     return [
         (change.at, change.object.ref.name, change.after is not None)
         for change in changes
@@ -93,7 +93,7 @@ def test_sm040_f10_a_name_that_is_a_strangers(owner: str | None) -> None:
 def test_sm040_f10_a_stranger_who_stays() -> None:
     found = run({"at": "0s", "foreignDomain": {"name": "ml/llm-cd-0"}})
     assert [there for _, _, there in domains(found)] == [True]
-    last = [change.after for change in found.log if change.kind == "ComputeDomain"][-1]
+    last = [change.after for change in found.changes if change.kind == "ComputeDomain"][-1]
     assert isinstance(last, ComputeDomain)
     assert (last.ref.namespace, last.owner_uid, last.deleting) == ("ml", "", False)
 
@@ -134,7 +134,7 @@ def test_sm007_a_domain_that_is_not_there() -> None:
         {"at": "21s", "deleteDomain": {"name": "llm-cd-0"}},
     ]
     found = run(*events, driver={"release": "5s"})
-    assert [says for _, says in told(found, EntryKind.NO_EFFECT)] == [
+    assert [message for _, message in told(found, EntryKind.NO_EFFECT)] == [
         "deleteDomain had no effect: there is no ComputeDomain llm-cd-0",
         "foreignDomain had no effect: there is a ComputeDomain llm-cd-0 already",
         "deleteDomain had no effect: ComputeDomain llm-cd-0 is being deleted already",
@@ -188,7 +188,7 @@ def test_sm050_channels_and_failures_are_expected() -> None:
     missed = {"at": "end", "joined": {"llm-0-a": 1}, "failedDomains": {"llm": [0]}}
     met = {"at": "end", "joined": 2, "failedDomains": {"llm": []}}
     found = run(expect=[missed, met])
-    assert [miss.says for miss in found.unmet] == [
+    assert [miss.message for miss in found.unmet] == [
         "at the end: expected joined of llm-0-a 1, found 2",
         "at the end: expected failed domains of llm [0], found []",
     ]

@@ -27,10 +27,10 @@ def failed(eyes: PlanRecorder) -> list[tuple[str, Outcome]]:
 @pytest.mark.parametrize("committed", [False, True])
 def test_sm040_f1_a_crash_before_or_after_a_write(*, committed: bool) -> None:
     eyes, found = watched({"at": "0s", "crashOperator": {"write": 3, "committed": committed, "down": "7s", "times": 2}})
-    crashes = [at for at, says in told(found, EntryKind.FAULT) if "crashes" in says]
+    crashes = [at for at, message in told(found, EntryKind.FAULT) if "crashes" in message]
     assert len(crashes) == 2
     assert crashes[1] >= crashes[0] + 7 * SECOND
-    before = [change for change in found.log if change.at <= crashes[0] and change.before is None]
+    before = [change for change in found.changes if change.at <= crashes[0] and change.before is None]
     assert len(before) == 1 + 2 + committed  # the set itself, and what was written
     assert found.clique_states[0].ready == 2
     assert failed(eyes) == []
@@ -74,7 +74,7 @@ def test_sm040_f5_answers_that_are_lost() -> None:
     eyes, found = watched({"at": "0s", "loseAnswers": {"writes": 3}})
     lost = [answer for answer in eyes.answers if answer.outcome is Outcome.UNREACHABLE]
     assert len(lost) == 3
-    there = {change.object.ref for change in found.log if change.at <= SECOND}
+    there = {change.object.ref for change in found.changes if change.at <= SECOND}
     assert {answer.step.target for answer in lost} <= there
 
 
@@ -112,7 +112,7 @@ def test_sm040_f6_a_part_that_is_refused_ends_nobody_twice(rules: RuleSet, code:
 
 def test_sm040_f6_answers_that_take_long() -> None:
     found = run({"at": "0s", "slowAnswers": {"delay": "2s", "span": "9s"}})
-    made = [change.at for change in found.log if change.before is None]
+    made = [change.at for change in found.changes if change.before is None]
     assert made[:6] == [0, 1200, 3200, 5200, 7200, 9200]
     assert made[6] == 10_200  # sent when nothing was slow any more
     assert found.clique_states[0].ready == 2
@@ -120,7 +120,7 @@ def test_sm040_f6_answers_that_take_long() -> None:
 
 def test_sm014_a_write_takes_its_time() -> None:
     found = run(operator={"write": "500ms"})
-    made = [change.at for change in found.log if change.before is None]
+    made = [change.at for change in found.changes if change.before is None]
     assert made[:5] == [0, 450, 950, 1450, 1950]
     assert found.clique_states[0].ready == 2
 
@@ -128,7 +128,7 @@ def test_sm014_a_write_takes_its_time() -> None:
 def test_sm014_a_write_on_its_way_arrives_without_its_sender() -> None:
     slow = {"at": "0s", "slowAnswers": {"delay": "10s", "span": "5s"}}
     found = run(slow, {"at": "2s", "crashOperator": {"down": "1m"}})
-    made = [change.at for change in found.log if change.before is None]
+    made = [change.at for change in found.changes if change.before is None]
     assert made[1] == 5200
     assert made[2] > 60 * SECOND
     assert found.clique_states[0].ready == 2
@@ -136,7 +136,7 @@ def test_sm014_a_write_on_its_way_arrives_without_its_sender() -> None:
 
 def test_sm014_a_crash_at_a_write_that_takes_its_time() -> None:
     found = run({"at": "0s", "crashOperator": {"write": 3, "down": "1m"}}, operator={"write": "1s"})
-    made = [change.at for change in found.log if change.before is None]
+    made = [change.at for change in found.changes if change.before is None]
     assert len([at for at in made if at < 60 * SECOND]) == 1 + 2
     assert found.clique_states[0].ready == 2
 
@@ -196,13 +196,13 @@ def test_sm040_f9_a_clock_that_is_off() -> None:
 
 def test_sm040_f10_strangers() -> None:
     held = run({"at": "5s", "holdForeign": {"kind": "PodClique", "name": "llm-0-a", "span": "1m"}})
-    finalizers = [change.object.finalizers for change in held.log if isinstance(change.object, PodClique)]
+    finalizers = [change.object.finalizers for change in held.changes if isinstance(change.object, PodClique)]
     assert any("example.com/held" in found for found in finalizers)
     assert "example.com/held" not in finalizers[-1]
     gated = run({"at": "700ms", "gateForeign": {"clique": "llm-0-a", "span": "1m"}}, nodes=3)
     assert told(gated, EntryKind.PLACED)[-1][0] >= 60 * SECOND
     edited = run({"at": "20s", "editStatus": {"clique": "llm-0-a"}})
-    counts = [change.object.status.ready for change in edited.log if isinstance(change.object, PodClique)]
+    counts = [change.object.status.ready for change in edited.changes if isinstance(change.object, PodClique)]
     assert 7 in counts
     assert counts[-1] == 2
 
@@ -213,7 +213,7 @@ def test_sm040_f10_labels_that_are_taken_away() -> None:
     found = run(
         stripped, {"at": "20s", "failPod": {"clique": "llm-0-a", "index": 1}}, manifest=set_raw(clique_raw("a", 2, 1))
     )
-    hashes = [change.object.template_hash for change in found.log if isinstance(change.object, PodClique)]
+    hashes = [change.object.template_hash for change in found.changes if isinstance(change.object, PodClique)]
     assert "" in hashes
     assert hashes[-1] == hashes[0]
     assert found.clique_states[0].ready == 2
@@ -228,7 +228,7 @@ def test_sm040_f10_labels_that_are_edited() -> None:
     lie = {"kind": "PodClique", "name": "llm-0-a", "labels": {SET_REPLICA[0]: "1", "team": None}}
     crash = {"at": "30s", "crashPod": {"clique": "llm-1-a", "index": 0, "recovers": "10m"}}
     found = run({"at": "20s", "editLabels": lie}, crash, manifest=set_raw(clique_raw("a", 1, 1), replicas=2))
-    cliques = [change.object for change in found.log if isinstance(change.object, PodClique)]
+    cliques = [change.object for change in found.changes if isinstance(change.object, PodClique)]
     assert [one.labels.get(SET_REPLICA[0]) for one in cliques if one.ref.name == "llm-0-a"][-1] == "1"
     ended = [entry.subject for entry in found.history.entries if entry.kind is EntryKind.TERMINATED]
     assert {ref.name for ref in ended if ref is not None} == {"llm-1-a"}

@@ -193,7 +193,7 @@ def test_sm099_an_edit_keeps_what_it_leaves_out_and_takes_out_what_was_applied(t
         read.scenario, SimulationOptions(rules=rule_set("field")), dump=read.cluster, manifests=read.manifests
     )
     simulation.run()
-    root = simulation.cluster.named("PodCliqueSet", "embed")
+    root = simulation.cluster.find("PodCliqueSet", "embed")
     assert isinstance(root, PodCliqueSet)
     assert root.spec.template.termination_delay is not None
     assert "team" not in root.labels

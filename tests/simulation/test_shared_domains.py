@@ -54,7 +54,7 @@ def run(*events: Json, eyes: PlanRecorder | None = None, **more: Any) -> Run:
 
 
 def born(found: Run, kind: str) -> list[tuple[int, str]]:
-    return [(one.at, one.object.ref.name) for one in found.log if one.kind == kind and one.before is None]
+    return [(one.at, one.object.ref.name) for one in found.changes if one.kind == kind and one.before is None]
 
 
 def knows_nothing(snapshot: Snapshot) -> Plan:
@@ -73,7 +73,7 @@ def knows_nothing(snapshot: Snapshot) -> Plan:
 def test_sm085_whoever_makes_a_clique_it_is_stored_as_admission_decides() -> None:
     found = Simulation(scenario(), SimulationOptions(check=True, decide=knows_nothing)).run()
     assert found.violation is None
-    stored = next(one.after for one in found.log if one.kind == "PodClique")
+    stored = next(one.after for one in found.changes if one.kind == "PodClique")
     assert isinstance(stored, PodClique)
     assert freeze([{"name": "mnnvl", "resourceClaimName": "llm-0-mnnvl-claim"}]) == stored.pod_spec["resourceClaims"]
     assert [name for _, name in born(found, "ComputeDomain")] == ["llm-0-cd"]
@@ -108,7 +108,7 @@ def test_sm086_no_operator_without_the_definition() -> None:
     found = run(eyes=eyes, driver={"installed": "25s"})
     told = [one.detail for one in found.history.entries if "ends at its start" in one.detail]
     assert len(told) == 3
-    assert min(change.at for change in found.log if change.kind != "PodCliqueSet") == 30 * SECOND
+    assert min(change.at for change in found.changes if change.kind != "PodCliqueSet") == 30 * SECOND
     assert found.clique_states[0].ready == 2
 
 

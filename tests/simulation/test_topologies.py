@@ -87,7 +87,7 @@ def kept(simulation: Simulation, name: str) -> ClusterTopology | None:
 
 
 def gang(simulation: Simulation, name: str) -> PodGang:
-    found = simulation.cluster.named("PodGang", name)
+    found = simulation.cluster.find("PodGang", name)
     assert isinstance(found, PodGang)
     return found
 
@@ -240,7 +240,7 @@ class TestSM089:
     def test_sm089_a_cache_that_stands_still_is_waited_for(self) -> None:
         lag = {"at": "0s", "lagCache": {"kinds": ["ClusterTopology"], "span": "20s"}}
         _, run = played(packed(), lag)
-        writes = [change for change in run.log if change.kind == "ClusterTopology" and change.before is not None]
+        writes = [change for change in run.changes if change.kind == "ClusterTopology" and change.before is not None]
         assert [change.at >= 20 * SECOND for change in writes] == [True]
 
     def test_sm089_a_second_leader_does_no_harm(self) -> None:
@@ -252,7 +252,7 @@ class TestSM089:
 
     def test_sm089_a_binding_is_looked_after_as_well(self) -> None:
         simulation, _ = played(packed(), topologies=[topology("shelves", kind="ClusterTopologyBinding")])
-        found = simulation.cluster.named("ClusterTopologyBinding", "shelves")
+        found = simulation.cluster.find("ClusterTopologyBinding", "shelves")
         assert found is not None
         assert found.finalizers == (TOPOLOGY_FINALIZER,)
 
@@ -318,7 +318,7 @@ class TestSM090:
             {"at": "30s", "applyTopology": {"manifest": topology("shelves")}},
         ]
         simulation, run = played(packed(name=""), *events)
-        uids = {change.object.uid for change in run.log if change.object.ref.name == "shelves"}
+        uids = {change.object.uid for change in run.changes if change.object.ref.name == "shelves"}
         assert len(uids) == 2
         assert kept(simulation, "shelves") is not None
 
@@ -359,7 +359,7 @@ class TestSM091:
         assert "TopologyInSync=False (TopologyMissing)" in page
         assert "its topology holds again, TopologyInSync is taken away" in page
         assert racks_of(simulation, "late") == ["r1"] * 3
-        made = [change.at for change in run.log if change.object.ref.name == "late-0" and change.kind == "PodGang"]
+        made = [change.at for change in run.changes if change.object.ref.name == "late-0" and change.kind == "PodGang"]
         assert min(made) >= 60 * SECOND
 
 

@@ -35,7 +35,7 @@ class Scheduler:
         self.history = history
         self.pending: dict[str, Pod] = {}
         self._asks: dict[tuple[str, str], PodRequests] = {}
-        self._stuck: dict[tuple[str, str], str] = {}
+        self._reported: dict[tuple[str, str], str] = {}
         self._noted = False
 
     def on_changes(self, changes: Iterable[Change]) -> None:
@@ -87,7 +87,7 @@ class Scheduler:
                 del self.pending[uid]  # it went in this very moment
             else:
                 gangs[stored.namespace, stored.gang].append(stored)
-        self._stuck = {gang: why for gang, why in self._stuck.items() if gang in gangs}
+        self._reported = {gang: why for gang, why in self._reported.items() if gang in gangs}
         for (namespace, name), waiting in sorted(gangs.items()):
             pods = sorted(waiting, key=lambda pod: (cliques[pod.owner_uid].ref.name, pod.index, pod.name))
             gang = self.cluster.server.items.get(Ref(SCHEDULER, "PodGang", namespace, name))
@@ -98,7 +98,7 @@ class Scheduler:
             left = [pod for pod in pods if not self._place(pod, gang, cliques)]
             for pod in left:
                 self._give_up(pod)
-            if left and (namespace, name) not in self._stuck:
+            if left and (namespace, name) not in self._reported:
                 self._tell(name, left, f"{len(left)} of its pods fit nowhere{self._lack(left[0])}")
 
     def _place_gang(self, gang: PodGang, pods: list[Pod], cliques: Mapping[str, PodClique]) -> list[Pod]:
@@ -201,7 +201,7 @@ class Scheduler:
 
     def _bind(self, pod: Pod, node: Node, cliques: Mapping[str, PodClique]) -> None:
         del self.pending[pod.uid]
-        self._stuck.pop((pod.namespace, pod.gang), None)
+        self._reported.pop((pod.namespace, pod.gang), None)
         self.cluster.put_pod(replace(pod, node=node.name, scheduled=True, trouble=""))
         clique = cliques[pod.owner_uid].ref.name
         self.history.record(
@@ -215,8 +215,8 @@ class Scheduler:
 
     def _tell(self, gang: str, pods: list[Pod], why: str) -> None:
         key = (pods[0].namespace, gang)
-        if self._stuck.get(key) != why:
-            self._stuck[key] = why
+        if self._reported.get(key) != why:
+            self._reported[key] = why
             ref = Ref(SCHEDULER, "PodGang", pods[0].namespace, gang)
             self.history.record(
                 self.cluster.queue.now, Actor.SCHEDULER, EntryKind.UNPLACED, ref, detail=str(len(pods)), because=(why,)

@@ -30,7 +30,7 @@ class TopologyActions:
         """Apply a topology, if admission lets it pass."""
         name, found = _name_of(arguments.manifest), self._found(arguments.manifest)
         old = topology_manifest(found) if found is not None else None
-        around = self.cluster.around()
+        around = self.cluster.topology_context()
         verdict = self.admission.of_topology(arguments.manifest, old, self.cluster.server.configuration, around)
         if isinstance(verdict, Deny):
             self.history.refused += 1
@@ -55,7 +55,7 @@ class TopologyActions:
 
     def delete_topology(self, arguments: TopologyByName) -> None:
         """Delete a topology, as ``kubectl delete`` does."""
-        item = next(filter(None, (self.cluster.named(kind, arguments.name) for kind in TOPOLOGY_KINDS)), None)
+        item = next(filter(None, (self.cluster.find(kind, arguments.name) for kind in TOPOLOGY_KINDS)), None)
         delete(self.cluster, self.history, item, f"ClusterTopology {arguments.name}")
 
     @property

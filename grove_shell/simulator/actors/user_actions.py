@@ -100,7 +100,7 @@ class UserActions:
 
     def scale(self, arguments: Scale) -> None:
         """Write the replicas of an object: of a set through admission, of the others as their scale subresource."""
-        item = self.cluster.named(arguments.kind, arguments.name)
+        item = self.cluster.find(arguments.kind, arguments.name)
         if isinstance(item, PodCliqueSet):
             manifest = self.manifests[item.ref.namespace, item.ref.name]
             changed = {**manifest, "spec": {**manifest["spec"], "replicas": arguments.replicas}}
@@ -112,13 +112,13 @@ class UserActions:
 
     def autoscale(self, arguments: Autoscale) -> None:
         """An autoscaler writes what it wants, within its bounds, to what it scales."""
-        scaler = self.cluster.named("HorizontalPodAutoscaler", arguments.name)
+        scaler = self.cluster.find("HorizontalPodAutoscaler", arguments.name)
         spec = scaler.spec if isinstance(scaler, OwnedObject) else None
         if spec is None:
             raise NoEffect(f"there is no autoscaler {arguments.name}")
         target, least, most = spec["scaleTargetRef"], spec.get("minReplicas", 1), spec["maxReplicas"]
         assert isinstance(target, FrozenMap) and isinstance(least, int) and isinstance(most, int)  # noqa: S101, PT018 - the schema of autoscalers says so; three facts, one sentence
-        item = self.cluster.named(str(target["kind"]), str(target["name"]))
+        item = self.cluster.find(str(target["kind"]), str(target["name"]))
         if isinstance(item, ScalingGroup | PodClique):
             self._scale(item, min(max(arguments.replicas, least), most), Actor.AUTOSCALER)
         else:
@@ -172,17 +172,17 @@ class UserActions:
         return self.cluster.queue.now
 
     def _delete(self, kind: str, name: str) -> None:
-        delete(self.cluster, self.history, self.cluster.named(kind, name), f"{kind} {name}")
+        delete(self.cluster, self.history, self.cluster.find(kind, name), f"{kind} {name}")
 
     def _apply(self, manifest: Manifest, what: str = "") -> None:
         meta = manifest.get("metadata")
         key = (
             (str(meta.get("namespace") or "default"), str(meta.get("name"))) if isinstance(meta, Mapping) else ("", "")
         )
-        there = self.cluster.named("PodCliqueSet", "/".join(key))
+        there = self.cluster.find("PodCliqueSet", "/".join(key))
         old = self.manifests.get(key) if there is not None else None
         new = self._merged(manifest, old, key, dict)
-        verdict = self.admission.of_set(new, old, self.cluster.server.configuration, self.cluster.around())
+        verdict = self.admission.of_set(new, old, self.cluster.server.configuration, self.cluster.topology_context())
         filled = self._merged(manifest, old, key, self.admission.defaults)
         stored = verdict if isinstance(verdict, Deny) else filled
         if self.on_set_write is not None:
@@ -197,7 +197,7 @@ class UserActions:
         self.admit(stored)
         if not what:
             self._last_applied[key] = manifest
-        found = self.cluster.named("PodCliqueSet", "/".join(key))
+        found = self.cluster.find("PodCliqueSet", "/".join(key))
         if found is not None:
             self.history.record(
                 self._now, Actor.USER, EntryKind.SCALED if what else EntryKind.APPLIED, found.ref, detail=what

@@ -49,8 +49,8 @@ class AdmissionCheck(Check):
     def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Any write at all."""
         if self._unfit and actor is Actor.OPERATOR:
-            says = f"an operator that cannot make ComputeDomains writes {attempt.step.target.short}"
-            self.state.fail("CD9", says, attempt.step.target.short)
+            message = f"an operator that cannot make ComputeDomains writes {attempt.step.target.short}"
+            self.state.fail("CD9", message, attempt.step.target.short)
         del snapshot
 
     def on_changes(self, changes: list[Change]) -> None:
@@ -80,8 +80,10 @@ class AdmissionCheck(Check):
             return
         holder = self._users.setdefault((clique.ref.namespace, claim), share.user)
         if holder != share.user or claim != share.claim:
-            says = f"{clique.ref.short} shares claim {claim}, which is not that of {'/'.join(filter(None, share.user))}"
-            self.state.fail("CD11", says, clique.ref.short)
+            message = (
+                f"{clique.ref.short} shares claim {claim}, which is not that of {'/'.join(filter(None, share.user))}"
+            )
+            self.state.fail("CD11", message, clique.ref.short)
 
 
 def _name_in(manifest: Mapping[str, Any]) -> str:

@@ -103,8 +103,8 @@ class SpecFulfilledCheck(Check):
         live = self.state.live(clique.uid)
         most = clique.replicas + (is_updating(clique, live) and not all(pod.ready for pod in live))
         if not clique.replicas <= len(live) <= most and not clique.deleting:
-            says = f"{clique.ref.name} has {len(live)} live pods and should have {clique.replicas}"
-            self.state.fail("O1", says, clique.ref.short)
+            message = f"{clique.ref.name} has {len(live)} live pods and should have {clique.replicas}"
+            self.state.fail("O1", message, clique.ref.short)
         for pod in live:
             if pod.has_grove_gate and self._may_be_placed(clique, pod):
                 self.state.fail("O1", f"the gate of {pod.name} stays, and nothing holds it", pod.ref.short)
@@ -128,7 +128,7 @@ class SpecFulfilledCheck(Check):
         root = self.state.roots.get(self.state.root_of.get(clique.uid, ""))
         base = f"{root.ref.name}-{self.state.replica_of(clique)}" if root is not None else clique.base_gang
         for name, placed in ((pod.gang, False), ("" if base == pod.gang else base, True)):
-            gang = self.state.cluster.named("PodGang", f"{pod.namespace}/{name}") if name else None
+            gang = self.state.cluster.find("PodGang", f"{pod.namespace}/{name}") if name else None
             if name and not isinstance(gang, PodGang):
                 return False
             for group in gang.groups if isinstance(gang, PodGang) else ():

@@ -56,7 +56,7 @@ class ActualState:
         """Milliseconds since the start."""
         return self.cluster.queue.now
 
-    def judged_at(self, snapshot: Snapshot) -> int:
+    def planned_at(self, snapshot: Snapshot) -> int:
         """When the plan was made whose write arrives now: writes may take their time."""
         return next((at for planned, at in self.plans if planned is snapshot), self.now)
 
@@ -101,9 +101,9 @@ class ActualState:
         """How many of them are ready."""
         return sum(pod.ready for pod in self.pods(uid))
 
-    def fail(self, code: str, says: str, *objects: str) -> None:
+    def fail(self, code: str, message: str, *objects: str) -> None:
         """Something happened that may not. Raises Violated."""
-        raise Violated(Violation(code, self.now, objects, says))
+        raise Violated(Violation(code, self.now, objects, message))
 
 
 class Check:

@@ -37,9 +37,11 @@ class ComputeDomainCheck(Check):
 
     def __init__(self, state: ActualState) -> None:
         super().__init__(state)
-        self.places = ReplicaIndex(state)
+        self.replicas = ReplicaIndex(state)
         self.deprived: set[str] = set()  # uids of parts that were made without, because their domain had failed
-        self._strays: set[str] = set()  # uids of parts and domains that an old leader made on what it saw last
+        self._made_by_old_leader: set[str] = (
+            set()
+        )  # uids of parts and domains that an old leader made on what it saw last
         self._mixed: set[tuple[str, int]] = set()  # where a part came late, from one who died and chose otherwise
 
     # births
@@ -62,53 +64,55 @@ class ComputeDomainCheck(Check):
             self._is_as_its_siblings(part)
 
     def _domain_came(self, domain: ComputeDomain) -> None:
-        root = self.places.root(domain.owner_uid)
+        root = self.replicas.root(domain.owner_uid)
         index = _index_of(domain)
         if root is None or index is None:
             return
         name = domain.ref.short
-        self.places.made.add((root.uid, index))
+        self.replicas.made.add((root.uid, index))
         if template_in(domain) != f"{root.ref.name}-rct-{index}":
             self.state.fail("CD10", f'{name} names the template "{template_in(domain)}"', name)
-        siblings = self.places.siblings((root.uid, index))
+        siblings = self.replicas.siblings((root.uid, index))
         if (
             siblings
             and not any(TEMPLATE in part.annotations for part in siblings)
-            and not any(part.uid in self.deprived | self._strays for part in siblings)
+            and not any(part.uid in self.deprived | self._made_by_old_leader for part in siblings)
             and index not in (failed_in(root) or ())  # it came, and went before anybody could say so
-            and domain.uid not in self._strays  # it still saw that the one before had failed
+            and domain.uid not in self._made_by_old_leader  # it still saw that the one before had failed
             and is_wanted(root, self.state.cluster.server.configuration)  # else one that died had sent it (MN-024)
         ):
-            says = f"{name} is made, and replica {index} has run without one from the start"
-            self.state.fail("CD1", says, name, siblings[0].ref.short)
+            message = f"{name} is made, and replica {index} has run without one from the start"
+            self.state.fail("CD1", message, name, siblings[0].ref.short)
         self.deprived.difference_update(part.uid for part in siblings)  # nobody needs it again (MN-024)
 
     def _part_came(self, part: Part) -> None:
-        uid, index = self.places.take(part)
-        root, short = self.places.root(uid), part.ref.short
+        uid, index = self.replicas.take(part)
+        root, short = self.replicas.root(uid), part.ref.short
         if root is None:
             return
         if TEMPLATE not in part.annotations:
-            found = self.places.domain(root, index)
+            found = self.replicas.domain(root, index)
             if index in (failed_in(root) or ()) and (found is None or found.owner_uid != root.uid):
                 self.deprived.add(part.uid)
             return
         if part.annotations[TEMPLATE] != f"{root.ref.name}-rct-{index}":
             self.state.fail("CD2", f'{short} names the template "{part.annotations[TEMPLATE]}"', short)
-        if (uid, index) not in self.places.made:
-            earlier = self.places.domain(root, index) is not None
-            says = f"{short} is made to use a domain that was never made for replica {index} of this set"
-            self.state.fail("CD7" if earlier else "CD2", says, short)
+        if (uid, index) not in self.replicas.made:
+            earlier = self.replicas.domain(root, index) is not None
+            message = f"{short} is made to use a domain that was never made for replica {index} of this set"
+            self.state.fail("CD7" if earlier else "CD2", message, short)
 
     def _is_as_its_siblings(self, part: Part) -> None:
         """All living parts of a replica use its domain, or none does."""
-        if part.uid in self._strays or self.places.of[part.uid] in self._mixed:
+        if part.uid in self._made_by_old_leader or self.replicas.place_of[part.uid] in self._mixed:
             return
-        for other in self.places.siblings(self.places.of[part.uid]):
-            if other.uid not in self._strays and (TEMPLATE in other.annotations) != (TEMPLATE in part.annotations):
+        for other in self.replicas.siblings(self.replicas.place_of[part.uid]):
+            if other.uid not in self._made_by_old_leader and (TEMPLATE in other.annotations) != (
+                TEMPLATE in part.annotations
+            ):
                 one, two = (part, other) if TEMPLATE in part.annotations else (other, part)
-                says = f"{one.ref.short} uses the domain of its replica, {two.ref.short} does not"
-                self.state.fail("CD4", says, one.ref.short, two.ref.short)
+                message = f"{one.ref.short} uses the domain of its replica, {two.ref.short} does not"
+                self.state.fail("CD4", message, one.ref.short, two.ref.short)
 
     # what operators do
 
@@ -133,8 +137,8 @@ class ComputeDomainCheck(Check):
             leaves_by = _leaves_by(seen, name)
             if not rest or name in tried or (leaves_by is not None and seen.now < leaves_by):
                 continue
-            says = f"{held.target.short} waits for {name}, and may wait no longer"
-            self.state.fail("CD3", says, held.target.short)
+            message = f"{held.target.short} waits for {name}, and may wait no longer"
+            self.state.fail("CD3", message, held.target.short)
         del actor
 
     def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
@@ -150,7 +154,7 @@ class ComputeDomainCheck(Check):
             made = self.state.cluster.server.items.get(step.target)
             had_failed = _index_in(step.target.name, snapshot.root) in (failed_in(snapshot.root) or ())
             if actor is Actor.SECOND and had_failed and made is not None:
-                self._strays.add(made.uid)
+                self._made_by_old_leader.add(made.uid)
         elif step.target.kind == DOMAIN_KIND and not isinstance(step.action, Make):
             self._is_ours(snapshot, step)
         elif isinstance(step.action, SetStatus) and step.target == snapshot.root.ref:
@@ -158,12 +162,12 @@ class ComputeDomainCheck(Check):
 
     def _part_made(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         made = self.state.cluster.server.items.get(attempt.step.target)
-        if not isinstance(made, PodClique | ScalingGroup) or made.uid in self.places.of:
+        if not isinstance(made, PodClique | ScalingGroup) or made.uid in self.replicas.place_of:
             return  # it was there before
         if snapshot.configuration.mnnvl != self.state.cluster.server.configuration.mnnvl:
-            self._mixed.add((snapshot.root.uid, self.places.index_of(made)))
+            self._mixed.add((snapshot.root.uid, self.replicas.index_of(made)))
         if actor is Actor.SECOND:
-            self._strays.add(made.uid)
+            self._made_by_old_leader.add(made.uid)
         elif attempt.outcome is Outcome.DONE:
             self._was_due(snapshot, made)
 
@@ -184,14 +188,14 @@ class ComputeDomainCheck(Check):
             return
         if root.deleting or not is_wanted(snapshot.root, snapshot.configuration):
             return
-        place = (root.uid, self.places.index_of(part))
+        place = (root.uid, self.replicas.index_of(part))
         known = {other.uid for other in (*snapshot.cliques, *snapshot.groups) if not other.deleting}
-        siblings = [other for other in self.places.siblings(place) if other.uid != part.uid]
+        siblings = [other for other in self.replicas.siblings(place) if other.uid != part.uid]
         without = any(TEMPLATE not in other.annotations for other in siblings)
-        seen = any(self.places.of.get(uid) == place for uid in known)
+        seen = any(self.replicas.place_of.get(uid) == place for uid in known)
         if place[1] not in (failed_in(root) or ()) and not without and not seen:
-            says = f"{part.ref.short} does without a ComputeDomain, and no condition says why"
-            self.state.fail("CD3", says, part.ref.short)
+            message = f"{part.ref.short} does without a ComputeDomain, and no condition says why"
+            self.state.fail("CD3", message, part.ref.short)
 
     def _may_go(self, snapshot: Snapshot, domain: ComputeDomain) -> None:
         """A domain goes only where its replica has gone."""
@@ -200,7 +204,7 @@ class ComputeDomainCheck(Check):
             self.state.fail("CD5", f"{name} was deleted, and its replica is wanted", name)
         place = (root.uid, index)
         for uid, pods in self.state.cluster.server.pods.items():
-            for pod in pods if self.places.of.get(uid) == place else ():
+            for pod in pods if self.replicas.place_of.get(uid) == place else ():
                 if claims_channel(self.state.cluster, pod):
                     self.state.fail("CD5", f"{name} was deleted while {pod.name} uses it", name, pod.ref.short)
 
@@ -214,9 +218,11 @@ class ComputeDomainCheck(Check):
             self.state.fail("CD3", f"the condition of {name} does not read", name)
             return
         wanted = is_wanted(snapshot.root, snapshot.configuration)
-        replicas = snapshot.root.spec.replicas  # switched off or scaled in, it forgets who failed: he stays so (MN-024)
-        forgotten = {index for _, index in self.places.of.values() if index >= replicas or not wanted}.difference(told)
-        self.deprived -= {uid for uid, (of, index) in self.places.of.items() if of == root.uid and index in forgotten}
+        replicas = snapshot.root.spec.replicas
+        # Switching MNNVL off or scaling in drops a failure from the condition; the part keeps no domain (MN-024).
+        places = self.replicas.place_of
+        forgotten = {index for _, index in places.values() if index >= replicas or not wanted}.difference(told)
+        self.deprived -= {uid for uid, (of, index) in places.items() if of == root.uid and index in forgotten}
         seen = with_own_writes(snapshot)
         refused = {
             _index_in(attempt.step.target.name, root)

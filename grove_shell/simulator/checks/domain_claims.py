@@ -39,8 +39,8 @@ class DomainClaimCheck(Check):
             claimed = (container.get("resources") or {}).get("claims") or ()
             listed = [one["name"] for one in claimed if one["name"] == name]
             if listed != ([name] if wanted and wants_gpu(container) else []):
-                says = f"container {container['name']} of {pod.name} lists {listed or 'no channel'}"
-                self.state.fail("CD4", says, pod.ref.short)
+                message = f"container {container['name']} of {pod.name} lists {listed or 'no channel'}"
+                self.state.fail("CD4", message, pod.ref.short)
 
 
 def check_domains_at_rest(domains: ComputeDomainCheck, configuration: Configuration) -> None:
@@ -51,7 +51,7 @@ def check_domains_at_rest(domains: ComputeDomainCheck, configuration: Configurat
 
 
 def _judge(domains: ComputeDomainCheck, root: PodCliqueSet, *, wanted: bool) -> None:
-    truth, places, short = domains.state, domains.places, root.ref.short
+    truth, places, short = domains.state, domains.replicas, root.ref.short
     failing: list[int] = []
     for index in range(root.spec.replicas):
         parts = places.siblings((root.uid, index))

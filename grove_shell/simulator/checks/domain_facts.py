@@ -77,23 +77,23 @@ class ReplicaIndex:
     """Which replica of which set the cliques, groups and domains belong to, as they were when they came.
 
     Attributes:
-        of: uid of a clique or group -> uid of its set, and index of the replica.
+        place_of: uid of a clique or group -> uid of its set, and index of the replica.
         made: uid of a set, and index -> a domain of it was there once.
     """
 
     def __init__(self, state: ActualState) -> None:
         self.state = state
-        self.of: dict[str, tuple[str, int]] = {}
+        self.place_of: dict[str, tuple[str, int]] = {}
         self.made: set[tuple[str, int]] = set()
 
     def take(self, part: Part) -> tuple[str, int]:
         """Remember where a new part belongs."""
-        place = self.of[part.uid] = (self.state.root_of.get(part.uid, ""), self.index_of(part))
+        place = self.place_of[part.uid] = (self.state.root_of.get(part.uid, ""), self.index_of(part))
         return place
 
     def index_of(self, part: Part) -> int:
         """Of a part's replica; a member of a scaling group belongs where its group does."""
-        _, of_group = self.of.get(part.owner_uid, ("", part.replica_index))
+        _, of_group = self.place_of.get(part.owner_uid, ("", part.replica_index))
         return of_group
 
     def parts(self) -> Iterable[Part]:
@@ -103,12 +103,12 @@ class ReplicaIndex:
 
     def siblings(self, place: tuple[str, int]) -> list[Part]:
         """The living parts of a replica."""
-        return [part for part in self.parts() if self.of.get(part.uid) == place]
+        return [part for part in self.parts() if self.place_of.get(part.uid) == place]
 
     def domain(self, root: PodCliqueSet, index: int) -> ComputeDomain | None:
         """Whatever has the name of a replica's domain."""
         name = f"{root.ref.namespace}/{root.ref.name}-cd-{index}"
-        found = self.state.cluster.named("ComputeDomain", name)
+        found = self.state.cluster.find("ComputeDomain", name)
         return found if isinstance(found, ComputeDomain) else None
 
     def root(self, uid: str) -> PodCliqueSet | None:

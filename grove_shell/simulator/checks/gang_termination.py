@@ -52,7 +52,7 @@ class GangTerminationCheck(Check):
         """A deletion of a clique that says it is a termination."""
         step = attempt.step
         if isinstance(step.action, SetStatus) and attempt.outcome in {Outcome.DONE, Outcome.UNREACHABLE}:
-            self._judged[step.action.guard.uid] = self.state.judged_at(snapshot)
+            self._judged[step.action.guard.uid] = self.state.planned_at(snapshot)
         if attempt.outcome is not Outcome.DONE and tells_that_a_breach_is_over(step) and step.action.guard is not None:
             self._over.add(step.action.guard.uid)
         if attempt.outcome is not Outcome.DONE or not isinstance(step.action, Delete):
@@ -85,8 +85,10 @@ class GangTerminationCheck(Check):
             if group is not None and (group.status.updating or group.uid in self._since):
                 continue
             if delay is not None and self.state.now - since > delay + self.state.clock_slack + 60 * SECOND:
-                says = f"{item.ref.name} has been breached for {span_text(self.state.now - since)}, and is still there"
-                self.state.fail("GT6", says, item.ref.short)
+                message = (
+                    f"{item.ref.name} has been breached for {span_text(self.state.now - since)}, and is still there"
+                )
+                self.state.fail("GT6", message, item.ref.short)
 
     def _ends_whole(self) -> None:
         """Once the cause of a termination is gone, so is everything that was to end with it (GT9)."""
@@ -112,8 +114,8 @@ class GangTerminationCheck(Check):
 
     def _is_its_own(self, clique: PodClique, index: int, ended: object) -> None:
         if index != ended:
-            says = f"{clique.ref.name} is of replica {index}, and ends with replica {ended}"
-            self.state.fail("GT9", says, clique.ref.short)
+            message = f"{clique.ref.name} is of replica {index}, and ends with replica {ended}"
+            self.state.fail("GT9", message, clique.ref.short)
 
     def _is_due(self, clique: PodClique, action: Delete, root: PodCliqueSet) -> None:
         """The cause has been breached for its whole delay, by what is stored (GT5)."""
@@ -128,15 +130,15 @@ class GangTerminationCheck(Check):
         age = self.state.now - since
         if age < delay - _ROUNDING - self.state.clock_slack:
             when = f"{span_text(age)} after {ref.name} was breached, not {span_text(delay)}"
-            says = f"{clique.ref.name} was terminated {when}"
-            self.state.fail("GT5", says, clique.ref.short, ref.short)
+            message = f"{clique.ref.name} was terminated {when}"
+            self.state.fail("GT5", message, clique.ref.short, ref.short)
 
     def _was_available(self, clique: PodClique, action: Delete) -> None:
         """What ended the replica was available once in its present life (GT10, B1)."""
         named = [guard.uid for ref, guard in action.rests_on if ref.kind == "PodClique"] or [action.guard.uid]
         if not any(uid in self.state.available for uid in named):
-            says = f"{clique.ref.name} was terminated for cliques that never were available since they were made"
-            self.state.fail("GT10", says, clique.ref.short)
+            message = f"{clique.ref.name} was terminated for cliques that never were available since they were made"
+            self.state.fail("GT10", message, clique.ref.short)
 
     def _compare(self, before: PodClique | ScalingGroup, after: PodClique | ScalingGroup, at: int) -> None:
         if isinstance(before, PodClique) and isinstance(after, PodClique):
@@ -158,8 +160,8 @@ class GangTerminationCheck(Check):
             if was_over and condition.status is Holds.TRUE:
                 self._since[after.uid] = self._judged.get(after.uid, at)
                 continue
-            says = f"{condition.type} of {after.ref.name} has a new transition time and its old status"
-            self.state.fail("GT4", says, after.ref.short)
+            message = f"{condition.type} of {after.ref.name} has a new transition time and its old status"
+            self.state.fail("GT4", message, after.ref.short)
 
 
 def _delay_of(root: PodCliqueSet, cause: PodClique | ScalingGroup) -> int | None:

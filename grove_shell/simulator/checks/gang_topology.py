@@ -46,7 +46,7 @@ class GangTopologyCheck(Check):
             if isinstance(after, Pod) and after.node and not (isinstance(change.before, Pod) and change.before.node):
                 bound.setdefault((after.namespace, after.gang), set()).add(after.owner_uid)
         for namespace, name in sorted(bound):
-            gang = self.state.cluster.named("PodGang", f"{namespace}/{name}")
+            gang = self.state.cluster.find("PodGang", f"{namespace}/{name}")
             if isinstance(gang, PodGang) and gang.ref not in moved:
                 self._near(gang, bound[namespace, name])
 
@@ -63,15 +63,15 @@ class GangTopologyCheck(Check):
                 self.state.fail("TP8", f"{made.ref.name} is made, and {trouble}", made.ref.short)
             wanted = told_of(root, made, used_by(root) if snapshot.configuration.topology.enabled else "", keys)
             if made.placement != wanted:
-                says = f"{made.ref.name} is made, and says otherwise than topology {wanted.topology or 'none'}"
-                self.state.fail("TP8", says, made.ref.short)
+                message = f"{made.ref.name} is made, and says otherwise than topology {wanted.topology or 'none'}"
+                self.state.fail("TP8", message, made.ref.short)
         elif isinstance(step.action, Apply):
             before = next((gang for gang in snapshot.gangs if gang.ref == step.target), None)
             after = self.state.cluster.server.items.get(step.target)
             placed = any(pod.node for _, pod in snapshot.pods())
             if placed and isinstance(after, PodGang) and before is not None and before.placement != after.placement:
-                says = f"{after.ref.name} is placed, and told another topology or constraint"
-                self.state.fail("TP3", says, after.ref.short)
+                message = f"{after.ref.name} is placed, and told another topology or constraint"
+                self.state.fail("TP3", message, after.ref.short)
         elif isinstance(step.action, Delete) and not root.deleting:
             replica = step.target.name.removeprefix(f"{root.ref.name}-")
             if replica.isdigit() and int(replica) < root.spec.replicas:
@@ -102,10 +102,10 @@ class GangTopologyCheck(Check):
         gangs = [gang for gang in world.items.values() if isinstance(gang, PodGang) and gang.owner_uid == root.uid]
         for gang in gangs if used_by(root) else ():
             if gang.placement != told_of(root, gang, used_by(root), keys) and not gang.deleting:
-                says = f"{gang.ref.name} says otherwise than topology {used_by(root)}"
+                message = f"{gang.ref.name} says otherwise than topology {used_by(root)}"
                 if not self._is_placed(root):
-                    self.state.fail("TP5", f"{says}, and nothing is placed", gang.ref.short)
-                return says
+                    self.state.fail("TP5", f"{message}, and nothing is placed", gang.ref.short)
+                return message
         return ""
 
     def _is_placed(self, root: PodCliqueSet) -> bool:

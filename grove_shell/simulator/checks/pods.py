@@ -27,7 +27,7 @@ class PodCountCheck(Check):
     def __init__(self, state: ActualState) -> None:
         super().__init__(state)
         self._index_of: dict[tuple[str, str], int] = {}
-        self._strays: set[str] = set()  # uids of pods that an old leader made; a name that is free again is its chance
+        self._made_by_old_leader: set[str] = set()  # uids of pods
 
     def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Look at the siblings of a pod that was created."""
@@ -41,9 +41,9 @@ class PodCountCheck(Check):
         if clique is None:
             return
         if actor is Actor.SECOND:
-            self._strays.add(pod.uid)
+            self._made_by_old_leader.add(pod.uid)
             return
-        live = [other for other in self.state.live(clique.uid) if other.uid not in self._strays]
+        live = [other for other in self.state.live(clique.uid) if other.uid not in self._made_by_old_leader]
         name = clique.ref.short
         if self._index_of.setdefault((clique.uid, pod.name), pod.index) != pod.index:
             self.state.fail(
@@ -58,8 +58,8 @@ class PodCountCheck(Check):
         seen = next((found.replicas for found in snapshot.cliques if found.uid == clique.uid), clique.replicas)
         most = max(seen, self._replicas(clique)) + surging
         if len(live) > most:
-            says = f"{clique.ref.name} has {len(live)} live pods; at most {most} are wanted"
-            self.state.fail("RS1", says, name)
+            message = f"{clique.ref.name} has {len(live)} live pods; at most {most} are wanted"
+            self.state.fail("RS1", message, name)
         if pod.index >= most:
             self.state.fail("RS10", f"a pod of {clique.ref.name} has index {pod.index} of {most}", name)
 
@@ -84,8 +84,10 @@ class PodDeletionCheck(Check):
             left = [pod for pod in pods if pod.name not in doomed]
             enough = min(clique.min_available, clique.replicas)
             if len(left) < len(pods) and len(left) < enough and not clique.deleting:
-                says = f"{len(left)} of {len(pods)} ready pods of {clique.ref.name} stay, at least {enough} are needed"
-                self.state.fail("B10", says, clique.ref.short)
+                message = (
+                    f"{len(left)} of {len(pods)} ready pods of {clique.ref.name} stay, at least {enough} are needed"
+                )
+                self.state.fail("B10", message, clique.ref.short)
         del actor
 
     def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
@@ -116,8 +118,8 @@ class SchedulingGateCheck(Check):
         for step in opened:
             assert isinstance(step.action, Apply)  # noqa: S101 - they were chosen so
             if not only_our_gate(step.action.fields):
-                says = f"more than Grove's own gate is taken from {step.target.name}"
-                self.state.fail("RS6", says, step.target.short)
+                message = f"more than Grove's own gate is taken from {step.target.name}"
+                self.state.fail("RS6", message, step.target.short)
             clique, pod = pods[step.target.name]
             self._look(pod, gangs, by_clique, bases_of(pod, seen))
         del actor
@@ -148,14 +150,16 @@ class SchedulingGateCheck(Check):
         for group in gang.groups:
             there = [other for other in by_clique.get(group.name, ()) if other.gang == gang.ref.name]
             if len(there) < group.min_replicas:
-                says = f"the gate of {pod.name} opens, and {group.name} has {len(there)} of {group.min_replicas} pods"
-                self.state.fail("RS6", says, pod.ref.short)
+                message = (
+                    f"the gate of {pod.name} opens, and {group.name} has {len(there)} of {group.min_replicas} pods"
+                )
+                self.state.fail("RS6", message, pod.ref.short)
         for group in (group for base in bases if base in gangs for group in gangs[base].groups):
             placed = sum(other.scheduled for other in by_clique.get(group.name, ()))
             if placed < group.min_replicas:
                 found = f"{placed} of {group.min_replicas} pods of {group.name} are placed"
-                says = f"the gate of {pod.name} opens, and {found}"
-                self.state.fail("RS6", says, pod.ref.short)
+                message = f"the gate of {pod.name} opens, and {found}"
+                self.state.fail("RS6", message, pod.ref.short)
 
 
 def bases_of(pod: Pod, snapshot: Snapshot) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ class SharedDomainCheck(Check):
         super().__init__(state)
         self._shares: dict[str, Share] = {}  # uid of a PodClique that holds a claim -> to what
         self._known: set[str] = set()
-        self._strays: set[str] = set()  # uids of PodCliques that an old leader made on what it saw last
+        self._made_by_old_leader: set[str] = set()  # uids of PodCliques that an old leader made on what it saw last
         self._made: set[Ref] = set()
 
     # births, and what becomes of who is there
@@ -60,8 +60,8 @@ class SharedDomainCheck(Check):
             elif isinstance(before, PodClique):
                 was = annotations_of(before.annotations), claim_in(before.pod_spec)
                 if was != (annotations_of(after.annotations), claim_in(after.pod_spec)):
-                    says = f"what {after.ref.short} shares was changed after it was made"
-                    self.state.fail("CD2", says, after.ref.short)
+                    message = f"what {after.ref.short} shares was changed after it was made"
+                    self.state.fail("CD2", message, after.ref.short)
 
     def _came(self, clique: PodClique) -> None:
         root = self.state.roots.get(self.state.root_of.get(clique.uid, ""))
@@ -83,7 +83,7 @@ class SharedDomainCheck(Check):
             if isinstance(made, PodClique) and made.uid not in self._known:
                 self._known.add(made.uid)
                 if actor is Actor.SECOND:
-                    self._strays.add(made.uid)
+                    self._made_by_old_leader.add(made.uid)
                 self._was_admitted(made, snapshot)
         elif step.target.kind in KINDS and attempt.outcome is Outcome.DONE and isinstance(step.action, Apply | Delete):
             of_name = snapshot.named_domains if step.target.kind == "ComputeDomain" else snapshot.named_claims
@@ -155,7 +155,7 @@ class SharedDomainCheck(Check):
         world = self.state.cluster.server
         for pod in self.state.cluster.pods():
             manifest = world.manifests.get(pod.ref)
-            of_old_leader = pod.owner_uid in self._strays
+            of_old_leader = pod.owner_uid in self._made_by_old_leader
             if manifest is not None and claim_in(thaw(manifest)["spec"]) == f"{stem}-mnnvl-claim" and not of_old_leader:
                 self.state.fail("CD5", f"{name} was deleted while {pod.name} uses it", name, pod.ref.short)
 
@@ -163,7 +163,7 @@ class SharedDomainCheck(Check):
         """Whether an old leader made it, or it goes, without pods, and nothing says any more whose it is."""
         is_known = set_named_by(clique.labels) == share.user[0] or self.state.cluster.server.has(clique.owner_uid)
         goes = clique.deleting and not self.state.pods(clique.uid)
-        return clique.uid in self._strays or (goes and not is_known)
+        return clique.uid in self._made_by_old_leader or (goes and not is_known)
 
     # in the end
 
@@ -188,8 +188,8 @@ class SharedDomainCheck(Check):
             found = named(self.state, kind, clique.ref.namespace, name)
             if found is None or found.deleting:
                 made = any(ref.kind == kind and ref.name == name for ref in self._made)
-                says = f"{kind} {name}, which {clique.ref.short} uses, never {'comes back' if made else 'is made'}"
-                self.state.fail("CD10" if made else "CD1", says, clique.ref.short)
+                message = f"{kind} {name}, which {clique.ref.short} uses, never {'comes back' if made else 'is made'}"
+                self.state.fail("CD10" if made else "CD1", message, clique.ref.short)
             elif is_shared(found) and user_in(found) == share.user:
                 self._belongs(clique, share, root, found)
 
@@ -200,11 +200,13 @@ class SharedDomainCheck(Check):
         if any(share.user[2:]) and group is not None:
             beyond = int(share.user[3]) - group.min_available
             name = name if beyond < 0 else scaled_gang_name(group.ref.name, beyond)
-        gang = self.state.cluster.named("PodGang", f"{clique.ref.namespace}/{name}")
+        gang = self.state.cluster.find("PodGang", f"{clique.ref.namespace}/{name}")
         owner = gang if gang is not None and not gang.deleting else root
         if item.owner_uid != owner.uid:
-            says = f"{item.ref.short} belongs to {item.owner_kind} {item.owner_name}, and should to {owner.ref.short}"
-            self.state.fail("O1", says, item.ref.short)
+            message = (
+                f"{item.ref.short} belongs to {item.owner_kind} {item.owner_name}, and should to {owner.ref.short}"
+            )
+            self.state.fail("O1", message, item.ref.short)
 
     def _is_needed(self, item: Shared) -> None:
         """What a set still owns is of a replica that it has."""

@@ -82,7 +82,7 @@ def user_in(item: Shared) -> tuple[str, str, str, str, str]:
 
 def named(state: ActualState, kind: str, namespace: str, name: str) -> Shared | None:
     """The domain or claim of a name."""
-    found = state.cluster.named(kind, f"{namespace}/{name}")
+    found = state.cluster.find(kind, f"{namespace}/{name}")
     return found if isinstance(found, ComputeDomain | OwnedObject) else None
 
 

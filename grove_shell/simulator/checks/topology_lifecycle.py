@@ -56,8 +56,8 @@ class TopologyLifecycleCheck(Check):
             held = FINALIZER in topology.finalizers
             wanted = bool(users[name]) and (name != DEFAULT or told.enabled)
             if held != wanted and not (wanted and topology.deleting):
-                says = f"topology {name} is {'held' if held else 'not held'}, and used by {len(users[name])} sets"
-                self.state.fail("TP6", says, topology.ref.short)
+                message = f"topology {name} is {'held' if held else 'not held'}, and used by {len(users[name])} sets"
+                self.state.fail("TP6", message, topology.ref.short)
             if topology.deleting and not topology.finalizers:
                 self.state.fail("TP6", f"topology {name} is being deleted and never goes", topology.ref.short)
         if told.enabled:

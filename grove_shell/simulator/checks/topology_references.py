@@ -55,8 +55,8 @@ class TopologyReferenceCheck(Check):
                 for root in self._users(name):
                     since = self._bound_since.get(root.uid), self._named_since.get(root.uid, -1)
                     if all(map(self._has_been, since)):
-                        says = f"levels of topology {name} change under pods of {root.ref.name}"
-                        self.state.fail("TP4", says, f"ClusterTopology/{name}", root.ref.short)
+                        message = f"levels of topology {name} change under pods of {root.ref.name}"
+                        self.state.fail("TP4", message, f"ClusterTopology/{name}", root.ref.short)
         elif self._there.pop(name, None) is not None:
             self._gone_since[name] = now
             self._leaving_since.pop(name, None)
@@ -88,8 +88,8 @@ class TopologyReferenceCheck(Check):
         if not named or (old is not None and named_by(podcliqueset_of(old)) == named):
             return
         if not constraints_of(after) or not self.state.cluster.server.configuration.topology.enabled:
-            says = f"{after.ref.name} is let in with topology {named} and without a meaning"
-            self.state.fail("TP2", says, after.ref.short)
+            message = f"{after.ref.name} is let in with topology {named} and without a meaning"
+            self.state.fail("TP2", message, after.ref.short)
 
     def _clique(self, clique: PodClique, after: object) -> None:
         root = self.state.root_of.get(clique.uid, "")

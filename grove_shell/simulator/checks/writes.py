@@ -45,8 +45,8 @@ class OperatorWriteCheck(Check):
         self.writes += actor is Actor.OPERATOR or attempt.outcome is Outcome.DONE
         step = attempt.step
         if self.writes > _SOME + _EACH * self.changes:
-            says = f"{self.writes} writes for {self.changes} changes, the last one to {step.target.short}"
-            self.state.fail("O9", says, step.target.short)
+            message = f"{self.writes} writes for {self.changes} changes, the last one to {step.target.short}"
+            self.state.fail("O9", message, step.target.short)
         action = step.action
         if action.guard is not None and not action.guard.uid:
             self.state.fail(
@@ -57,8 +57,8 @@ class OperatorWriteCheck(Check):
         if isinstance(action, SetStatus):
             self._status(step.target, action)
         elif isinstance(action, DropFinalizer) and not action.finalizer.startswith(_OURS):
-            says = f"the finalizer {action.finalizer} of {step.target.short} is somebody else's"
-            self.state.fail("O8", says, step.target.short)
+            message = f"the finalizer {action.finalizer} of {step.target.short} is somebody else's"
+            self.state.fail("O8", message, step.target.short)
         elif isinstance(action, Make):
             root = self.state.root_of.get(_owner_of(action), "")
             if root and root != snapshot.root.uid:

@@ -77,7 +77,7 @@ class Webhooks:
         self.server = server
         self.admission = admission
         self.ensure = ensure
-        self.around = around
+        self.topology_context = around
 
     def concerns(self, step: Step) -> bool:
         """Whether they are asked about a write."""
@@ -121,7 +121,7 @@ class Webhooks:
             new = topology_manifest(changed)
         else:
             return step
-        verdict = self.admission.of_topology(new, old, self.server.configuration, self.around())
+        verdict = self.admission.of_topology(new, old, self.server.configuration, self.topology_context())
         return _refused(step, verdict) if isinstance(verdict, Deny) else step
 
     def _around(self, target: Ref, raw: Json) -> CliqueAdmissionView:

@@ -38,21 +38,21 @@ class SimulatedCluster:
         log: every change so far, in time.
         gated: uids of pods with somebody else's gate on them.
         most_domains: how many ComputeDomains a namespace may have; None for any number.
-        late: what those who admit know of topologies, where they see late.
+        delayed_topologies: what those who admit know of topologies, where they see late.
         admission_watch: how late that is.
     """
 
     def __init__(self, server: InMemoryCluster, queue: EventQueue, admission: Admission | None = None) -> None:
         self.server = server
         self.queue = queue
-        self.log: list[Change] = []
+        self.changes: list[Change] = []
         self.gated: set[str] = set()
-        self.most_domains: int | None = None
-        self.late: Callable[[], TopologyView] | None = None
+        self.domain_quota: int | None = None
+        self.delayed_topologies: Callable[[], TopologyView] | None = None
         self.admission_watch = 0
         self.listeners: list[Callable[[list[Change]], None]] = []
-        self._webhooks = Webhooks(server, admission or Admission(), self._store, self.around)
-        self._differ = ChangeDetector(server)
+        self._webhooks = Webhooks(server, admission or Admission(), self._store, self.topology_context)
+        self._detector = ChangeDetector(server)
         self._dirty = True
 
     # news
@@ -62,9 +62,9 @@ class SimulatedCluster:
         if not self._dirty:
             return False
         self._dirty = False
-        changes = self._differ.look(self.queue.now)
+        changes = self._detector.look(self.queue.now)
         if changes:
-            self.log.extend(changes)
+            self.changes.extend(changes)
             for listener in self.listeners:
                 listener(changes)
         return bool(changes)
@@ -100,8 +100,8 @@ class SimulatedCluster:
         if self.server.served.without_domains:
             return _NOT_SERVED
         used = sum(other.kind == DOMAIN_KIND and other.namespace == ref.namespace for other in self.server.items)
-        is_full = self.most_domains is not None and used >= self.most_domains
-        return _QUOTA.format(used=used, most=self.most_domains) if is_full else ""
+        is_full = self.domain_quota is not None and used >= self.domain_quota
+        return _QUOTA.format(used=used, most=self.domain_quota) if is_full else ""
 
     def _collect(self, ref: Ref) -> None:
         """What was handed to somebody who is gone is collected."""
@@ -136,11 +136,11 @@ class SimulatedCluster:
 
     # questions
 
-    def around(self) -> TopologyView:
+    def topology_context(self) -> TopologyView:
         """What those who admit know of topologies."""
-        return topology_context_in(self.server) if self.late is None else self.late()
+        return topology_context_in(self.server) if self.delayed_topologies is None else self.delayed_topologies()
 
-    def named(self, kind: str, name: str) -> StoredObject | None:
+    def find(self, kind: str, name: str) -> StoredObject | None:
         """The object of a kind and a name (``name``, or ``namespace/name``); the first one where several have it."""
         namespace, slash, short = name.rpartition("/")
         for ref, item in self.server.items.items():
@@ -150,7 +150,7 @@ class SimulatedCluster:
 
     def clique(self, name: str) -> PodClique | None:
         """A PodClique by its name."""
-        found = self.named("PodClique", name)
+        found = self.find("PodClique", name)
         return found if isinstance(found, PodClique) else None
 
     def pod_at(self, clique: str, index: int) -> Pod | None:

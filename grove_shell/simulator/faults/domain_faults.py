@@ -26,7 +26,7 @@ class DomainFaults:
 
     def stop_faults(self) -> None:
         """No quota any more; what somebody else made stays."""
-        self.cluster.most_domains = None
+        self.cluster.domain_quota = None
 
     def reconfigure(self, fault: Reconfigure) -> None:
         """F13."""
@@ -74,13 +74,13 @@ class DomainFaults:
     def limit_domains(self, fault: LimitDomains) -> None:
         """F7."""
         self._tell(f"a quota of {fault.most} ComputeDomains for {span_text(fault.span)}")
-        self.cluster.most_domains = fault.most
+        self.cluster.domain_quota = fault.most
         self._limited_until = self._now + fault.span
 
         def stop() -> None:
-            if self._now >= self._limited_until and self.cluster.most_domains is not None:
+            if self._now >= self._limited_until and self.cluster.domain_quota is not None:
                 self._tell("the quota of ComputeDomains is gone")
-                self.cluster.most_domains = None
+                self.cluster.domain_quota = None
 
         self.cluster.queue.schedule_after(fault.span, stop)
 

@@ -63,12 +63,12 @@ class FaultInjector:
     def stop_faults(self) -> None:
         """All faults stop."""
         self.operator.stop_faults()
-        self.operator.clock_off = 0
+        self.operator.clock_offset = 0
         self.operator.informers.frozen.clear()
         self.operator.informers.shuffle = None
         for leader in self.old:
-            leader.retired = True
-        self.operator.wake(self._now)
+            leader.stopped = True
+        self.operator.schedule_round(self._now)
 
     def crash_operator(self, fault: CrashOperator) -> None:
         """F1."""
@@ -82,7 +82,7 @@ class FaultInjector:
         self._tell(f"the operator's cache of {', '.join(fault.kinds)} stands still for {span_text(fault.span)}")
         for kind in fault.kinds:
             self.operator.informers.frozen[kind] = self._now + fault.span
-        self.cluster.queue.schedule_after(fault.span, lambda: self.operator.wake(self._now))
+        self.cluster.queue.schedule_after(fault.span, lambda: self.operator.schedule_round(self._now))
 
     def relist(self, fault: Relist) -> None:
         """F2, F3."""
@@ -91,7 +91,7 @@ class FaultInjector:
         for kind in KINDS if fault.back else ():  # the next look sees the past, the one after it the present
             frozen = self.operator.informers.frozen
             frozen[kind] = max(frozen.get(kind, 0), self._now + 1)
-        self.operator.wake(self._now)
+        self.operator.schedule_round(self._now)
 
     def touch(self, fault: Touch) -> None:
         """F4."""
@@ -113,12 +113,12 @@ class FaultInjector:
         words = f"each write of the operator takes {span_text(fault.delay)} longer for {span_text(fault.span)}"
         self._tell(words)
         wire = self.operator.connection
-        wire.slow = fault.delay
+        wire.extra_latency = fault.delay
         self._slow_until = self._now + fault.span
 
         def stop() -> None:
             if self._now >= self._slow_until:
-                wire.slow = 0
+                wire.extra_latency = 0
 
         self.cluster.queue.schedule_after(fault.span, stop)
 
@@ -158,13 +158,13 @@ class FaultInjector:
         off = fault.ahead - fault.back
         self._tell(f"the operator's clock is {span_text(abs(off))} {'ahead' if off >= 0 else 'behind'}")
         self.clocks = (min(off, *self.clocks), max(off, *self.clocks))
-        self.operator.clock_off = off
-        self.operator.wake(self._now)
+        self.operator.clock_offset = off
+        self.operator.schedule_round(self._now)
         self.cluster.queue.schedule_after(fault.span, self._right_clock)
 
     def hold_foreign(self, fault: HoldForeign) -> None:
         """F10."""
-        item = self.cluster.named(fault.kind, fault.name)
+        item = self.cluster.find(fault.kind, fault.name)
         if item is None:
             raise NoEffect(f"there is no {fault.kind} {fault.name}")
         if _FOREIGN in item.finalizers or item.deleting:
@@ -203,7 +203,7 @@ class FaultInjector:
 
     def edit_labels(self, fault: EditLabels) -> None:
         """F10."""
-        item = self.cluster.named(fault.kind, fault.name)
+        item = self.cluster.find(fault.kind, fault.name)
         if item is None:
             raise NoEffect(f"there is no {fault.kind} {fault.name}")
         assert isinstance(item, PodClique | PodGang | ComputeDomain | OwnedObject)  # noqa: S101 - the kinds of the event
@@ -230,8 +230,8 @@ class FaultInjector:
         return self.cluster.queue.now
 
     def _right_clock(self) -> None:
-        self.operator.clock_off = 0
-        self.operator.wake(self._now)
+        self.operator.clock_offset = 0
+        self.operator.schedule_round(self._now)
 
     def _release(self, ref: Ref) -> None:
         item = self.cluster.server.items.get(ref)

@@ -56,24 +56,24 @@ class ApiConnection:
     """
 
     cluster: SimulatedCluster
-    usual: int = 0
-    tried: int = 0
+    latency: int = 0
+    attempts: int = 0
     crash_at: int | None = None
     committed: bool = False
     refusals: list[WriteFault] = field(default_factory=list)
     touches: list[WriteFault] = field(default_factory=list)
     losses: list[WriteFault] = field(default_factory=list)
-    slow: int = 0
+    extra_latency: int = 0
 
     @property
     def delay(self) -> int:
         """How long a write takes now."""
-        return self.usual + self.slow
+        return self.latency + self.extra_latency
 
     def attempt(self, step: Step) -> Attempt:
         """Try one write. Raises Crash."""
-        self.tried += 1
-        crashes = self.crash_at is not None and self.tried >= self.crash_at
+        self.attempts += 1
+        crashes = self.crash_at is not None and self.attempts >= self.crash_at
         if crashes and not self.committed:
             raise OperatorCrash
         for trouble in self.refusals:
@@ -96,7 +96,7 @@ class ApiConnection:
         self.refusals.clear()
         self.touches.clear()
         self.losses.clear()
-        self.slow = 0
+        self.extra_latency = 0
 
     def _touch(self, step: Step) -> None:
         """Somebody else writes to the object first, and changes nothing that matters."""

@@ -3,6 +3,7 @@
 from collections import defaultdict, deque
 from random import Random
 
+from grove_core.areas.topology.admit import TopologyView
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -10,6 +11,7 @@ from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.in_memory.object_store import ObjectStore
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
+from grove_shell.simulator.cluster.topologies import topology_context_in
 from grove_shell.simulator.scenario.field_types import KINDS, kind_of
 
 
@@ -50,7 +52,7 @@ class Informers:
         if self.shuffle is not None:
             self._permute(self.shuffle)
 
-    def has_seen(self, kind: str, at: int) -> bool:
+    def has_caught_up(self, kind: str, at: int) -> bool:
         """Whether everything that was written to a kind at a moment has arrived; within it more may be written."""
         return at < self.cluster.queue.now and at <= self._horizon[kind_of(kind)]
 
@@ -60,12 +62,12 @@ class Informers:
         moments = [
             max(queue[0].at + self.watch, self.frozen.get(kind, 0)) for kind, queue in self._queues.items() if queue
         ]
-        if self._read < len(self.cluster.log):
-            moments.append(self.cluster.log[self._read].at + self.watch)
+        if self._read < len(self.cluster.changes):
+            moments.append(self.cluster.changes[self._read].at + self.watch)
         return min(moments, default=None)
 
     def _take(self, horizon: int, *, thaw: bool) -> None:
-        log, now = self.cluster.log, self.cluster.queue.now
+        log, now = self.cluster.changes, self.cluster.queue.now
         for change in log[self._read :]:
             self._queues[kind_of(change.kind)].append(change)
         self._read = len(log)
@@ -103,3 +105,15 @@ class Informers:
         self.view.items = dict(items)
         for uid, pods in self.view.pods.items():
             self.view.pods[uid] = order.sample(pods, len(pods))
+
+
+class DelayedTopologies:
+    """Returns the topologies and their users as they were one watch delay ago; admission reads them (SM-091, TP5)."""
+
+    def __init__(self, cluster: SimulatedCluster, watch: int) -> None:
+        self.informers = Informers(cluster, watch)
+
+    def __call__(self) -> TopologyView:
+        """Return what has arrived by now."""
+        self.informers.catch_up()
+        return topology_context_in(self.informers.view)

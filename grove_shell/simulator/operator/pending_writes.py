@@ -80,4 +80,4 @@ class PendingWrites:
 
 
 def _has_arrived(found: _Remembered, informers: Informers) -> bool:
-    return informers.has_seen(found.attempt.step.target.kind, found.at)
+    return informers.has_caught_up(found.attempt.step.target.kind, found.at)

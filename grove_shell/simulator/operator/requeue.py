@@ -24,14 +24,14 @@ class Requeue:
         """Begin with nothing; ``wake`` is asked for a look at a moment."""
         self._wake = wake
         self._settled: dict[Ref, tuple[RoundInputs, int | None]] = {}
-        self._patience: dict[Ref, tuple[int, int]] = {}  # how long to wait after a failure, and until when now
+        self._backoff: dict[Ref, tuple[int, int]] = {}  # how long to wait after a failure, and until when now
 
     def clear(self) -> None:
         """The process ends."""
         self._settled.clear()
-        self._patience.clear()
+        self._backoff.clear()
 
-    def would_say_the_same(self, root: Ref, heard: RoundInputs, now: int) -> bool:
+    def is_unchanged(self, root: Ref, heard: RoundInputs, now: int) -> bool:
         """Whether nothing arrived since a look that had nothing to do, and time alone changes nothing yet (PL-008)."""
         before, wake_at = self._settled.get(root, (None, None))
         if before != heard or (wake_at is not None and now >= wake_at):
@@ -40,7 +40,7 @@ class Requeue:
             self._wake(wake_at)
         return True
 
-    def looked(self, root: Ref, heard: RoundInputs, wake_at: int | None, *, is_idle: bool) -> None:
+    def after_round(self, root: Ref, heard: RoundInputs, wake_at: int | None, *, is_idle: bool) -> None:
         """Look again when time alone may change something; where nothing was to do, nothing else is a reason to."""
         if wake_at is not None:
             self._wake(wake_at)
@@ -48,13 +48,13 @@ class Requeue:
         if is_idle:
             self._settled[root] = (heard, wake_at)
 
-    def tried(self, root: Ref, now: int, *, failed: bool, waits: bool) -> None:
+    def after_writes(self, root: Ref, now: int, *, failed: bool, waits: bool) -> None:
         """Look again when what failed, now or before, may be tried again."""
         if failed:
-            patience, _ = self._patience.get(root, (FIRST_BACKOFF // 2, 0))
+            patience, _ = self._backoff.get(root, (FIRST_BACKOFF // 2, 0))
             patience = min(patience * 2, _LONGEST_BACKOFF)
-            self._patience[root] = (patience, now + patience)
+            self._backoff[root] = (patience, now + patience)
         if failed or waits:
-            self._wake(self._patience[root][1])
+            self._wake(self._backoff[root][1])
         else:
-            self._patience.pop(root, None)
+            self._backoff.pop(root, None)

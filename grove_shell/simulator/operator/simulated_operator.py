@@ -77,13 +77,13 @@ class SimulatedOperator:
         self.informers = Informers(cluster, spec.watch)
         self.connection = ApiConnection(cluster, spec.write)
         self.pod_relist = PodRelist(self.informers)
-        self.clock_off = 0
+        self.clock_offset = 0
         self.rounds = 0
         self.pending_writes = PendingWrites()
-        self.retired = False
-        self._doom: CrashOperator | None = None
-        self._doom_left = 0
-        self._requeue = Requeue(self.wake)
+        self.stopped = False
+        self._crash_fault: CrashOperator | None = None
+        self._crashes_left = 0
+        self._requeue = Requeue(self.schedule_round)
         self._due: int | None = None
         self._not_before = 0
         self._down_until = 0
@@ -97,9 +97,9 @@ class SimulatedOperator:
 
     def on_changes(self, _changes: Iterable[Change]) -> None:
         """Something changed: it will arrive."""
-        self.wake(self.cluster.queue.now + self.spec.watch)
+        self.schedule_round(self.cluster.queue.now + self.spec.watch)
 
-    def wake(self, moment: int) -> None:
+    def schedule_round(self, moment: int) -> None:
         """Look at a moment, unless a look comes earlier anyway."""
         if self.actor is not Actor.OPERATOR:
             return  # an old leader looks when it is told to
@@ -115,20 +115,23 @@ class SimulatedOperator:
 
     def crash_later(self, fault: CrashOperator) -> None:
         """Let the process end at a write to come, or at once; as often as the fault says."""
-        self._doom, self._doom_left = fault, fault.times
+        self._crash_fault, self._crashes_left = fault, fault.times
         self._arm()
 
     def stop_faults(self) -> None:
         """Nothing goes wrong with it any more."""
-        self._doom, self._doom_left = None, 0
+        self._crash_fault, self._crashes_left = None, 0
         self.connection.stop_faults()
 
     def _arm(self) -> None:
-        fault = self._doom
-        if fault is None or not self._doom_left:
+        fault = self._crash_fault
+        if fault is None or not self._crashes_left:
             return
         if fault.write:
-            self.connection.crash_at, self.connection.committed = self.connection.tried + fault.write, fault.committed
+            self.connection.crash_at, self.connection.committed = (
+                self.connection.attempts + fault.write,
+                fault.committed,
+            )
         else:
             for observer in self.observers:
                 observer.crashed(self.actor, 0)
@@ -136,10 +139,10 @@ class SimulatedOperator:
 
     def _crash(self) -> None:
         """The process ends; after a while another one begins with what it lists."""
-        fault = self._doom
+        fault = self._crash_fault
         if fault is None:
             return
-        self._doom_left -= 1
+        self._crashes_left -= 1
         self.pending_writes.clear()
         self.pod_relist.forget()
         self._requeue.clear()
@@ -158,7 +161,7 @@ class SimulatedOperator:
                 return
             self.informers.relist(0)
             self._arm()
-            self.wake(self.cluster.queue.now)
+            self.schedule_round(self.cluster.queue.now)
 
     def _may_start(self) -> bool:
         """Whether the process goes on after its preflight; one that ends there is started again after a while."""
@@ -172,7 +175,7 @@ class SimulatedOperator:
     def look(self) -> None:
         """One round of every root."""
         now = self.cluster.queue.now
-        if now < self._down_until or self.retired:
+        if now < self._down_until or self.stopped:
             return
         if self._busy is not None:
             self._missed = True
@@ -197,11 +200,11 @@ class SimulatedOperator:
         self._busy = None
         following = self.informers.following
         if self._missed or following is not None:
-            self.wake(self.cluster.queue.now if self._missed or following is None else following)
+            self.schedule_round(self.cluster.queue.now if self._missed or following is None else following)
             self._missed = False
 
     def _answered(self, work: _Work) -> None:
-        if self._busy is work and not self.retired:
+        if self._busy is work and not self.stopped:
             self._go_on(work)
 
     def _rounds(self, roots: list[Ref]) -> _Work:
@@ -210,7 +213,7 @@ class SimulatedOperator:
             yield from self._round(root)
         answers = yield from self._try(drop_finalizers(self.informers.view.leftovers()), None)
         if any(answer.outcome is not Outcome.DONE for answer in answers):
-            self.wake(self.cluster.queue.now + FIRST_BACKOFF)
+            self.schedule_round(self.cluster.queue.now + FIRST_BACKOFF)
 
     def _try(self, steps: Iterable[Step], seen: RoundSnapshot | None) -> Generator[int, None, tuple[Attempt, ...]]:
         """Try steps, each when the one before is answered; those of no root's plan are followed by nobody."""
@@ -236,7 +239,7 @@ class SimulatedOperator:
             found.append(self._attempt(step, seen))
         except OperatorCrash:
             for observer in self.observers:
-                observer.crashed(self.actor, self.connection.tried)
+                observer.crashed(self.actor, self.connection.attempts)
             self._crash()
 
     def _attempt(self, step: Step, seen: RoundSnapshot | None) -> Attempt:
@@ -249,8 +252,8 @@ class SimulatedOperator:
 
     def _round(self, root: Ref) -> _Work:
         now = self.cluster.queue.now
-        clock = time_at(self.start, now + self.clock_off)
-        if self._requeue.would_say_the_same(root, self._heard(), now):
+        clock = time_at(self.start, now + self.clock_offset)
+        if self._requeue.is_unchanged(root, self._heard(), now):
             return
         seen = self._sight(root, clock)
         if seen is None:
@@ -260,12 +263,12 @@ class SimulatedOperator:
         for observer in self.observers:
             observer.on_plan(self.actor, seen, plan)
         self.rounds += 1
-        before = self.connection.tried
+        before = self.connection.attempts
         try:
             answers = yield from self._try(plan.steps, seen)
         except OperatorCrash:
             for observer in self.observers:
-                observer.crashed(self.actor, self.connection.tried - before)
+                observer.crashed(self.actor, self.connection.attempts - before)
             raise
         waits = self.pending_writes.has_failed(root)
         self.pending_writes.take(root, self.cluster.queue.now, plan, seen, answers)
@@ -292,17 +295,17 @@ class SimulatedOperator:
             waits: whether something failed the last time, and so was not tried.
         """
         now = self.cluster.queue.now
-        wake_at = None if plan.wake_at is None else millis_until(self.start, plan.wake_at) - self.clock_off
-        self._requeue.looked(root, self._heard(), wake_at, is_idle=not plan.steps and not seen.attempts)
+        wake_at = None if plan.wake_at is None else millis_until(self.start, plan.wake_at) - self.clock_offset
+        self._requeue.after_round(root, self._heard(), wake_at, is_idle=not plan.steps and not seen.attempts)
         failed = any(answer.outcome is not Outcome.DONE for answer in answers)
-        self._requeue.tried(root, now, failed=failed, waits=waits)
+        self._requeue.after_writes(root, now, failed=failed, waits=waits)
 
     def _heard(self) -> RoundInputs:
-        return RoundInputs(self.informers.version, self.clock_off)
+        return RoundInputs(self.informers.version, self.clock_offset)
 
     def _check(self, plan: Plan, seen: RoundSnapshot) -> None:
         """As whoever applies plans should, before the first write: is it legal for what the operator knows?"""
         problems = problems_in(plan, with_own_writes(seen) if isinstance(seen, Snapshot) else seen)
         if problems:
-            says = "; ".join(f"{found.path}: expected {found.expected}, got {found.got}" for found in problems[:3])
-            raise Violated(Violation("PL", self.cluster.queue.now, (plan.root.short,), f"an illegal plan: {says}"))
+            message = "; ".join(f"{found.path}: expected {found.expected}, got {found.got}" for found in problems[:3])
+            raise Violated(Violation("PL", self.cluster.queue.now, (plan.root.short,), f"an illegal plan: {message}"))

@@ -12,11 +12,11 @@ from grove_shell.simulator.virtual_time import SECOND
 Draw: TypeAlias = Callable[[Random, Targets, int], list[Event]]
 
 
-def span_up_to(rng: Random, most: int) -> int:
+def random_span(rng: Random, most: int) -> int:
     """From a second on, in steps of half a second; in milliseconds."""
     return rng.randrange(SECOND, most, 500)
 
 
-def some_pod(rng: Random, targets: Targets) -> PodByIndex:
+def random_pod(rng: Random, targets: Targets) -> PodByIndex:
     """A pod that is there or may be."""
     return PodByIndex(clique=rng.choice(targets.cliques), index=rng.randrange(3))

@@ -5,7 +5,7 @@ from random import Random
 from typing import Final
 
 from grove_shell.settings.mnnvl import MnnvlSettings
-from grove_shell.simulator.random_events.draw import Draw, span_up_to
+from grove_shell.simulator.random_events.draw import Draw, random_span
 from grove_shell.simulator.random_events.random_user_events import outage, scale
 from grove_shell.simulator.random_events.targets import Targets
 from grove_shell.simulator.scenario.events import Event
@@ -33,13 +33,13 @@ def _foreign_domain(rng: Random, targets: Targets, at: int) -> list[Event]:
     """Often of an earlier set of the name, as it may outlive its set."""
     earlier = f"PodCliqueSet/{targets.sets[0]['metadata']['name']}" if targets.sets else None
     owner = rng.choice((None, "Deployment/other", earlier))
-    fault = ForeignDomain(name=rng.choice(targets.domains), owner=owner, span=span_up_to(rng, 3 * MINUTE))
+    fault = ForeignDomain(name=rng.choice(targets.domains), owner=owner, span=random_span(rng, 3 * MINUTE))
     return [Event(at=at, foreign_domain=fault)]
 
 
 def _limit_domains(rng: Random, targets: Targets, at: int) -> list[Event]:
     most = rng.randrange(len(targets.domains) + 1)
-    return [Event(at=at, limit_domains=LimitDomains(most=most, span=span_up_to(rng, 3 * MINUTE)))]
+    return [Event(at=at, limit_domains=LimitDomains(most=most, span=random_span(rng, 3 * MINUTE)))]
 
 
 def _reconfigure(rng: Random, targets: Targets, at: int) -> list[Event]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Final
 
-from grove_shell.simulator.random_events.draw import Draw, some_pod, span_up_to
+from grove_shell.simulator.random_events.draw import Draw, random_pod, random_span
 from grove_shell.simulator.random_events.targets import Targets
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.fault_events import (
@@ -41,7 +41,7 @@ def _crash_operator(rng: Random, targets: Targets, at: int) -> list[Event]:
 
 def _lag_cache(rng: Random, targets: Targets, at: int) -> list[Event]:
     kinds: tuple[Kind, ...] = tuple(rng.sample(targets.kinds, rng.randint(1, 3)))
-    return [Event(at=at, lag_cache=LagCache(kinds=kinds, span=span_up_to(rng, MINUTE)))]
+    return [Event(at=at, lag_cache=LagCache(kinds=kinds, span=random_span(rng, MINUTE)))]
 
 
 def _relist(rng: Random, targets: Targets, at: int) -> list[Event]:
@@ -69,7 +69,7 @@ def _refuse_writes(rng: Random, targets: Targets, at: int) -> list[Event]:
 def _slow_answers(rng: Random, targets: Targets, at: int) -> list[Event]:
     del targets
     delay = rng.choice((200, 2 * SECOND, 10 * SECOND))
-    return [Event(at=at, slow_answers=SlowAnswers(delay=delay, span=span_up_to(rng, MINUTE)))]
+    return [Event(at=at, slow_answers=SlowAnswers(delay=delay, span=random_span(rng, MINUTE)))]
 
 
 def _change_hashes(rng: Random, targets: Targets, at: int) -> list[Event]:
@@ -79,7 +79,7 @@ def _change_hashes(rng: Random, targets: Targets, at: int) -> list[Event]:
 
 def _second_leader(rng: Random, targets: Targets, at: int) -> list[Event]:
     del targets
-    leader = SecondLeader(span=span_up_to(rng, 30 * SECOND), every=rng.choice((1000, 3000)))
+    leader = SecondLeader(span=random_span(rng, 30 * SECOND), every=rng.choice((1000, 3000)))
     return [Event(at=at, second_leader=leader)]
 
 
@@ -87,17 +87,17 @@ def _jump_clock(rng: Random, targets: Targets, at: int) -> list[Event]:
     del targets
     jump = rng.choice((2 * SECOND, 30 * SECOND, 5 * MINUTE))
     ahead, back = (jump, 0) if rng.random() < 0.5 else (0, jump)  # noqa: PLR2004 - a coin
-    return [Event(at=at, jump_clock=JumpClock(ahead=ahead, back=back, span=span_up_to(rng, 2 * MINUTE)))]
+    return [Event(at=at, jump_clock=JumpClock(ahead=ahead, back=back, span=random_span(rng, 2 * MINUTE)))]
 
 
 def _hold_foreign(rng: Random, targets: Targets, at: int) -> list[Event]:
     name = rng.choice(targets.cliques)
-    return [Event(at=at, hold_foreign=HoldForeign(kind="PodClique", name=name, span=span_up_to(rng, MINUTE)))]
+    return [Event(at=at, hold_foreign=HoldForeign(kind="PodClique", name=name, span=random_span(rng, MINUTE)))]
 
 
 def _gate_foreign(rng: Random, targets: Targets, at: int) -> list[Event]:
-    pod = some_pod(rng, targets)
-    gate = GateForeign(clique=pod.clique, index=pod.index, span=span_up_to(rng, MINUTE))
+    pod = random_pod(rng, targets)
+    gate = GateForeign(clique=pod.clique, index=pod.index, span=random_span(rng, MINUTE))
     return [Event(at=at % (5 * SECOND), gate_foreign=gate)]
 
 
@@ -111,7 +111,7 @@ def _edit_status(rng: Random, targets: Targets, at: int) -> list[Event]:
 
 def _permute_lists(rng: Random, targets: Targets, at: int) -> list[Event]:
     del targets
-    return [Event(at=at, permute_lists=PermuteLists(span=span_up_to(rng, MINUTE), seed=rng.randrange(1000)))]
+    return [Event(at=at, permute_lists=PermuteLists(span=random_span(rng, MINUTE), seed=rng.randrange(1000)))]
 
 
 FAULT_DRAWS: Final[Mapping[str, Draw]] = {

@@ -5,7 +5,7 @@ from random import Random
 from typing import Any, Final
 
 from grove_shell.settings.topology import LevelSettings, TopologySettings
-from grove_shell.simulator.random_events.draw import Draw, span_up_to
+from grove_shell.simulator.random_events.draw import Draw, random_span
 from grove_shell.simulator.random_events.targets import Targets
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.fault_events import HoldForeign, Reconfigure
@@ -57,7 +57,7 @@ def _delete_topology(rng: Random, targets: Targets, at: int) -> list[Event]:
     if rng.random() < 0.5:  # noqa: PLR2004 - a coin
         return [gone]
     again = ApplyTopology(manifest=topology_raw(name, rng.choice(HIERARCHIES)))
-    return [gone, Event(at=at + span_up_to(rng, 2 * MINUTE), apply_topology=again)]
+    return [gone, Event(at=at + random_span(rng, 2 * MINUTE), apply_topology=again)]
 
 
 def _name_topology(rng: Random, targets: Targets, at: int) -> list[Event]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Final
 
-from grove_shell.simulator.random_events.draw import Draw, some_pod, span_up_to
+from grove_shell.simulator.random_events.draw import Draw, random_pod, random_span
 from grove_shell.simulator.random_events.targets import Targets
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.user_events import (
@@ -26,15 +26,15 @@ def outage(rng: Random, targets: Targets, horizon: int) -> list[Event]:
 
 
 def _delete_pod(rng: Random, targets: Targets, at: int) -> list[Event]:
-    return [Event(at=at, delete_pod=some_pod(rng, targets))]
+    return [Event(at=at, delete_pod=random_pod(rng, targets))]
 
 
 def _fail_pod(rng: Random, targets: Targets, at: int) -> list[Event]:
-    return [Event(at=at, fail_pod=some_pod(rng, targets))]
+    return [Event(at=at, fail_pod=random_pod(rng, targets))]
 
 
 def _crash_pod(rng: Random, targets: Targets, at: int) -> list[Event]:
-    pod = some_pod(rng, targets)
+    pod = random_pod(rng, targets)
     recovers = rng.choice((10 * SECOND, 2 * MINUTE, 10 * MINUTE))
     return [Event(at=at, crash_pod=CrashPod(clique=pod.clique, index=pod.index, recovers=recovers))]
 
@@ -52,7 +52,7 @@ def _cordon(rng: Random, targets: Targets, at: int) -> list[Event]:
     if not targets.nodes:
         return []
     node = NodeTarget(node=rng.choice(targets.nodes))
-    return [Event(at=at, cordon=node), Event(at=at + span_up_to(rng, 3 * MINUTE), uncordon=node)]
+    return [Event(at=at, cordon=node), Event(at=at + random_span(rng, 3 * MINUTE), uncordon=node)]
 
 
 def scale(rng: Random, targets: Targets, at: int) -> list[Event]:
@@ -93,7 +93,7 @@ def _delete_set(rng: Random, targets: Targets, at: int) -> list[Event]:
     gone = Event(at=at, delete_set=SetByName(name=manifest["metadata"]["name"]))
     if rng.random() < 0.5:  # noqa: PLR2004 - a coin
         return [gone]
-    return [gone, Event(at=at + span_up_to(rng, MINUTE), apply_set=ApplySet(manifest=dict(manifest)))]
+    return [gone, Event(at=at + random_span(rng, MINUTE), apply_set=ApplySet(manifest=dict(manifest)))]
 
 
 USER_DRAWS: Final[Mapping[str, Draw]] = {

@@ -92,7 +92,7 @@ class History:
     entries: list[HistoryEntry] = field(default_factory=list)
     terminations: int = 0
     refused: int = 0
-    idle: int = 0
+    without_effect: int = 0
 
     def record(
         self,

@@ -132,7 +132,7 @@ class Event(Model):
         return name
 
     @property
-    def written(self) -> str:
+    def field_name(self) -> str:
         """The same as it stands in a file (``loseNode``)."""
         return to_camel(self.kind)
 

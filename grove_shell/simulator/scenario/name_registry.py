@@ -102,7 +102,7 @@ class NameRegistry:
                 each += (max(group.replicas, asked, least) + 1) * (len(group.clique_names) + 1)
         return most * each
 
-    def knows_of(self, kind: str) -> bool:
+    def covers(self, kind: str) -> bool:
         """Whether all objects of a kind are known by name."""
         return kind in _KINDS
 

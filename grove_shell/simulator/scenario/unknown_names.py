@@ -109,7 +109,7 @@ def unknown_names_among(
             return [*found, _too_many(f"spec.events[{place}]", known)]
     for place, expectation in expected.items():
         for path, kind, name in _expected_by(expectation):
-            if known.knows_of(kind) and not known.has(kind, name):
+            if known.covers(kind) and not known.has(kind, name):
                 meant = f"a {kind} that can ever be there; {known.like(kind, name)}"
                 found.append(UnknownName(f"spec.expect[{place}].{path}", meant, f'"{name}"'))
     for name in paces:
@@ -121,7 +121,7 @@ def unknown_names_among(
 
 def _named_by(event: Event) -> Iterator[tuple[str, str, str]]:
     """Field path, kind and name of everybody that an event names."""
-    arguments, field = event.arguments, event.written
+    arguments, field = event.arguments, event.field_name
     match arguments:
         case Scale() | HoldForeign() | EditLabels():
             yield f"{field}.name", arguments.kind, arguments.name
