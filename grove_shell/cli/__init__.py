@@ -1,1 +1,1 @@
-"""The command line: words and options only. Imports click and nothing else until a command runs."""
+"""Commands and their options. Imports click and nothing else that costs time until a command runs (CL-003)."""

@@ -7,20 +7,22 @@ import click
 
 @click.command("apply")
 @click.argument("path", metavar="PLAN", type=click.Path(dir_okay=False))
-@click.option("--kubeconfig", type=click.Path(), metavar="FILE", help="Else KUBECONFIG, else ~/.kube/config.")
-@click.option("--context", metavar="NAME", help="Of the kubeconfig.")
-@click.option("--dry-run", is_flag=True, help="Only say whether it is still the plan.")
+@click.option(
+    "--kubeconfig", type=click.Path(), metavar="FILE", help="Kubeconfig.  [default: KUBECONFIG, else ~/.kube/config]"
+)
+@click.option("--context", metavar="NAME", help="Context of the kubeconfig.  [default: current]")
+@click.option("--dry-run", is_flag=True, help="Only check whether the plan is still valid.")
 def command(**options: Any) -> int:
-    """Carry out exactly the plan that was reviewed, or refuse and say what changed.
+    """Execute exactly the plan that was reviewed, or refuse and show what changed.
 
-    A plan is made again of the cluster as it is now, for the configuration of the saved one.  If it does not do the
-    same for the same reasons, nothing is done.  The first round is carried out: what the operator would do now.
+    The cluster is planned again as it is now, with the configuration of the saved plan.  If the new plan has other
+    steps or other reasons, nothing is done.  Only the first round is executed: what the operator would do now.
 
     \b
     grove plan --live -n ml --out plan.json
     grove apply plan.json
 
-    Exit codes: 0 done, 1 something was refused, 4 the plan is stale, 64 usage.
+    Exit codes: 0 done, 1 a write was refused, 4 the plan is stale, 64 usage.
     """
     from grove_shell.actions.apply import ApplyOptions, apply
 

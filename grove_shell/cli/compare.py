@@ -27,22 +27,22 @@ DEFAULT = ("auto", "design")
     multiple=True,
     default=DEFAULT,
     show_default="auto, then design",
-    help="Twice: the rule set of today (auto: that of the operator which the input shows), and that of tomorrow.",
+    help="Give it twice: the present rule set (auto: that of the operator that runs in the input), then the other one.",
 )
-@click.option("--until", type=DurationType(), help="Let time pass as well, e.g. 6h: what comes later by time alone.")
-@click.option("--detailed-exitcode", is_flag=True, help="Exit 2 if anything ends otherwise.")
+@click.option("--until", type=DurationType(), help="Also compare what happens within this time, e.g. 6h.")
+@click.option("--detailed-exitcode", is_flag=True, help="Exit 2 if any termination differs.")
 @click.option(
     "--fail-on",
     type=RepeatableChoice(CHANGES),
     multiple=True,
-    help="Exit 3 if there is one, or if nothing can be said of a set; may be repeated.",
+    help="Exit 3 if there is such a difference, or if a PodCliqueSet could not be decided; may be repeated.",
 )
-@click.option("-v", "--verbose", is_flag=True, help="List every clique that goes, and every condition that differs.")
+@click.option("-v", "--verbose", is_flag=True, help="List every deleted clique, and every condition that differs.")
 def command(**options: Any) -> int:
-    """Who would end by other rules that is spared today, and the other way round.
+    """Compare two rule sets: which gangs does only one of them terminate?
 
-    Judges the same cluster by two rule sets (grove rules lists them): before an upgrade of the existing operator, or
-    before this one takes over.  grove upgrade-check is another name of it.
+    Decides about the same cluster under two rule sets (grove rules lists them): use it before an upgrade of the Go
+    operator, or before this operator replaces it.  Also available as grove upgrade-check.
 
     \b
     Examples:
@@ -55,7 +55,7 @@ def command(**options: Any) -> int:
     source = source_from_options(options)
     rules = options.pop("rules")
     if len(rules) != len(DEFAULT):
-        raise click.UsageError("--rules twice: those of today, and those of tomorrow")
+        raise click.UsageError("give --rules twice: the present rule set, then the other one")
     from grove_shell.actions.compare import CompareOptions, compare_rule_sets
 
     return compare_rule_sets(source, CompareOptions(rules=(rules[0], rules[1]), **options))

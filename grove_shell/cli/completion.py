@@ -8,7 +8,7 @@ from click.shell_completion import get_completion_class
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> int:
-    """Print a script that completes commands in your shell.
+    """Print a shell completion script.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""Commands that run until they are told to stop, told so before they listen for it."""
+"""SIGTERM before a server command has installed its own handler."""
 
 import os
 import signal
@@ -12,11 +12,12 @@ from grove_shell.exits import DONE
 
 @contextmanager
 def exit_on_sigterm() -> Iterator[None]:
-    """Leave with 0 where SIGTERM comes, until the command itself listens for it (OP-094).
+    """Exit with 0 on SIGTERM, until the command installs its own handler (OP-094).
 
-    The first process of a container has no default for signals: the end would be passed over, and come with a kill.
+    The kernel drops SIGTERM for the first process of a container while it has no handler, so the kubelet would wait
+    for the grace period and then kill it.
     """
-    if threading.current_thread() is not threading.main_thread():  # whose signals are none of its business
+    if threading.current_thread() is not threading.main_thread():  # only the main thread may set handlers
         yield
         return
     before = signal.signal(signal.SIGTERM, _leave)
@@ -27,5 +28,5 @@ def exit_on_sigterm() -> Iterator[None]:
 
 
 def _leave(_number: int, _frame: FrameType | None) -> None:
-    """At once: nothing was begun, and a thread that looks up a name would be waited for."""
+    """Exit at once: nothing was started, and a normal exit would wait for a thread in a DNS lookup."""
     os._exit(DONE)

@@ -1,4 +1,4 @@
-"""The command group: finds a command's module by name, so that help imports only what it shows (P10)."""
+"""The command group. It imports the module of a command when that command is used, so that help is fast (P10)."""
 
 import os
 import sys
@@ -14,33 +14,34 @@ from grove_shell.exits import DONE, ERROR, INTERRUPTED, USAGE
 from grove_shell.python_gc import python_gc_paused
 
 _COMMANDS: Final[Mapping[str, str]] = {
-    "plan": "what will the controller do, when, and why",
-    "explain": "why is this object as it is",
-    "compare": "who would end by other rules that is spared today, and the other way round",
-    "validate": "would this manifest be admitted",
-    "topology": "who uses which topology, what would a change mean, where has a set a place",
-    "simulate": "what happens if this happens: events and faults in virtual time",
-    "converge": "how long daemons of a ComputeDomain need to find each other",
-    "rules": "by whose rules can be judged, and what a rule says",
+    "plan": "show what the operator will do, when, and why",
+    "explain": "show why one object is as it is",
+    "compare": "compare two rule sets: which gangs does only one of them terminate",
+    "validate": "check whether manifests would be admitted",
+    "topology": "list topologies and their users, rehearse a change, check whether a set fits",
+    "simulate": "play events and faults in virtual time",
+    "converge": "measure how long daemons of a ComputeDomain need to find each other",
+    "rules": "list the rule sets, or print one rule",
     "snapshot": "capture a cluster into a file",
-    "apply": "carry out exactly a saved plan, or refuse",
-    "operator": "do it: follow a cluster and act",
-    "replay": "decide again, offline, what an operator decided",
-    "webhooks": "serve admission: defaults and validation of PodCliqueSets",
-    "daemon": "one daemon of a ComputeDomain: register, find the peers",
-    "domain-controller": "keep ComputeDomains: left-over entries, summary, status",
-    "manifests": "print what has to be in a cluster before Grove is",
-    "completion": "print a script that completes commands in your shell",
+    "apply": "execute a saved plan exactly, or refuse",
+    "operator": "run the operator: follow a cluster and act",
+    "replay": "repeat the decisions of a decision log offline",
+    "webhooks": "serve the admission webhooks: defaults and validation of PodCliqueSets",
+    "daemon": "run one daemon of a ComputeDomain: register, find the peers",
+    "domain-controller": "run the controller of ComputeDomains: stale entries, summary, status",
+    "manifests": "print the manifests that install Grove",
+    "completion": "print a shell completion script",
 }
 _ALIASES: Final[Mapping[str, str]] = {"upgrade-check": "compare"}
 _SERVING: Final = frozenset({"operator", "webhooks", "daemon", "domain-controller"})
 _LONG_RUNNING: Final = _SERVING | {"simulate", "converge", "apply"}
 _SHORT: Final = (_COMMANDS.keys() | _ALIASES.keys()) - _LONG_RUNNING
-"""Commands that make what they show and end; a tenth of a plan's time went to the collector (P11, CL-016)."""
+"""Commands that print a result and exit. The cyclic collector is off for them: it took a tenth of the time of a plan
+(P11, CL-016)."""
 
 
 class _Commands(click.Group):
-    """A group whose commands live in modules of their own, imported when they are used."""
+    """A group that imports the module of a command when the command is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(_COMMANDS)
@@ -67,9 +68,11 @@ def _print_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show it.")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."
+)
 def grove() -> None:
-    """Say before the fact what Grove will do to a cluster, when, and why.
+    """Predict what the Grove operator will do to a cluster, when, and why.
 
     \b
     kubectl get pcs,pcsg,pclq,pods,podgangs -n ml -o json > cluster.json
@@ -78,19 +81,19 @@ def grove() -> None:
 
 
 def _discard_stdout() -> None:
-    """Let go of a standard output that takes nothing more, or the interpreter complains of it on its way out."""
+    """Redirect standard output to the null device, so that the interpreter does not report a broken pipe at exit."""
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _print_usage_error(fault: click.ClickException) -> None:
-    """On standard error; click would take standard output where the process was started without it."""
+    """Print a fault on standard error; nothing where the process was started with it closed."""
     if sys.stderr is not None:
         fault.show()
 
 
 def _with_file_hint(fault: click.UsageError) -> click.UsageError:
-    """Many first write ``grove validate pcs.yaml`` (CL-048)."""
+    """Add how files are given to the fault of an extra argument, as in ``grove validate pcs.yaml`` (CL-048)."""
     takes_files = fault.ctx is not None and any(param.name == "filenames" for param in fault.ctx.command.params)
     if takes_files and "unexpected extra argument" in fault.message:
         return click.UsageError(f"{fault.message}; files are given with -f FILE", fault.ctx)
@@ -98,7 +101,7 @@ def _with_file_hint(fault: click.UsageError) -> click.UsageError:
 
 
 def _context_of(command: str) -> AbstractContextManager[None]:
-    """What holds while a command of its kind runs."""
+    """Return the context to run a command in: SIGTERM handling for servers, no cyclic collector for short commands."""
     if command in _SERVING:
         return exit_on_sigterm()
     return python_gc_paused() if command in _SHORT else nullcontext()

@@ -5,38 +5,45 @@ import click
 from grove_core.version import IMAGE
 
 
-@click.command(short_help="do it: follow a cluster and act")
-@click.option("--kubeconfig", type=click.Path(dir_okay=False), help="Else KUBECONFIG, else the account of the pod.")
-@click.option("--context", help="Of the kubeconfig.")
-@click.option("-n", "--namespace", default="", help="Look after one namespace only; Roles are enough for that.")
-@click.option("--config", type=click.Path(dir_okay=False, allow_dash=True), help="An OperatorConfiguration.")
-@click.option("--observe", is_flag=True, help="Plan and say so, and never write: beside another operator.")
+@click.command(short_help="run the operator: follow a cluster and act")
+@click.option(
+    "--kubeconfig",
+    type=click.Path(dir_okay=False),
+    help="Kubeconfig.  [default: KUBECONFIG, else the service account of the pod]",
+)
+@click.option("--context", help="Context of the kubeconfig.  [default: current]")
+@click.option("-n", "--namespace", default="", help="Watch this namespace only; Roles are enough for that.")
+@click.option(
+    "--config", type=click.Path(dir_okay=False, allow_dash=True), help="Configuration file (OperatorConfiguration)."
+)
+@click.option("--observe", is_flag=True, help="Log what it would do and never write: for use beside another operator.")
 @click.option(
     "--own-image",
     metavar="IMAGE",
     default=IMAGE,
     show_default=True,
-    help="That this process runs from: pods wait for their start with it, unless the configuration names another.",
+    help="Image of this process; pods get an init container of it that waits for the cliques they start after, unless"
+    " the configuration names another image.",
 )
 @click.option(
     "--decision-log",
     type=click.Path(dir_okay=False, writable=True),
-    help="Append what it sees, every plan, and what became of it, for grove replay.",
+    help="File to append every snapshot, plan and result to, for grove replay.",
 )
 def command(**options: str | bool | None) -> int:
-    """Follow a cluster, and do what `grove plan --live` says.
+    """Run the operator: follow a cluster and do what `grove plan --live` shows.
 
-    One of several processes acts, the one that holds the Lease. Logs are lines of
-    JSON on standard error; health, readiness and metrics are served at port 8080.
+    Of several processes only the one that holds the Lease acts. Logs are lines of
+    JSON on standard error; health, readiness and metrics are served on port 8080.
 
     \b
     Examples:
       grove manifests | kubectl apply --server-side -f -
       grove operator --kubeconfig ~/.kube/config
-      grove operator --observe --config field.yaml    # beside today's operator, with `rules: field`: keep score of it
-      grove operator --decision-log plans.jsonl       # grove replay plans.jsonl decides it all again
+      grove operator --observe --config field.yaml    # beside the Go operator, with `rules: field`: check predictions
+      grove operator --decision-log plans.jsonl       # grove replay plans.jsonl repeats all decisions
 
-    Exit codes: 0 told to stop, 1 bad configuration or no way to the cluster, 64 usage, 75 the Lease was lost.
+    Exit codes: 0 stopped by a signal, 1 bad configuration or cluster not reachable, 64 usage, 75 the Lease was lost.
     """
     from grove_shell.actions.operator import OperatorOptions, run_operator
 

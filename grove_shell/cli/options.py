@@ -1,4 +1,4 @@
-"""Options that several commands share, and the values they accept."""
+"""Options that several commands share, and the types of their values."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ class TimeType(click.ParamType[datetime]):
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Read the text, or fail with an example."""
+        """Parse the text; a text that is no time fails with an example."""
         from grove_core.kernel.times import parse_time
 
         moment = value if isinstance(value, datetime) else parse_time(value)
@@ -32,35 +32,35 @@ class DurationType(click.ParamType[timedelta]):
     name = "duration"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
-        """Read the text, or fail with an example."""
+        """Parse the text; a text that is no duration greater than zero fails with an example."""
         from grove_core.kernel.durations import parse_duration
 
         span = value if isinstance(value, timedelta) else parse_duration(value)
-        example = "such as 6h, 90s or 1h30m: hours, minutes and seconds, more than none of them"
+        example = "such as 6h, 90s or 1h30m: hours, minutes and seconds, greater than zero"
         hint = "; a day is 24h" if str(value).rstrip().endswith(("d", "day", "days")) else ""
         return span or self.fail(f"{value!r} is not a duration {example}{hint}", param, ctx)
 
 
 class RepeatableChoice(click.Choice[str]):
-    """One of some words, for an option that may be repeated."""
+    """One of a set of words, for an option that may be repeated."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Take the word, or fail and say how several are given (CL-054)."""
+        """Return the word; several words with commas fail with how they are written instead (CL-054)."""
         several = [word.strip() for word in str(value).split(",")]
         if param is not None and len(several) > 1 and all(word in self.choices for word in several):
             name = param.opts[0]
-            self.fail(f"give {name} once for each: {' '.join(f'{name} {word}' for word in several)}", param, ctx)
+            self.fail(f"repeat {name} for each value: {' '.join(f'{name} {word}' for word in several)}", param, ctx)
         return super().convert(value, param, ctx)
 
 
 def _stdin_once(_ctx: click.Context, _param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
     if value.count("-") > 1:
-        raise click.BadParameter("standard input can be read once")
+        raise click.BadParameter("'-' (standard input) may be given once only")
     return value
 
 
 def filename_option(meaning: str, *, required: bool = True) -> Callable[[F], F]:
-    """``-f``: what to read."""
+    """``-f``: files, folders or standard input to read."""
     return click.option(
         "-f",
         "--filename",
@@ -79,41 +79,47 @@ config_option = click.option(
 
 
 def cluster_options(command: F) -> F:
-    """Which cluster: ``--kubeconfig``, ``--context``, ``-A``."""
+    """``--kubeconfig``, ``--context`` and ``-A``: which cluster, and which namespaces of it."""
     for option in (
-        click.option("-A", "--all-namespaces", "everywhere", is_flag=True, help="With --live: of all namespaces."),
-        click.option("--context", metavar="NAME", help="With --live: of the kubeconfig."),
-        click.option("--kubeconfig", type=click.Path(), metavar="FILE", help="With --live: else KUBECONFIG."),
+        click.option("-A", "--all-namespaces", "everywhere", is_flag=True, help="With --live: read all namespaces."),
+        click.option("--context", metavar="NAME", help="With --live: context of the kubeconfig.  [default: current]"),
+        click.option(
+            "--kubeconfig",
+            type=click.Path(),
+            metavar="FILE",
+            help="With --live: kubeconfig to use.  [default: KUBECONFIG, else ~/.kube/config]",
+        ),
     ):
         command = option(command)
     return command
 
 
 def source_options(command: F) -> F:
-    """Where the objects come from, and what else is known: the clock, the configuration, what was tried before."""
+    """Where the objects come from, the clock, the configuration, and the results of earlier writes."""
     command = cluster_options(command)
     for option in (
-        click.option("--keep-going", is_flag=True, help="Decide what can be decided in spite of faults in the input."),
+        click.option("--keep-going", is_flag=True, help="Decide what can be decided despite problems in the input."),
         click.option(
             "--attempts",
             type=click.Path(),
             metavar="FILE",
-            help="Outcomes of earlier writes: steps of a JSON plan under `attempts`, each with `outcome` and `detail`.",
+            help="File with results of earlier writes (advanced): steps of a JSON plan under `attempts`, each with"
+            " `outcome` and `detail`.",
         ),
         click.option(
-            "--now", type=TimeType(), help="The clock, e.g. the time of the dump.  [default: the computer's clock]"
+            "--now",
+            type=TimeType(),
+            help="Time to decide at, e.g. when the dump was taken.  [default: the computer's clock]",
         ),
         click.option(
             "-n",
             "--namespace",
             metavar="NS",
-            help="Only PodCliqueSets of this namespace; manifests that name none are of it.",
+            help="Namespace to plan; also for manifests that name none.",
         ),
-        click.option("--live", is_flag=True, help="Ask the cluster itself; files beside it hold edits to plan."),
+        click.option("--live", is_flag=True, help="Read the cluster; files given with -f are edits to plan on it."),
         config_option,
-        filename_option(
-            "YAML or JSON as kubectl prints it; may be given more than once.  '-' is standard input.", required=False
-        ),
+        filename_option("YAML or JSON as kubectl prints it; may be repeated.  '-' is standard input.", required=False),
     ):
         command = option(command)
     return command
@@ -121,7 +127,7 @@ def source_options(command: F) -> F:
 
 def _printing(*formats: str) -> Callable[[F], F]:
     return click.option(
-        "-o", "--output", type=click.Choice(formats), default=formats[0], show_default=True, help="How to print."
+        "-o", "--output", type=click.Choice(formats), default=formats[0], show_default=True, help="Output format."
     )
 
 
@@ -140,7 +146,7 @@ def document_option(default: str) -> Callable[[F], F]:
 
 
 class RuleSetType(click.ParamType[str]):
-    """A rule set; a name that is none is a usage error that says which there are.
+    """The name of a rule set; an unknown name is a usage error that lists the known ones.
 
     Args:
         auto: whether ``auto`` is a value too: the rule set of the operator that the input shows (CL-055).
@@ -152,45 +158,49 @@ class RuleSetType(click.ParamType[str]):
         self.auto = auto
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The canonical name, or fail and say which there are."""
+        """Return the canonical name; an unknown one fails with the known ones."""
         if value == "design" or (value == "auto" and self.auto):
-            return str(value)  # these need no look at the others (P10)
+            return str(value)  # without importing the rule sets (P10)
         from grove_shell.settings.rules import canonical
 
         try:
             return canonical(str(value))
         except ValueError as fault:
-            self.fail(f"{value!r} is none of {fault}", param, ctx)
+            self.fail(f"{value!r} is not one of {fault}", param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click calls it by position
-        """Every name that begins like this."""
+        """Return the names that begin with the text."""
         from grove_core.areas.gang_termination.rulesets import rule_sets
 
         names = (*(("auto",) if self.auto else ()), *rule_sets())
         return [CompletionItem(name) for name in names if name.startswith(incomplete)]
 
 
-def rules_option(default: str = "what --config names, else auto") -> Callable[[F], F]:
-    """``--rules``: the rule set to judge by (CL-055)."""
+def rules_option(default: str = "the rule set of --config, else auto") -> Callable[[F], F]:
+    """``--rules``: the rule set to decide by (CL-055)."""
     meaning = (
-        "Rule set to judge by: auto (that of the operator which the input shows), design, field (the Go operator),"
-        " or field@RELEASE; see grove rules."
+        "Rule set: auto (that of the operator that runs in the input), design, field (the Go operator), or"
+        " field@RELEASE; see grove rules."
     )
     return click.option("--rules", type=RuleSetType(auto=True), show_default=default, help=meaning)
 
 
 def source_from_options(options: dict[str, Any]) -> "Source":
-    """Take the shared options out of a command's own. Raises UsageError where they contradict each other."""
+    """Remove the shared options from the options of a command and return them as a source.
+
+    Raises:
+        click.UsageError: the options contradict each other.
+    """
     from grove_shell.actions.source import Live, Source
 
     named = {name: options.pop(name) for name in ("kubeconfig", "context", "everywhere")}
     filenames, live, namespace = options.pop("filenames"), options.pop("live"), options.pop("namespace")
     if not live and any(named.values()):
-        raise click.UsageError("--kubeconfig, --context and -A are of a cluster: add --live")
+        raise click.UsageError("--kubeconfig, --context and -A work only with --live: add --live")
     if not live and not filenames:
-        raise click.UsageError("nothing to read: -f FILE, or --live")
+        raise click.UsageError("nothing to read: give -f FILE, or --live")
     if named["everywhere"] and namespace is not None:
-        raise click.UsageError("-A is all namespaces, -n is one of them")
+        raise click.UsageError("-A (all namespaces) and -n (one namespace) exclude each other")
     return Source(
         filenames=filenames,
         live=Live(namespace=namespace, **named) if live else None,

@@ -21,23 +21,28 @@ FAIL_ON = ("terminate", "wait", "delete", "withheld", "unknown", "change")
 @source_options
 @output_option
 @rules_option()
-@click.option("--rounds", type=click.IntRange(min=1), metavar="N", help="At most N rounds.  [default: until rest]")
-@click.option("--until", type=DurationType(), help="Let time pass as well, e.g. 6h: what comes later by time alone.")
-@click.option("--decisions", is_flag=True, help="List every verdict, those to do nothing included.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Show at most N reconcile rounds.  [default: until nothing is left to do]",
+)
+@click.option("--until", type=DurationType(), help="Also show what happens within this time, e.g. 6h, if nobody acts.")
+@click.option("--decisions", is_flag=True, help="List every verdict, also those to do nothing.")
 @click.option("--detailed-exitcode", is_flag=True, help="Exit 2 if there is anything to do now.")
 @click.option(
     "--fail-on",
     type=RepeatableChoice(FAIL_ON),
     multiple=True,
-    help="Exit 3 if there is one of these, in any round, or if a set could not be decided; may be repeated.",
+    help="Exit 3 if any round contains this, or if a PodCliqueSet could not be decided; may be repeated.",
 )
-@click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Save the plan too, for grove apply.")
+@click.option("--out", type=click.Path(dir_okay=False), metavar="FILE", help="Also save the plan, for grove apply.")
 @click.option("-v", "--verbose", is_flag=True, help="List every replica, and every write of every round.")
 def command(**options: Any) -> int:
-    """What will the controller do, in which rounds, and why - and what is held back.
+    """Show what the operator will do, in which reconcile rounds, and why; and what it withholds.
 
-    Reads what kubectl printed, or asks the cluster itself (--live).  Round 1 is exactly what the operator would do
-    now; the rounds after it assume that every write succeeds and that nobody else acts.
+    Reads what kubectl printed, or the cluster itself (--live).  Round 1 is exactly what the operator would do now;
+    later rounds assume that every write succeeds and that nothing else changes the cluster.
 
     \b
     Examples:

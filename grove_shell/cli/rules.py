@@ -9,10 +9,10 @@ from grove_shell.cli.options import output_option
 @click.argument("asked", nargs=-1, metavar="[RULE SET|NUMBER|CODE]...")
 @output_option
 def command(asked: tuple[str, ...], output: str) -> int:
-    """By whose rules can be judged, and what a rule says.
+    """List the rule sets, or print one rule.
 
-    Without arguments: every rule set, and what distinguishes it.  With a rule set: all of that.  With a rule's number
-    or a reason code, as plans have them: the rule.
+    Without arguments: every rule set and the titles of its differences.  With a rule set: its differences in full.
+    With a rule number or a reason code of a plan: that rule.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""``grove topology``: who uses which topology, what a change would mean, and whether a set has a place."""
+"""``grove topology``: which sets use which topology, what a change would affect, and whether a set fits."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -12,7 +12,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @click.group("topology")
 def command() -> None:
-    """Which topologies there are and who uses them; what a change would mean; where a set has a place.
+    """List topologies and their users, rehearse a change, check whether a set fits on the nodes.
 
     \b
     Examples:
@@ -23,15 +23,22 @@ def command() -> None:
 
 
 def _cluster(meaning: str) -> Callable[[F], F]:
-    """``-f``, ``--live`` and whose cluster; always all namespaces of it, for a topology is of them all."""
+    """``-f`` or ``--live``; always all namespaces, because topologies are cluster-scoped."""
 
     def decorated(function: F) -> F:
         for option in (
-            click.option("--keep-going", is_flag=True, help="Say what can be said in spite of faults in the input."),
-            click.option("--now", type=TimeType(), help="The clock.  [default: the computer's clock]"),
-            click.option("--context", metavar="NAME", help="With --live: of the kubeconfig."),
-            click.option("--kubeconfig", type=click.Path(), metavar="FILE", help="With --live: else KUBECONFIG."),
-            click.option("--live", is_flag=True, help="Ask the cluster itself, all namespaces of it."),
+            click.option("--keep-going", is_flag=True, help="Show what can be shown despite problems in the input."),
+            click.option("--now", type=TimeType(), help="Time to decide at.  [default: the computer's clock]"),
+            click.option(
+                "--context", metavar="NAME", help="With --live: context of the kubeconfig.  [default: current]"
+            ),
+            click.option(
+                "--kubeconfig",
+                type=click.Path(),
+                metavar="FILE",
+                help="With --live: kubeconfig to use.  [default: KUBECONFIG, else ~/.kube/config]",
+            ),
+            click.option("--live", is_flag=True, help="Read the cluster, all namespaces."),
             config_option,
             filename_option(meaning, required=False),
         ):
@@ -42,13 +49,13 @@ def _cluster(meaning: str) -> Callable[[F], F]:
 
 
 @command.command("list")
-@_cluster("Topologies, PodCliqueSets and PodCliques as kubectl prints them; may be given more than once.")
+@_cluster("Topologies, PodCliqueSets and PodCliques as kubectl prints them; may be repeated.")
 @output_option
 def listing(output: str, **options: Any) -> int:
-    """Which topologies there are, their levels, who uses which, and what is held or locked because of it.
+    """List topologies with their levels and users, and what cannot be deleted or changed because of them.
 
-    Sets that name no topology use grove-topology; they are marked (default).  Pods that are bound are counted by the
-    statuses of PodCliques, or by the pods themselves where these say more.
+    Sets that name no topology use grove-topology; they are marked (default).  Bound pods are counted from the statuses
+    of PodCliques, or from the pods themselves where these are more.
 
     \b
     Examples:
@@ -65,16 +72,16 @@ def listing(output: str, **options: Any) -> int:
 
 @command.command("impact")
 @click.argument("name", metavar="TOPOLOGY")
-@_cluster("The cluster: topologies, PodCliqueSets, PodCliques, PodGangs; may be given more than once.")
+@_cluster("The cluster: topologies, PodCliqueSets, PodCliques, PodGangs; may be repeated.")
 @click.option(
     "--changed",
     type=click.Path(),
     metavar="FILE",
-    help="The topology as it would be.  [default: what if it were deleted]",
+    help="File with the changed topology.  [default: rehearse its deletion]",
 )
 @output_option
 def impact(name: str, changed: str | None, output: str, **options: Any) -> int:
-    """Who would be affected if a topology were changed, or deleted, and what admission would say to it.
+    """Show which sets a change or a deletion of a topology would affect, and whether it would be admitted.
 
     \b
     Examples:
@@ -83,9 +90,9 @@ def impact(name: str, changed: str | None, output: str, **options: Any) -> int:
       grove topology impact aws-p5 -f cluster.yaml --changed aws-p5.yaml    # before kubectl apply -f aws-p5.yaml
       grove topology impact aws-p5 --live --changed aws-p5.yaml
 
-    Without --config topology-aware scheduling counts as on, and the default topology as configured as it is.
+    Without --config, topology-aware scheduling is taken as on and the default topology as configured.
 
-    Exit codes: 0 nobody would refuse it, 1 refused or bad input, 3 whom it concerns is not known, 64 usage.
+    Exit codes: 0 admitted, 1 refused or bad input, 3 the affected sets are not all known, 64 usage.
     """
     source = source_from_options({**options, "namespace": None, "everywhere": options["live"], "attempts": None})
     from grove_shell.actions.topology import impact_of_topology
@@ -95,17 +102,15 @@ def impact(name: str, changed: str | None, output: str, **options: Any) -> int:
 
 @command.command("check")
 @click.argument("sets", nargs=-1, metavar="[[NS/]SET]...")
-@filename_option(
-    "PodCliqueSets, nodes, topologies, and the pods on the nodes (kubectl get pods -A); may be given more than once."
-)
+@filename_option("PodCliqueSets, nodes, topologies, and the pods on the nodes (kubectl get pods -A); may be repeated.")
 @config_option
 @output_option
 @click.option("-v", "--verbose", is_flag=True, help="Show the placement that was found, node by node.")
 def check(sets: tuple[str, ...], filenames: tuple[str, ...], config: str | None, output: str, *, verbose: bool) -> int:
-    """Does each gang of a set have a place by its topology, and by every other one in the input.
+    """Check whether each gang of a set fits on the nodes, under its own topology and every other one in the input.
 
-    The answer is one of three: a place for every pod, a proof that there is none, or that neither was found.  What
-    nodes have free is what they may give less what the pods in the input take; the set's own are left out.
+    The answer is one of three: a node for every pod, a proof that the gang cannot fit, or neither was found.  Free
+    resources are a node's allocatable minus the requests of the pods in the input; pods of the set itself do not count.
 
     \b
     Examples:
@@ -114,9 +119,9 @@ def check(sets: tuple[str, ...], filenames: tuple[str, ...], config: str | None,
       grove topology check -f pcs.yaml -f nodes.json -f pods.json -f topologies.yaml
       grove topology check -f pcs.yaml -f nodes.json -f topologies.yaml -v ml/llama
 
-    Without --config topology-aware scheduling counts as on, and the default topology as configured as it is.
+    Without --config, topology-aware scheduling is taken as on and the default topology as configured.
 
-    Exit codes: 0 every gang has a place by the set's own topology, 3 some has none or it is not decided, 1 bad input
+    Exit codes: 0 every gang fits under the set's own topology, 3 a gang does not fit or it is not decided, 1 bad input
     or nothing to check, 64 usage.
     """
     from grove_shell.actions.topology_check import check_topologies

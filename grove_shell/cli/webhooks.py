@@ -3,23 +3,33 @@
 import click
 
 
-@click.command(short_help="serve admission: defaults and validation of PodCliqueSets")
-@click.option("--kubeconfig", type=click.Path(dir_okay=False), help="Else KUBECONFIG, else the account of the pod.")
-@click.option("--context", help="Of the kubeconfig.")
-@click.option("-n", "--namespace", help="Where the Service and the Secret with the certificate are.  [default: ours]")
-@click.option("--watch-namespace", default="", metavar="NS", help="Know the sets of one namespace only.")
-@click.option("--config", type=click.Path(dir_okay=False, allow_dash=True), help="A WebhookConfiguration.")
+@click.command(short_help="serve the admission webhooks: defaults and validation of PodCliqueSets")
 @click.option(
-    "--url-host", default="", metavar="HOST", help="The API server calls us here, and no Service (to try it)."
+    "--kubeconfig",
+    type=click.Path(dir_okay=False),
+    help="Kubeconfig.  [default: KUBECONFIG, else the service account of the pod]",
+)
+@click.option("--context", help="Context of the kubeconfig.  [default: current]")
+@click.option(
+    "-n",
+    "--namespace",
+    help="Namespace of the Service and of the Secret with the certificate.  [default: that of the context or the pod]",
+)
+@click.option("--watch-namespace", default="", metavar="NS", help="Watch PodCliqueSets of this namespace only.")
+@click.option(
+    "--config", type=click.Path(dir_okay=False, allow_dash=True), help="Configuration file (WebhookConfiguration)."
+)
+@click.option(
+    "--url-host", default="", metavar="HOST", help="Host that the API server calls instead of the Service (for trials)."
 )
 def command(**options: str | None) -> int:
-    """Say to an API server what `grove validate` says, and write defaults down, for every PodCliqueSet it stores.
+    """Serve the admission webhooks: set defaults of PodCliqueSets, and refuse what `grove validate` refuses.
 
-    With topologyAwareScheduling.enabled also about every ClusterTopology, unless one namespace alone is watched.
+    With topologyAwareScheduling.enabled also for ClusterTopologies, unless --watch-namespace is given.
 
-    Certificates are made, kept in a Secret that replicas share, renewed in time, and registered; or they are files
-    that somebody else renews (certificates.mode: manual). Reviews are answered at port 9443; health, readiness and
-    metrics at 8080.
+    Certificates are created, kept in a Secret that all replicas share, renewed in time, and registered; or they are
+    files that something else renews (certificates.mode: manual). Reviews are served on port 9443; health, readiness
+    and metrics on 8080.
 
     \b
     Examples:
@@ -31,7 +41,7 @@ def command(**options: str | None) -> int:
       certificates: {mode: manual, directory: /etc/grove/certs}
       END
 
-    Exit codes: 0 stopped by a signal, 1 bad configuration or no way to the cluster, 64 usage.
+    Exit codes: 0 stopped by a signal, 1 bad configuration or cluster not reachable, 64 usage.
     """
     from grove_shell.actions.webhooks import WebhookOptions, serve
 

@@ -150,8 +150,11 @@ def test_cl047_a_failed_check_says_what_it_met(capsys: pytest.CaptureFixture[str
     [
         (["plan", "--until", "1d"], "; a day is 24h"),
         (["simulate", "x.yaml", "--until", "2days"], "; a day is 24h"),
-        (["plan", "--fail-on", "terminate,wait"], "give --fail-on once for each: --fail-on terminate --fail-on wait"),
-        (["compare", "--fail-on", "ends, sooner"], "give --fail-on once for each: --fail-on ends --fail-on sooner"),
+        (
+            ["plan", "--fail-on", "terminate,wait"],
+            "repeat --fail-on for each value: --fail-on terminate --fail-on wait",
+        ),
+        (["compare", "--fail-on", "ends, sooner"], "repeat --fail-on for each value: --fail-on ends --fail-on sooner"),
         (["plan", "--fail-on", "terminate,weight"], "'terminate,weight' is not one of"),
     ],
 )

@@ -263,7 +263,7 @@ class TestCompare:
     def test_cl003_the_other_name_of_it_is_told(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert "(also: upgrade-check)" in " ".join(spoken(capsys, "--help").split())
         for name in ("compare", "upgrade-check"):
-            assert "grove upgrade-check is another name of it" in " ".join(spoken(capsys, name, "--help").split())
+            assert "Also available as grove upgrade-check" in " ".join(spoken(capsys, name, "--help").split())
 
     @pytest.mark.parametrize(
         ("more", "code"),

@@ -249,4 +249,4 @@ def test_in032_two_that_differ_and_have_one_name(tmp_path: Path, capsys: pytest.
 def test_cl001_standard_input_is_read_once(capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("validate", "plan", "explain"):
         assert run([command, "-f", "-", "-f", "-"], "grove") == 64
-        assert "standard input can be read once" in capsys.readouterr().err
+        assert "'-' (standard input) may be given once only" in capsys.readouterr().err
