@@ -12,8 +12,8 @@ from grove_core.areas.mnnvl_scopes.admission_warnings import warnings_to as scop
 from grove_core.areas.topology import admit as topology
 from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyView
 from grove_core.areas.workload import admit as workload
-from grove_core.areas.workload.defaults import with_defaults
-from grove_core.areas.workload.neighbours import Neighbours, neighbours_of
+from grove_core.areas.workload.admission.defaults import with_defaults
+from grove_core.areas.workload.admission.name_collisions import UsedNames, used_names_of
 from grove_core.kernel.admission import AdmissionVerdict, Caution, Objection, verdict_of
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject, Problem
@@ -46,14 +46,14 @@ _COMPARED_WHOLE: Final = ("cliqueNames", "startsAfter", "resourceSharing", "reso
 def admit(
     new: Mapping[str, Any],
     old: Mapping[str, Any] | None = None,
-    neighbours: Neighbours | None = None,
+    used_names: UsedNames | None = None,
     configuration: Configuration = DEFAULT_CONFIGURATION,
     classes: Collection[str] | None = None,
     around: TopologyView = NOTHING_KNOWN,
 ) -> Decision[AdmissionVerdict]:
     """Judge a PodCliqueSet manifest, as an update where the old one is given; all objections at once.
 
-    With neighbours it is also judged by the names that others use (WL-117); the set itself may be among them. What is
+    With used_names it is also judged by the names that others use (WL-117); the set itself may be among them. What is
     warned of depends on what the operator is told, and on the names of the DeviceClasses where these are known.
     What it says of its topology is judged by what is around it (TP-060).
 
@@ -62,11 +62,11 @@ def admit(
     """
     subject, raw = ref_in(new, GROVE, SET_KIND), with_defaults(new)
     before = manifest_of(with_defaults(old))[0] if old is not None else None
-    objections, warnings = _found_in(subject, raw, _Beside(before, neighbours, configuration, classes, around))
+    objections, warnings = _found_in(subject, raw, _Beside(before, used_names, configuration, classes, around))
     return verdict_of(objections, warnings, Refuse.ADMITTED.because(subject))
 
 
-def used_names_in(objects: Iterable[Mapping[str, Any]]) -> Neighbours:
+def used_names_in(objects: Iterable[Mapping[str, Any]]) -> UsedNames:
     """The names that PodCliqueSets among these objects would use, and that other objects of sets have already.
 
     What does not read uses none: it is reported where it is judged.
@@ -80,14 +80,14 @@ def used_names_in(objects: Iterable[Mapping[str, Any]]) -> Neighbours:
         elif (kind := str(raw.get("kind"))) in _NAMED:
             ref, owner = ref_in(raw, "", kind), read_label(read_labels(Fields(raw, "", [])), *SET)
             held += [(ref.namespace, owner, kind, ref.name)] if owner else []
-    return neighbours_of(sets, held)
+    return used_names_of(sets, held)
 
 
 class _Beside(NamedTuple):
     """What a manifest is judged by besides itself."""
 
     before: Manifest | None
-    neighbours: Neighbours | None
+    used_names: UsedNames | None
     configuration: Configuration
     classes: Collection[str] | None
     around: TopologyView
@@ -121,10 +121,10 @@ def _found_in(subject: Ref, raw: Mapping[str, Any], beside: _Beside) -> tuple[li
 
 def _judged(subject: Ref, new: Manifest, beside: _Beside) -> tuple[frozenset[Objection], frozenset[Caution]]:
     """All objections and warnings."""
-    before, neighbours = beside.before, beside.neighbours
+    before, used_names = beside.before, beside.used_names
     earlier = before.spec if before is not None else None
     unmade = () if beside.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS) else (DOMAIN_KIND,)  # MS-077
-    collisions = () if neighbours is None else workload.collisions_of(subject, new, before, neighbours, unmade=unmade)
+    collisions = () if used_names is None else workload.collisions_of(subject, new, before, used_names, unmade=unmade)
     objections = (
         *gang_termination.objections_to(subject, new.spec, earlier),
         *workload.objections_to(subject, new, before),

@@ -16,7 +16,7 @@ from grove_core.areas.mnnvl_scopes.clique_admission import (
 )
 from grove_core.areas.mnnvl_scopes.rules import Refuse, Warn, Why
 from grove_core.areas.mnnvl_scopes.wants import with_adoption_annotation
-from grove_core.areas.workload.defaults import patch_between
+from grove_core.areas.workload.admission.defaults import patch_between
 from grove_core.kernel.admission import Amend, AmendmentVerdict, Caution, Deny, Objection
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject

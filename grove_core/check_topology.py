@@ -19,9 +19,9 @@ from grove_core.areas.topology.node_capacity import (
 )
 from grove_core.areas.topology.rules import Fit, Refuse
 from grove_core.areas.topology.verdicts import FitVerdict, GangTopology, TopologyJudgement, TopologyResolution
-from grove_core.areas.workload.blueprint import GangPart, blueprint_of
-from grove_core.areas.workload.oversize import too_large
-from grove_core.areas.workload.placing import placement_of
+from grove_core.areas.workload.objects.gang_placement import placement_of
+from grove_core.areas.workload.size_limit import why_too_large
+from grove_core.areas.workload.template.expected_replicas import ExpectedGang, expected_replicas_of
 from grove_core.kernel.admission import Objection
 from grove_core.kernel.frozen import EMPTY
 from grove_core.kernel.reasons import Reason
@@ -100,7 +100,7 @@ def check_topology(snapshot: Snapshot, nodes: Iterable[Node], pods: Iterable[Pod
         pods: the pods on the nodes; pods of the set itself are not subtracted, since they are what is placed.
     """
     root, judgement = snapshot.root.ref, judge_topology(snapshot)
-    because = too_large(snapshot)
+    because = why_too_large(snapshot)
     if because is not None:
         own = TopologyFit(name=judgement.name, levels=(), because=(because,), fit=None, is_unknown=True)
         return TopologyCheck(root, own, ())
@@ -168,7 +168,7 @@ class _SetFitCheck:
             )
             for clique in template.cliques
         }
-        self.gangs = [gang for replica in blueprint_of(snapshot) for gang in replica.gangs]
+        self.gangs = [gang for replica in expected_replicas_of(snapshot) for gang in replica.gangs]
 
     def fit_by(self, name: str, levels: Levels, because: tuple[Reason, ...]) -> TopologyFit:
         """Return the fit by one topology."""
@@ -207,7 +207,7 @@ class _SetFitCheck:
 
 
 def _gang_request(
-    snapshot: Snapshot, gang: GangPart, gang_topology: GangTopology, demands: Mapping[str, PodDemand]
+    snapshot: Snapshot, gang: ExpectedGang, gang_topology: GangTopology, demands: Mapping[str, PodDemand]
 ) -> GangRequest:
     cliques = tuple(
         CliqueRequest(

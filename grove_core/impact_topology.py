@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from grove_core.areas.topology.judge import gang_topology_of, judge_topology
 from grove_core.areas.topology.verdicts import TopologyJudgement
-from grove_core.areas.workload.blueprint import blueprint_of
-from grove_core.areas.workload.oversize import too_large
-from grove_core.areas.workload.placing import placement_of
+from grove_core.areas.workload.objects.gang_placement import placement_of
+from grove_core.areas.workload.size_limit import why_too_large
+from grove_core.areas.workload.template.expected_replicas import expected_replicas_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import ClusterTopology
@@ -85,13 +85,13 @@ def _set_impact(snapshot: Snapshot, *, by_default: bool) -> SetImpact:
 
 
 def _gang_impacts(snapshot: Snapshot, judgement: TopologyJudgement) -> Iterator[GangImpact]:
-    placing, because = gang_topology_of(snapshot, judgement), too_large(snapshot)
+    placing, because = gang_topology_of(snapshot, judgement), why_too_large(snapshot)
     if because is not None:
         yield GangImpact(snapshot.root.ref.name, GangChange.UNKNOWN, (because,))
         return
     existing = {gang.ref.name: gang for gang in snapshot.gangs}
     unknown = bool(snapshot.root.uid) and not existing and "PodGang" not in snapshot.complete
-    for replica in blueprint_of(snapshot):
+    for replica in expected_replicas_of(snapshot):
         for part in replica.gangs:
             gang = existing.get(part.name)
             if unknown:

@@ -8,7 +8,7 @@ from typing import Final
 
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.questions import PREDICTION
-from grove_core.areas.workload.template_hash import is_ours
+from grove_core.areas.workload.template.template_hash import is_own_hash
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
@@ -127,7 +127,7 @@ def _recognised(cluster: Cluster) -> Recognition:
     if unlabelled:
         return _go_operator(cluster, f"no label {_OUR_LABEL} on {_counted(unlabelled, 'PodClique')}")
     hashes = [root.status.current_hash for root in cluster.sets if root.status.current_hash]
-    if any(map(is_ours, hashes)):
+    if any(map(is_own_hash, hashes)):
         return Recognition(DESIGN.name, "PodCliqueSets have a currentGenerationHash of this operator's form")
     if hashes:
         which = _counted(len(hashes), "PodCliqueSet")

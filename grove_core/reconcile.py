@@ -10,11 +10,11 @@ from grove_core.areas.mnnvl_scopes.judge import judge_scopes
 from grove_core.areas.mnnvl_scopes.wants import apply_admission, findings_of_scopes, wants_of_scopes
 from grove_core.areas.topology.judge import gang_topology_of, judge_topology
 from grove_core.areas.topology.wants import findings_of_topology, wants_of_topology
-from grove_core.areas.workload.gates import findings_of_gates, judge_gates, wants_of_gates
-from grove_core.areas.workload.oversize import left_as_it_is
-from grove_core.areas.workload.starting import findings_of_start
-from grove_core.areas.workload.teardown import released_of, wants_of_teardown
-from grove_core.areas.workload.wants import judge_completion
+from grove_core.areas.workload.findings import findings_of_start
+from grove_core.areas.workload.judge import judge_workload
+from grove_core.areas.workload.pods.scheduling_gates import findings_of_gates, judge_gates, wants_of_gates
+from grove_core.areas.workload.size_limit import withhold_if_too_large
+from grove_core.areas.workload.teardown import finalizer_removals, wants_of_teardown
 from grove_core.kernel.steps import Step
 from grove_core.kernel.wants import Desired
 from grove_core.plan.difference import difference, steps_for
@@ -68,7 +68,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
 
     gates = judge_gates(seen)  # WL
     topology = judge_topology(seen)  # TP
-    completion = judge_completion(seen, ruling.ending, told, gang_topology_of(seen, topology))  # WL
+    completion = judge_workload(seen, ruling.ending, told, gang_topology_of(seen, topology))  # WL
 
     others = Desired.union(
         (
@@ -80,7 +80,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
             wants_of_gates(gates),  # WL
         )
     )
-    others = left_as_it_is(seen, others)  # WL
+    others = withhold_if_too_large(seen, others)  # WL
     desired = Desired.union((Desired(ruling.ends), ruling.desired, others))
     desired = apply_admission(seen, desired)  # MS
     return difference(
@@ -108,4 +108,4 @@ def drop_finalizers(leftovers: Iterable[ScalingGroup | PodClique]) -> tuple[Step
     Args:
         leftovers: whose set does not exist; an operator that ran on after its time may have made them.
     """
-    return steps_for(released_of(leftovers))
+    return steps_for(finalizer_removals(leftovers))

@@ -9,8 +9,8 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from grove_core.areas.workload.pods import WAITER, WAITS_FOR
-from grove_core.areas.workload.template_hash import generation_of, template_hash
+from grove_core.areas.workload.pods.manifest import INIT_CONTAINER, PARENTS_FLAG
+from grove_core.areas.workload.template.template_hash import generation_of, template_hash
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.api_names import PREFIX
 from grove_core.resources.podcliqueset import podcliqueset_of
@@ -168,9 +168,11 @@ class Redaction:
 
     def _spoken(self, name: object, words: list[Any]) -> list[Any]:
         """Arguments and commands; what Grove itself writes stays, and nothing else that somebody gave its name."""
-        own = name == WAITER
+        own = name == INIT_CONTAINER
         return [
-            one if own and isinstance(one, str) and (one == WAITER or one.startswith(WAITS_FOR)) else self._words(one)
+            one
+            if own and isinstance(one, str) and (one == INIT_CONTAINER or one.startswith(PARENTS_FLAG))
+            else self._words(one)
             for one in words
         ]
 

@@ -12,7 +12,7 @@ from grove_core.admit_topology import admit_topology, topology_view_of
 from grove_core.areas.gang_termination.field.advice import cautions_to
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.areas.topology.admit import TopologyView
-from grove_core.areas.workload.defaults import with_defaults
+from grove_core.areas.workload.admission.defaults import with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
@@ -91,7 +91,7 @@ def validate(
     held = [item.value for item in before.sets]
     replaced = {_name(item.value) for item in given.sets}
     present = (item.value for item in given.sets), (raw for raw in held if _name(raw) not in replaced)
-    neighbours = used_names_in(chain(*present, given.headings, before.headings))
+    used_names = used_names_in(chain(*present, given.headings, before.headings))
     classes = given.classes | before.classes or None
     stored = cluster_to_recognise((*held, *(item.value for item in given.sets)), (*before.cliques, *given.cliques))
     judges, _, _ = choose_rule_set(rules, told.rules, stored)
@@ -101,7 +101,7 @@ def validate(
         earlier = _earlier(item.value, held)
         if old and earlier is None:
             print_error(f"no earlier version of {_name(item.value)} in --old: judged as new")
-        decision = admit(item.value, earlier, neighbours, told.configuration, classes, around)
+        decision = admit(item.value, earlier, used_names, told.configuration, classes, around)
         judged.append((item, _advised(item.value, strictly(item.value, decision), judges)))
     stored_topologies = {_field(item.value, "name"): item.value for item in before.topologies}
     for item in given.topologies:

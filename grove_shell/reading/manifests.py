@@ -16,8 +16,8 @@ from grove_shell.reading.sources import label_of
 
 if TYPE_CHECKING:
     from grove_core.areas.topology.admit import TopologyView
-    from grove_core.areas.workload.edit import Applied
-    from grove_core.areas.workload.neighbours import Neighbours
+    from grove_core.areas.workload.admission.kubectl_apply import AppliedManifest
+    from grove_core.areas.workload.admission.name_collisions import UsedNames
     from grove_shell.reading.found import Found
 
 _PLACED: Final = frozenset({"PodCliqueSet", TEMPLATE_KIND})
@@ -28,12 +28,12 @@ class Beside(NamedTuple):
     """What manifests are judged by besides themselves.
 
     Attributes:
-        neighbours: names that other sets use.
+        used_names: names that other sets use.
         configuration: what the operator is told.
         around: topologies, and which sets are placed.
     """
 
-    neighbours: "Neighbours"
+    used_names: "UsedNames"
     configuration: Configuration
     around: "TopologyView"
 
@@ -76,9 +76,9 @@ def one_of_each(manifests: Iterable[Item], found: "Found") -> dict[tuple[str, st
     return {key: items[0] for key, items in every.items() if len(items) == 1 and key not in torn}
 
 
-def neighbours_among(
+def used_names_among(
     manifests: Collection[Mapping[str, Any]], running: Mapping[tuple[str, str], Mapping[str, Any]]
-) -> "Neighbours":
+) -> "UsedNames":
     """The names that sets of an input use: manifests, and those of a cluster that none of them replaces (WL-117)."""
     from grove_core.admit import used_names_in  # noqa: PLC0415 - see above
 
@@ -93,7 +93,7 @@ def admitted(
     beside: Beside,
     note: Note,
     warn: Callable[[str], None],
-) -> "Applied | None":
+) -> "AppliedManifest | None":
     """A manifest as it is stored; None where a server would refuse it, every objection noted (IN-039, IN-043).
 
     Args:
@@ -104,14 +104,14 @@ def admitted(
         warn: takes what admission would warn of.
     """
     from grove_core.admit import admit  # noqa: PLC0415 - see above
-    from grove_core.areas.workload.defaults import with_defaults  # noqa: PLC0415 - see above
-    from grove_core.areas.workload.edit import Applied, applied_over  # noqa: PLC0415 - see above
+    from grove_core.areas.workload.admission.defaults import with_defaults  # noqa: PLC0415 - see above
+    from grove_core.areas.workload.admission.kubectl_apply import AppliedManifest, apply_manifest  # noqa: PLC0415 - see above
     from grove_core.kernel.admission import Deny  # noqa: PLC0415 - see above
     from grove_shell.manifests.strictness import strictly  # noqa: PLC0415 - see above
 
-    applied = Applied(with_defaults(item.value), ()) if running is None else applied_over(item.value, running)
+    applied = AppliedManifest(with_defaults(item.value), ()) if running is None else apply_manifest(item.value, running)
     given = item.value if running is None else applied.manifest
-    decision = admit(given, running, beside.neighbours, beside.configuration, around=beside.around)
+    decision = admit(given, running, beside.used_names, beside.configuration, around=beside.around)
     verdict = strictly(item.value, decision).verdict
     for warning in verdict.warnings:
         warn(f"{label_of(item)}: {warning}")
@@ -184,10 +184,10 @@ def edit_between(before: SetSpec, after: SetSpec) -> Edit:
 
 def _besides_numbers(spec: SetSpec) -> SetSpec:
     """The spec without the number of replicas and the delay, and with all quantities in one form."""
-    from grove_core.areas.workload.typed import typed  # noqa: PLC0415 - see above
+    from grove_core.areas.workload.template.pod_spec_normal_form import normal_form  # noqa: PLC0415 - see above
 
     cliques = tuple(
-        one.model_copy(update={"spec": one.spec.model_copy(update={"pod_spec": typed(one.spec.pod_spec)})})
+        one.model_copy(update={"spec": one.spec.model_copy(update={"pod_spec": normal_form(one.spec.pod_spec)})})
         for one in spec.template.cliques
     )
     template = spec.template.model_copy(update={"termination_delay": None, "cliques": cliques})

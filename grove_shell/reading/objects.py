@@ -45,9 +45,9 @@ from grove_shell.reading.manifests import (
     edited,
     is_elsewhere,
     lacks_templates,
-    neighbours_among,
     one_of_each,
     placed,
+    used_names_among,
 )
 from grove_shell.reading.owners import Kept, Owners, Unread
 from grove_shell.reading.sources import Item, heading_of, items_of, label_of, standard_input
@@ -261,9 +261,9 @@ class _Loading:
         if not self.manifests:
             return
         chosen = one_of_each(self.manifests, self.found)
-        neighbours = neighbours_among([item.value for item in chosen.values()], self.found.running)
+        used_names = used_names_among([item.value for item in chosen.values()], self.found.running)
         judging = around(self.topologies.judging, self.found.cliques.values() or None)
-        beside = Beside(neighbours, self.configuration, judging)
+        beside = Beside(used_names, self.configuration, judging)
         templates = self.found.fabric.templates.keys() | self.found.torn_of(TEMPLATE_KIND)
         for key, item in sorted(chosen.items()):
             is_edit = key in self.found.running

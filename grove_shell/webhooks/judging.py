@@ -6,7 +6,7 @@ from typing import Any, Final
 from grove_core.admit import admit, used_names_in
 from grove_core.admit_topology import admit_topology, admit_topology_deletion, topology_used_in
 from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyView
-from grove_core.areas.workload.defaults import patch_between, with_defaults
+from grove_core.areas.workload.admission.defaults import patch_between, with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_shell.webhooks.copies import Placing
@@ -35,8 +35,8 @@ def judged(
         return allowed(request)
     meta = _meta(request.new)
     near = names.near(str(meta.get("namespace") or "default"), str(meta.get("name") or ""))
-    neighbours = None if near is None else used_names_in(near)
-    verdict = admit(request.new, request.old, neighbours, configuration, around=around).verdict
+    used_names = None if near is None else used_names_in(near)
+    verdict = admit(request.new, request.old, used_names, configuration, around=around).verdict
     unknown = [f"names of other PodCliqueSets were not compared: {names.trouble} (WL-117)"] if near is None else []
     return _answered(request, verdict, unknown)
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from grove_shell.cli.main import run
-from tests.property.workload.verdicts import FULL, Place, changed
+from tests.property.workload.admission_examples import FULL, Place, changed
 
 POD: Place = ("spec", "template", "cliques", 0, "spec", "podSpec")
 

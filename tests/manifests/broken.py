@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from tests.property.resources.manifests import Json
-from tests.property.workload.verdicts import CLAIMS, CLIQUES, GROUPS, TEMPLATE, Place, changed
+from tests.property.workload.admission_examples import CLAIMS, CLIQUES, GROUPS, TEMPLATE, Place, changed
 
 LONE: Final[Place] = (*CLIQUES, 0)
 MEMBER: Final[Place] = (*CLIQUES, 1)

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from grove_core.areas.workload.defaults import with_defaults
+from grove_core.areas.workload.admission.defaults import with_defaults
 from grove_core.resources.podclique import CliqueStatus
 from grove_core.resources.podcliqueset import SetStatus
 from grove_core.resources.scaling_group import GroupStatus

@@ -14,7 +14,7 @@ from grove_shell.manifests.rules import RULES
 from grove_shell.manifests.strictness import flaws_in, strictly
 from tests.manifests.broken import Broken, broken, misspelt, sound
 from tests.property.resources.manifests import Json, almost, any_json
-from tests.property.workload.verdicts import LEADER, Place, changed, path_of
+from tests.property.workload.admission_examples import LEADER, Place, changed, path_of
 
 BROKEN: Final = tuple(broken())
 

@@ -4,7 +4,7 @@ import json
 from random import Random
 from typing import Any
 
-from grove_core.areas.workload.defaults import with_defaults
+from grove_core.areas.workload.admission.defaults import with_defaults
 from grove_shell.simulator.random_events.random_topology_events import (
     HIERARCHIES,
     RACK,

@@ -10,7 +10,7 @@ from grove_core.admit_podclique import admit_podclique
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.areas.mnnvl_scopes.rules import Why
 from grove_core.areas.topology.admit import TopologyView
-from grove_core.areas.workload.defaults import with_defaults
+from grove_core.areas.workload.admission.defaults import with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Amend, AmendmentVerdict
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap, thaw

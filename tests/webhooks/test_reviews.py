@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.admit import admit, used_names_in
-from grove_core.areas.workload.defaults import with_defaults
+from grove_core.areas.workload.admission.defaults import with_defaults
 from grove_core.kernel.admission import Deny
 from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.client.webhook_names import DEFAULTING, PATHS, VALIDATION

@@ -1,23 +1,22 @@
-"""Workload (WL): what a PodCliqueSet becomes, how it changes, and how it ends. Read specs/workload.md first.
+"""Workload (WL): the objects that a PodCliqueSet consists of, their updates, and their deletion (specs/workload.md).
 
-``desire`` is the door for wishes, ``admit`` for admission; ``rules`` has the clauses, ``verdicts`` the answers. The
-other files, by what they are about:
+The pipeline is that of every area: ``rules`` (clauses), ``verdicts`` (result types), ``judge`` (the entry point for
+plans), ``wants`` (all wants of a set), ``findings`` (pods that wait for their start-up order), ``status`` (status
+fields), ``admit`` (the entry point for admission). Three modules stand beside it: ``context`` indexes a snapshot,
+``teardown`` deletes a set in order, ``size_limit`` withholds changes of a set that is too large.
 
-- Admission and defaults: ``admit`` gathers ``admit_metadata`` (labels, one by one), ``admit_names`` (what names
-  become), ``admit_pods`` and ``admit_template`` (pod specs, and the template as a whole), ``admit_sharing`` (claims),
-  ``admit_change`` (updates); ``edit`` is what an edit is stored as; ``startup`` is the order of starting as it
-  may be written, ``neighbours`` what other sets are called, ``defaults`` what a manifest means where it says nothing.
-- What a set consists of: ``blueprint`` (a tree of names and places), ``walk`` (over all of it), ``expansion`` (from
-  what was met to wishes), ``completion`` (the whole of it while the set is wanted), ``oversize`` (of a set that is too
-  large for that), ``scene`` (a snapshot by name),
-  ``ordering`` (who starts after whom, by full names). Manifests: ``manifests`` (what all have), ``cliques``, ``pods``,
-  ``environment``, ``access``, ``claims``, ``scalers``.
-- Gangs and gates: ``gangs`` (who is placed as one), ``placing`` (where), ``gates`` (when a pod may be placed),
-  ``starting`` (why placed pods do not start).
-- Pods of a clique: ``crew`` (places that are free, pods that are too many), ``births`` (which are made now).
-- Updates: ``rollout`` (of a set), ``roll`` (of one part in one round) with ``rolling_clique`` and ``rolling_group``,
-  ``revision`` (is this of the present template), ``template_hash`` and ``typed`` (how that is told), ``lagging``
-  (what is still old).
-- Scaling and ending: ``surplus`` (replicas beyond the wanted number), ``teardown`` (what is being deleted, in order).
-- Statuses: ``status``.
+- ``template``: what follows from the template alone. ``expected_replicas`` (the tree of expected objects),
+  ``startup_parents`` (which clique starts after which), ``env_variables``, ``template_hash``, ``revision`` (is a clique
+  of the present template), ``pod_spec_normal_form`` (pod specs that mean the same are equal).
+- ``objects``: manifests by kind. ``manifests`` (what all have in common), ``podcliques_and_groups``, ``podgangs`` and
+  their ``gang_placement``, ``service_and_rbac``, ``resource_claims``, ``autoscalers``.
+- ``pods``: ``slots`` (free indices, excess pods), ``creation`` (which pods are created now), ``manifest``,
+  ``scheduling_gates``.
+- ``expansion``: ``set_objects`` (every object that a set should have), ``wants`` (those that are missing or differ),
+  ``surplus`` (objects that are too many).
+- ``rolling_update``: ``judge`` (the update of a set), ``clique`` and ``scaling_group`` (of one part), ``step`` (one
+  round of it), ``findings`` (what is still of an old template).
+- ``admission``: ``metadata``, ``derived_names``, ``name_collisions`` (with other sets), ``template``, ``pod_specs``,
+  ``resource_sharing``, ``startup_order``, ``changes`` (updates of a set), ``defaults``, ``kubectl_apply`` (what an
+  applied manifest becomes).
 """

@@ -2,15 +2,15 @@
 
 from collections.abc import Collection, Iterator
 
-from grove_core.areas.workload.admit_change import change_faults, change_warnings
-from grove_core.areas.workload.admit_metadata import metadata_faults
-from grove_core.areas.workload.admit_names import derived_faults, length_faults
-from grove_core.areas.workload.admit_pods import placement_faults, pod_faults, pod_warnings
-from grove_core.areas.workload.admit_sharing import sharing_faults
-from grove_core.areas.workload.admit_template import template_faults
-from grove_core.areas.workload.neighbours import Neighbours
+from grove_core.areas.workload.admission.changes import change_violations, change_warnings
+from grove_core.areas.workload.admission.derived_names import derived_name_violations, name_length_violations
+from grove_core.areas.workload.admission.metadata import metadata_violations
+from grove_core.areas.workload.admission.name_collisions import UsedNames
+from grove_core.areas.workload.admission.pod_specs import placement_violations, pod_spec_violations, pod_spec_warnings
+from grove_core.areas.workload.admission.resource_sharing import resource_sharing_violations
+from grove_core.areas.workload.admission.startup_order import startup_order_violations, startup_order_warnings
+from grove_core.areas.workload.admission.template import template_violations
 from grove_core.areas.workload.rules import Refuse
-from grove_core.areas.workload.startup import startup_faults, startup_warnings
 from grove_core.kernel.admission import Caution, Objection
 from grove_core.kernel.refs import Ref
 from grove_core.resources.fields import shown
@@ -21,21 +21,21 @@ from grove_core.resources.violation import Violation
 def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[Objection]:
     """Every objection to a set and, where there is an old one, to the change; one does not hide the other."""
     found = (
-        metadata_faults(new),
-        length_faults(new),
-        template_faults(new),
-        startup_faults(new.spec),
-        pod_faults(new),
-        sharing_faults(new),
+        metadata_violations(new),
+        name_length_violations(new),
+        template_violations(new),
+        startup_order_violations(new.spec),
+        pod_spec_violations(new),
+        resource_sharing_violations(new),
         _newly_derived(new, old),
-        placement_faults(new) if old is None else change_faults(old, new),
+        placement_violations(new) if old is None else change_violations(old, new),
     )
     for faults in found:
         yield from (fault.objection(subject) for fault in faults)
 
 
 def collisions_of(
-    subject: Ref, new: Manifest, old: Manifest | None, neighbours: Neighbours, *, unmade: Collection[str] = ()
+    subject: Ref, new: Manifest, old: Manifest | None, used_names: UsedNames, *, unmade: Collection[str] = ()
 ) -> Iterator[Objection]:
     """Objects that another set would have too (WL-117), unless it had them before the change (WL-116).
 
@@ -43,11 +43,11 @@ def collisions_of(
         subject: the set.
         new: the set.
         old: what it was before.
-        neighbours: who else uses names.
+        used_names: who else uses names.
         unmade: kinds of which no set has any.
     """
-    known = {(found.kind, found.other) for found in neighbours.collisions(old)} if old is not None else set()
-    for found in neighbours.collisions(new):
+    known = {(found.kind, found.other) for found in used_names.collisions(old)} if old is not None else set()
+    for found in used_names.collisions(new):
         if found.kind not in unmade and (found.kind, found.other) not in known:
             facts = {"kind": found.kind, "name": found.name, "other": found.other}
             yield Objection("metadata.name", shown(new.name), Refuse.SETS_COLLIDE.because(subject, **facts))
@@ -56,14 +56,16 @@ def collisions_of(
 def warnings_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[Caution]:
     """Every warning about a set and, where there is an old one, about the change."""
     of_change = change_warnings(old, new) if old is not None else ()
-    for found in (pod_warnings(new), startup_warnings(new.spec), of_change):
+    for found in (pod_spec_warnings(new), startup_order_warnings(new.spec), of_change):
         yield from (fault.caution(subject) for fault in found)
 
 
 def _newly_derived(new: Manifest, old: Manifest | None) -> Iterator[Violation]:
     """Names that make trouble, unless they made as much before: they cannot be changed, others must be (WL-116)."""
-    known = {(fault.rule, fault.got): _excess(fault) for fault in derived_faults(old)} if old is not None else {}
-    return (fault for fault in derived_faults(new) if _excess(fault) > known.get((fault.rule, fault.got), -1))
+    known = (
+        {(fault.rule, fault.got): _excess(fault) for fault in derived_name_violations(old)} if old is not None else {}
+    )
+    return (fault for fault in derived_name_violations(new) if _excess(fault) > known.get((fault.rule, fault.got), -1))
 
 
 def _excess(fault: Violation) -> int:

@@ -6,12 +6,12 @@ Written only where they differ (PL-011), and in one step with what gang terminat
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from grove_core.areas.workload.blueprint import CliquePart, GroupPart, ReplicaPart
-from grove_core.areas.workload.crew import living
-from grove_core.areas.workload.rolling_clique import outdated_in
-from grove_core.areas.workload.rollout import ReplicaState, Rollout, updating_replica
+from grove_core.areas.workload.context import WorkloadContext
+from grove_core.areas.workload.pods.slots import active_pods
+from grove_core.areas.workload.rolling_update.clique import outdated_pods
+from grove_core.areas.workload.rolling_update.judge import ReplicaState, Rollout, updating_replica
 from grove_core.areas.workload.rules import Why
-from grove_core.areas.workload.scene import Scene
+from grove_core.areas.workload.template.expected_replicas import ExpectedClique, ExpectedGroup, ExpectedReplica
 from grove_core.kernel.conditions import Condition, Truth, condition_of, is_true, transition_time
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.times import format_time, whole_seconds
@@ -38,19 +38,19 @@ _ENDED: Final = "updateEndedAt"
 _SET_HASH: Final = "podCliqueSetGenerationHash"
 
 
-def statuses_of(scene: Scene, rollout: Rollout) -> Iterator[Status]:
+def statuses_of(context: WorkloadContext, rollout: Rollout) -> Iterator[Status]:
     """A want for every status of the set, its groups, its cliques and its gangs that differs from what should stand."""
-    told = _Told(scene, rollout)
+    told = _Told(context, rollout)
     for state in rollout.states:
         for part in state.part.all_cliques:
-            clique = scene.clique_of(part)
+            clique = context.clique_of(part)
             if clique is not None:
                 yield from told.of_clique(clique, part)
         for group_part in state.part.groups:
-            group = scene.groups.get(group_part.name)
+            group = context.groups.get(group_part.name)
             if group is not None:
                 yield from told.of_group(group, group_part)
-        if scene.knows("PodGang"):
+        if context.knows("PodGang"):
             yield from told.of_gangs(state.part)
     yield from told.of_set()
 
@@ -58,17 +58,17 @@ def statuses_of(scene: Scene, rollout: Rollout) -> Iterator[Status]:
 class _Told:
     """The statuses of one look."""
 
-    def __init__(self, scene: Scene, rollout: Rollout) -> None:
-        self._scene = scene
+    def __init__(self, context: WorkloadContext, rollout: Rollout) -> None:
+        self._context = context
         self._rollout = rollout
-        self._now = format_time(whole_seconds(scene.snapshot.now))
-        self._on_delete = scene.root.spec.update_strategy.type == ON_DELETE
-        self._gangs = {gang.ref.name: gang for gang in scene.snapshot.gangs if not gang.deleting}
+        self._now = format_time(whole_seconds(context.snapshot.now))
+        self._on_delete = context.root.spec.update_strategy.type == ON_DELETE
+        self._gangs = {gang.ref.name: gang for gang in context.snapshot.gangs if not gang.deleting}
         self._current: set[str] = set()  # cliques all of whose pods are of the present template
 
-    def of_clique(self, clique: PodClique, part: CliquePart) -> Iterator[Status]:
+    def of_clique(self, clique: PodClique, part: ExpectedClique) -> Iterator[Status]:
         """Hashes, selector, progress and generation of a PodClique (WL-240, WL-241)."""
-        outdated = outdated_in(clique, self._scene.snapshot.pods_of.get(clique.uid, ()))
+        outdated = outdated_pods(clique, self._context.snapshot.pods_of.get(clique.uid, ()))
         wanted: dict[str, Json] = {}
         if part.name in self._rollout.updated and not outdated:
             self._current.add(part.name)
@@ -98,7 +98,7 @@ class _Told:
             because = Why.CLIQUE_STATE.because(clique.ref, hash=clique.template_hash, outdated=len(outdated))
             yield Status(clique.ref, clique.guard, fields, (because,))
 
-    def of_group(self, group: ScalingGroup, part: GroupPart) -> Iterator[Status]:
+    def of_group(self, group: ScalingGroup, part: ExpectedGroup) -> Iterator[Status]:
         """Updated replicas, selector, progress and generation of a scaling group (WL-242)."""
         by_replica: dict[int, list[str]] = {}
         for clique in part.cliques:
@@ -132,7 +132,7 @@ class _Told:
             because = Why.GROUP_STATE.because(group.ref, updated=len(serving), replicas=group.replicas)
             yield Status(group.ref, group.guard, change, (because,))
 
-    def of_gangs(self, replica: ReplicaPart) -> Iterator[Status]:
+    def of_gangs(self, replica: ExpectedReplica) -> Iterator[Status]:
         """Phase and conditions of the gangs of a replica (WL-243)."""
         for part in replica.gangs:
             gang = self._gangs.get(part.name)
@@ -142,8 +142,8 @@ class _Told:
     def _of_gang(self, gang: PodGang) -> Iterator[Status]:
         placed = ready = referred = True
         for group in gang.groups:
-            clique = self._scene.cliques.get(group.name)
-            pods = living(self._scene.snapshot.pods_of.get(clique.uid, ())) if clique is not None else ()
+            clique = self._context.cliques.get(group.name)
+            pods = active_pods(self._context.snapshot.pods_of.get(clique.uid, ())) if clique is not None else ()
             needed = group.min_replicas
             referred = referred and len(group.pods) >= needed
             placed = placed and sum(pod.scheduled for pod in pods) >= needed
@@ -168,11 +168,11 @@ class _Told:
         stored = condition_of(gang.status.conditions, type_)
         if stored is not None and stored.status is truth and stored.reason == reason:
             return stored
-        return Condition(type_, truth, reason, "", transition_time(stored, truth, self._scene.snapshot.now))
+        return Condition(type_, truth, reason, "", transition_time(stored, truth, self._context.snapshot.now))
 
     def of_set(self) -> Iterator[Status]:
         """Updated replicas, hash, selector, progress and generation of the set (WL-244)."""
-        root, rollout = self._scene.root, self._rollout
+        root, rollout = self._context.root, self._rollout
         updated = sum(state.available and self._is_updated(state) for state in rollout.states)
         wanted: dict[str, Json] = {
             "updatedReplicas": updated,
@@ -189,7 +189,7 @@ class _Told:
 
     def _progress_of_set(self) -> dict[str, Json]:
         """Which replica is being updated, how many parts are done, since when (WL-212)."""
-        root, rollout = self._scene.root, self._rollout
+        root, rollout = self._context.root, self._rollout
         stored, is_new = root.status.progress, root.status.current_hash != rollout.generation
         if not rollout.runs:
             if self._on_delete and is_new and root.status.current_hash:
@@ -231,9 +231,9 @@ class _Told:
         return all(part.name in self._current for part in state.part.all_cliques)
 
     def _serves(self, name: str) -> bool:
-        clique = self._scene.cliques.get(name)
-        return clique is not None and self._scene.ready[clique.uid] >= clique.needed
+        clique = self._context.cliques.get(name)
+        return clique is not None and self._context.ready[clique.uid] >= clique.needed
 
     def _selector(self, more: Mapping[str, str]) -> str:
-        labels = {MANAGED_BY: OPERATOR, SET[0]: self._scene.root.ref.name, **more}
+        labels = {MANAGED_BY: OPERATOR, SET[0]: self._context.root.ref.name, **more}
         return ",".join(f"{key}={text}" for key, text in labels.items())

@@ -26,7 +26,7 @@ def wants_of_teardown(snapshot: Snapshot) -> Desired:
     the foreground: the garbage collector removes their pods first, and nobody waits for them one by one.
     """
     root, just_deleted = snapshot.root, _deleted_unseen(snapshot)
-    there = chain(released_of(snapshot.groups), released_of(snapshot.cliques))
+    there = chain(finalizer_removals(snapshot.groups), finalizer_removals(snapshot.cliques))
     released = [want for want in there if want.guard not in just_deleted]
     if not root.deleting:
         return Desired(tuple(released))
@@ -48,7 +48,7 @@ def wants_of_teardown(snapshot: Snapshot) -> Desired:
     return Desired((*released, let_go))
 
 
-def released_of(parts: Iterable[ScalingGroup | PodClique]) -> Iterator[Released]:
+def finalizer_removals(parts: Iterable[ScalingGroup | PodClique]) -> Iterator[Released]:
     """Grove's own finalizer should be gone from those that are being deleted, also where their set is gone (WL-233)."""
     for part in parts:
         finalizer = GROUP_FINALIZER if isinstance(part, ScalingGroup) else CLIQUE_FINALIZER

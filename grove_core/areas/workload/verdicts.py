@@ -6,7 +6,7 @@ from grove_core.kernel.decisions import Finding
 from grove_core.kernel.wants import Desired
 
 
-class Completion(NamedTuple):
+class WorkloadResult(NamedTuple):
     """What becomes of a set.
 
     Attributes:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from grove_core.areas.workload.pods import WAITER, WAITS_FOR
+from grove_core.areas.workload.pods.manifest import INIT_CONTAINER, PARENTS_FLAG
 from grove_core.kernel.frozen import FrozenMap, list_of
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_shell.simulator.cluster.changes import Change
@@ -154,12 +154,12 @@ class Kubelet:
         """Whom the pod starts after, and how many ready pods of each: the arguments of its waiting init container."""
         found = []
         for container in self._containers(pod, "initContainers"):
-            if container.get("name") == WAITER:
+            if container.get("name") == INIT_CONTAINER:
                 arguments = container.get("args")
                 for argument in arguments if isinstance(arguments, tuple) else ():
-                    name, _, count = str(argument).removeprefix(WAITS_FOR).rpartition(":")
+                    name, _, count = str(argument).removeprefix(PARENTS_FLAG).rpartition(":")
                     if (
-                        str(argument).startswith(WAITS_FOR) and count.isdecimal()
+                        str(argument).startswith(PARENTS_FLAG) and count.isdecimal()
                     ):  # one of the user's may have that name
                         found.append((name.strip(), int(count)))
         return tuple(found)

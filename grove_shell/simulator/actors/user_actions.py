@@ -7,7 +7,7 @@ from typing import Any
 
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.ruling import RuleSet
-from grove_core.areas.workload.edit import applied_over
+from grove_core.areas.workload.admission.kubectl_apply import apply_manifest
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.compute_domain import DOMAIN_KIND
@@ -207,7 +207,7 @@ class UserActions:
         """What ``kubectl apply`` and these defaults make of the stored set (WL-198, WL-199)."""
         if old is None:
             return defaults(manifest)
-        return applied_over(manifest, old, self._last_applied.get(key), defaults).manifest
+        return apply_manifest(manifest, old, self._last_applied.get(key), defaults).manifest
 
     def _scale(self, item: ScalingGroup | PodClique, replicas: int, who: Actor) -> None:
         if item.replicas == replicas:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from grove_core.admit import admit
-from grove_core.areas.workload.defaults import with_defaults
+from grove_core.areas.workload.admission.defaults import with_defaults
 from grove_core.kernel.admission import Deny
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND

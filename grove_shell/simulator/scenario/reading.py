@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from grove_core.admit import admit
 from grove_core.admit_topology import admit_topology
 from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyView
-from grove_core.areas.workload.defaults import with_defaults
+from grove_core.areas.workload.admission.defaults import with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, cluster_topology_of, effective_topologies
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration

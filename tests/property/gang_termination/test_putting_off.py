@@ -17,8 +17,8 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.workload.rested import rested
 from tests.property.workload.sets import clique_raw, set_raw
+from tests.property.workload.settled_sets import rested
 
 POOL: Final = {"name": "g", "cliqueNames": ["x", "y"], "replicas": 2, "minAvailable": 1}
 RULES: Final = [rule_set(name) for name in ("design", "field", "field@v0.1.0-alpha.11")]

@@ -8,7 +8,7 @@ import pytest
 from grove_core.areas.workload.rules import Refuse
 from grove_core.kernel.reasons import Rule
 from tests.property.resources.manifests import clique_set, clique_template
-from tests.property.workload.verdicts import (
+from tests.property.workload.admission_examples import (
     CLAIMS,
     CLIQUES,
     FULL,

@@ -10,14 +10,14 @@ from grove_core.admit import admit
 from grove_core.areas.workload.rules import Refuse
 from grove_core.kernel.admission import Admit
 from tests.property.resources.manifests import Json, clique_template, group_template
-from tests.property.workload.naming import set_of
-from tests.property.workload.verdicts import (
+from tests.property.workload.admission_examples import (
     Found,
     changed,
     facts,
     objections,
     path_of,
 )
+from tests.property.workload.set_names import set_of
 
 CACHE: Final = {"name": "t" * 30, "scope": "PerReplica"}
 MANY: Final = 2**31 - 1

@@ -14,7 +14,7 @@ from grove_core.areas.workload.rules import Refuse, Warn
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.reasons import Rule
 from tests.property.resources.manifests import Json, almost, any_json, is_there
-from tests.property.workload.verdicts import FULL, Found, Place, changed, objections, path_of, warnings
+from tests.property.workload.admission_examples import FULL, Found, Place, changed, objections, path_of, warnings
 
 MANIFESTS: Final = st.dictionaries(st.sampled_from(("metadata", "spec", "status")), any_json()) | almost(FULL)
 CHANGE_RULES: Final = {

@@ -7,8 +7,7 @@ import pytest
 from grove_core.areas.workload.rules import Refuse
 from grove_core.kernel.reasons import Rule
 from tests.property.resources.manifests import Json, clique_set, clique_template, group_template
-from tests.property.workload.naming import set_of
-from tests.property.workload.verdicts import (
+from tests.property.workload.admission_examples import (
     FULL,
     GROUPS,
     LEADER,
@@ -20,6 +19,7 @@ from tests.property.workload.verdicts import (
     objections,
     path_of,
 )
+from tests.property.workload.set_names import set_of
 
 NAMES: Final[list[tuple[Place, object, object, str, Rule, str]]] = [
     (("metadata", "name"), "Llm", "llm", "", Refuse.SET_NAME_INVALID, '"Llm"'),

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
+from grove_core.areas.workload.admission.startup_order import cycles_in
 from grove_core.areas.workload.rules import Refuse
-from grove_core.areas.workload.startup import cycles_in
 from tests.property.resources.manifests import Json, clique_set, clique_template
-from tests.property.workload.verdicts import Found, facts, objections
+from tests.property.workload.admission_examples import Found, facts, objections
 
 EXPLICIT: Final = "CliqueStartupTypeExplicit"
 

@@ -8,7 +8,7 @@ from grove_core.admit import admit
 from grove_core.areas.workload.rules import Refuse, Warn
 from grove_core.kernel.reasons import Rule
 from tests.property.resources.manifests import Json, clique_set, clique_template, group_template
-from tests.property.workload.verdicts import (
+from tests.property.workload.admission_examples import (
     CLAIMS,
     FULL,
     LEADER,

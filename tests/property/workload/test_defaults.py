@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.admit import admit
-from grove_core.areas.workload.defaults import patch_between, with_defaults
+from grove_core.areas.workload.admission.defaults import patch_between, with_defaults
 from grove_core.kernel.admission import Admit
 from tests.property.resources.manifests import Json, almost, any_json, clique_set
-from tests.property.workload.verdicts import FULL, changed
+from tests.property.workload.admission_examples import FULL, changed
 
 MANIFESTS: Final = (
     st.dictionaries(st.sampled_from(("metadata", "spec", "status")), any_json()) | almost(FULL) | almost(clique_set())

@@ -33,8 +33,8 @@ from grove_shell.controller.forecasting import as_applied, forecasts
 from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.rarely import RARELY
 from tests.property.resources.manifests import almost, outcome
+from tests.property.workload.created_pods import base_gang_of
 from tests.property.workload.expected import Expected
-from tests.property.workload.made import base_gang_of
 from tests.property.workload.sets import (
     NOW,
     Json,

@@ -7,11 +7,11 @@ from typing import Final
 import pytest
 
 from grove_core.areas.gang_termination.verdicts import Ending
-from grove_core.areas.workload.blueprint import blueprint_of
-from grove_core.areas.workload.rolling_group import replicas_of
-from grove_core.areas.workload.rollout import judge_rollout
+from grove_core.areas.workload.context import WorkloadContext
+from grove_core.areas.workload.rolling_update.judge import judge_rollout
+from grove_core.areas.workload.rolling_update.scaling_group import group_replicas_of
 from grove_core.areas.workload.rules import Why
-from grove_core.areas.workload.scene import Scene
+from grove_core.areas.workload.template.expected_replicas import expected_replicas_of
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard
@@ -27,8 +27,8 @@ from grove_core.resources.template import UpdateStrategy
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.life import Life
-from tests.property.workload.rested import GROUP, held, rested, whys
 from tests.property.workload.sets import clique_raw, set_raw
+from tests.property.workload.settled_sets import GROUP, held, rested, whys
 
 
 @pytest.mark.req("WL-221", "WL-227")
@@ -318,17 +318,17 @@ def test_wl239_who_serves_is_left_alone_and_so_is_whom_no_update_holds_back() ->
     seen = found_by_an_update()
     pods = {uid: tuple(replace(pod, ready=True) for pod in of) for uid, of in seen.pods_of.items()}
     assert [step.target.name for step in ended_in(replace(seen, pods_of=pods))] == ["llm-0-pool-1-a", "llm-0-pool-1-b"]
-    ((part,),) = (replica.groups for replica in blueprint_of(seen))
+    ((part,),) = (replica.groups for replica in expected_replicas_of(seen))
     (group,) = seen.groups
     after_it = replace(group, status=replace(group.status, updating=False))
-    assert [bool(one.due) for one in replicas_of(part, group, Scene(seen))] == [True, False]
-    assert [bool(one.due) for one in replicas_of(part, after_it, Scene(seen))] == [False, False]
+    assert [bool(one.due) for one in group_replicas_of(part, group, WorkloadContext(seen))] == [True, False]
+    assert [bool(one.due) for one in group_replicas_of(part, after_it, WorkloadContext(seen))] == [False, False]
 
 
 def test_wl237_of_a_replica_that_ends_an_update_deletes_nothing() -> None:
     seen, ended = in_an_update("a")
     both = [step.target for step in ended]
-    scene, replicas = Scene(with_own_writes(seen)), blueprint_of(seen)
+    scene, replicas = WorkloadContext(with_own_writes(seen)), expected_replicas_of(seen)
     for ending, gone in (
         (Ending(), both),
         (Ending(frozenset({1})), both),
@@ -377,5 +377,5 @@ def test_wl210_a_replica_is_as_old_as_the_pods_of_it_that_live(*, phase: str, is
     clique = next(one for one in seen.cliques if one.ref.name == "llm-0-pool-0-a")
     pods = (replace(seen.pods_of[clique.uid][0], phase=phase, template_hash="before"),)
     found = replace(seen, pods_of={**seen.pods_of, clique.uid: pods})
-    ((part,),) = (replica.groups for replica in blueprint_of(found))
-    assert [one.outdated for one in replicas_of(part, found.groups[0], Scene(found))] == [is_old, False]
+    ((part,),) = (replica.groups for replica in expected_replicas_of(found))
+    assert [one.outdated for one in group_replicas_of(part, found.groups[0], WorkloadContext(found))] == [is_old, False]

@@ -5,8 +5,8 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.workload.template_hash import generation_hash, is_ours
-from grove_core.areas.workload.typed import typed
+from grove_core.areas.workload.template.pod_spec_normal_form import normal_form
+from grove_core.areas.workload.template.template_hash import generation_hash, is_own_hash
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
@@ -69,8 +69,8 @@ def test_wl043_an_edit_made_while_nobody_looked_is_rolled() -> None:
     life.new_image("v2", "a")
     assert is_rolled(life)
     assert {life.image_of(pod) for pod in life.pods("llm-0-a")} == {"v2"}
-    assert is_ours(life.clique("llm-0-a").template_hash)
-    assert is_ours(life.root.status.current_hash)
+    assert is_own_hash(life.clique("llm-0-a").template_hash)
+    assert is_own_hash(life.root.status.current_hash)
     assert life.clique("llm-0-pool-0-b").template_hash == THEIRS
 
 
@@ -128,9 +128,9 @@ def test_wl044_the_order_of_cliques_says_nothing() -> None:
     assert generation_hash(one) == generation_hash(other)
     changed = replace(one, spec=with_image(one.spec, "v2", ("a",)))
     assert generation_hash(changed) != generation_hash(one)
-    assert is_ours(generation_hash(one))
-    assert not is_ours(THEIRS)
-    assert not is_ours("")
+    assert is_own_hash(generation_hash(one))
+    assert not is_own_hash(THEIRS)
+    assert not is_own_hash("")
 
 
 def test_wl210_replicas_and_thresholds_are_no_template() -> None:
@@ -203,7 +203,9 @@ OTHER: Final[tuple[tuple[dict[str, Any], dict[str, Any]], ...]] = (
 def test_wl043_what_a_typed_client_makes_of_a_pod_spec_is_no_difference(
     written: dict[str, Any], stored: dict[str, Any], *, same: bool
 ) -> None:
-    one, other = (typed(FrozenMap({"containers": (freeze({"name": "main", **spec}),)})) for spec in (written, stored))
+    one, other = (
+        normal_form(FrozenMap({"containers": (freeze({"name": "main", **spec}),)})) for spec in (written, stored)
+    )
     assert (one == other) is same
 
 

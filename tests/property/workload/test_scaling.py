@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.workload.crew import excess, free_places, is_full, living
+from grove_core.areas.workload.pods.slots import active_pods, excess_pods, free_slots, is_complete
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.steps import Delete
 from grove_core.reconcile import reconcile
@@ -116,29 +116,29 @@ def crews() -> st.SearchStrategy[list[Pod]]:
 @pytest.mark.req("WL-203")
 def test_wl203_who_goes_serves_no_more_than_who_stays(pods: list[Pod], wanted: int, random: object) -> None:
     """(RS5) As many as are too many, none that is going already, and nobody who serves more than one that stays."""
-    gone = excess(pods, wanted, "new")
-    alive = living(pods)
+    gone = excess_pods(pods, wanted, "new")
+    alive = active_pods(pods)
     assert len(gone) == max(0, len(alive) - wanted)
     assert not any(one.deleting for one in gone)
     stay = [one for one in alive if one not in gone]
     for one in gone:
         assert not any(other.ready < one.ready and other.scheduled <= one.scheduled for other in stay)
         assert not any(other.scheduled < one.scheduled for other in stay)
-    assert excess(list(reversed(pods)), wanted, "new") == gone
+    assert excess_pods(list(reversed(pods)), wanted, "new") == gone
 
 
 @given(crews(), st.integers(0, 6), st.integers(0, 1))
 @pytest.mark.req("WL-083")
 def test_wl083_missing_pods_take_the_lowest_free_places(pods: list[Pod], wanted: int, surge: int) -> None:
     """(RS4) As many places as pods are missing, none taken, none left out below; the surge is the last one."""
-    places = list(free_places(pods, wanted, surge))
-    taken = {one.index for one in living(pods)}
-    assert len(places) == max(0, wanted + surge - len(living(pods)))
+    places = list(free_slots(pods, wanted, surge))
+    taken = {one.index for one in active_pods(pods)}
+    assert len(places) == max(0, wanted + surge - len(active_pods(pods)))
     assert not taken & {place.index for place in places}
     free = [index for index in range(20) if index not in taken]
     assert [place.index for place in places] == free[: len(places)]
     assert all(place.is_surge is (place.index >= wanted) for place in places)
-    assert is_full(pods, wanted + surge) is (len(pods) == wanted + surge and len(living(pods)) == len(pods))
+    assert is_complete(pods, wanted + surge) is (len(pods) == wanted + surge and len(active_pods(pods)) == len(pods))
 
 
 def with_two_of_one_index(life: Life, *, ready: int) -> None:

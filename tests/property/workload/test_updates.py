@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from grove_core.areas.workload.rolling_clique import roll_clique
+from grove_core.areas.workload.rolling_update.clique import clique_rollout_step
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
@@ -19,8 +19,8 @@ from grove_core.resources.api_names import TEMPLATE_HASH
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.template import UpdateStrategy
 from tests.property.workload.life import Life
-from tests.property.workload.rested import GROUP, held, rested, whys
 from tests.property.workload.sets import Json, clique_raw, set_raw
+from tests.property.workload.settled_sets import GROUP, held, rested, whys
 
 ONE: Final = set_raw(clique_raw("a", 1))
 SPARE: Final = set_raw(clique_raw("a", 3, minAvailable=2))
@@ -334,7 +334,7 @@ def test_wl214_an_old_pod_that_is_not_listed_yet_is_waited_for() -> None:
     clique = replace(life.clique("llm-0-a"), template_hash="bcdfghjklm")
     made = replace(life.pods("llm-0-a")[0], uid="", name="new", index=9, ready=False, template_hash="of-before")
     status = replace(clique.status, updating=True, update_hash="bcdfghjklm")
-    roll = roll_clique(replace(clique, status=status), [made])
+    roll = clique_rollout_step(replace(clique, status=status), [made])
     assert roll.absents == ()
     assert roll.runs
 

@@ -1,0 +1,98 @@
+"""What an update may not change (WL-150 to WL-156), and what it changes in vain (WL-184).
+
+Names, thresholds and membership are GT-101's.
+
+Cliques and scaling groups are compared by name: who comes or goes is reported once, elsewhere.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from grove_core.areas.workload.rules import Refuse, Warn
+from grove_core.resources.fields import shown
+from grove_core.resources.manifest import Manifest
+from grove_core.resources.manifest_paths import CLIQUES, GROUPS, TEMPLATE
+from grove_core.resources.template import EXPLICIT, IN_ORDER, CliqueTemplate, ResourceSharing, SetTemplate
+from grove_core.resources.violation import Violation
+
+_ORDERED: Final = frozenset({IN_ORDER, EXPLICIT})
+_MOST_QUOTED: Final = 10
+
+
+def change_violations(old: Manifest, new: Manifest) -> Iterator[Violation]:
+    """WL-150 to WL-156: fields of what is in both."""
+    before, after = old.spec.template, new.spec.template
+    if before.clique_startup_type != after.clique_startup_type:
+        facts = {"before": before.clique_startup_type}
+        yield Violation(
+            f"{TEMPLATE}.cliqueStartupType", after.clique_startup_type, Refuse.STARTUP_TYPE_IMMUTABLE, facts
+        )
+    yield from _order(before, after)
+    claims = before.resource_claim_templates
+    if claims != after.resource_claim_templates:
+        path = f"{TEMPLATE}.resourceClaimTemplates"
+        facts = {"before": _texts(tuple(claim.name for claim in claims))}
+        yield Violation(path, after.resource_claim_templates, Refuse.CLAIM_TEMPLATES_IMMUTABLE, facts)
+    yield from _sharing(before.resource_sharing, after.resource_sharing, TEMPLATE)
+    held = {clique.name: index for index, clique in enumerate(before.cliques)}
+    for index, clique in enumerate(after.cliques):
+        if clique.name in held:
+            was = held[clique.name]
+            yield from _clique(before.cliques[was], clique, f"{CLIQUES}[{index}]")
+            schedulers = (old.pods[was].scheduler_name, new.pods[index].scheduler_name)
+            if schedulers[0] != schedulers[1]:
+                path, facts = f"{CLIQUES}[{index}].spec.podSpec.schedulerName", {"before": shown(schedulers[0])}
+                yield Violation(path, schedulers[1], Refuse.SCHEDULER_IMMUTABLE, facts)
+    groups = {group.name: group for group in before.pod_clique_scaling_groups}
+    for index, group in enumerate(after.pod_clique_scaling_groups):
+        if group.name in groups:
+            yield from _sharing(groups[group.name].resource_sharing, group.resource_sharing, f"{GROUPS}[{index}]")
+
+
+def change_warnings(old: Manifest, new: Manifest) -> Iterator[Violation]:
+    """Counts that an update may change and that reach nothing that runs already (WL-184)."""
+    cliques = {clique.name: clique.spec.replicas for clique in old.spec.template.cliques}
+    for index, clique in enumerate(new.spec.template.cliques):
+        before = cliques.get(clique.name, clique.spec.replicas)
+        if before != clique.spec.replicas:
+            path = f"{CLIQUES}[{index}].spec.replicas"
+            yield Violation(path, clique.spec.replicas, Warn.REPLICAS_UNUSED, {"before": before})
+    groups = {group.name: group.replicas for group in old.spec.template.pod_clique_scaling_groups}
+    for index, group in enumerate(new.spec.template.pod_clique_scaling_groups):
+        before = groups.get(group.name, group.replicas)
+        if before != group.replicas:
+            yield Violation(f"{GROUPS}[{index}].replicas", group.replicas, Warn.REPLICAS_UNUSED, {"before": before})
+
+
+def _clique(before: CliqueTemplate, after: CliqueTemplate, path: str) -> Iterator[Violation]:
+    was, now = before.spec, after.spec
+    if was.role_name != now.role_name:
+        facts = {"before": shown(was.role_name)}
+        yield Violation(f"{path}.spec.roleName", now.role_name, Refuse.ROLE_IMMUTABLE, facts)
+    if was.starts_after != now.starts_after:
+        facts = {"before": _texts(was.starts_after)}
+        yield Violation(f"{path}.spec.startsAfter", _texts(now.starts_after), Refuse.STARTS_AFTER_IMMUTABLE, facts)
+    yield from _sharing(before.resource_sharing, after.resource_sharing, path)
+
+
+def _sharing(before: tuple[ResourceSharing, ...], after: tuple[ResourceSharing, ...], path: str) -> Iterator[Violation]:
+    if before != after:
+        facts = {"before": _texts(tuple(entry.name for entry in before))}
+        yield Violation(f"{path}.resourceSharing", after, Refuse.SHARING_IMMUTABLE, facts)
+
+
+def _order(before: SetTemplate, after: SetTemplate) -> Iterator[Violation]:
+    """The order counts where cliques start by it; of those that stay, should some come or go."""
+    if before.clique_startup_type not in _ORDERED:
+        return
+    held, kept = ({clique.name: None for clique in template.cliques} for template in (before, after))
+    was = tuple(name for name in held if name in kept)
+    now = tuple(name for name in kept if name in held)
+    if was != now:
+        yield Violation(CLIQUES, _texts(now), Refuse.CLIQUE_ORDER_IMMUTABLE, {"before": _texts(was)})
+
+
+def _texts(names: tuple[str, ...]) -> str:
+    """Names in their own order, the first ten."""
+    more = f" and {len(names) - _MOST_QUOTED} more" if len(names) > _MOST_QUOTED else ""
+    return (", ".join(names[:_MOST_QUOTED]) or "none") + more

@@ -1,0 +1,185 @@
+"""Names that others are made of: whether everything a set becomes can be named (WL-106, WL-109 to WL-115).
+
+One fault is reported once: a name of the set that is too long by itself, else names that are too long together, else
+the longest name derived from them.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from grove_core.areas.workload.rules import Refuse
+from grove_core.kernel.reasons import Fact
+from grove_core.resources.fields import shown
+from grove_core.resources.manifest import Manifest
+from grove_core.resources.manifest_paths import CLIQUES, GROUPS, TEMPLATE
+from grove_core.resources.name_syntax import LONGEST_LABEL, is_dns_label, is_dns_subdomain
+from grove_core.resources.names import (
+    claim_name,
+    member_clique_name,
+    pod_hostname,
+    role_label,
+    scaled_gang_name,
+    scaling_group_name,
+    standalone_clique_name,
+)
+from grove_core.resources.template import PER_REPLICA, CliqueTemplate, GroupTemplate, ResourceSharing, most_replicas
+from grove_core.resources.violation import Violation
+
+MAX_COMBINED_NAME: Final = 45
+"""What the existing operator leaves for the names of set, group and clique."""
+_LONGEST_QUOTED: Final = 100
+_INSIDE: Final = re.compile(r"-(?=([0-9]{1,10})-)")
+
+
+class _Owner(NamedTuple):
+    """What a shared claim is named after, and the largest index of those that share it."""
+
+    name: str
+    last: int
+    entries: tuple[ResourceSharing, ...]
+    path: str
+
+
+def name_length_violations(manifest: Manifest) -> Iterator[Violation]:
+    """WL-110 and WL-111, the field's own rule; nothing where the set's name alone is too long (WL-112)."""
+    name, spec = manifest.name, manifest.spec
+    if not name or _role_excess(name) > 0:
+        return
+    homes = spec.template.groups_by_clique
+    for index, clique in enumerate(spec.template.cliques):
+        excess = len(name) + len(clique.name) - MAX_COMBINED_NAME
+        if clique.name not in homes and excess > 0:
+            facts: dict[str, Fact] = {"excess": excess, "most": MAX_COMBINED_NAME}
+            yield Violation(f"{CLIQUES}[{index}].name", clique.name, Refuse.STANDALONE_NAMES_TOO_LONG, facts)
+    for index, group in enumerate(spec.template.pod_clique_scaling_groups):
+        for position, member in enumerate(group.clique_names):
+            excess = len(name) + len(group.name) + len(member) - MAX_COMBINED_NAME
+            if excess > 0:
+                facts = {"excess": excess, "most": MAX_COMBINED_NAME, "group": _quoted(group.name)}
+                path = f"{GROUPS}[{index}].cliqueNames[{position}]"
+                yield Violation(path, member, Refuse.MEMBER_NAMES_TOO_LONG, facts)
+
+
+def derived_name_violations(manifest: Manifest) -> Iterator[Violation]:
+    """WL-106, WL-109 and WL-112 to WL-115: what the field's rule leaves open."""
+    yield from _hosts(manifest)
+    if not manifest.name:
+        return
+    if _role_excess(manifest.name) > 0:
+        yield _too_long("metadata.name", manifest.name, "label of the Role", role_label(manifest.name))
+        return
+    last = max(manifest.spec.replicas, 1) - 1
+    template = manifest.spec.template
+    yield from _claims(_Owner(manifest.name, last, template.resource_sharing, TEMPLATE))
+    homes = template.groups_by_clique
+    for index, clique in enumerate(template.cliques):
+        yield from _of_clique(manifest, last, clique, f"{CLIQUES}[{index}]", homes.get(clique.name))
+    for index, group in enumerate(template.pod_clique_scaling_groups):
+        yield from _of_group(manifest, last, group, f"{GROUPS}[{index}]")
+    yield from _collisions(manifest, homes)
+
+
+def _role_excess(set_name: str) -> int:
+    """By how much the set's name alone is too long.
+
+    The label of the Role is the longest name made of it: those of Services and PodGangs add an index of at most ten
+    digits, that of the Secret fewer characters still.
+    """
+    return len(role_label(set_name)) - LONGEST_LABEL
+
+
+def _hosts(manifest: Manifest) -> Iterator[Violation]:
+    if is_dns_subdomain(manifest.name) and ("." in manifest.name or manifest.name[0].isdigit()):
+        yield Violation("metadata.name", manifest.name, Refuse.SET_NAME_UNFIT_FOR_SERVICES, {})
+    template = manifest.spec.template
+    named = (
+        *((f"{CLIQUES}[{index}].name", clique.name) for index, clique in enumerate(template.cliques)),
+        *((f"{GROUPS}[{index}].name", group.name) for index, group in enumerate(template.pod_clique_scaling_groups)),
+    )
+    for path, name in named:
+        if "." in name and is_dns_subdomain(name):
+            yield Violation(path, name, Refuse.PART_NAME_UNFIT_FOR_HOSTS, {})
+
+
+def _of_clique(
+    manifest: Manifest, last: int, clique: CliqueTemplate, path: str, home: GroupTemplate | None
+) -> Iterator[Violation]:
+    """The pods of a clique and the claims they share, by their longest names."""
+    together = len(manifest.name) + len(clique.name) + (len(home.name) if home is not None else 0)
+    if together > MAX_COMBINED_NAME:
+        return
+    last_pod = most_replicas(clique.spec.replicas, clique.spec.auto_scaling_config) - 1
+    if home is None:
+        name = standalone_clique_name(manifest.name, last, clique.name)
+    else:
+        group_name = scaling_group_name(manifest.name, last, home.name)
+        name = member_clique_name(group_name, most_replicas(home.replicas, home.scale_config) - 1, clique.name)
+    host = pod_hostname(name, last_pod)
+    if len(host) > LONGEST_LABEL:
+        yield _too_long(f"{path}.name", clique.name, "host name of a pod", host)
+    else:
+        yield from _claims(_Owner(name, last_pod, clique.resource_sharing, path))
+
+
+def _of_group(manifest: Manifest, last: int, group: GroupTemplate, path: str) -> Iterator[Violation]:
+    """The objects of a scaling group by their longest names: itself, its gangs and its claims."""
+    name = scaling_group_name(manifest.name, last, group.name)
+    most = most_replicas(group.replicas, group.scale_config)
+    derived = "PodCliqueScalingGroup"
+    longest = name
+    if most > group.min_available > 0:
+        derived, longest = "PodGang", scaled_gang_name(name, most - group.min_available - 1)
+    members = max((len(member) for member in group.clique_names), default=0)
+    if members and len(manifest.name) + len(group.name) + members > MAX_COMBINED_NAME:
+        return
+    if len(longest) > LONGEST_LABEL:
+        yield _too_long(f"{path}.name", group.name, derived, longest)
+    else:
+        yield from _claims(_Owner(name, most - 1, group.resource_sharing, path))
+
+
+def _claims(owner: _Owner) -> Iterator[Violation]:
+    for index, entry in enumerate(owner.entries):
+        path = f"{owner.path}.resourceSharing[{index}].name"
+        name = claim_name(owner.name, owner.last if entry.scope == PER_REPLICA else None, entry.name)
+        if len(name) > LONGEST_LABEL:
+            yield _too_long(path, entry.name, "ResourceClaim", name)
+        elif entry.name and not is_dns_label(entry.name):
+            yield Violation(path, entry.name, Refuse.CLAIM_NAME_INVALID, {"name": _quoted(name)})
+
+
+def _collisions(manifest: Manifest, homes: dict[str, GroupTemplate]) -> Iterator[Violation]:
+    """Two objects of one kind and name within a set."""
+    template = manifest.spec.template
+    scaling = {clique.name for clique in template.cliques if clique.spec.auto_scaling_config is not None} - homes.keys()
+    for index, group in enumerate(template.pod_clique_scaling_groups):
+        if group.scale_config is not None and group.name in scaling:
+            yield Violation(f"{GROUPS}[{index}].name", group.name, Refuse.AUTOSCALERS_COLLIDE, {})
+    for index, clique in enumerate(template.cliques):
+        # Longer names are refused anyhow, and only short ones are cheap to take apart at every place.
+        if clique.name in homes or len(clique.name) > MAX_COMBINED_NAME:
+            continue
+        for match in _INSIDE.finditer(clique.name):
+            digits = match[1]
+            replica, member = int(digits), clique.name[match.end() + len(digits) + 1 :]
+            home = homes.get(member)
+            if home is None or (home.name, str(replica)) != (clique.name[: match.start()], digits):
+                continue
+            if replica < most_replicas(home.replicas, home.scale_config):
+                facts: dict[str, Fact] = {"replica": replica, "group": home.name, "clique": member}
+                yield Violation(f"{CLIQUES}[{index}].name", clique.name, Refuse.CLIQUES_COLLIDE, facts)
+
+
+def _too_long(path: str, got: str, derived: str, name: str) -> Violation:
+    facts: dict[str, Fact] = {
+        "excess": len(name) - LONGEST_LABEL,
+        "derived": derived,
+        "name": _quoted(name),
+        "most": LONGEST_LABEL,
+    }
+    return Violation(path, got, Refuse.DERIVED_NAME_TOO_LONG, facts)
+
+
+def _quoted(name: str) -> str:
+    return name if len(name) <= _LONGEST_QUOTED else shown(name)

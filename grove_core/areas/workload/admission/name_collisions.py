@@ -1,0 +1,201 @@
+"""Names that two sets of one namespace would both give to an object (WL-117).
+
+A derived name is a row of words with indices in between: ``a-0-1-leader`` is clique ``1-leader`` of set ``a``, and also
+clique ``leader`` of set ``a-0``. Rows are compared as patterns, so the work does not grow with any number of replicas.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple, TypeAlias
+
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.domain_sharing import SharingScope, effective_annotations, scope_of
+from grove_core.resources.manifest import Manifest
+from grove_core.resources.names import index_from
+from grove_core.resources.template import PER_REPLICA, CliqueTemplate, GroupTemplate, ResourceSharing, most_replicas
+
+Word: TypeAlias = str | int
+"""A word as it stands there, or how many indices may stand there."""
+
+_ALL: Final = "all"
+
+
+class NamePattern(NamedTuple):
+    """The names of some objects of one kind."""
+
+    kind: str
+    words: tuple[Word, ...]
+
+
+class NameCollision(NamedTuple):
+    """An object that another set of the namespace has or would have too; the first one of its kind."""
+
+    kind: str
+    name: str
+    other: str
+
+
+@dataclass(frozen=True, slots=True)
+class UsedNames:
+    """Who else uses names.
+
+    Attributes:
+        patterns: namespace and words of a set's name -> the names it uses.
+        below: namespace and words -> the sets whose names go on from there with an index.
+    """
+
+    patterns: Mapping[tuple[str, tuple[str, ...]], tuple[NamePattern, ...]]
+    below: Mapping[tuple[str, tuple[str, ...]], tuple[tuple[str, ...], ...]]
+
+    def collisions(self, manifest: Manifest) -> Iterator[NameCollision]:
+        """One collision for each kind and other set; sets of the same name are the same set.
+
+        Cost: linear in what this set and those whose names begin with its name, or it with theirs, are made of.
+        """
+        if not manifest.name:
+            return
+        namespace, words = manifest.namespace or "default", tuple(manifest.name.split("-"))
+        above = (words[:end] for end in _ends(words))
+        ours = tuple(_patterns_of(manifest))
+        for other in (*above, *self.below.get((namespace, words), ())):
+            theirs = self.patterns.get((namespace, other), ())
+            first: dict[str, str] = {}
+            for kind, name in _common(ours, theirs):
+                first[kind] = min(name, first.get(kind, name))
+            yield from (NameCollision(kind, name, "-".join(other)) for kind, name in sorted(first.items()))
+
+
+def used_names_of(sets: Iterable[Manifest], held: Iterable[tuple[str, str, str, str]]) -> UsedNames:
+    """An index of the names that sets would use, and that objects have already. Linear in both.
+
+    Args:
+        sets: as admission reads them, defaults included.
+        held: of each object the namespace, the name of its set, its kind and its name.
+    """
+    found: dict[tuple[str, tuple[str, ...]], list[NamePattern]] = defaultdict(list)
+    for manifest in sets:
+        if manifest.name:
+            key = (manifest.namespace or "default", tuple(manifest.name.split("-")))
+            found[key].extend(_patterns_of(manifest))
+    for namespace, owner, kind, name in held:
+        found[namespace, tuple(owner.split("-"))].append(NamePattern(kind, tuple(name.split("-"))))
+    below: dict[tuple[str, tuple[str, ...]], list[tuple[str, ...]]] = defaultdict(list)
+    for namespace, words in found:
+        for end in _ends(words):
+            below[namespace, words[:end]].append(words)
+    return UsedNames(
+        {key: tuple(patterns) for key, patterns in found.items()},
+        {key: tuple(sorted(longer)) for key, longer in below.items()},
+    )
+
+
+def _patterns_of(manifest: Manifest) -> Iterator[NamePattern]:
+    template = manifest.spec.template
+    base: tuple[Word, ...] = tuple(manifest.name.split("-"))
+    replica = (*base, max(manifest.spec.replicas, 1))
+    yield NamePattern("PodGang", replica)
+    yield NamePattern("Service", replica)
+    yield from _claims(base, max(manifest.spec.replicas, 1), template.resource_sharing)
+    yield from _shared_domains(manifest, replica)
+    cliques = {clique.name: clique for clique in template.cliques}
+    for clique in manifest.spec.standalone_cliques:
+        name = (*replica, *clique.name.split("-"))
+        yield from _of_clique(name, clique)
+        if clique.spec.auto_scaling_config is not None:
+            yield NamePattern("HorizontalPodAutoscaler", name)
+    for group in template.pod_clique_scaling_groups:
+        yield from _of_group((*replica, *group.name.split("-")), group, cliques)
+
+
+def _shared_domains(manifest: Manifest, replica: tuple[Word, ...]) -> Iterator[NamePattern]:
+    """The ComputeDomains that a set's cliques would share by annotation (MS-077)."""
+    template = manifest.spec.template
+    homes = template.groups_by_clique
+    found = set[tuple[Word, ...]]()
+    for clique in template.cliques:
+        group = homes.get(clique.name)
+        scope = scope_of(effective_annotations(manifest.annotations, clique, group))
+        of_group: tuple[Word, ...] = ()
+        if group is not None:
+            of_group = (*group.name.split("-"), most_replicas(group.replicas, group.scale_config))
+        if scope is SharingScope.REPLICA:
+            found.add(replica)
+        elif scope is SharingScope.CLIQUE:
+            found.add((*replica, *of_group, *clique.name.split("-")))
+        elif scope is not None and of_group:
+            found.add((*replica, *of_group))
+    yield from (NamePattern(DOMAIN_KIND, (*words, "cd")) for words in found)
+
+
+def _of_group(
+    name: tuple[Word, ...], group: GroupTemplate, cliques: Mapping[str, CliqueTemplate]
+) -> Iterator[NamePattern]:
+    most = most_replicas(group.replicas, group.scale_config)
+    yield NamePattern("PodCliqueScalingGroup", name)
+    if group.scale_config is not None:
+        yield NamePattern("HorizontalPodAutoscaler", name)
+    if most > group.min_available:
+        yield NamePattern("PodGang", (*name, most - group.min_available))
+    yield from _claims(name, most, group.resource_sharing)
+    for member in (cliques[short] for short in group.clique_names if short in cliques):
+        yield from _of_clique((*name, most, *member.name.split("-")), member)
+
+
+def _of_clique(name: tuple[Word, ...], clique: CliqueTemplate) -> Iterator[NamePattern]:
+    yield NamePattern("PodClique", name)
+    yield from _claims(
+        name, most_replicas(clique.spec.replicas, clique.spec.auto_scaling_config), clique.resource_sharing
+    )
+
+
+def _claims(owner: tuple[Word, ...], count: int, entries: Iterable[ResourceSharing]) -> Iterator[NamePattern]:
+    for entry in entries:
+        index = count if entry.scope == PER_REPLICA else _ALL
+        yield NamePattern("ResourceClaim", (*owner, index, *entry.name.split("-")))
+
+
+def _ends(words: tuple[str, ...]) -> Iterator[int]:
+    """Where the name of another set may end inside a name: before an index, or before the word for all replicas."""
+    return (end for end in range(1, len(words)) if words[end] == _ALL or index_from(words[end]) is not None)
+
+
+def _common(ours: Iterable[NamePattern], theirs: Iterable[NamePattern]) -> Iterator[tuple[str, str]]:
+    """Kind and name of what both lists would name, the lowest name of each pair of patterns."""
+    left, right = _by_places(ours), _by_places(theirs)
+    for shape in left.keys() & right.keys():
+        for places, own in left[shape].items():
+            for others, patterns in right[shape].items():
+                free = places | others
+                table: dict[tuple[Word, ...], list[NamePattern]] = defaultdict(list)
+                for pattern in patterns:
+                    table[_without(pattern, free)].append(pattern)
+                for one in own:
+                    met = (_shared_name(one, another) for another in table.get(_without(one, free), ()))
+                    yield from ((one.kind, name) for name in met if name)
+
+
+def _by_places(patterns: Iterable[NamePattern]) -> dict[tuple[str, ...], dict[frozenset[int], list[NamePattern]]]:
+    """Patterns by their kind and words with indices left open, then by where they leave one open themselves."""
+    found: dict[tuple[str, ...], dict[frozenset[int], list[NamePattern]]] = {}
+    for pattern in patterns:
+        words = ("#" if isinstance(word, int) or index_from(word) is not None else word for word in pattern.words)
+        places = frozenset(place for place, word in enumerate(pattern.words) if isinstance(word, int))
+        found.setdefault((pattern.kind, *words), {}).setdefault(places, []).append(pattern)
+    return found
+
+
+def _without(pattern: NamePattern, places: frozenset[int]) -> tuple[Word, ...]:
+    return tuple(word for place, word in enumerate(pattern.words) if place not in places)
+
+
+def _shared_name(one: NamePattern, another: NamePattern) -> str:
+    """The lowest name that both have; empty where there is none. Their words agree but for indices."""
+    words = []
+    for ours, theirs in zip(one.words, another.words, strict=True):
+        fixed = ours if isinstance(ours, str) else theirs
+        limit = ours if isinstance(ours, int) else theirs
+        if isinstance(fixed, str) and isinstance(limit, int) and int(fixed) >= limit:
+            return ""
+        words.append(fixed if isinstance(fixed, str) else "0")
+    return "-".join(words)

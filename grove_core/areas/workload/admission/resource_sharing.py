@@ -1,0 +1,91 @@
+"""Shared ResourceClaims and the templates they are made of (WL-140 to WL-149)."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from grove_core.areas.workload.rules import Refuse
+from grove_core.resources.manifest import Manifest
+from grove_core.resources.manifest_paths import CLIQUES, GROUPS, TEMPLATE
+from grove_core.resources.names import listed
+from grove_core.resources.template import SCOPES, ResourceSharing, SharingFilter
+from grove_core.resources.violation import Violation
+
+
+class _Sharers(NamedTuple):
+    """One list of ``resourceSharing``, at one of the three levels."""
+
+    path: str
+    entries: tuple[ResourceSharing, ...]
+    cliques: frozenset[str] | None
+    """Who may be named in the filter; None where there is no filter at this level."""
+    groups: frozenset[str] | None
+
+
+def resource_sharing_violations(manifest: Manifest) -> Iterator[Violation]:
+    """WL-140 to WL-149."""
+    inline: set[str] = set()
+    for index, template in enumerate(manifest.spec.template.resource_claim_templates):
+        path = f"{TEMPLATE}.resourceClaimTemplates[{index}]"
+        if not template.name:
+            yield Violation(f"{path}.name", template.name, Refuse.CLAIM_TEMPLATE_NAMELESS, {})
+        elif template.name in inline:
+            yield Violation(f"{path}.name", template.name, Refuse.CLAIM_TEMPLATE_REPEATED, {})
+        inline.add(template.name)
+        if not manifest.device_requests[index]:
+            yield Violation(f"{path}.templateSpec.spec.devices.requests", (), Refuse.CLAIM_TEMPLATE_EMPTY, {})
+    for sharers in _sharers_in(manifest):
+        yield from _entries(sharers, inline)
+
+
+def _sharers_in(manifest: Manifest) -> Iterator[_Sharers]:
+    """Every list of ``resourceSharing``: of the template, of its cliques, of its scaling groups.
+
+    Cost: linear; the sets of names are built once for the template and once for each group.
+    """
+    template = manifest.spec.template
+    cliques = frozenset(clique.name for clique in template.cliques)
+    groups = frozenset(group.name for group in template.pod_clique_scaling_groups)
+    yield _Sharers(f"{TEMPLATE}.resourceSharing", template.resource_sharing, cliques, groups)
+    for index, clique in enumerate(template.cliques):
+        yield _Sharers(f"{CLIQUES}[{index}].resourceSharing", clique.resource_sharing, None, None)
+    for index, group in enumerate(template.pod_clique_scaling_groups):
+        yield _Sharers(
+            f"{GROUPS}[{index}].resourceSharing", group.resource_sharing, frozenset(group.clique_names), None
+        )
+
+
+def _entries(sharers: _Sharers, inline: set[str]) -> Iterator[Violation]:
+    seen: set[str] = set()
+    for index, entry in enumerate(sharers.entries):
+        path = f"{sharers.path}[{index}]"
+        if not entry.name:
+            yield Violation(f"{path}.name", entry.name, Refuse.SHARING_NAMELESS, {})
+        elif entry.name in seen:
+            yield Violation(f"{path}.name", entry.name, Refuse.SHARING_REPEATED, {})
+        seen.add(entry.name)
+        if entry.namespace and entry.name in inline:
+            yield Violation(f"{path}.namespace", entry.namespace, Refuse.SHARING_NAMESPACE, {"name": entry.name})
+        if entry.scope not in SCOPES:
+            yield Violation(f"{path}.scope", entry.scope, Refuse.SCOPE_UNKNOWN, {"allowed": ", ".join(SCOPES)})
+        if entry.filter is not None:
+            yield from _filter(entry.filter, f"{path}.filter", sharers)
+
+
+def _filter(chosen: SharingFilter, path: str, sharers: _Sharers) -> Iterator[Violation]:
+    if sharers.cliques is None:
+        yield Violation(path, chosen.model_dump(exclude_unset=True), Refuse.FILTER_OUT_OF_PLACE, {})
+        return
+    cliques, groups = chosen.child_clique_names, chosen.child_scaling_group_names
+    if groups and sharers.groups is None:
+        yield Violation(f"{path}.childScalingGroupNames", groups, Refuse.FILTER_OUT_OF_PLACE, {})
+    elif not (cliques or groups):
+        yield Violation(path, chosen.model_dump(exclude_unset=True), Refuse.FILTER_EMPTY, {})
+    yield from _unknown(cliques, sharers.cliques, f"{path}.childCliqueNames")
+    yield from _unknown(groups, sharers.groups, f"{path}.childScalingGroupNames")
+
+
+def _unknown(names: tuple[str, ...], known: frozenset[str] | None, path: str) -> Iterator[Violation]:
+    strange = [index for index, name in enumerate(names) if known is not None and name not in known]
+    facts = {"known": listed(known or ())} if strange else {}
+    for index in strange:
+        yield Violation(f"{path}[{index}]", names[index], Refuse.FILTER_NAME_UNKNOWN, facts)

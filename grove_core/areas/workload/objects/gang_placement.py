@@ -1,0 +1,49 @@
+"""Where a gang is to be placed: constraints of its set, in the words of its topology (TP-020 to TP-024)."""
+
+from collections.abc import Iterator, Mapping
+
+from grove_core.areas.topology.verdicts import GangTopology
+from grove_core.areas.workload.template.expected_replicas import ExpectedClique, ExpectedGang
+from grove_core.resources.placement import NO_PACK, NO_PLACEMENT, Pack, PackedGroup, Placement
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.template import TopologyConstraint
+
+
+def placement_of(root: PodCliqueSet, part: ExpectedGang, placing: GangTopology) -> Placement:
+    """What the scheduler is told of one gang; nothing where no topology applies. Linear in its cliques.
+
+    Args:
+        root: its set.
+        part: the gang.
+        placing: with a key for each domain that the set asks for.
+    """
+    if not placing.topology:
+        return NO_PLACEMENT
+    template, keys = root.spec.template, placing.keys
+    own = (_of_home(part.cliques[0]) if part.group else None) or template.topology_constraint
+    packs = ((clique.name, _pack(clique.template.topology_constraint, keys)) for clique in part.cliques)
+    return Placement(
+        placing.topology,
+        _pack(own, keys),
+        tuple(sorted((name, pack) for name, pack in packs if pack != NO_PACK)),
+        () if part.group else tuple(sorted(_together(part, keys))),
+    )
+
+
+def _together(part: ExpectedGang, keys: Mapping[str, str]) -> Iterator[PackedGroup]:
+    """The replicas of scaling groups that are part of a base gang, as far as their group has a constraint (TP-022)."""
+    members: dict[tuple[str, int], list[ExpectedClique]] = {}
+    for clique in part.cliques:
+        if _of_home(clique) is not None:
+            members.setdefault((clique.group, clique.group_replica), []).append(clique)
+    for (group, replica), cliques in members.items():
+        yield PackedGroup(f"{group}-{replica}", tuple(one.name for one in cliques), _pack(_of_home(cliques[0]), keys))
+
+
+def _of_home(clique: ExpectedClique) -> TopologyConstraint | None:
+    return clique.group_template.topology_constraint if clique.group_template is not None else None
+
+
+def _pack(constraint: TopologyConstraint | None, keys: Mapping[str, str]) -> Pack:
+    required, preferred = constraint.domains if constraint is not None else ("", "")
+    return Pack(keys.get(required, ""), keys.get(preferred, ""))

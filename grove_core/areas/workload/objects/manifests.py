@@ -1,0 +1,55 @@
+"""The wish for an object that a set consists of, and the labels of a PodClique (WL-030 to WL-033)."""
+
+from collections.abc import Callable, Iterable
+from typing import Final, NamedTuple
+
+from grove_core.areas.workload.template.expected_replicas import ExpectedClique
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.wants import Present
+from grove_core.resources.api_names import BASE_GANG, GROUP, GROUP_REPLICA, POD_GANG, TEMPLATE_HASH
+from grove_core.resources.labels import labels_of, labels_of_replica
+from grove_core.resources.new_object import Body, NewObject
+
+_OF_PLACE: Final = frozenset((*GROUP, *GROUP_REPLICA, BASE_GANG))  # scaling groups and gates go by them
+
+
+class LazyManifest(NamedTuple):
+    """An object by kind and name; its manifest is made only where there is no such object, and mostly there is.
+
+    Attributes:
+        spec: that of the manifest, where it can be had for less.
+    """
+
+    kind: str
+    name: str
+    make: Callable[[], Present]
+    spec: Callable[[], FrozenMap] | None = None
+
+
+def wanted_object(blank: NewObject, body: Body, because: Iterable[Reason], *, is_foundation: bool = False) -> Present:
+    """The wish for an object: the blank filled with what is its kind's own."""
+    return Present(blank.ref, blank.filled(body), tuple(because), is_foundation=is_foundation)
+
+
+def labels_of_clique(set_name: str, part: ExpectedClique, template_hash: str) -> dict[str, str]:
+    """The labels of a PodClique: the template's, overlaid by Grove's (WL-032)."""
+    return with_grove_labels(part.template.labels, set_name, part, template_hash)
+
+
+def with_grove_labels(labels: FrozenMap, set_name: str, part: ExpectedClique, template_hash: str) -> dict[str, str]:
+    """Labels of a PodClique or its pods with what Grove says in them, and nothing else in its name (WL-032)."""
+    own = {str(key): str(text) for key, text in labels.items() if key not in _OF_PLACE}
+    return own | _groves_labels(set_name, part, template_hash)
+
+
+def _groves_labels(set_name: str, part: ExpectedClique, template_hash: str) -> dict[str, str]:
+    labels = labels_of(set_name, part.name, "pcsg-podclique" if part.group else "pcs-podclique")
+    labels |= labels_of_replica(part.replica)
+    labels |= {POD_GANG: part.gang, TEMPLATE_HASH: template_hash}
+    if part.group:
+        labels |= dict.fromkeys(GROUP, part.group)
+        labels |= dict.fromkeys(GROUP_REPLICA, str(part.group_replica))
+    if part.base_gang:
+        labels[BASE_GANG] = part.base_gang
+    return labels

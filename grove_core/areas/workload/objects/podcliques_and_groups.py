@@ -1,0 +1,192 @@
+"""Manifests of PodCliques and scaling groups."""
+
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
+
+from grove_core.areas.workload.objects.autoscalers import autoscaling_bounds
+from grove_core.areas.workload.objects.manifests import labels_of_clique, wanted_object
+from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.template.expected_replicas import ExpectedClique, ExpectedGroup
+from grove_core.areas.workload.template.revision import TemplateRevision, wanted_annotations, wanted_pod_spec
+from grove_core.areas.workload.template.startup_parents import StartupParents
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
+from grove_core.kernel.wants import Present
+from grove_core.resources.api_names import (
+    CLIQUE_FINALIZER,
+    DOMAIN_TEMPLATE,
+    GROUP_FINALIZER,
+    GROVE,
+    PREFIX,
+    TEMPLATE_HASH,
+)
+from grove_core.resources.domain_sharing import MNNVL_ANNOTATIONS as MNNVL_KEYS
+from grove_core.resources.domain_sharing import shared_claim_entry
+from grove_core.resources.labels import labels_of, labels_of_replica
+from grove_core.resources.merge_patch import changed_fields, changed_texts, replacement_patch
+from grove_core.resources.new_object import NewObject
+from grove_core.resources.pod import Pod
+from grove_core.resources.pod_spec_edits import with_gpu_claim
+from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+
+
+class MnnvlAnnotations(NamedTuple):
+    """What a new PodClique says of MNNVL.
+
+    Attributes:
+        template: the ResourceClaimTemplate of its ComputeDomain; empty where it joins none (MN-020).
+        said: annotations that its set or group hand on (MS-010, MS-011).
+    """
+
+    template: str = ""
+    said: FrozenMap = EMPTY
+
+
+NO_MNNVL: Final = MnnvlAnnotations()
+
+
+def podclique_for(
+    root: PodCliqueSet,
+    owner: PodCliqueSet | ScalingGroup,
+    part: ExpectedClique,
+    ordering: StartupParents,
+    revision: TemplateRevision,
+    joined: MnnvlAnnotations = NO_MNNVL,
+) -> Present:
+    """A PodClique of the set, or of one of its scaling groups (WL-013, WL-015).
+
+    Args:
+        root: the set.
+        owner: it, or the scaling group.
+        part: as the template has it.
+        ordering, revision: of the set.
+        joined: what it says of MNNVL.
+    """
+    template, spec = part.template, part.template.spec
+    body: dict[str, Any] = {
+        "roleName": spec.role_name,
+        "podSpec": wanted_pod_spec(part, root.spec.template.priority_class_name),
+        "replicas": spec.replicas,
+        "minAvailable": template.min_available,
+    }
+    parents = ordering.parents_of(part)
+    if parents:
+        body["startsAfter"] = [name for name, _ in parents]
+    if spec.auto_scaling_config is not None:
+        body["autoScalingConfig"] = autoscaling_bounds(spec.auto_scaling_config, spec.replicas)
+    blank = NewObject(
+        api_version=GROVE,
+        kind="PodClique",
+        name=part.name,
+        owner=owner,
+        labels=labels_of_clique(root.ref.name, part, revision.hash_of(part)),
+        annotations=_joining(FrozenMap({**wanted_annotations(part), **joined.said}), joined.template),
+        finalizer=CLIQUE_FINALIZER,
+    )
+    if part.surplus:
+        because = Why.SURGE_REPLICA.because(owner.ref, replica=part.group_replica, group=part.group)
+    elif part.group:
+        because = Why.CLIQUE_OF_GROUP_REPLICA.because(
+            owner.ref, replica=part.group_replica, group=part.group, clique=template.name
+        )
+    else:
+        because = Why.CLIQUE_OF_REPLICA.because(owner.ref, replica=part.replica, clique=template.name)
+    return wanted_object(blank, {"spec": body}, (because,))
+
+
+def changes_of_podclique(
+    clique: PodClique, part: ExpectedClique, revision: TemplateRevision, pods: Iterable[Pod]
+) -> FrozenMap:
+    """What a clique of the present template should say otherwise, and its pods do not depend on; empty where nothing.
+
+    Its autoscaler's bounds (WL-025), and a template hash that somebody took away (WL-211).
+    """
+    fields: dict[str, Json] = {}
+    if not clique.template_hash:
+        lost = revision.lost_hash(clique, part, pods)
+        fields["metadata"] = FrozenMap({"labels": FrozenMap({TEMPLATE_HASH: lost})})
+    scaling = part.template.spec.auto_scaling_config
+    if part.group:
+        return FrozenMap(fields)
+    bounds = freeze(autoscaling_bounds(scaling, part.template.spec.replicas)) if scaling is not None else None
+    differs = _anew(bounds, clique.auto_scaling) if isinstance(bounds, FrozenMap) else bounds
+    if differs or (differs is None and clique.auto_scaling):
+        fields["spec"] = FrozenMap({"autoScalingConfig": differs})
+    return FrozenMap(fields)
+
+
+def _anew(bounds: FrozenMap, stored: FrozenMap) -> FrozenMap:
+    """What of the bounds differs, and what the template has no more of as null: no server fills in any (WL-025)."""
+    return FrozenMap({**changed_fields(bounds, stored), **{key: None for key in stored if key not in bounds}})
+
+
+def changes_of_scaling_group(group: ScalingGroup, part: ExpectedGroup) -> FrozenMap:
+    """What a scaling group should say otherwise: the annotations of its template (WL-025); empty where nothing."""
+    annotations = changed_texts(_of_group(part), group.annotations)
+    return FrozenMap({"metadata": FrozenMap({"annotations": annotations})}) if annotations else EMPTY
+
+
+def template_update_fields(
+    root: PodCliqueSet, clique: PodClique, part: ExpectedClique, revision: TemplateRevision
+) -> FrozenMap:
+    """The fields that make a stored PodClique one of the present template; null takes a field away (WL-213)."""
+    labels = FrozenMap(labels_of_clique(root.ref.name, part, revision.hash_of(part)))
+    wanted_spec, claim = (
+        wanted_pod_spec(part, root.spec.template.priority_class_name),
+        shared_claim_entry(clique.pod_spec),
+    )
+    wanted_spec = wanted_spec if claim is None else with_gpu_claim(wanted_spec, claim)  # MS-034
+    pod_spec = replacement_patch(wanted_spec, clique.pod_spec)
+    annotations = FrozenMap({key: text for key, text in wanted_annotations(part).items() if key not in MNNVL_KEYS})
+    metadata = {
+        "labels": _replacing_texts(labels, clique.labels),
+        "annotations": _replacing_texts(annotations, clique.annotations),
+    }
+    fields = {"metadata": FrozenMap({key: texts for key, texts in metadata.items() if texts})}
+    return FrozenMap(fields | ({"spec": FrozenMap({"podSpec": pod_spec})} if pod_spec else {}))
+
+
+def _replacing_texts(wanted_object: FrozenMap, stored: FrozenMap) -> FrozenMap:
+    """As the template has them; what other areas of Grove have written beside it stays."""
+    kept = {key: text for key, text in stored.items() if key.startswith(PREFIX) and key not in wanted_object}
+    return replacement_patch(FrozenMap({**kept, **wanted_object}), stored)
+
+
+def _of_group(part: ExpectedGroup) -> FrozenMap:
+    """The annotations that a scaling group has from its template."""
+    return FrozenMap({key: text for key, text in part.template.annotations.items() if key != DOMAIN_TEMPLATE})
+
+
+def claim_template_of_group(owner: PodCliqueSet | ScalingGroup) -> str:
+    """The ResourceClaimTemplate that a scaling group names, which its cliques name too, letter by letter (MN-025)."""
+    return str(owner.annotations.get(DOMAIN_TEMPLATE, "")) if isinstance(owner, ScalingGroup) else ""
+
+
+def _joining(annotations: FrozenMap, joined: str) -> FrozenMap:
+    """The annotations of what joins a ComputeDomain, if it does (MN-020)."""
+    return FrozenMap({**annotations, DOMAIN_TEMPLATE: joined}) if joined else annotations
+
+
+def scaling_group_for(root: PodCliqueSet, part: ExpectedGroup, joined: str = "") -> Present:
+    """A PodCliqueScalingGroup of one replica of the set (WL-014); ``joined`` as for a PodClique."""
+    template = part.template
+    spec = {
+        "replicas": template.replicas,
+        "minAvailable": template.min_available,
+        "cliqueNames": list(template.clique_names),
+    }
+    blank = NewObject(
+        api_version=GROVE,
+        kind=GROUP_KIND,
+        name=part.name,
+        owner=root,
+        labels={
+            **labels_of(root.ref.name, part.name, "pcs-podcliquescalinggroup"),
+            **labels_of_replica(part.replica),
+        },
+        annotations=_joining(_of_group(part), joined),
+        finalizer=GROUP_FINALIZER,
+    )
+    because = Why.GROUP_OF_REPLICA.because(root.ref, replica=part.replica, group=template.name)
+    return wanted_object(blank, {"spec": spec}, (because,))

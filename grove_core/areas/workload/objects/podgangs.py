@@ -1,0 +1,159 @@
+"""Manifests of PodGangs: which cliques the scheduler places as one, and which of their pods exist."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from grove_core.areas.workload.objects.manifests import wanted_object
+from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.template.expected_replicas import ExpectedClique, ExpectedGang
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.wants import Applied, Present
+from grove_core.resources.api_names import COMPONENT, PREFIX, SCHEDULER, SCHEDULER_NAME, TOPOLOGY_NAME
+from grove_core.resources.labels import labels_of_set
+from grove_core.resources.merge_patch import changed_texts, replacement_patch
+from grove_core.resources.new_object import NewObject
+from grove_core.resources.placement import NO_PLACEMENT, Placement
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podgang import PodGang, PodGroup
+
+_DEFAULT_SCHEDULER: Final = "default-scheduler"
+
+
+class PlacementChange(NamedTuple):
+    """Where a gang is to be put instead, and why."""
+
+    to: Placement
+    because: Reason
+
+
+def podgang_for(
+    root: PodCliqueSet, part: ExpectedGang, pods: Mapping[str, Sequence[str]], placement: Placement = NO_PLACEMENT
+) -> Present:
+    """A PodGang (WL-016, WL-017, TP-020 to TP-024).
+
+    Args:
+        root: its set; labels and annotations that are not Grove's are mirrored.
+        part: the gang.
+        pods: name of a clique -> names of its pods that carry the gang's label and are not being deleted, sorted.
+        placement: where the scheduler is to put it.
+    """
+    template = root.spec.template
+    spec: dict[str, Any] = {"podgroups": _pod_groups(root, part, pods, placement), **placement.spec_fields}
+    if template.priority_class_name:
+        spec["priorityClassName"] = template.priority_class_name
+    blank = NewObject(
+        api_version=SCHEDULER,
+        kind="PodGang",
+        name=part.name,
+        owner=root,
+        labels=_labels_of(root, part),
+        annotations=FrozenMap({**_foreign(root.annotations), **_annotation(placement)}),
+    )
+    if part.group:
+        because = Why.SCALED_GANG.because(root.ref, replica=part.group_replica, group=part.group)
+    else:
+        because = Why.BASE_GANG.because(root.ref, replica=part.replica, cliques=len(part.cliques))
+    return wanted_object(blank, {"spec": spec}, (because,))
+
+
+def changes_of_podgang(
+    root: PodCliqueSet,
+    gang: PodGang,
+    part: ExpectedGang,
+    pods: Mapping[str, Sequence[str]],
+    move: PlacementChange | None = None,
+) -> Applied | None:
+    """What an existing gang should say otherwise; None where nothing (WL-023, WL-026, TP-025).
+
+    Args:
+        root, part, pods: as for a new one.
+        gang: as it is.
+        move: where it is to be put instead; None where that is not to change.
+    """
+    placement = move.to if move is not None else gang.placement
+    wanted_groups = tuple(
+        PodGroup(clique.name, _least(clique), tuple(pods.get(clique.name, ()))) for clique in part.cliques
+    )
+    because: list[Reason] = []
+    fields: dict[str, Json] = {}
+    spec: dict[str, Json] = {}
+    if move is not None:
+        because.append(move.because)
+        spec |= dict(replacement_patch(FrozenMap(placement.spec_fields), FrozenMap(gang.placement.spec_fields)))
+    if gang.groups != wanted_groups:
+        because.append(Why.GANG_FOLLOWS_PODS.because(gang.ref, pods=sum(len(group.pods) for group in wanted_groups)))
+    if move is not None or gang.groups != wanted_groups:
+        spec["podgroups"] = freeze(_pod_groups(root, part, pods, placement))
+    priority = root.spec.template.priority_class_name
+    if gang.priority != priority:
+        spec["priorityClassName"] = priority or None
+    if spec:
+        fields["spec"] = FrozenMap(spec)
+    metadata = {
+        key: change
+        for key, mirrored, stored in (
+            ("labels", _labels_under(root, part), gang.labels),
+            ("annotations", _foreign(root.annotations), gang.annotations),
+        )
+        if (change := changed_texts(mirrored, stored))
+    }
+    follows = bool(metadata) or "priorityClassName" in spec
+    if placement.topology != gang.placement.topology:
+        metadata["annotations"] = FrozenMap({**metadata.get("annotations", EMPTY), **_annotation(placement)})
+    if metadata:
+        fields["metadata"] = FrozenMap(metadata)
+    if not fields:
+        return None
+    if follows:
+        because.append(Why.GANG_FOLLOWS_SET.because(gang.ref))
+    return Applied(gang.ref, gang.guard, FrozenMap(fields), tuple(because))
+
+
+def _annotation(placement: Placement) -> dict[str, str]:
+    return {TOPOLOGY_NAME: placement.topology} if placement.topology else {}
+
+
+def _pod_groups(
+    root: PodCliqueSet, part: ExpectedGang, pods: Mapping[str, Sequence[str]], placement: Placement
+) -> list[dict[str, Any]]:
+    packs = dict(placement.cliques)
+    return [
+        {
+            "name": clique.name,
+            "minReplicas": _least(clique),
+            "podReferences": [{"namespace": root.ref.namespace, "name": name} for name in pods.get(clique.name, ())],
+            **({"topologyConstraint": packs[clique.name].as_json} if clique.name in packs else {}),
+        }
+        for clique in part.cliques
+    ]
+
+
+def _least(clique: ExpectedClique) -> int:
+    """How many pods of a clique its gang needs; below 0, which only a set that nobody judged says, no reader takes."""
+    return max(clique.template.min_available, 0)
+
+
+def _labels_of(root: PodCliqueSet, part: ExpectedGang) -> dict[str, str]:
+    """The labels of a gang: its set's, overlaid by Grove's (WL-026, WL-031)."""
+    return {
+        **{str(key): str(text) for key, text in _foreign(root.labels).items()},
+        **labels_of_set(root.ref.name),
+        COMPONENT: "podgang",
+        SCHEDULER_NAME: _scheduler_of(part),
+    }
+
+
+def _labels_under(root: PodCliqueSet, part: ExpectedGang) -> FrozenMap:
+    """Those of the keys that the set itself has; others of Grove's are left as whoever made the gang wrote them."""
+    return FrozenMap({key: text for key, text in _labels_of(root, part).items() if key in root.labels})
+
+
+def _foreign(texts: FrozenMap) -> FrozenMap:
+    return FrozenMap({key: text for key, text in texts.items() if not key.startswith(PREFIX)})
+
+
+def _scheduler_of(part: ExpectedGang) -> str:
+    """Admission sees to it that all cliques of a set name one scheduler."""
+    named = (clique.template.spec.pod_spec.get("schedulerName") for clique in part.cliques)
+    return next((name for name in named if isinstance(name, str) and name), _DEFAULT_SCHEDULER)

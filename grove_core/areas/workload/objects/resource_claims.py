@@ -1,0 +1,146 @@
+"""Shared ResourceClaims, at the three levels where sharing is written: set, scaling group, clique (WL-019, WL-070)."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import TypeAlias
+
+from grove_core.areas.workload.context import WorkloadContext
+from grove_core.areas.workload.objects.manifests import LazyManifest, wanted_object
+from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.template.expected_replicas import ExpectedClique, ExpectedGroup
+from grove_core.kernel.frozen import FrozenMap, Json, list_of, part_of
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.wants import Present, Withheld
+from grove_core.resources.api_names import CLAIMS, CLIQUE, COMPONENT, GROUP, GROUP_REPLICA, POD_INDEX, SET_REPLICA
+from grove_core.resources.labels import labels_of_replica, labels_of_set
+from grove_core.resources.meta import Resource
+from grove_core.resources.names import claim_name
+from grove_core.resources.new_object import NewObject
+from grove_core.resources.owned_object import CLAIM_KIND
+from grove_core.resources.pod_spec_edits import in_containers
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.template import ALL_REPLICAS, SCOPES, ResourceSharing
+from grove_core.snapshot.snapshot import Snapshot
+
+Shared: TypeAlias = Iterator[LazyManifest | Withheld]
+
+
+def claims_of_set(context: WorkloadContext) -> Shared:
+    """The claims that a set owns: one for all its replicas, or one for each."""
+    root = context.root
+    return _claims(context, root, root.spec.template.resource_sharing, range(root.spec.replicas), {}, SET_REPLICA)
+
+
+def claims_of_group(context: WorkloadContext, group: ScalingGroup, part: ExpectedGroup) -> Shared:
+    """The claims that a scaling group owns: one for all its replicas, or one for each."""
+    labels = {**labels_of_replica(part.replica), **dict.fromkeys(GROUP, part.name)}
+    return _claims(context, group, part.template.resource_sharing, range(part.replicas), labels, GROUP_REPLICA)
+
+
+def claims_of_clique(
+    context: WorkloadContext, clique: PodClique, part: ExpectedClique, indices: Iterable[int]
+) -> Shared:
+    """The claims that a PodClique owns: one for all its pods, or one for each.
+
+    Args:
+        context: of the set.
+        clique: the owner.
+        part: the same as the template has it.
+        indices: of its pods, those to be made included; they need not be the lowest.
+    """
+    labels = {**labels_of_replica(part.replica), **dict.fromkeys(CLIQUE, part.name)}
+    return _claims(context, clique, part.template.resource_sharing, indices, labels, (POD_INDEX,))
+
+
+def with_claims(pod_spec: FrozenMap, root: PodCliqueSet, part: ExpectedClique, pod_index: int) -> FrozenMap:
+    """The pod spec with every claim its pod shares, in the pod and in each of its containers (WL-070)."""
+    names = tuple(dict.fromkeys(_claims_of_pod(root, part, pod_index)))
+    if not names:
+        return pod_spec
+    in_pod = tuple(FrozenMap({"name": name, "resourceClaimName": name}) for name in names)
+    claimed = FrozenMap({**pod_spec, "resourceClaims": (*list_of(pod_spec, "resourceClaims"), *in_pod)})
+
+    def using(container: FrozenMap) -> Json:
+        resources = part_of(container, "resources")
+        claims = (*list_of(resources, "claims"), *(FrozenMap({"name": name}) for name in names))
+        return FrozenMap({**container, "resources": FrozenMap({**resources, "claims": claims})})
+
+    return in_containers(claimed, using)
+
+
+def _claims_of_pod(root: PodCliqueSet, part: ExpectedClique, pod_index: int) -> Iterator[str]:
+    short, group = part.template.name, part.group_template
+    levels: list[tuple[str, int, tuple[ResourceSharing, ...]]] = [
+        (root.ref.name, part.replica, root.spec.template.resource_sharing),
+        (part.group, part.group_replica, group.resource_sharing if group else ()),
+        (part.name, pod_index, part.template.resource_sharing),
+    ]
+    for owner, index, entries in levels:
+        for scope in SCOPES:
+            for entry in entries:
+                if entry.scope == scope and entry.concerns(short, group.name if group else ""):
+                    yield claim_name(owner, None if scope == ALL_REPLICAS else index, entry.name)
+
+
+def _claims(
+    context: WorkloadContext,
+    owner: Resource,
+    entries: Iterable[ResourceSharing],
+    indices: Iterable[int],
+    labels: Mapping[str, str],
+    index_keys: Iterable[str],
+) -> Shared:
+    """The claims of one owner; those of a single replica of it carry its index under ``index_keys``."""
+    every = tuple(indices)
+    for entry in entries:
+        if entry.scope == ALL_REPLICAS:
+            yield _claim(context, owner, entry, None, labels)
+        else:
+            for index in every:
+                yield _claim(context, owner, entry, index, {**labels, **dict.fromkeys(index_keys, str(index))})
+
+
+def _claim(
+    context: WorkloadContext, owner: Resource, entry: ResourceSharing, index: int | None, labels: Mapping[str, str]
+) -> LazyManifest | Withheld:
+    root, name = context.root, claim_name(owner.ref.name, index, entry.name)
+    template = template_of(context.snapshot, entry)
+    if template is None:
+        ref = Ref(CLAIMS, CLAIM_KIND, root.ref.namespace, name)
+        full = f"{entry.namespace or root.ref.namespace}/{entry.name}"
+        return Withheld(ref, (Why.CLAIM_TEMPLATE_ELSEWHERE.because(ref, template=full),))
+    return LazyManifest(CLAIM_KIND, name, partial(_claim_for, root, owner, entry, name, template, labels))
+
+
+def template_of(snapshot: Snapshot, entry: ResourceSharing) -> FrozenMap | None:
+    """What claims of an entry are made of: its inline template, else the object it names; None where that is unknown.
+
+    Source: grove-api, "Resource sharing"; a namespace is written only where an object is meant.
+    """
+    root = snapshot.root
+    if not entry.namespace:
+        for template in root.spec.template.resource_claim_templates:
+            if template.name == entry.name:
+                return template.template_spec
+    return snapshot.claim_templates.get((entry.namespace or root.ref.namespace, entry.name))
+
+
+def _claim_for(
+    root: PodCliqueSet,
+    owner: Resource,
+    entry: ResourceSharing,
+    name: str,
+    template: FrozenMap,
+    labels: Mapping[str, str],
+) -> Present:
+    blank = NewObject(
+        api_version=CLAIMS,
+        kind=CLAIM_KIND,
+        name=name,
+        owner=owner,
+        labels={**labels_of_set(root.ref.name), COMPONENT: "resource-claim", **labels},
+    )
+    because = Why.SHARED_CLAIM.because(owner.ref, template=entry.name, scope=entry.scope)
+    return wanted_object(blank, {"spec": template.get("spec")}, (because,), is_foundation=True)

@@ -1,0 +1,1 @@
+"""Pods of a PodClique: free indices, creation, manifests, scheduling gates."""

@@ -1,0 +1,185 @@
+"""Manifests of pods: the template's pod spec, and everything Grove adds to it (WL-020, WL-080 to WL-086)."""
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from grove_core.areas.workload.objects.manifests import wanted_object, with_grove_labels
+from grove_core.areas.workload.objects.resource_claims import with_claims
+from grove_core.areas.workload.pods.slots import PodSlot
+from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.template.env_variables import with_pod_variables
+from grove_core.areas.workload.template.expected_replicas import ExpectedClique
+from grove_core.areas.workload.template.startup_parents import StartupParents
+from grove_core.areas.workload.template.template_hash import short_hash
+from grove_core.kernel.frozen import FrozenMap, freeze, list_of
+from grove_core.kernel.wants import Present
+from grove_core.resources.api_names import (
+    CLIQUE,
+    CORE,
+    DOMAIN_TEMPLATE,
+    GATE,
+    MNNVL_CLAIM,
+    POD_GANG,
+    POD_INDEX,
+)
+from grove_core.resources.names import pod_hostname, pod_name, replica_name, token_secret_name
+from grove_core.resources.new_object import NewObject
+from grove_core.resources.pod import Pod
+from grove_core.resources.pod_spec_edits import with_gpu_claim
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+
+_SUFFIX: Final = 5
+INIT_CONTAINER: Final = "grove-initc"
+PARENTS_FLAG: Final = "--podcliques="
+_TOKEN_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105 - a path, and no secret
+_INFO_PATH: Final = "/var/grove/pod-info"
+_READABLE: Final = 0o644
+_NOBODY: Final = 65532
+_CONFINED: Final = FrozenMap(  # WL-065
+    {
+        "allowPrivilegeEscalation": False,
+        "capabilities": FrozenMap({"drop": ("ALL",)}),
+        "privileged": False,
+        "readOnlyRootFilesystem": True,
+        "runAsGroup": _NOBODY,
+        "runAsNonRoot": True,
+        "runAsUser": _NOBODY,
+        "seccompProfile": FrozenMap({"type": "RuntimeDefault"}),
+    }
+)
+
+
+def pod_names(
+    clique: PodClique, part: ExpectedClique, made_of: str, places: Iterable[PodSlot], pods: Iterable[Pod]
+) -> list[str]:
+    """The names that pods of a template will have at places, in the order of their indices (WL-085). Linear.
+
+    Five letters are few: of 500 pods two want one name in every hundredth clique. The later one chooses again.
+    """
+    taken = {pod.name for pod in pods}
+    names = []
+    for place in places:
+        said = "/".join((clique.uid, str(place.index), made_of, *place.before))
+        name = pod_name(part.name, short_hash(said, _SUFFIX))
+        while name in taken:
+            said = f"{said}/{name}"
+            name = pod_name(part.name, short_hash(said, _SUFFIX))
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+class NewPod(NamedTuple):
+    """A pod that is made now.
+
+    Attributes:
+        name: that it has there.
+        place: among the clique's pods.
+        made_of: the hash of the template that the clique holds (WL-078).
+        gated: whether it has to wait for its gang (WL-080, WL-088).
+    """
+
+    name: str
+    place: PodSlot
+    made_of: str
+    gated: bool
+
+
+def pod_for(
+    root: PodCliqueSet,
+    clique: PodClique,
+    part: ExpectedClique,
+    birth: NewPod,
+    *,
+    ordering: StartupParents,
+    image: str,
+) -> Present:
+    """One pod of a PodClique, made of what the clique holds (WL-086).
+
+    Args:
+        root: the set.
+        clique: the PodClique, which will own it.
+        part: the same as the template has it; of it come names and what is shared.
+        birth: which of the clique's pods it is.
+        ordering: of the set.
+        image: of the container that waits for its parents, where it has some (WL-072).
+    """
+    blank = NewObject(
+        api_version=CORE,
+        kind="Pod",
+        name=birth.name,
+        owner=clique,
+        labels=_labels_of(root, clique, part, birth),
+        annotations=clique.annotations,
+    )
+    spec = _spec_of(root, clique, part, birth.place.index, gated=birth.gated)
+    parents = ordering.parents_of(part)
+    if parents:
+        spec = _waiting_for(spec, parents, token_secret_name(root.ref.name), image)
+    if birth.place.is_surge:
+        because = Why.SURGE_POD.because(clique.ref, replicas=part.replicas)
+    else:
+        because = Why.POD_OF_CLIQUE.because(clique.ref, index=birth.place.index, replicas=part.replicas)
+    return wanted_object(blank, {"spec": spec}, (because,))
+
+
+def _spec_of(root: PodCliqueSet, clique: PodClique, part: ExpectedClique, index: int, *, gated: bool) -> FrozenMap:
+    """What it runs, where it is found, and what it claims."""
+    spec = with_pod_variables(clique.pod_spec, root.ref.name, root.ref.namespace, part)
+    spec = FrozenMap(
+        {
+            **spec,
+            **({"schedulingGates": (FrozenMap({"name": GATE}),)} if gated else {}),
+            "hostname": pod_hostname(part.name, index),
+            "subdomain": replica_name(root.ref.name, part.replica),
+        }
+    )
+    spec = with_claims(spec, root, part, index)
+    joined = clique.annotations.get(DOMAIN_TEMPLATE)
+    if not joined:
+        return spec
+    claim = FrozenMap({"name": MNNVL_CLAIM, "resourceClaimTemplateName": joined})
+    return with_gpu_claim(spec, claim)  # MN-030
+
+
+def _labels_of(root: PodCliqueSet, clique: PodClique, part: ExpectedClique, birth: NewPod) -> dict[str, str]:
+    """Those of its clique, Grove's whatever became of them there, and which of the clique's pods it is."""
+    labels = with_grove_labels(clique.labels, root.ref.name, part, birth.made_of)
+    labels |= dict.fromkeys(CLIQUE, part.name)
+    labels[POD_INDEX] = str(birth.place.index)
+    return labels
+
+
+def _waiting_for(pod_spec: FrozenMap, parents: tuple[tuple[str, int], ...], secret: str, image: str) -> FrozenMap:
+    """The pod spec with an init container, the last one, that waits for the parents' pods (WL-084)."""
+    container = {
+        "name": INIT_CONTAINER,
+        "image": image,
+        "command": [INIT_CONTAINER],
+        "args": [f"{PARENTS_FLAG}{name}:{pods}" for name, pods in parents],
+        "securityContext": _CONFINED,
+        "volumeMounts": [
+            {"name": "pod-info-vol", "mountPath": _INFO_PATH, "readOnly": True},
+            {"name": "sa-token-secret-vol", "mountPath": _TOKEN_PATH, "readOnly": True},
+        ],
+    }
+    gang = f"metadata.labels['{POD_GANG}']"
+    fields = [("namespace", "metadata.namespace"), ("podgangname", gang)]
+    volumes = [
+        {"name": "sa-token-secret-vol", "secret": {"secretName": secret, "defaultMode": _READABLE}},
+        {
+            "name": "pod-info-vol",
+            "downwardAPI": {
+                "defaultMode": _READABLE,
+                "items": [{"path": path, "fieldRef": {"fieldPath": field}} for path, field in fields],
+            },
+        },
+    ]
+    return FrozenMap(
+        {
+            **pod_spec,
+            "initContainers": (*list_of(pod_spec, "initContainers"), freeze(container)),
+            "volumes": (*list_of(pod_spec, "volumes"), *map(freeze, volumes)),
+        }
+    )

@@ -1,0 +1,125 @@
+"""Scheduling gates: a pod may be placed once its gang refers to it and the gang it waits for is placed (WL-090 ff.)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from grove_core.areas.workload.pods.slots import active_pods
+from grove_core.areas.workload.rules import Why
+from grove_core.kernel.decisions import Decision, Finding
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.wants import Applied, Desired, Withheld
+from grove_core.resources.api_names import GATE, GROVE
+from grove_core.resources.names import replica_name
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podgang import PodGang
+from grove_core.snapshot.snapshot import Snapshot
+
+GATE_QUESTION: Final = "gate"
+_OPENED: Final = FrozenMap({"spec": FrozenMap({"schedulingGates": (FrozenMap({"$patch": "delete", "name": GATE}),)})})
+
+
+@dataclass(frozen=True, slots=True)
+class GateJudgement:
+    """A pod with Grove's gate on it, and whether the gate may be taken away; the reasons come with the verdict."""
+
+    clique: PodClique
+    pod: Pod
+    opens: Decision[bool]
+
+
+def judge_gates(snapshot: Snapshot) -> tuple[GateJudgement, ...]:
+    """Judge every pod of a set that carries Grove's gate. Linear.
+
+    Nothing where the source has no gangs and may have left them out, for a gang that was not collected refers to
+    nobody; where it is known to have left them out, that is why nobody knows (WL-235).
+    """
+    if not ("PodGang" in snapshot.complete or snapshot.gangs):
+        unknown = _gated(snapshot) if "PodGang" in snapshot.not_collected else ()
+        return tuple(
+            GateJudgement(clique, pod, _held(Why.GANGS_NOT_COLLECTED.because(pod.ref, gang=pod.gang)))
+            for clique, pod in unknown
+        )
+    cliques = {clique.ref.name: clique for clique in snapshot.cliques if not clique.deleting}
+    gangs = {gang.ref.name: GangState(snapshot, gang, cliques) for gang in snapshot.gangs if not gang.deleting}
+    return tuple(
+        GateJudgement(clique, pod, _judge(pod, gangs, _base_gang_of(clique, snapshot)))
+        for clique, pod in _gated(snapshot)
+    )
+
+
+def _gated(snapshot: Snapshot) -> Iterator[tuple[PodClique, Pod]]:
+    return ((clique, pod) for clique, pod in snapshot.pods() if pod.has_grove_gate and not pod.deleting and pod.uid)
+
+
+class GangState:
+    """What has to be known of a gang, found out once for all its pods.
+
+    Attributes:
+        pods: names of those it refers to.
+        incomplete, unplaced: its cliques with fewer pods than the gang needs: named by it, and placed.
+    """
+
+    def __init__(self, snapshot: Snapshot, gang: PodGang, cliques: Mapping[str, PodClique]) -> None:
+        incomplete, unplaced = [], []
+        for group in gang.groups:
+            ref = Ref(GROVE, "PodClique", gang.ref.namespace, group.name)
+            clique = cliques.get(group.name)
+            pods = active_pods(snapshot.pods_of.get(clique.uid, ())) if clique is not None else ()
+            placed, needed = sum(pod.scheduled for pod in pods), group.min_replicas
+            alive = {pod.name for pod in pods}
+            named = sum(name in alive for name in group.pods)
+            if named < needed:
+                incomplete.append(Why.TOO_FEW_PODS.because(ref, pods=named, needed=needed))
+            if placed < needed:
+                unplaced.append(Why.TOO_FEW_PLACED.because(ref, placed=placed, needed=needed))
+        self.pods = {name for group in gang.groups for name in group.pods}
+        self.incomplete = tuple(incomplete)
+        self.unplaced = tuple(unplaced)
+
+
+def _base_gang_of(clique: PodClique, snapshot: Snapshot) -> str:
+    """The base gang of the clique's replica by its place; a label decides only where the place is not known."""
+    index = clique.replica_index
+    return replica_name(snapshot.root.ref.name, index) if index >= 0 else clique.base_gang
+
+
+def _judge(pod: Pod, gangs: Mapping[str, GangState], base_gang: str) -> Decision[bool]:
+    """The first thing that the pod waits for, else why it waits no longer."""
+    own, base = gangs.get(pod.gang), gangs.get(base_gang)
+    if own is None or pod.name not in own.pods:
+        return _held(Why.NOT_IN_GANG_YET.because(pod.ref, gang=pod.gang))
+    if own.incomplete:
+        return _held(Why.GANG_INCOMPLETE.because(pod.ref, gang=pod.gang), *own.incomplete)
+    if base_gang in {"", pod.gang}:
+        return Decision(True, (Why.GANG_COMPLETE.because(pod.ref, gang=pod.gang),))  # noqa: FBT003 - the verdict
+    if base is None or base.unplaced:
+        waits = Why.BASE_GANG_NOT_PLACED.because(pod.ref, gang=base_gang)
+        return _held(waits, *(base.unplaced if base else ()))
+    return Decision(True, (Why.BASE_GANG_PLACED.because(pod.ref, gang=base_gang),))  # noqa: FBT003 - the verdict
+
+
+def _held(*because: Reason) -> Decision[bool]:
+    return Decision(False, because)  # noqa: FBT003 - the verdict
+
+
+def wants_of_gates(judged: tuple[GateJudgement, ...]) -> Desired:
+    """Grove's gate should be gone from every pod that may be placed; gates of others stay (WL-097).
+
+    Of each clique with pods that may not, one word on why.
+    """
+    opened = (gate for gate in judged if gate.opens.verdict)
+    held = {gate.clique.ref: gate for gate in reversed(judged) if not gate.opens.verdict}
+    return Desired(
+        tuple(Applied(gate.pod.ref, gate.pod.guard, _OPENED, gate.opens.because) for gate in opened),
+        tuple(Withheld(ref, gate.opens.because) for ref, gate in sorted(held.items(), key=lambda item: item[0].name)),
+    )
+
+
+def findings_of_gates(judged: tuple[GateJudgement, ...]) -> Iterator[Finding]:
+    """Each gated pod, and what it waits for."""
+    for gate in judged:
+        yield Finding(gate.pod.ref, GATE_QUESTION, "Open" if gate.opens.verdict else "Hold", gate.opens.because)

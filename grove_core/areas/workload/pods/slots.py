@@ -1,0 +1,89 @@
+"""The pods of one clique: which places are free, and which pods are too many."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import islice
+from typing import Final, NamedTuple
+
+from grove_core.resources.pod import FINISHED_PHASES, Pod
+
+_PHASES: Final = ("Pending", "Unknown", "Running")
+
+
+class PodSlot(NamedTuple):
+    """A place that a pod is missing at.
+
+    Attributes:
+        index: of the pod.
+        before: uids of the pods that had the index and are not gone yet, sorted; their names are taken (WL-085).
+        is_surge: whether the pod is beyond those that the clique wants.
+    """
+
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody looks for here
+    before: Sequence[str]
+    is_surge: bool
+
+
+def is_finished(pod: Pod) -> bool:
+    """Whether the pod has run to its end, well or badly; it will never be ready again."""
+    return pod.phase in FINISHED_PHASES
+
+
+def active_pods(pods: Iterable[Pod]) -> list[Pod]:
+    """The pods that count for their clique: not on their way out, not ended."""
+    return [pod for pod in pods if not pod.deleting and pod.phase not in FINISHED_PHASES]
+
+
+def is_complete(pods: Sequence[Pod], wanted: int) -> bool:
+    """Whether there is exactly one sound pod for each wanted one, so that nothing has to be done; the usual case."""
+    return len(pods) == wanted and not any(pod.deleting or pod.phase in FINISHED_PHASES for pod in pods)
+
+
+def free_slots(pods: Iterable[Pod], replicas: int, surge: int) -> Iterator[PodSlot]:
+    """The lowest indices that no living pod has, as many as pods are missing (WL-083). Linear."""
+    taken: set[int] = set()
+    alive, going = 0, defaultdict[int, list[str]](list)
+    for pod in pods:
+        if pod.deleting or pod.phase in FINISHED_PHASES:
+            going[pod.index].append(pod.uid)
+        else:
+            taken.add(pod.index)
+            alive += 1
+    wanted = replicas + surge
+    free = (index for index in range(len(taken) + wanted) if index not in taken)
+    for index in islice(free, max(0, wanted - alive)):
+        yield PodSlot(index, sorted(going.get(index, ())), index >= replicas)
+
+
+def excess_pods(pods: Iterable[Pod], wanted: int, target_hash: str) -> list[Pod]:
+    """The pods that are too many, those first that serve least (WL-203); a pod that is going already counts for one.
+
+    In this order: not placed, not running, not ready, of another template, not alone of its index; among equals the
+    highest index.
+    """
+    alive = active_pods(pods)
+    surplus = len(alive) - wanted
+    if surplus <= 0:
+        return []
+    alike = {pod.uid for pod in duplicate_pods(alive, target_hash)}
+    first = sorted(alive, key=lambda pod: _use_of(pod, target_hash, alike))[:surplus]
+    return [pod for pod in first if pod.uid]  # what was made a moment ago has no uid yet, and is waited for
+
+
+def duplicate_pods(pods: Iterable[Pod], target_hash: str) -> list[Pod]:
+    """The living pods whose index another one has that serves more (WL-205); those that serve least first. Linear."""
+    alive = [pod for pod in active_pods(pods) if pod.index >= 0 and pod.uid]
+    if len({pod.index for pod in alive}) == len(alive):
+        return []  # the usual case
+    least_first = sorted(alive, key=lambda pod: _use_of(pod, target_hash))
+    best = {pod.index: pod.uid for pod in least_first}
+    return [pod for pod in least_first if best[pod.index] != pod.uid]
+
+
+def _use_of(
+    pod: Pod, target_hash: str, alike: AbstractSet[str] = frozenset()
+) -> tuple[bool, int, bool, bool, bool, int, str]:
+    phase = _PHASES.index(pod.phase) if pod.phase in _PHASES else 0
+    is_current, is_alone = pod.template_hash == target_hash, pod.uid not in alike
+    return (pod.scheduled, phase, pod.ready, is_current, is_alone, -pod.index, pod.name)

@@ -1,0 +1,78 @@
+"""Rolling the pods of one standalone clique, so that enough of them are ready all the time (WL-214 to WL-217)."""
+
+from collections.abc import Sequence
+
+from grove_core.areas.workload.pods.slots import active_pods, duplicate_pods
+from grove_core.areas.workload.rolling_update.step import NO_STEP, RolloutStep
+from grove_core.areas.workload.rules import Why
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.wants import Absent, Withheld
+from grove_core.resources.pod import UNSCHEDULABLE, Pod
+from grove_core.resources.podclique import PodClique
+
+
+def outdated_pods(clique: PodClique, pods: Sequence[Pod]) -> list[Pod]:
+    """The living pods of another template than the clique holds (WL-210).
+
+    A pod that does not say of which it is counts as of the last one that all pods were of; none where nobody knows.
+    """
+    target, before = clique.template_hash, clique.status.current_hash
+    return [pod for pod in active_pods(pods) if (pod.template_hash or before) not in {"", target}] if target else []
+
+
+def clique_rollout_step(clique: PodClique, pods: Sequence[Pod]) -> RolloutStep:
+    """One round of the update of a clique that holds the present template already. Linear in its pods.
+
+    Nothing is done before the clique's status says that an update runs (WL-224), nor while pods are too many anyway.
+    """
+    outdated, alive = outdated_pods(clique, pods), active_pods(pods)
+    wanted, needed = clique.replicas, clique.needed
+    ready = [pod for pod in alive if pod.ready]
+    is_open = clique.status.updating and clique.status.update_hash == clique.template_hash
+    substituted = needed == wanted and surge_pod_is_needed(clique, pods)
+    if not is_open:
+        return RolloutStep(runs=bool(outdated) or substituted, surge=substituted)
+    if not outdated and not substituted and len(alive) <= wanted and len(ready) >= needed:
+        return NO_STEP
+    old_and_ready = [pod for pod in outdated if pod.ready]
+    surge = needed == wanted and (
+        substituted or bool(old_and_ready and len(ready) >= needed) or bool(outdated and len(alive) > wanted)
+    )
+    if len(alive) > wanted + surge:
+        return RolloutStep(runs=True, surge=surge)
+    absents = [_absent(clique, pod, Why.OUTDATED_NOT_READY) for pod in outdated if not pod.ready and pod.uid]
+    lacking = [pod for pod in alive if not pod.ready]
+    starting = [pod for pod in lacking if pod.trouble != UNSCHEDULABLE]  # what has no room speaks for no version
+    held: tuple[Withheld, ...] = ()
+    if (old_and_ready or lacking) and not absents:
+        spare = len(ready) > needed and not duplicate_pods(
+            pods, clique.template_hash
+        )  # of which one may go now (WL-205)
+        if old_and_ready and spare and not starting and len(alive) >= wanted:
+            absents.append(_absent(clique, max(old_and_ready, key=lambda pod: (pod.index, pod.name)), Why.OUTDATED_POD))
+        else:
+            waits = Why.UPDATE_WAITS.because(clique.ref, left=len(outdated), ready=len(ready), needed=needed)
+            held = (Withheld(clique.ref, (waits, *(_trouble(clique, pod) for pod in lacking[:1]))),)
+    return RolloutStep(runs=True, surge=surge, absents=tuple(absents), held=held)
+
+
+def surge_pod_is_needed(clique: PodClique, pods: Sequence[Pod]) -> bool:
+    """Whether the one pod more of an update serves for one of those that are wanted (WL-216).
+
+    Not if there is no room left to make that one: then the one more is one too many first.
+    """
+    alive, wanted = active_pods(pods), clique.replicas
+    if not clique.status.updating or not any(pod.index >= wanted for pod in alive):
+        return False
+    in_place = [pod for pod in alive if pod.index < wanted]
+    if len({pod.index for pod in in_place}) < wanted:
+        return len(alive) <= wanted
+    return not all(pod.ready for pod in in_place)
+
+
+def _absent(clique: PodClique, pod: Pod, why: Why) -> Absent:
+    return Absent(pod.ref, pod.guard, (why.because(clique.ref),))
+
+
+def _trouble(clique: PodClique, pod: Pod) -> Reason:
+    return Why.POD_NOT_READY.because(clique.ref, pod=pod.name, trouble=pod.trouble or pod.phase or "unknown")

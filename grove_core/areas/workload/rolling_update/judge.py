@@ -1,0 +1,274 @@
+"""Updates of a set: one replica at a time, each part of it as its own update allows (WL-210 to WL-224)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Final, TypedDict
+
+from grove_core.areas.gang_termination.verdicts import Ending
+from grove_core.areas.workload.context import WorkloadContext
+from grove_core.areas.workload.objects.podcliques_and_groups import template_update_fields
+from grove_core.areas.workload.rolling_update.clique import clique_rollout_step, surge_pod_is_needed
+from grove_core.areas.workload.rolling_update.scaling_group import GroupReplica, group_replicas_of, group_rollout_step
+from grove_core.areas.workload.rolling_update.step import RolloutStep
+from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.template.expected_replicas import ExpectedClique, ExpectedReplica
+from grove_core.kernel.frozen import FrozenMap, list_of
+from grove_core.kernel.wants import Absent, Applied, Desired, Want, Withheld
+from grove_core.resources.names import member_clique_name
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import is_marked_breached
+from grove_core.resources.template import ON_DELETE
+from grove_core.snapshot.coming import stuck_in
+
+_NOBODY: Final = -1
+_NO_WISHES: Final = Desired()
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaState:
+    """One replica of the set as an update sees it.
+
+    Attributes:
+        outdated: whether anything of it is not of the present template.
+        available: whether all of it is there and serves.
+        placed: its pods that are placed.
+        breached: whether a part of it is breached.
+        rolling: whether the status of a part of it says that an update runs, or nobody can tell just now.
+        groups: name of a scaling group of it that is there -> its replicas.
+    """
+
+    part: ExpectedReplica
+    outdated: bool
+    available: bool
+    placed: int
+    breached: bool
+    rolling: bool
+    groups: Mapping[str, Sequence[GroupReplica]]
+
+
+def _no_rolls() -> Mapping[str, RolloutStep]:
+    return MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rollout:
+    """What an update of the set does in one round, and what statuses say of it.
+
+    Attributes:
+        generation: hash of the template that is being reached.
+        runs: whether anything is left to do.
+        current: index of the replica that is being updated; -1 for none.
+        cliques, groups: by name, for those of the current replica.
+        surge: names of cliques and groups that have one more for the time being.
+        updated: names of the cliques that hold the present template.
+    """
+
+    generation: str
+    states: tuple[ReplicaState, ...]
+    updated: frozenset[str]
+    runs: bool = False
+    current: int = _NOBODY
+    cliques: Mapping[str, RolloutStep] = field(default_factory=_no_rolls)
+    groups: Mapping[str, RolloutStep] = field(default_factory=_no_rolls)
+    surge: frozenset[str] = frozenset()
+    desired: Desired = _NO_WISHES
+
+    @property
+    def written(self) -> frozenset[str]:
+        """Names of the cliques that take over the present template in this round (WL-086)."""
+        return frozenset(want.target.name for want in self.desired.wants if isinstance(want, Applied))
+
+
+def judge_rollout(context: WorkloadContext, replicas: Sequence[ExpectedReplica], ending: Ending) -> Rollout:
+    """Judge the update of a set (WL-210 to WL-224).
+
+    Args:
+        context: of a snapshot that has all cliques and pods of the set.
+        replicas: what the set should consist of, without any surge.
+        ending: what is being ended; an update deletes nothing of such a replica (WL-237).
+    """
+    root = context.root
+    states = tuple(_state_of(context, part) for part in replicas)
+    outdated = [state for state in states if state.outdated]
+    updated = frozenset(
+        part.name
+        for replica in replicas
+        for part in replica.all_cliques
+        if (clique := context.clique_of(part)) is not None and context.revision.is_current(clique, part)
+    )
+    there = (part.name for replica in replicas for part in replica.all_cliques if context.clique_of(part) is not None)
+    generation = context.revision.generation(is_reached=updated.issuperset(there))
+    at_rest = Rollout(generation=generation, states=states, updated=updated)
+    if root.spec.update_strategy.type == ON_DELETE:
+        wants = [
+            want for replica in replicas for part in replica.all_cliques for want in _takeover(context, part, updated)
+        ]
+        return replace(at_rest, desired=Desired(tuple(wants)), **_given_up(context, states))
+    current = _current(context, states)
+    if current is None:
+        return replace(at_rest, runs=bool(outdated), current=_next_of(outdated))
+    rollout = _roll(context, states, current, generation, updated)
+    return _without_deletions(rollout) if current.part.index in ending.replicas else rollout
+
+
+def _roll(
+    context: WorkloadContext,
+    states: tuple[ReplicaState, ...],
+    current: ReplicaState,
+    generation: str,
+    updated: frozenset[str],
+) -> Rollout:
+    """One round of the update of the current replica."""
+    pods_of, stuck = context.snapshot.pods_of, stuck_in(context.snapshot)
+    wants: list[Want] = []
+    held: list[Withheld] = []
+    cliques: dict[str, RolloutStep] = {}
+    groups: dict[str, RolloutStep] = {}
+    for part in current.part.cliques:
+        clique = context.clique_of(part)
+        if clique is not None and part.name in updated:
+            cliques[part.name] = clique_rollout_step(clique, pods_of.get(clique.uid, ()))
+        wants += _takeover(context, part, updated)
+    for group_part in current.part.groups:
+        group = context.groups.get(group_part.name)
+        if group is not None:
+            found = current.groups[group_part.name]
+            groups[group_part.name] = group_rollout_step(
+                group, found, _extra_of(context, group, found), generation, stuck
+            )
+    for roll in (*cliques.values(), *groups.values()):
+        wants += roll.absents
+        held += roll.held
+    others = [state for state in states if state.outdated and state is not current]
+    if others and not wants and not held:
+        because = Why.ROLLOUT_WAITS.because(context.root.ref.at_replica(current.part.index), left=len(others))
+        held.append(Withheld(context.root.ref.at_replica(current.part.index), (because,)))
+    return Rollout(
+        generation=generation,
+        runs=True,
+        current=current.part.index,
+        states=states,
+        cliques=cliques,
+        groups=groups,
+        surge=frozenset(name for name, roll in (*cliques.items(), *groups.items()) if roll.surge),
+        updated=updated,
+        desired=Desired(tuple(wants), tuple(held)),
+    )
+
+
+def _without_deletions(rollout: Rollout) -> Rollout:
+    wants = tuple(want for want in rollout.desired.wants if not isinstance(want, Absent))
+    return replace(rollout, desired=replace(rollout.desired, wants=wants))
+
+
+def _extra_of(context: WorkloadContext, group: ScalingGroup, wanted: Sequence[GroupReplica]) -> GroupReplica | None:
+    """The replica of a group right after those it wants, if any of it is there."""
+    index = group.replicas
+    names = {member_clique_name(group.ref.name, index, short) for short in group.clique_names}
+    there = (context.cliques.get(name) for name in sorted(names))
+    found = [clique for clique in there if clique is not None and clique.owner_uid == group.uid]
+    if not found:
+        return None
+    complete = len(found) == len(names)
+    serves = complete and all(context.ready[clique.uid] >= clique.needed for clique in found)
+    return GroupReplica(index, tuple(found), old=(), available=serves and len(wanted) == index)
+
+
+def _state_of(context: WorkloadContext, part: ExpectedReplica) -> ReplicaState:
+    pods_of = context.snapshot.pods_of
+    outdated = breached = rolling = False
+    available, placed = True, 0
+    groups: dict[str, Sequence[GroupReplica]] = {}
+    for clique_part in part.all_cliques:
+        clique = context.clique_of(clique_part)
+        if clique is None:
+            available = available and bool(clique_part.group)
+            continue
+        pods = pods_of.get(clique.uid, ())
+        placed += sum(pod.scheduled for pod in pods)
+        outdated = outdated or not context.revision.is_current(clique, clique_part)
+        breached = breached or is_marked_breached(clique.status)
+        rolling = rolling or clique.status.updating or not clique.template_hash  # who has lost it is judged next time
+        if not clique_part.group:
+            available = available and context.ready[clique.uid] >= clique.needed
+            outdated = outdated or (_may_roll(clique, pods) and clique_rollout_step(clique, pods).runs)
+    for group_part in part.groups:
+        group = context.groups.get(group_part.name)
+        if group is None:
+            available = False
+            continue
+        groups[group_part.name] = found = list(group_replicas_of(group_part, group, context))
+        serving = sum(replica.available for replica in found)
+        outdated = outdated or any(replica.outdated for replica in found)
+        rolling = rolling or group.status.updating
+        available = available and serving >= group.needed
+        breached = breached or is_marked_breached(group.status)
+    return ReplicaState(part, outdated, available, placed, breached, rolling, groups)
+
+
+def _may_roll(clique: PodClique, pods: Sequence[Pod]) -> bool:
+    """A quick look that spares most cliques the thorough one."""
+    target = clique.template_hash
+    return clique.status.updating or any(pod.template_hash != target for pod in pods)
+
+
+def _given_up(context: WorkloadContext, states: Sequence[ReplicaState]) -> "_Rolls":
+    """What is left of an update that nobody pursues any more: whoever stands in for somebody stays until then."""
+    cliques: dict[str, RolloutStep] = {}
+    groups: dict[str, RolloutStep] = {}
+    for part in (part for state in states for part in state.part.cliques):
+        clique = context.clique_of(part)
+        if clique is not None and surge_pod_is_needed(clique, context.snapshot.pods_of.get(clique.uid, ())):
+            cliques[part.name] = RolloutStep(runs=True)
+    for name, found in (pair for state in states for pair in state.groups.items()):
+        group = context.groups[name]
+        is_served = all(replica.available for replica in found)
+        if group.status.updating and not is_served and _extra_of(context, group, found) is not None:
+            groups[name] = RolloutStep(runs=True)
+    return _Rolls(cliques=cliques, groups=groups, surge=frozenset({*cliques, *groups}))
+
+
+class _Rolls(TypedDict):
+    """Those fields of a :class:`Rollout` that say what becomes of the parts."""
+
+    cliques: Mapping[str, RolloutStep]
+    groups: Mapping[str, RolloutStep]
+    surge: frozenset[str]
+
+
+def _current(context: WorkloadContext, states: Sequence[ReplicaState]) -> ReplicaState | None:
+    """The replica that the set's status names, while it is not done: one at a time (WL-212)."""
+    if not context.root.status.updating:
+        return None
+    index = updating_replica(context.root.status.progress)
+    found = next((state for state in states if state.part.index == index), None)
+    if found is None:
+        return None
+    return found if found.outdated or found.rolling or not found.available else None
+
+
+def updating_replica(progress: FrozenMap) -> int:
+    """``currentlyUpdating`` of a set's progress: the replica that is being updated; -1 where it names none."""
+    first = next(iter(list_of(progress, "currentlyUpdating")), None)
+    index = first.get("replicaIndex") if isinstance(first, FrozenMap) and "updateEndedAt" not in first else None
+    return index if isinstance(index, int) else _NOBODY
+
+
+def _next_of(outdated: Sequence[ReplicaState]) -> int:
+    """Who is updated next: who has nothing to lose, then who is breached, then by index (WL-212)."""
+    order = [(state.placed > 0, not state.breached, state.part.index) for state in outdated]
+    return min(order)[-1] if order else _NOBODY
+
+
+def _takeover(context: WorkloadContext, part: ExpectedClique, updated: frozenset[str]) -> list[Want]:
+    """An outdated clique takes over the present template (WL-213, WL-222)."""
+    clique = context.clique_of(part)
+    if clique is None or part.name in updated:
+        return []
+    on_delete = context.root.spec.update_strategy.type == ON_DELETE
+    why = Why.ON_DELETE if on_delete else Why.TEMPLATE_CHANGED
+    fields = template_update_fields(context.root, clique, part, context.revision)
+    return [Applied(clique.ref, clique.guard, fields, (why.because(clique.ref),))]

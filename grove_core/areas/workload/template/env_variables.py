@@ -1,0 +1,62 @@
+"""Environment variables that Grove puts before those of the user; one of the same name gives way (WL-060, WL-061)."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from grove_core.areas.workload.template.expected_replicas import ExpectedClique
+from grove_core.kernel.frozen import FrozenMap, Json, frozen, list_of
+from grove_core.resources.api_names import GROUP, GROUP_REPLICA, POD_INDEX
+from grove_core.resources.names import replica_name
+from grove_core.resources.pod_spec_edits import in_containers
+
+Variable = dict[str, Any]
+
+
+def with_group_variables(pod_spec: FrozenMap, pods: int) -> FrozenMap:
+    """The pod spec of a member of a scaling group, as its PodClique stores it.
+
+    Args:
+        pods: in one replica of the group, by its template.
+    """
+    return _with_variables(
+        pod_spec,
+        (
+            _from_label("GROVE_PCSG_NAME", GROUP[0]),
+            {"name": "GROVE_PCSG_TEMPLATE_NUM_PODS", "value": str(pods)},
+            _from_label("GROVE_PCSG_INDEX", GROUP_REPLICA[0]),
+        ),
+    )
+
+
+def with_pod_variables(pod_spec: FrozenMap, set_name: str, namespace: str, part: ExpectedClique) -> FrozenMap:
+    """The pod spec of a pod: who it is, and under which domain its siblings are found."""
+    domain = f"{replica_name(set_name, part.replica)}.{namespace}.svc.cluster.local"
+    return _with_variables(
+        pod_spec,
+        (
+            {"name": "GROVE_PCS_NAME", "value": set_name},
+            {"name": "GROVE_PCS_INDEX", "value": str(part.replica)},
+            {"name": "GROVE_PCLQ_NAME", "value": part.name},
+            {"name": "GROVE_HEADLESS_SERVICE", "value": domain},
+            _from_label("GROVE_PCLQ_POD_INDEX", POD_INDEX),
+        ),
+    )
+
+
+def _from_label(name: str, label: str) -> Variable:
+    return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": f"metadata.labels['{label}']"}}}
+
+
+def _with_variables(pod_spec: FrozenMap, variables: Iterable[Variable]) -> FrozenMap:
+    given = tuple(variables)
+    names = {variable["name"] for variable in given}
+
+    def filled(container: FrozenMap) -> Json:
+        kept = [
+            variable
+            for variable in list_of(container, "env")
+            if not (isinstance(variable, FrozenMap) and variable.get("name") in names)
+        ]
+        return FrozenMap({**container, "env": (*map(frozen, given), *kept)})
+
+    return in_containers(pod_spec, filled)

@@ -1,0 +1,179 @@
+"""Is a PodClique made of the set's present template? See WL-210 and WL-043.
+
+A clique that carries a hash of ours is compared by it. One that another operator's hash marks is compared by what it
+holds, so that taking over a cluster rolls nothing.
+"""
+
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from typing import Final
+
+from grove_core.areas.workload.template.env_variables import with_group_variables
+from grove_core.areas.workload.template.expected_replicas import ExpectedClique
+from grove_core.areas.workload.template.pod_spec_normal_form import normal_form
+from grove_core.areas.workload.template.template_hash import generation_of, hash_of, is_own_hash, template_hash
+from grove_core.kernel.frozen import EMPTY, FrozenMap, Json
+from grove_core.resources.api_names import (
+    COMPONENT,
+    DOMAIN_TEMPLATE,
+    MANAGED_BY,
+    MNNVL_CLAIM,
+    NAME,
+    PREFIX,
+    SET,
+    SHARED_CLAIM,
+    TOPOLOGY_NAME,
+)
+from grove_core.resources.domain_sharing import shared_claim_entry
+from grove_core.resources.pod import Pod
+from grove_core.resources.pod_spec_edits import in_containers
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.template import CliqueTemplate
+
+_VARIABLES: Final = "GROVE_"
+_SAID_BY_GROVE: Final = frozenset({TOPOLOGY_NAME, DOMAIN_TEMPLATE})
+_GROVES_OWN: Final = frozenset({MANAGED_BY, NAME, COMPONENT, *SET})
+
+
+class TemplateRevision:
+    """The present template of one set; hashes are made when they are asked for, and once."""
+
+    def __init__(self, root: PodCliqueSet) -> None:
+        self._priority = root.spec.template.priority_class_name
+        self._root = root
+        self._hashes: dict[str, str] = {}
+        self._foreign: dict[tuple[str, str], bool] = {}
+        self._held: dict[str, str] = {}
+
+    def hash_of(self, part: ExpectedClique) -> str:
+        """The template hash that the clique should carry."""
+        return self._hash_of(part.template)
+
+    def _hash_of(self, template: CliqueTemplate) -> str:
+        if template.name not in self._hashes:
+            self._hashes[template.name] = template_hash(template, self._priority)
+        return self._hashes[template.name]
+
+    def is_current(self, clique: PodClique, part: ExpectedClique) -> bool:
+        """Whether the clique is made of the present template. Cliques of one foreign hash are looked into once."""
+        if is_own_hash(clique.template_hash):
+            return clique.template_hash == self.hash_of(part)
+        if not clique.pod_spec:
+            return True  # the source left it out, so nothing says that it differs
+        key = (part.template.name, clique.template_hash or clique.uid)  # those that have lost theirs are not alike
+        if key not in self._foreign:
+            self._foreign[key] = self._holds_the_same(clique, part)
+        return self._foreign[key]
+
+    def lost_hash(self, clique: PodClique, part: ExpectedClique, pods: Iterable[Pod]) -> str:
+        """The hash of a clique that somebody took it from (WL-078, WL-211).
+
+        Its status knows it, or all its pods do, if they are of what the clique holds; otherwise it follows from that.
+        Of the present template it is ours in any case, unless it was another operator's, so that nothing is rolled.
+        """
+        known = "" if _may_have_changed(clique) else clique.status.current_hash or _hash_of_all(pods)
+        if self.is_current(clique, part):
+            return self.hash_of(part) if not known or is_own_hash(known) else known
+        return known or self._hash_of_held(clique)
+
+    def _hash_of_held(self, clique: PodClique) -> str:
+        """The hash of the template that a clique was made of, as far as what it holds tells."""
+        if clique.uid not in self._held:
+            spec = _users_own_spec(clique.pod_spec, _put_into(clique))
+            self._held[clique.uid] = hash_of(_users_own(clique.labels), _users_own(clique.annotations), spec, "")
+        return self._held[clique.uid]
+
+    def generation(self, *, is_reached: bool) -> str:
+        """The hash that names the templates of all cliques together (WL-044).
+
+        Args:
+            is_reached: whether everything is as the template says; another operator's hash stays as long as that.
+        """
+        stored = self._root.status.current_hash
+        if stored and is_reached and not is_own_hash(stored):
+            return stored
+        return generation_of({clique.name: self._hash_of(clique) for clique in self._root.spec.template.cliques})
+
+    def _holds_the_same(self, clique: PodClique, part: ExpectedClique) -> bool:
+        """Whether the clique holds what the template says; what others added to its labels does not matter."""
+        labels, annotations = _users_own(part.template.labels), _users_own(part.template.annotations)
+        stored_labels = FrozenMap({key: text for key, text in clique.labels.items() if key in labels})
+        stored_annotations = FrozenMap({key: text for key, text in clique.annotations.items() if key in annotations})
+        if (labels, annotations) != (stored_labels, stored_annotations):
+            return False
+        specs = (part.template.spec.pod_spec, clique.pod_spec)
+        wanted, stored = (_users_own_spec(spec, _put_into(clique)) for spec in specs)
+        if wanted == stored:
+            return True  # cheaper than to look into what means the same
+        wanted, stored = normal_form(wanted), normal_form(stored)
+        if wanted == stored:
+            return True  # cheaper than to look into the order of lists
+        return hash_of(EMPTY, EMPTY, wanted, self._priority) == hash_of(EMPTY, EMPTY, stored, self._priority)
+
+
+def _may_have_changed(clique: PodClique) -> bool:
+    """Whether its pods may be of another template than it holds: its status tells of an update, or is late."""
+    status = clique.status
+    is_late = clique.generation is not None and status.observed not in {None, clique.generation}
+    return is_late or status.update_hash not in {"", status.current_hash}
+
+
+def _hash_of_all(pods: Iterable[Pod]) -> str:
+    """The one that all carry who carry one; empty where they do not agree."""
+    hashes = {pod.template_hash for pod in pods if pod.template_hash}
+    return hashes.pop() if len(hashes) == 1 else ""
+
+
+def _put_into(clique: PodClique) -> AbstractSet[str]:
+    """The names of the claims that operators of Grove put into its pod spec."""
+    return {MNNVL_CLAIM} if shared_claim_entry(clique.pod_spec) is None else {MNNVL_CLAIM, SHARED_CLAIM}
+
+
+def _users_own(texts: FrozenMap) -> FrozenMap:
+    return FrozenMap(
+        {key: text for key, text in texts.items() if key not in _GROVES_OWN and not key.startswith(PREFIX)}
+    )
+
+
+def _users_own_spec(pod_spec: FrozenMap, put_in: AbstractSet[str]) -> FrozenMap:
+    """The pod spec without what operators of Grove put into it: their variables and claims of these names."""
+
+    def stripped(container: FrozenMap) -> Json:
+        found = dict(container.items())
+        env = container.get("env")
+        if isinstance(env, tuple):
+            found["env"] = tuple(item for item in env if not _name_of(item).startswith(_VARIABLES))
+        resources = container.get("resources")
+        if isinstance(resources, FrozenMap):
+            found["resources"] = _without(put_in, resources, "claims")
+        return FrozenMap({key: item for key, item in found.items() if item or key not in {"env", "resources"}})
+
+    return in_containers(_without(put_in, pod_spec, "resourceClaims"), stripped)
+
+
+def _without(names: AbstractSet[str], fields: FrozenMap, key: str) -> FrozenMap:
+    """The fields without the claims of these names; the list of claims goes where none is left."""
+    claims = fields.get(key)
+    if not isinstance(claims, tuple):
+        return fields
+    kept = tuple(item for item in claims if _name_of(item) not in names)
+    return FrozenMap({name: kept if name == key else item for name, item in fields.items() if name != key or kept})
+
+
+def _name_of(item: Json) -> str:
+    name = item.get("name") if isinstance(item, FrozenMap) else None
+    return name if isinstance(name, str) else ""
+
+
+def wanted_pod_spec(part: ExpectedClique, priority: str) -> FrozenMap:
+    """The pod spec that a PodClique stores: the template's, with what all members of a scaling group need."""
+    spec = part.template.spec.pod_spec
+    if part.group:
+        spec = with_group_variables(spec, part.group_pods)
+    return FrozenMap({**spec, "priorityClassName": priority}) if priority else spec
+
+
+def wanted_annotations(part: ExpectedClique) -> FrozenMap:
+    """The template's annotations, but for what Grove says itself."""
+    return FrozenMap({key: text for key, text in part.template.annotations.items() if key not in _SAID_BY_GROVE})

@@ -1,0 +1,193 @@
+"""When a gate opens, what it waits for, and what is said of it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+import pytest
+
+from grove_core.areas.workload.pods.scheduling_gates import GATE_QUESTION
+from grove_core.areas.workload.rules import Why
+from grove_core.explain import is_undecided
+from grove_core.kernel.frozen import thaw
+from grove_core.kernel.steps import Apply, SetStatus, Stage
+from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import GATE
+from grove_core.resources.pod import Pod
+from grove_core.snapshot.snapshot import Snapshot
+from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
+
+RAW: Final = set_raw(
+    clique_raw("a", 2, minAvailable=1),
+    clique_raw("b"),
+    groups=({"name": "pool", "cliqueNames": ["b"], "replicas": 2, "minAvailable": 1},),
+)
+BASE: Final = {"llm-0-a", "llm-0-pool-0-b"}
+
+
+def with_pods(seen: Snapshot, change: Callable[[str, Pod], Pod]) -> Snapshot:
+    pods = {c.uid: [change(c.ref.name, pod) for pod in seen.pods_of[c.uid]] for c in seen.cliques}
+    return replace(seen, pods_of=pods)
+
+
+def opened(seen: Snapshot) -> set[str]:
+    """Cliques of the pods whose gates a plan opens."""
+    steps = [step for step in reconcile(seen).steps if isinstance(step.action, Apply) and step.target.kind == "Pod"]
+    for step in steps:
+        assert isinstance(step.action, Apply)
+        assert thaw(step.action.fields) == {"spec": {"schedulingGates": [{"$patch": "delete", "name": GATE}]}}
+    return {step.target.name.rpartition("-")[0] for step in steps}
+
+
+def verdicts(seen: Snapshot) -> dict[str, tuple[str, Why]]:
+    """Clique -> what is said of its gated pods."""
+    found = {}
+    for finding in reconcile(seen).findings:
+        if finding.question == GATE_QUESTION:
+            rule = finding.because[0].rule
+            assert isinstance(rule, Why)
+            found[finding.subject.name.rpartition("-")[0]] = (finding.verdict, rule)
+    return found
+
+
+def gated() -> Snapshot:
+    """Every pod exists, every gang refers to its pods, and every gate is closed."""
+    return with_pods(at_rest(applied(RAW)), lambda _, pod: replace(pod, has_grove_gate=True, gated=True))
+
+
+def test_wl090_gates_of_a_complete_base_gang_open() -> None:
+    assert opened(gated()) == BASE
+    assert verdicts(gated())["llm-0-a"] == ("Open", Why.GANG_COMPLETE)
+
+
+@pytest.mark.req("WL-095", "WL-096")
+def test_wl094_a_scaled_gang_follows_when_enough_of_its_base_is_placed() -> None:
+    assert verdicts(gated())["llm-0-pool-1-b"] == ("Hold", Why.BASE_GANG_NOT_PLACED)
+    placed: set[str] = set()
+
+    def place(name: str, pod: Pod) -> Pod:
+        enough = name in BASE and name not in placed
+        placed.update({name} if enough else ())
+        return replace(pod, scheduled=enough, gated=not enough, has_grove_gate=not enough)
+
+    seen = with_pods(gated(), place)
+    assert verdicts(seen)["llm-0-pool-1-b"] == ("Open", Why.BASE_GANG_PLACED)
+
+
+@pytest.mark.req("WL-243")
+def test_wl094_an_ended_pod_of_the_base_gang_is_placed_no_more() -> None:
+    """One that was evicted says for ever that it is scheduled."""
+    seen = at_rest(applied(RAW))
+
+    def placed(clique: str, pod: Pod) -> Pod:
+        if clique in BASE:
+            return replace(pod, scheduled=True, ready=True, phase="Running")
+        return replace(pod, has_grove_gate=True, gated=True, scheduled=False, ready=False, node="", phase="Pending")
+
+    def evicted(clique: str, pod: Pod) -> Pod:
+        return replace(pod, ready=False, phase="Failed") if clique == "llm-0-a" else pod
+
+    def phase_in(seen: Snapshot) -> str:
+        of_gang = (step.action for step in reconcile(seen).steps if step.target.short == "PodGang/llm-0")
+        (told,) = (action.fields for action in of_gang if isinstance(action, SetStatus))
+        return str(told["phase"])
+
+    seen = with_pods(seen, placed)
+    assert opened(seen) == {"llm-0-pool-1-b"}
+    assert phase_in(seen) == "Running"
+    seen = with_pods(seen, evicted)
+    assert opened(seen) == set()
+    told = {step.target.short for step in reconcile(seen).steps if step.stage is Stage.STATUS}
+    assert "PodGang/llm-0" not in told, "it is Pending, as it was stored"
+
+
+def test_wl096_the_cliques_that_are_not_placed_are_named() -> None:
+    seen = with_pods(gated(), lambda name, pod: replace(pod, scheduled=name == "llm-0-a", gated=False))
+    (held,) = [one for one in reconcile(seen).withheld if one.target.name == "llm-0-pool-1-b"]
+    assert [(why.rule, why.subject.name) for why in held.because] == [
+        (Why.BASE_GANG_NOT_PLACED, held.because[0].subject.name),
+        (Why.TOO_FEW_PLACED, "llm-0-pool-0-b"),
+    ]
+
+
+def test_wl095_a_missing_base_gang_is_waited_for() -> None:
+    seen = gated()
+    without = replace(seen, gangs=tuple(gang for gang in seen.gangs if gang.ref.name != "llm-0"))
+    assert verdicts(without)["llm-0-pool-1-b"] == ("Hold", Why.BASE_GANG_NOT_PLACED)
+    assert verdicts(without)["llm-0-a"] == ("Hold", Why.NOT_IN_GANG_YET)
+
+
+@pytest.mark.req("WL-235")
+def test_wl091_no_gang_is_there_though_all_were_looked_for() -> None:
+    """Who looked knows it; who was told nothing of gangs says nothing."""
+    bare = replace(gated(), gangs=())
+    assert {why for _, why in verdicts(bare).values()} == {Why.NOT_IN_GANG_YET}
+    assert not verdicts(replace(bare, complete=bare.complete - {"PodGang"}))
+
+
+def test_wl091_a_pod_that_its_gang_does_not_name_waits() -> None:
+    seen = gated()
+    stranger = with_pods(seen, lambda name, pod: replace(pod, name=f"{pod.name}x") if name == "llm-0-a" else pod)
+    assert verdicts(stranger)["llm-0-a"] == ("Hold", Why.NOT_IN_GANG_YET)
+
+
+@pytest.mark.req("WL-093")
+def test_wl092_a_gang_short_of_pods_waits_as_a_whole() -> None:
+    seen = gated()
+    gangs = tuple(
+        replace(gang, groups=tuple(replace(one, pods=() if one.name == "llm-0-a" else one.pods) for one in gang.groups))
+        for gang in seen.gangs
+    )
+    held = [one for one in reconcile(replace(seen, gangs=gangs)).withheld if one.target.name == "llm-0-pool-0-b"]
+    assert [[why.rule for why in one.because] for one in held] == [[Why.GANG_INCOMPLETE, Why.TOO_FEW_PODS]]
+
+
+def test_wl090_no_gate_opens_before_the_whole_gang_can() -> None:
+    """Pods of two cliques get their gates off in the same round, and none of them while one has too few."""
+    seen = gated()
+    assert opened(seen) == BASE
+    lost = next(clique.uid for clique in seen.cliques if clique.ref.name == "llm-0-pool-0-b")
+    assert opened(replace(seen, pods_of={uid: pods for uid, pods in seen.pods_of.items() if uid != lost})) == set()
+
+
+def test_wl091_a_source_without_gangs_says_nothing_of_gates() -> None:
+    assert verdicts(replace(gated(), gangs=(), complete=frozenset())) == {}
+
+
+def test_wl235_where_gangs_were_not_collected_no_gate_opens_and_it_is_said() -> None:
+    missing = replace(gated(), gangs=(), complete=frozenset(), not_collected=frozenset({"PodGang"}))
+    assert set(verdicts(missing).values()) == {("Hold", Why.GANGS_NOT_COLLECTED)}
+    assert verdicts(missing).keys() == verdicts(gated()).keys()
+    assert opened(missing) == set()
+    held = {one.target for one in reconcile(missing).withheld if is_undecided(one)}
+    assert held == {clique.ref for clique in gated().cliques}
+    assert not any(map(is_undecided, reconcile(gated()).withheld))
+
+
+def test_wl097_pods_on_their_way_out_and_without_our_gate_are_left_alone() -> None:
+    assert opened(with_pods(gated(), lambda _, pod: replace(pod, deleting=True))) == set()
+    assert opened(with_pods(gated(), lambda _, pod: replace(pod, has_grove_gate=False))) == set()
+
+
+def test_wl095_pods_that_are_going_hold_no_place_for_their_gang() -> None:
+    """All of the base gang is placed and on its way out: the scaled gang does not take its place."""
+
+    def leave(name: str, pod: Pod) -> Pod:
+        base = name in BASE
+        return replace(pod, scheduled=base, gated=not base, has_grove_gate=not base, deleting=base)
+
+    assert verdicts(with_pods(gated(), leave))["llm-0-pool-1-b"] == ("Hold", Why.BASE_GANG_NOT_PLACED)
+
+
+@pytest.mark.req("WL-095")
+@pytest.mark.parametrize("is_placed", [False, True])
+def test_wl094_a_label_that_was_taken_away_opens_no_gate(*, is_placed: bool) -> None:
+    """Which gang a pod waits for is told by its place; only where that is not known by the label."""
+    seen = at_rest(applied(RAW))
+    held = with_pods(
+        seen, lambda name, pod: replace(pod, scheduled=is_placed and name in BASE, gated=True, has_grove_gate=True)
+    )
+    bare = replace(held, cliques=tuple(replace(clique, base_gang="") for clique in held.cliques))
+    assert opened(bare) == opened(held) == (BASE | {"llm-0-pool-1-b"} if is_placed else BASE)
+    lost = replace(held, cliques=tuple(replace(clique, replica_index=-1) for clique in held.cliques))
+    assert opened(lost) >= BASE

@@ -1,0 +1,80 @@
+"""Why placed pods do not start: the chain of parents, and circles by name."""
+
+from dataclasses import replace
+
+from grove_core.areas.workload.findings import START_QUESTION, findings_of_start
+from grove_core.areas.workload.rules import Why
+from grove_core.kernel.reasons import Reason
+from grove_core.reconcile import reconcile
+from grove_core.resources.pod import pod_of
+from grove_core.resources.podclique import PodClique, podclique_of
+from grove_core.resources.podcliqueset import podcliqueset_of
+from grove_core.snapshot.snapshot import Snapshot
+from tests.property.workload.life import Life
+from tests.property.workload.sets import NOW, Json, clique_raw, set_raw
+
+
+def waits(parents: dict[str, tuple[str, ...]], ready: str = "") -> dict[str, tuple[Reason, ...]]:
+    """Of a set with these parents in its stored cliques, all placed: who waits, and for whom."""
+    life = Life(set_raw(*(clique_raw(name) for name in parents)))
+    life.settle()
+    for item in list(life.world.items.values()):
+        if isinstance(item, PodClique):
+            names = tuple(f"llm-0-{name}" for name in parents[item.ref.name.removeprefix("llm-0-")])
+            life.world.put(replace(item, starts_after=names))
+    for pod in life.all_pods():
+        life.world.put_pod(replace(pod, ready=pod.name.removeprefix("llm-0-")[0] in ready))
+    seen = life.look()
+    assert seen is not None
+    findings = (finding for finding in reconcile(seen).findings if finding.question == START_QUESTION)
+    return {finding.subject.name.removeprefix("llm-0-"): finding.because for finding in findings}
+
+
+def test_wl098_the_chain_leads_to_who_keeps_all_of_them() -> None:
+    found = waits({"a": (), "b": ("a",), "c": ("b",)})
+    assert [why.rule for why in found["c"]] == [Why.PARENT_NOT_READY, Why.PARENT_NOT_READY]
+    assert [why.subject.name for why in found["c"]] == ["llm-0-c", "llm-0-b"]
+    assert set(found) == {"b", "c"}
+
+
+def test_wl098_who_has_its_parents_waits_for_nobody() -> None:
+    assert set(waits({"a": (), "b": ("a",), "c": ("b",)}, ready="a")) == {"c"}
+    assert waits({"a": (), "b": ("a",)}, ready="ab") == {}
+    assert waits({"a": (), "b": ()}) == {}
+
+
+def test_wl098_a_parent_of_many_is_told_of_once_for_each_and_followed_once() -> None:
+    """A ladder of forty rungs has 2**40 ways down it."""
+    rungs = {
+        f"r{number:02}": tuple(f"r{below:02}" for below in (number - 1, number - 2) if below >= 0)
+        for number in range(40)
+    }
+    found = waits(rungs)
+    assert len(found["r39"]) < 100
+
+
+def test_wl089_a_circle_is_named() -> None:
+    found = waits({"a": ("b",), "b": ("c",), "c": ("a",)})
+    (circle,) = (why for why in found["a"] if why.rule is Why.WAITS_IN_A_CIRCLE)
+    assert dict(circle.facts)["circle"] == "llm-0-a -> llm-0-b -> llm-0-c -> llm-0-a"
+    assert [why.rule for why in waits({"a": ("a",)})["a"]] == [Why.WAITS_IN_A_CIRCLE]
+
+
+def test_wl099_a_parent_that_nobody_made_is_named() -> None:
+    assert [why.rule for why in waits({"a": ("ghost",)})["a"]] == [Why.PARENT_IS_MISSING]
+
+
+def test_wl098_a_chain_may_be_longer_than_the_stack_of_calls() -> None:
+    cliques = [podclique_of(a_clique(number)) for number in range(1200)]
+    pod = replace(pod_of({"metadata": {"name": "p", "namespace": "ml", "uid": "p"}}, {}), scheduled=True)
+    root = podcliqueset_of({"kind": "PodCliqueSet", **set_raw(clique_raw("a"))})
+    seen = Snapshot(root=root, cliques=tuple(cliques), pods_of={cliques[-1].uid: (pod,)}, now=NOW)
+    (finding,) = findings_of_start(seen)
+    assert len(finding.because) == len(cliques) - 1
+
+
+def a_clique(number: int) -> Json:
+    """One that starts after the one before it."""
+    meta: Json = {"name": f"c{number}", "namespace": "ml", "uid": f"c{number}", "resourceVersion": "1"}
+    meta["labels"] = {"grove.io/podcliqueset-replica-index": "0"}
+    return {"metadata": meta, "spec": {"replicas": 1, "startsAfter": [f"c{number - 1}"] if number else []}}
