@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import yaml
 from jsonschema import Draft202012Validator
 
 from docs.generator.plan_format import SCHEMA_NAME, schema
@@ -15,6 +14,7 @@ from grove_core.document.document import ACTIONS, FORMAT_VERSION
 from grove_core.kernel.steps import Stage
 from grove_shell.cli.main import run
 from tests.docs.site import ROOT
+from tests.golden.test_golden import CASES, arguments, name_of, read
 
 NOW: Final = ("--now", "2026-11-20T09:00:00Z")
 REAL: Final = ("-f", "examples/real-cluster.yaml", "--now", "2026-11-21T09:40:15Z")
@@ -28,12 +28,12 @@ PLANS: Final = {
     "domains": ("-f", "examples/mnnvl/llama.yaml", "--config", "examples/mnnvl/operator.yaml", *NOW),
     "topologies": ("-f", "examples/topology/clouds/chat.yaml", "--config", "examples/topology/operator.yaml", *NOW),
 }
-GOLDEN: Final = tuple(sorted((ROOT / "tests" / "golden").glob("*/*/plan.yaml")))[::6]
+GOLDEN: Final = CASES[::6]
 VALIDATOR: Final = Draft202012Validator(schema())
 
 
 def plan_of(words: Sequence[str], capsys: pytest.CaptureFixture[str]) -> Any:
-    assert run(["plan", "-o", "json", *words], "grove") == 0
+    assert run([*words, "-o", "json"], "grove") == 0
     return json.loads(capsys.readouterr().out)
 
 
@@ -54,21 +54,22 @@ def test_cl011_a_real_plan_keeps_to_it(
     words: Sequence[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    VALIDATOR.validate(plan_of(words, capsys))
+    VALIDATOR.validate(plan_of(["plan", *words], capsys))
 
 
-@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.parent.name)
-def test_cl011_golden_plans_keep_to_it(path: Path) -> None:
-    found = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
-    if isinstance(found, dict) and "formatVersion" in found:  # daemons' plans are of another kind
-        VALIDATOR.validate(found)
+@pytest.mark.parametrize("folder", GOLDEN, ids=name_of)
+def test_cl011_golden_plans_keep_to_it(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    VALIDATOR.validate(plan_of([*arguments(read(folder / "case.yaml")), "--decisions"], capsys))
 
 
 def test_there_is_a_plan_that_goes_round_in_circles(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(ROOT)
-    assert any("again" in plan for plan in plan_of(PLANS["round and round"], capsys)["plans"])
+    assert any("again" in plan for plan in plan_of(["plan", *PLANS["round and round"]], capsys)["plans"])
 
 
 def broken(good: Any) -> Iterator[Any]:
@@ -84,6 +85,6 @@ def broken(good: Any) -> Iterator[Any]:
 
 def test_what_is_no_plan_is_refused(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    good = plan_of(PLANS["degraded"], capsys)
+    good = plan_of(["plan", *PLANS["degraded"]], capsys)
     assert VALIDATOR.is_valid(good)
     assert [bad for bad in broken(good) if VALIDATOR.is_valid(bad)] == []

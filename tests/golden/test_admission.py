@@ -1,7 +1,8 @@
 """Golden admissions: what is said to who writes a set, or a topology; every validation sentence of the design.
 
 A folder holds `given.yaml` (topologies and sets that there are), `admission.yaml` (what is written, and what was
-expected by hand) and `said.txt`, in which words; that one is written by `pytest --bless`.
+expected by hand) and `said.txt`: what is objected to and warned of, with what stood there, and reasons in the notation
+of `reason_notation.py`. That one is written by `pytest --bless`.
 """
 
 from pathlib import Path
@@ -18,6 +19,7 @@ from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.topology_usage import TopologyUser
 from grove_shell.settings.operator import settings_of
+from tests.golden.reason_notation import write_reasons_in_notation
 from tests.property.admission_tables import same_words, words_of
 
 Json = dict[str, Any]
@@ -55,7 +57,8 @@ def judged(case: Json, known: TopologyView) -> AdmissionVerdict:
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_tp060_writes_are_judged_as_expected(folder: Path, *, bless: bool) -> None:
+def test_tp060_writes_are_judged_as_expected(folder: Path, monkeypatch: pytest.MonkeyPatch, *, bless: bool) -> None:
+    write_reasons_in_notation(monkeypatch)
     case: Json = yaml.safe_load((folder / "admission.yaml").read_text(encoding="utf-8"))
     verdict = judged(case, around(folder, case.get("scheduled", {})))
     refused = verdict.objections if isinstance(verdict, Deny) else ()

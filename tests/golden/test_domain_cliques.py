@@ -36,6 +36,7 @@ from grove_core.resources.compute_domain import ComputeDomain, compute_domain_of
 from grove_core.resources.compute_domain_clique import ComputeDomainClique, compute_domain_clique_of
 from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
 from grove_core.resources.meta import ref_in
+from tests.golden.reason_notation import write_reasons_in_notation
 
 Json = dict[str, Any]
 HERE: Final = Path(__file__).parent / "domain_cliques"
@@ -133,7 +134,7 @@ def shown(value: Any) -> Any:
 
 
 def reasons(because: tuple[Reason, ...]) -> list[Json]:
-    return [{"requirement": why.rule.requirement, "code": why.rule.code, "says": why.sentence} for why in because]
+    return [{"requirement": why.rule.requirement, "code": why.rule.code, "facts": dict(why.facts)} for why in because]
 
 
 def decided(told: Json, given: Given) -> Json:
@@ -176,7 +177,10 @@ def within(wanted: Any, found: Any) -> bool:
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.name))
-def test_dc001_moments_are_decided_as_was_expected(folder: Path, *, bless: bool) -> None:
+def test_dc001_moments_are_decided_as_was_expected(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *, bless: bool
+) -> None:
+    write_reasons_in_notation(monkeypatch)
     given, case = Given(folder), read(folder / "cases.yaml")
     made = []
     for told in case["cases"]:

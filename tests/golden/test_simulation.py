@@ -1,7 +1,8 @@
 """Golden simulations: what was expected by hand from the documents, and the timeline that a person reads.
 
 A folder holds `scenario.yaml`, whose `expect` was written before the scenario was played, the manifests it names, and
-`timeline.txt`, which is written by `pytest --bless` and reviewed like code.
+`timeline.txt`, which is written by `pytest --bless` and reviewed like code: what happened when, with reasons in the
+notation of `reason_notation.py`.
 """
 
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from grove_shell.simulator.scenario.reading import read_scenario
 from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
 from grove_shell.views.timeline import timeline_page
+from tests.golden.reason_notation import write_reasons_in_notation
 
 HERE: Final = Path(__file__).parent / "simulation"
 FOLDERS: Final = sorted(path.parent for path in HERE.glob("*/scenario.yaml"))
@@ -26,7 +28,8 @@ def played(path: Path) -> Run:
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.name))
 @pytest.mark.req("SM-060")
-def test_sm050_it_goes_as_was_expected(folder: Path, *, bless: bool) -> None:
+def test_sm050_it_goes_as_was_expected(folder: Path, monkeypatch: pytest.MonkeyPatch, *, bless: bool) -> None:
+    write_reasons_in_notation(monkeypatch)
     run = played(folder / "scenario.yaml")
     assert run.violation is None
     assert run.unmet == ()

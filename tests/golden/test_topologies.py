@@ -1,7 +1,8 @@
 """Golden moments of topologies themselves: who holds them, and what becomes of the default one.
 
 A folder holds `given.yaml` (what kubectl printed), `operator.yaml`, `moments.yaml` (the clock, and what was expected by
-hand: topology -> steps, and whether something is held back) and `plan.yaml`, which is written by `pytest --bless`.
+hand: topology -> steps, and whether something is held back) and `plan.yaml`, which is written by `pytest --bless`,
+with reasons in the notation of `reason_notation.py`.
 """
 
 import sys
@@ -20,6 +21,7 @@ from grove_core.reconcile_topology import reconcile_topology
 from grove_shell.actions.command_input import read_configuration
 from grove_shell.reading.objects import load
 from grove_shell.views.renderers import yaml_document
+from tests.golden.reason_notation import without_sentences, write_reasons_in_notation
 
 Json = dict[str, Any]
 HERE: Final = Path(__file__).parent / "topology"
@@ -27,7 +29,8 @@ FOLDERS: Final = sorted(path.parent for path in HERE.glob("*/moments.yaml"))
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_tp040_topologies_are_kept_as_expected(folder: Path, *, bless: bool) -> None:
+def test_tp040_topologies_are_kept_as_expected(folder: Path, monkeypatch: pytest.MonkeyPatch, *, bless: bool) -> None:
+    write_reasons_in_notation(monkeypatch)
     case: Json = yaml.safe_load((folder / "moments.yaml").read_text(encoding="utf-8"))
     told = read_configuration(str(folder / "operator.yaml"))
     loaded = load((str(folder / "given.yaml"),), sys.stdin.buffer, configuration=told.configuration)
@@ -51,7 +54,7 @@ def test_tp040_topologies_are_kept_as_expected(folder: Path, *, bless: bool) -> 
         configuration=told.configuration,
         rules_from=RulesSource("option"),
     )
-    said = yaml_document(document_as_json(document, decisions=True))
+    said = yaml_document(without_sentences(document_as_json(document, decisions=True)))
     if bless:
         (folder / "plan.yaml").write_text(said, encoding="utf-8")
     assert (folder / "plan.yaml").read_text(encoding="utf-8") == said, case["why"]

@@ -50,6 +50,7 @@ TESTS: Final = (
     "--ignore=tests/property/test_switched_off_checks.py",  # of the source, not of what it does
     "--ignore=tests/property/workload/test_package_docstring.py",  # as above
     "--ignore=tests/golden/test_trace.py",  # of sentences
+    "--ignore=tests/golden/test_reasons.py",  # as above
     "--ignore=tests/property/convergence",  # of the simulator
     "--ignore=tests/golden/test_convergence.py",  # as above
     "--ignore=tests/golden/test_simulation.py",  # as above
