@@ -53,7 +53,7 @@ def admit_podclique(raw: Mapping[str, Any], around: CliqueAdmissionView) -> Deci
         return Decision(Deny((objection,)), (entry.because, because))
     if isinstance(entry, ClaimConflict):
         taken = Refuse.SHARED_CLAIM_RESERVED.because(clique.ref, name=SHARED_CLAIM)
-        path = f"spec.podSpec.resourceClaims[{entry.place}].name"
+        path = f"spec.podSpec.resourceClaims[{entry.claim_index}].name"
         return Decision(Deny((Objection(path, shown(SHARED_CLAIM), taken),)), (entry.because, taken))
     if isinstance(entry, JoinsDomain):
         after = {**raw, "spec": {**(raw.get("spec") or {}), "podSpec": thaw(entry.pod_spec)}}
@@ -77,7 +77,7 @@ def set_named_in(raw: Mapping[str, Any]) -> str:
 
 def _cautions(subject: Ref, annotations: Mapping[str, object], entry: LeftUnchanged) -> tuple[Caution, ...]:
     """MS-079."""
-    annotation, trouble = entry.odd
+    annotation, trouble = entry.invalid
     if not annotation:
         return ()
     because = Warn.ODD_ON_CLIQUE.because(subject, trouble=trouble)

@@ -1,4 +1,4 @@
-"""Admission of what a set says of MNNVL (MN-070 to MN-077)."""
+"""Admission of the MNNVL annotations of a set (MN-070 to MN-077)."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -30,7 +30,13 @@ _MIG: Final = "nvidia.com/mig-"
 
 
 def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[Objection]:
-    """Every objection to what a set says of MNNVL, in any mode; what stood there before is not held against it."""
+    """Yield every objection to the MNNVL annotations of a set, in any mode; violations of the old manifest are ignored.
+
+    Args:
+        subject: the set.
+        new: its manifest.
+        old: its manifest before the update; None if it is created.
+    """
     for found in new_violations(_violations(new), _violations(old) if old is not None else ()):
         yield found.objection(subject)
     if old is not None and old.annotations.get(MNNVL_ENABLED) != new.annotations.get(MNNVL_ENABLED):
@@ -40,44 +46,44 @@ def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator
 
 
 def warnings_to(subject: Ref, new: Manifest, configuration: Configuration) -> Iterator[Caution]:
-    """What is probably not meant, given what the operator is told."""
+    """Yield warnings on what is probably a mistake under the operator's configuration."""
     found = (_ignored(new, configuration), _without_gpus(new, configuration), _shared_nodes(new, configuration))
     for warnings in found:
         yield from (one.caution(subject) for one in warnings)
 
 
 def _violations(manifest: Manifest) -> Iterator[Violation]:
-    """MN-070, MN-072, MN-073."""
+    """Violations that show in the manifest alone (MN-070, MN-072, MN-073)."""
     choice = manifest.annotations.get(MNNVL_ENABLED)
     if choice is not None and choice not in CHOICES:
         yield Violation(annotated_set(manifest).at(MNNVL_ENABLED), choice, Refuse.MNNVL_VALUE_INVALID, {})
-    for place in annotated_template_elements(manifest):
-        if DOMAIN_TEMPLATE in place.annotations:
-            got, facts = place.annotations[DOMAIN_TEMPLATE], {"key": DOMAIN_TEMPLATE}
-            yield Violation(place.at(DOMAIN_TEMPLATE), got, Refuse.ANNOTATION_RESERVED, facts)
+    for element in annotated_template_elements(manifest):
+        if DOMAIN_TEMPLATE in element.annotations:
+            got, facts = element.annotations[DOMAIN_TEMPLATE], {"key": DOMAIN_TEMPLATE}
+            yield Violation(element.at(DOMAIN_TEMPLATE), got, Refuse.ANNOTATION_RESERVED, facts)
     for index, clique in enumerate(manifest.spec.template.cliques):
-        for position, claim in enumerate(list_of(clique.spec.pod_spec, "resourceClaims")):
+        for claim_index, claim in enumerate(list_of(clique.spec.pod_spec, "resourceClaims")):
             if isinstance(claim, FrozenMap) and claim.get("name") == MNNVL_CLAIM:
-                path = f"{CLIQUES}[{index}].spec.podSpec.resourceClaims[{position}].name"
+                path = f"{CLIQUES}[{index}].spec.podSpec.resourceClaims[{claim_index}].name"
                 yield Violation(path, MNNVL_CLAIM, Refuse.CLAIM_NAME_RESERVED, {"name": MNNVL_CLAIM})
 
 
 def _ignored(manifest: Manifest, configuration: Configuration) -> Iterator[Violation]:
-    """MN-074: annotations that this operator does not look at."""
-    told = configuration.mnnvl
-    if told.in_mode(MnnvlMode.ANNOTATIONS):
+    """Annotations that have no effect in this mode (MN-074)."""
+    settings = configuration.mnnvl
+    if settings.in_mode(MnnvlMode.ANNOTATIONS):
         return
     why = "the operator makes one ComputeDomain for each replica (mnnvl.mode: operator)"
-    for place in annotated_elements(manifest):
-        for key, value in ((key, place.annotations.get(key)) for key in MNNVL_ANNOTATIONS):
-            is_read = told.enabled and place.level == METADATA and key == MNNVL_ENABLED
-            if value is not None and not is_read and not (value == "false" and not told.enabled):
-                facts = {"why": why if told.enabled else "MNNVL is off in the operator's configuration"}
-                yield Violation(place.at(key), value, Warn.ANNOTATION_IGNORED, facts)
+    for element in annotated_elements(manifest):
+        for key, value in ((key, element.annotations.get(key)) for key in MNNVL_ANNOTATIONS):
+            is_read = settings.enabled and element.level == METADATA and key == MNNVL_ENABLED
+            if value is not None and not is_read and not (value == "false" and not settings.enabled):
+                facts = {"why": why if settings.enabled else "MNNVL is off in the operator's configuration"}
+                yield Violation(element.at(key), value, Warn.ANNOTATION_IGNORED, facts)
 
 
 def _without_gpus(manifest: Manifest, configuration: Configuration) -> Iterator[Violation]:
-    """MN-075, MN-077: who wants a ComputeDomain and asks for no GPUs that count."""
+    """An opt-in without GPUs, and GPUs that do not count (MN-075, MN-077)."""
     if not configuration.mnnvl.in_mode(MnnvlMode.OPERATOR) or opts_out(manifest.annotations):
         return
     cliques = manifest.spec.template.cliques
@@ -88,15 +94,15 @@ def _without_gpus(manifest: Manifest, configuration: Configuration) -> Iterator[
         yield Violation(path, manifest.annotations[MNNVL_ENABLED], Warn.NO_GPUS, {"resource": GPU})
     for index, clique in enumerate(cliques):
         for key in CONTAINER_LISTS:
-            for place, container in enumerate(containers_in(clique.spec.pod_spec, key)):
+            for position, container in enumerate(containers_in(clique.spec.pod_spec, key)):
                 how = _other_gpus(container)
                 if how:
-                    path = f"{CLIQUES}[{index}].spec.podSpec.{key}[{place}].resources"
+                    path = f"{CLIQUES}[{index}].spec.podSpec.{key}[{position}].resources"
                     yield Violation(path, how, Warn.OTHER_GPUS, {"how": how, "resource": GPU})
 
 
 def _other_gpus(container: FrozenMap) -> str:
-    """How a container asks for what may be GPUs; empty where it does not."""
+    """Return how a container asks for GPUs by another way than the GPU resource; empty if it does not."""
     resources = part_of(container, "resources")
     names = {str(name) for key in ("limits", "requests") for name in part_of(resources, key)}
     slices = sorted(name for name in names if name.startswith(_MIG))
@@ -104,7 +110,7 @@ def _other_gpus(container: FrozenMap) -> str:
 
 
 def _shared_nodes(manifest: Manifest, configuration: Configuration) -> Iterator[Violation]:
-    """MN-076: pods that need less than a node, and that nothing keeps off the node of another pod of their domain."""
+    """Pods that need less than a node and may share it with another pod of their domain (MN-076)."""
     wanted = wants_domains(manifest.annotations, manifest.spec.template)
     if not configuration.mnnvl.in_mode(MnnvlMode.OPERATOR) or not wanted:
         return
@@ -124,7 +130,7 @@ def _pods_of_a_replica(manifest: Manifest) -> int:
 
 
 def _keeps_apart(clique: CliqueTemplate) -> bool:
-    """Whether a pod insists on a node without some others."""
+    """Return whether a clique has a required pod anti-affinity between nodes."""
     found = part_of(part_of(clique.spec.pod_spec, "affinity"), "podAntiAffinity")
     terms = list_of(found, "requiredDuringSchedulingIgnoredDuringExecution")
     return any(isinstance(term, FrozenMap) and term.get("topologyKey") == HOSTNAME for term in terms)

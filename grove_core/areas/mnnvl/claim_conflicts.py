@@ -1,6 +1,6 @@
-"""Admission: claims to ComputeDomains in the company of those that ``resourceSharing`` gives to the same pods (MN-078).
+"""Admission: pods with a claim to a ComputeDomain and one of ``resourceSharing`` that others share (MN-078).
 
-What a set would come to is looked at in a small sample: two replicas, two of each group, two pods of each clique.
+Checks a sample of the set's pods: two replicas, two replicas of each scaling group, two pods of each clique.
 """
 
 from collections import defaultdict
@@ -19,15 +19,19 @@ from grove_core.resources.names import listed
 from grove_core.resources.template import ALL_REPLICAS, ResourceSharing
 from grove_core.resources.violation import Violation
 
-_SAMPLE: Final = 2  # of a kind show what a thousand would
+_SAMPLE: Final = 2  # two of a kind conflict exactly if many do
 
 
 class _Pod(NamedTuple):
-    """One pod that a set would come to.
+    """One pod of the sample.
 
     Attributes:
-        group: empty for a standalone clique.
-        claim: what tells its claim to a ComputeDomain from those of others.
+        clique: name in the template.
+        group: name in the template; empty for a standalone clique.
+        replica: of the set.
+        group_replica: of the scaling group; -1 for a standalone clique.
+        number: of the pod in its PodClique.
+        claim: identity of its claim to a ComputeDomain.
     """
 
     clique: str
@@ -45,7 +49,9 @@ class _SharingEntry(NamedTuple):
     """One entry of ``resourceSharing``.
 
     Attributes:
-        share: which of its claims a pod has; None for none.
+        path: of the entry in the manifest.
+        entry: as written.
+        share: returns the identity of the entry's claim that a pod has; None if it has none.
     """
 
     path: str
@@ -54,24 +60,24 @@ class _SharingEntry(NamedTuple):
 
 
 def warnings_to(subject: Ref, new: Manifest, configuration: Configuration) -> Iterator[Caution]:
-    """Every entry whose claims and those to ComputeDomains are held together, and not by the same pods.
+    """Yield a warning for each entry whose claims and claims to ComputeDomains are shared by different sets of pods.
 
     Args:
         subject: the set.
-        new: the set.
+        new: its manifest.
         configuration: of the operator.
     """
     pods = tuple(_pods(new, configuration))
     for shared in _entries(new) if pods else ():
-        both = [(pod, share) for pod in pods if (share := shared.share(pod)) is not None]
-        if _is_one_to_many((pod.claim, share) for pod, share in both):
-            cliques = listed(dict.fromkeys(pod.clique for pod, _ in both))
+        sharing = [(pod, share) for pod in pods if (share := shared.share(pod)) is not None]
+        if _is_one_to_many((pod.claim, share) for pod, share in sharing):
+            cliques = listed(dict.fromkeys(pod.clique for pod, _ in sharing))
             found = Violation(shared.path, shared.entry.name, Warn.CLAIMS_IN_COMPANY, {"cliques": cliques})
             yield found.caution(subject)
 
 
 def _is_one_to_many(pairs: Iterable[tuple[Hashable, Hashable]]) -> bool:
-    """Whether somebody finds one of two claims allocated by another, and the other not."""
+    """Return whether a claim of one kind occurs together with several claims of the other kind."""
     found: dict[tuple[int, Hashable], set[Hashable]] = defaultdict(set)
     for first, second in pairs:
         found[0, first].add(second)
@@ -80,35 +86,35 @@ def _is_one_to_many(pairs: Iterable[tuple[Hashable, Hashable]]) -> bool:
 
 
 def _pods(manifest: Manifest, configuration: Configuration) -> Iterator[_Pod]:
-    """Those that get a claim to a ComputeDomain."""
-    told, template = configuration.mnnvl, manifest.spec.template
-    homes = template.groups_by_clique
-    each_its_own = told.in_mode(MnnvlMode.OPERATOR) and wants_domains(manifest.annotations, template)
-    if not each_its_own and not told.in_mode(MnnvlMode.ANNOTATIONS):
+    """Yield the sampled pods that get a claim to a ComputeDomain."""
+    settings, template = configuration.mnnvl, manifest.spec.template
+    groups = template.groups_by_clique
+    each_its_own = settings.in_mode(MnnvlMode.OPERATOR) and wants_domains(manifest.annotations, template)
+    if not each_its_own and not settings.in_mode(MnnvlMode.ANNOTATIONS):
         return
     for clique in template.cliques:
-        group = homes.get(clique.name)
+        group = groups.get(clique.name)
         for replica in _sample(manifest.spec.replicas):
             for group_replica in _sample(group.replicas) if group is not None else (-1,):
                 shared = None if each_its_own else member_of(manifest, clique, group, replica, group_replica)
                 for number in _sample(clique.spec.replicas):
-                    place = (clique.name, group.name if group is not None else "", replica, group_replica, number)
+                    index = (clique.name, group.name if group is not None else "", replica, group_replica, number)
                     if each_its_own or shared is not None:
-                        yield _Pod(*place, claim=place if shared is None else shared.claim)
+                        yield _Pod(*index, claim=index if shared is None else shared.claim)
 
 
 def _entries(manifest: Manifest) -> Iterator[_SharingEntry]:
-    """Every entry, at the three levels where sharing is written."""
+    """Yield the entries of the set, of its scaling groups and of its cliques."""
     template = manifest.spec.template
-    for place, entry in enumerate(template.resource_sharing):
-        yield _SharingEntry(f"{TEMPLATE}.resourceSharing[{place}]", entry, _of_set(entry))
+    for index, entry in enumerate(template.resource_sharing):
+        yield _SharingEntry(f"{TEMPLATE}.resourceSharing[{index}]", entry, _of_set(entry))
     for index, group in enumerate(template.pod_clique_scaling_groups):
-        for place, entry in enumerate(group.resource_sharing):
-            path = f"{GROUPS}[{index}].resourceSharing[{place}]"
+        for at, entry in enumerate(group.resource_sharing):
+            path = f"{GROUPS}[{index}].resourceSharing[{at}]"
             yield _SharingEntry(path, entry, _of_group(group.name, entry))
     for index, clique in enumerate(template.cliques):
-        for place, entry in enumerate(clique.resource_sharing):
-            path = f"{CLIQUES}[{index}].resourceSharing[{place}]"
+        for at, entry in enumerate(clique.resource_sharing):
+            path = f"{CLIQUES}[{index}].resourceSharing[{at}]"
             yield _SharingEntry(path, entry, _of_clique(clique.name, entry))
 
 
@@ -134,8 +140,8 @@ def _of_clique(name: str, entry: ResourceSharing) -> ClaimOfPod:
     def share(pod: _Pod) -> tuple[Hashable, ...] | None:
         if pod.clique != name:
             return None
-        home = (pod.replica, pod.group_replica)
-        return home if entry.scope == ALL_REPLICAS else (*home, pod.number)
+        position = (pod.replica, pod.group_replica)
+        return position if entry.scope == ALL_REPLICAS else (*position, pod.number)
 
     return share
 

@@ -1,4 +1,4 @@
-"""Which replicas have a ComputeDomain, need one, or do without (MN-001 to MN-043). Linear in what a set consists of."""
+"""Judges which replicas have a ComputeDomain, need one, or run without (MN-001 to MN-043). Linear in the objects."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -30,25 +30,26 @@ LEAVING_TIMEOUT: Final = timedelta(seconds=60)  # decision D39
 
 
 def judge_mnnvl(snapshot: Snapshot) -> MnnvlJudgement:
-    """What becomes of the ComputeDomains of a set.
+    """Return the state of the ComputeDomain of each replica of a set.
 
     Args:
-        snapshot: of the set, own writes counted as seen.
+        snapshot: of the set, with own writes applied.
     """
     wanted, criterion = _criterion_of(snapshot)
     if snapshot.root.deleting or not snapshot.root.uid:
         return MnnvlJudgement(criterion, wanted, failure=None)
-    if is_too_large(snapshot):
-        return MnnvlJudgement(criterion, wanted, failure=None)  # it stays as it is, and so does what it says
-    scene = _SetDomains(snapshot)
-    indices = range(max(snapshot.root.spec.replicas, 0)) if wanted else scene.joined
-    replicas = tuple(scene.replica(index) for index in indices)
-    failure = scene.failure(replicas) if (scene.knows and not scene.unseen) or not scene.is_on else None
+    if is_too_large(snapshot):  # its objects and its condition stay as they are (MN-018)
+        return MnnvlJudgement(criterion, wanted, failure=None)
+    domains = _SetDomains(snapshot)
+    indices = range(max(snapshot.root.spec.replicas, 0)) if wanted else domains.joined
+    replicas = tuple(domains.replica(index) for index in indices)
+    is_known = not domains.is_on or (domains.is_complete and not domains.not_collected)
+    failure = domains.failure(replicas) if is_known else None
     return MnnvlJudgement(criterion, wanted, replicas, failure)
 
 
 def clique_domains_of(snapshot: Snapshot, judgement: MnnvlJudgement) -> CliqueDomains:
-    """The part of a judgement that concerns who makes cliques and groups."""
+    """Return which new PodCliques and scaling groups use a domain, and which are withheld."""
     name = snapshot.root.ref.name
     return CliqueDomains(
         {one.index: domain_claim_template_name(name, one.index) for one in judgement.replicas if one.joins_new_parts},
@@ -57,14 +58,14 @@ def clique_domains_of(snapshot: Snapshot, judgement: MnnvlJudgement) -> CliqueDo
 
 
 def domain_ref(snapshot: Snapshot, replica: int) -> Ref:
-    """Where the domain of a replica stands."""
+    """Return the address of the ComputeDomain of a replica."""
     root = snapshot.root.ref
     api_version = domain_format_of(snapshot.configuration, snapshot.served).api_version
     return Ref(api_version, DOMAIN_KIND, root.namespace, domain_name(root.name, replica))
 
 
 def _criterion_of(snapshot: Snapshot) -> tuple[bool, Reason]:
-    """Whether the set is to have domains, by the first criterion that says no, else by the last."""
+    """Return whether the set is to have domains, and the first criterion that says no, or else the last one."""
     root = snapshot.root
     if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.OPERATOR):
         return False, Why.MNNVL_OFF.because(root.ref, setting=_disabled_by(snapshot.configuration.mnnvl))
@@ -77,47 +78,53 @@ def _criterion_of(snapshot: Snapshot) -> tuple[bool, Reason]:
     return True, Why.GPUS_ASKED.because(root.ref, cliques=listed(cliques))
 
 
-def _disabled_by(told: Mnnvl) -> str:
-    """What of the configuration keeps the operator from making domains of its own."""
-    return "MNNVL is by annotations" if told.enabled else "MNNVL is off"
+def _disabled_by(settings: Mnnvl) -> str:
+    """Return the setting because of which the operator creates no domains for replicas."""
+    return "MNNVL is by annotations" if settings.enabled else "MNNVL is off"
 
 
 class _Replica(NamedTuple):
-    """One replica: where its domain stands, and what lives of the replica."""
+    """One replica of a set.
 
-    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody looks for here
+    Attributes:
+        index: of the replica.
+        ref: the address of its domain.
+        siblings: whether its existing parts use a domain.
+    """
+
+    index: int  # type: ignore[assignment]  # hides tuple.index, which is not used
     ref: Ref
     siblings: SiblingUse
 
-    def is_so(self, fate: DomainState, because: Reason, *, error: str = "") -> ReplicaDomain:
-        """The answer about it, where nobody else holds the domain's name."""
-        return ReplicaDomain(self.index, self.siblings, fate, (because,), error=error)
+    def in_state(self, state: DomainState, because: Reason, *, error: str = "") -> ReplicaDomain:
+        """Return the verdict for a domain whose name is free, or held by the domain itself."""
+        return ReplicaDomain(self.index, self.siblings, state, (because,), error=error)
 
-    def is_taken(
-        self, fate: DomainState, because: Reason, *, until: datetime | None = None, error: str = ""
+    def with_taken_name(
+        self, state: DomainState, because: Reason, *, until: datetime | None = None, error: str = ""
     ) -> ReplicaDomain:
-        """The answer about it, where somebody does."""
-        return ReplicaDomain(self.index, self.siblings, fate, (because,), until, name_is_taken=True, error=error)
+        """Return the verdict for a domain whose name another object holds."""
+        return ReplicaDomain(self.index, self.siblings, state, (because,), until, name_is_taken=True, error=error)
 
 
 class _SetDomains:
-    """A set as it is looked at here, with what is asked again and again found once.
+    """The ComputeDomains of one set; what is the same for every replica is computed once.
 
     Attributes:
-        is_on: whether domains are made in this mode.
-        knows: whether every ComputeDomain is in the snapshot.
-        unseen: kinds of siblings that may be there and not in the snapshot.
-        kin: by replica.
+        is_on: whether the operator creates domains for replicas.
+        is_complete: whether every ComputeDomain is in the snapshot.
+        not_collected: kinds of siblings that are not all in the snapshot.
+        siblings: replica -> whether its existing parts use a domain.
     """
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.is_on = snapshot.configuration.mnnvl.in_mode(MnnvlMode.OPERATOR)
-        self.knows = DOMAIN_KIND in snapshot.complete
-        self.unseen = parts_not_collected(snapshot)
+        self.is_complete = DOMAIN_KIND in snapshot.complete
+        self.not_collected = parts_not_collected(snapshot)
         self.siblings: dict[int, SiblingUse] = {}
         self._snapshot = snapshot
         self._root = snapshot.root
-        self._before = creation_failure_in(snapshot.root.status.conditions)
+        self._failed_before = creation_failure_in(snapshot.root.status.conditions)
         refused = refusals(snapshot, Create)
         self._refused = {name: error for (kind, name), error in refused.items() if kind == DOMAIN_KIND}
         parts: tuple[ScalingGroup | PodClique, ...] = (*snapshot.groups, *snapshot.cliques, *made_parts(snapshot))
@@ -129,77 +136,77 @@ class _SetDomains:
 
     @property
     def joined(self) -> list[int]:
-        """The replicas that use a domain, in order."""
-        return sorted(index for index, kin in self.siblings.items() if kin is SiblingUse.JOINED)
+        """The replicas whose parts use a domain, in order."""
+        return sorted(index for index, use in self.siblings.items() if use is SiblingUse.JOINED)
 
     def replica(self, index: int) -> ReplicaDomain:
-        """What becomes of one replica."""
+        """Return the state of the domain of one replica."""
         ref = domain_ref(self._snapshot, index)
         found = self._snapshot.named_domains.get((ref.namespace, ref.name))
-        place = _Replica(index, ref, self.siblings.get(index, SiblingUse.NONE))
+        one = _Replica(index, ref, self.siblings.get(index, SiblingUse.NONE))
         if found is not None and found.owner_uid == self._root.uid and not found.deleting:
-            if place.siblings is SiblingUse.WITHOUT:
-                return self._without(place)
-            return place.is_so(DomainState.JOINED, Why.DOMAIN_EXISTS.because(found.ref, domain=ref.name))
-        if not self.knows:
-            fate = {
+            if one.siblings is SiblingUse.WITHOUT:
+                return self._without(one)
+            return one.in_state(DomainState.JOINED, Why.DOMAIN_EXISTS.because(found.ref, domain=ref.name))
+        if not self.is_complete:
+            state = {
                 SiblingUse.NONE: DomainState.UNKNOWN,
                 SiblingUse.JOINED: DomainState.JOINED,
                 SiblingUse.WITHOUT: DomainState.WITHOUT,
-            }[place.siblings]
-            return place.is_so(fate, Why.DOMAINS_NOT_COLLECTED.because(ref, domain=ref.name))
-        if place.siblings is SiblingUse.NONE and self.unseen:
-            because = Why.SIBLINGS_NOT_COLLECTED.because(ref, kinds=listed(self.unseen), replica=index)
-            return place.is_so(DomainState.UNKNOWN, because)
+            }[one.siblings]
+            return one.in_state(state, Why.DOMAINS_NOT_COLLECTED.because(ref, domain=ref.name))
+        if one.siblings is SiblingUse.NONE and self.not_collected:
+            because = Why.SIBLINGS_NOT_COLLECTED.because(ref, kinds=listed(self.not_collected), replica=index)
+            return one.in_state(DomainState.UNKNOWN, because)
         if not self.is_on:
             setting = _disabled_by(self._snapshot.configuration.mnnvl)
-            return place.is_so(DomainState.MISSED, Why.MISSED_WHILE_OFF.because(ref, replica=index, setting=setting))
+            return one.in_state(DomainState.MISSED, Why.MISSED_WHILE_OFF.because(ref, replica=index, setting=setting))
         if (
-            place.siblings is SiblingUse.WITHOUT
-            and index not in self._before.replicas
+            one.siblings is SiblingUse.WITHOUT
+            and index not in self._failed_before.replicas
             and ref.name not in self._refused
         ):
-            return self._without(place)
-        return self._missing(place) if found is None else self._taken(place, found)
+            return self._without(one)
+        return self._missing_domain(one) if found is None else self._taken_name(one, found)
 
     def failure(self, replicas: Iterable[ReplicaDomain]) -> CreationFailure:
-        """What the set's condition has to say (MN-012); what failed and is tried again stays until it is there."""
+        """Return the content of the set's condition (MN-012); a failed replica stays in it until its domain exists."""
         failed = [
             one
             for one in replicas
-            if one.state is DomainState.FAILED or (one.state in _RETRIED and one.index in self._before.replicas)
+            if one.state is DomainState.FAILED or (one.state in _RETRIED and one.index in self._failed_before.replicas)
         ]
         if not failed:
             return CreationFailure()
-        stored = self._before.error if failed[0].index in self._before.replicas[:1] else ""
-        errors = (failed[0].error, stored, *(one.error for one in failed), self._before.error)
-        error = next((words for words in errors if words), "")
+        stored = self._failed_before.error if failed[0].index in self._failed_before.replicas[:1] else ""
+        errors = (failed[0].error, stored, *(one.error for one in failed), self._failed_before.error)
+        error = next(filter(None, errors), "")
         return CreationFailure(tuple(one.index for one in failed), error)
 
-    def _missing(self, place: _Replica) -> ReplicaDomain:
-        """Of a domain that should be there, where nobody holds its name."""
-        ref = place.ref
+    def _missing_domain(self, one: _Replica) -> ReplicaDomain:
+        """Return the verdict on a domain that should exist and whose name is free."""
+        ref = one.ref
         if ref.name in self._refused:
             error = self._refused[ref.name]
             because = Why.RUNS_WITHOUT_DOMAIN.because(ref, domain=ref.name, error=error)
-            return place.is_so(DomainState.FAILED, because, error=error)
-        match place.siblings:
+            return one.in_state(DomainState.FAILED, because, error=error)
+        match one.siblings:
             case SiblingUse.NONE:
-                return place.is_so(DomainState.AWAITED, Why.WAITS_FOR_DOMAIN.because(ref, domain=ref.name))
+                return one.in_state(DomainState.AWAITED, Why.WAITS_FOR_DOMAIN.because(ref, domain=ref.name))
             case SiblingUse.JOINED:
-                return place.is_so(DomainState.RESTORED, Why.MADE_AGAIN.because(ref, replica=place.index))
+                return one.in_state(DomainState.RESTORED, Why.MADE_AGAIN.because(ref, replica=one.index))
             case SiblingUse.WITHOUT:
-                return place.is_so(DomainState.FAILED, Why.TRIED_AGAIN.because(ref))
+                return one.in_state(DomainState.FAILED, Why.TRIED_AGAIN.because(ref))
             case _:
-                assert_never(place.siblings)
+                assert_never(one.siblings)
 
-    def _taken(self, place: _Replica, found: ComputeDomain) -> ReplicaDomain:
-        """Of a domain whose name is held by another, or by one that goes."""
-        until = self._leaves_by(found)
+    def _taken_name(self, one: _Replica, found: ComputeDomain) -> ReplicaDomain:
+        """Return the verdict on a domain whose name another object holds, or a domain that is being deleted."""
+        until = self._awaited_until(found)
         if until is not None and self._snapshot.now < until:
             because = Why.EARLIER_DOMAIN.because(found.ref, domain=found.ref.name, until=format_time(until))
-            return place.is_taken(
-                DomainState.FAILED if place.siblings is SiblingUse.WITHOUT else DomainState.LEAVING,
+            return one.with_taken_name(
+                DomainState.FAILED if one.siblings is SiblingUse.WITHOUT else DomainState.LEAVING,
                 because,
                 until=until,
             )
@@ -209,14 +216,14 @@ class _SetDomains:
         elif until is not None:
             holder = f"an earlier {holder}, and does not go"
         because = Why.NAME_IS_TAKEN.because(found.ref, domain=found.ref.name, holder=holder)
-        return place.is_taken(DomainState.FAILED, because, error=because.sentence)
+        return one.with_taken_name(DomainState.FAILED, because, error=because.sentence)
 
-    def _without(self, place: _Replica) -> ReplicaDomain:
-        subject = self._root.ref.at_replica(place.index)
-        return place.is_so(DomainState.WITHOUT, Why.REPLICA_RUNS_WITHOUT.because(subject, replica=place.index))
+    def _without(self, one: _Replica) -> ReplicaDomain:
+        subject = self._root.ref.at_replica(one.index)
+        return one.in_state(DomainState.WITHOUT, Why.REPLICA_RUNS_WITHOUT.because(subject, replica=one.index))
 
-    def _leaves_by(self, found: ComputeDomain) -> datetime | None:
-        """Until when a domain that is on its way out is waited for; None for one that stays (MN-041)."""
+    def _awaited_until(self, found: ComputeDomain) -> datetime | None:
+        """Return until when the deletion of an object is awaited; None if it is not being deleted (MN-041)."""
         if found.deleting:
             return (found.deleted_at or self._snapshot.now) + LEAVING_TIMEOUT
         of_name = (found.owner_kind, found.owner_name) == (self._root.ref.kind, self._root.ref.name)

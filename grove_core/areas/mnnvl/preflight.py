@@ -1,4 +1,4 @@
-"""Whether an operator may start (MN-061)."""
+"""Preflight check: whether an operator with MNNVL may start on a server (MN-061)."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ _SUBJECT: Final = Ref("apiextensions.k8s.io/v1", "CustomResourceDefinition", "",
 
 
 def objection_to_start(configuration: Configuration, served: ServedApis) -> Reason | None:
-    """Why not; None where nothing speaks against it, or nobody asked the server."""
+    """Return why the operator must not start; None if it may, or if the server's kinds are unknown."""
     if configuration.mnnvl.enabled and served.without_domains:
         return Preflight.NO_NVIDIA.because(_SUBJECT, kind=DOMAIN_KIND)
     return None

@@ -1,4 +1,4 @@
-"""The clauses of MNNVL by the operator: one member for each decision or admission rule of specs/mnnvl.md."""
+"""Rules of MNNVL by the operator: one member for each decision or admission rule of specs/mnnvl.md."""
 
 from enum import unique
 
@@ -7,7 +7,7 @@ from grove_core.kernel.reasons import Clause, Rule
 
 @unique
 class Why(Rule):
-    """Why a replica has a ComputeDomain, waits for one, or does without."""
+    """Why a replica has a ComputeDomain, waits for one, or runs without one."""
 
     MNNVL_OFF = Clause("MN-001", "{setting} in the operator's configuration")
     OPTED_OUT = Clause("MN-002", "the set opts out: {annotation} is {value}")
@@ -55,7 +55,7 @@ class Refuse(Rule):
 
 @unique
 class Preflight(Rule):
-    """Why an operator does not start."""
+    """Why the operator does not start."""
 
     NO_NVIDIA = Clause(
         "MN-061", "mnnvl is enabled and the server has no {kind}s: install NVIDIA's DRA driver, or turn mnnvl off"
@@ -64,7 +64,7 @@ class Preflight(Rule):
 
 @unique
 class Warn(Rule):
-    """What is probably not meant."""
+    """Warnings on what is probably a mistake."""
 
     ANNOTATION_IGNORED = Clause("MN-074", "has no effect: {why}")
     NO_GPUS = Clause("MN-075", "has no effect: no clique asks for {resource}")

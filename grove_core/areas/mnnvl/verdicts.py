@@ -1,4 +1,4 @@
-"""The possible answers of MNNVL about the replicas of a set, and what other areas may ask of them."""
+"""Verdicts of MNNVL about the replicas of a set, and the part of them that other areas use."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -11,34 +11,34 @@ from grove_core.kernel.reasons import Reason
 from grove_core.resources.domains_ready_condition import CreationFailure
 
 QUESTION: Final = "computeDomain"
-"""What findings on ComputeDomains answer, in either mode."""
+"""The question of findings on ComputeDomains, in either mode."""
 
 
 @unique
 class DomainState(Enum):
-    """What becomes of a replica's ComputeDomain."""
+    """The state of a replica's ComputeDomain."""
 
     JOINED = "Joined"
-    """It is there, and the replica uses it."""
+    """It exists, and the replica uses it."""
     AWAITED = "Awaited"
-    """It is made now, and the replica's parts wait for it."""
+    """It is created now, and the parts of the replica are withheld until it exists."""
     LEAVING = "Leaving"
-    """One of before is on its way out, and the replica's parts wait until it is gone."""
+    """An earlier one is being deleted, and the parts of the replica are withheld until it is gone."""
     RESTORED = "Restored"
-    """It is made again for those who use it."""
+    """It is gone, and is created again for the parts that use it."""
     FAILED = "Failed"
-    """It cannot be made; the replica does without, and it is tried again."""
+    """It cannot be created; the replica runs without it, and the creation is retried."""
     WITHOUT = "Without"
-    """The replica runs without one, and stays so."""
+    """The replica runs without one, and none is created."""
     MISSED = "Missed"
-    """Its replica uses it, it is gone, and MNNVL is off."""
+    """It is gone, parts of the replica use it, and MNNVL is off."""
     UNKNOWN = "Unknown"
-    """Whether it exists is not known, and the replica's parts wait."""
+    """The input does not show whether it exists, and the parts of the replica are withheld."""
 
 
 @unique
 class SiblingUse(Enum):
-    """What the parts of a replica that live already have in common (decision D36)."""
+    """Whether the existing PodCliques and scaling groups of a replica use a domain (decision D36)."""
 
     NONE = "none live"
     JOINED = "some name the domain's template"
@@ -46,16 +46,19 @@ class SiblingUse(Enum):
 
 
 class ReplicaDomain(NamedTuple):
-    """One replica of a set.
+    """The ComputeDomain of one replica.
 
     Attributes:
         index: of the replica.
-        until: when waiting ends by itself; None where it does not.
-        is_taken: whether its name is somebody else's, or that of one which goes.
-        error: why it failed, if somebody says so at this moment.
+        siblings: whether existing parts of the replica use a domain.
+        state: of the domain.
+        because: the reasons for the state.
+        until: when the wait for an earlier domain ends; None if there is none.
+        name_is_taken: whether another object holds its name, or a domain that is being deleted.
+        error: why its creation fails; empty if that is not known now.
     """
 
-    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody looks for here
+    index: int  # type: ignore[assignment]  # hides tuple.index, which is not used
     siblings: SiblingUse
     state: DomainState
     because: tuple[Reason, ...]
@@ -65,14 +68,14 @@ class ReplicaDomain(NamedTuple):
 
     @property
     def joins_new_parts(self) -> bool:
-        """Whether new parts of the replica name the domain's template (MN-020, MN-021)."""
+        """Whether new parts of the replica use the domain (MN-020, MN-021)."""
         return self.siblings is SiblingUse.JOINED or (
             self.siblings is SiblingUse.NONE and self.state is DomainState.JOINED
         )
 
     @property
     def withholds_parts(self) -> bool:
-        """Whether the replica's parts are held back (MN-010): those that live are not alone in it."""
+        """Whether new parts of the replica are withheld (MN-010); they are not if it has parts already."""
         return self.siblings is SiblingUse.NONE and self.state in {
             DomainState.AWAITED,
             DomainState.LEAVING,
@@ -81,12 +84,13 @@ class ReplicaDomain(NamedTuple):
 
 
 class MnnvlJudgement(NamedTuple):
-    """Everything MNNVL has to say about one set.
+    """The ComputeDomains of one set.
 
     Attributes:
-        criterion: which of the criteria decided, and how (MN-001 to MN-003, MN-008).
-        replicas: those of which there is something to say, by index.
-        failure: what could not be made; None where nothing can be said of it.
+        criterion: the criterion that decided whether the set has domains (MN-001 to MN-003, MN-008).
+        is_wanted: whether the set has domains.
+        replicas: the domains by replica; without replicas that have no domain and need none.
+        failure: the replicas whose domain could not be created; None if unknown.
     """
 
     criterion: Reason
@@ -96,12 +100,12 @@ class MnnvlJudgement(NamedTuple):
 
 
 class CliqueDomains(NamedTuple):
-    """What who makes cliques and groups has to know.
+    """The input of the workload area for new PodCliques and scaling groups: their domain, or why they are withheld.
 
     Attributes:
         templates: replica -> the ResourceClaimTemplate that its new parts name (MN-020, MN-021).
-        waiting: replica -> why none of its parts is made now (MN-010).
-        annotations: name of a clique in the template -> what its new PodCliques say of MNNVL (MS-010, MS-011).
+        waiting: replica -> why its parts are withheld (MN-010).
+        annotations: name of a clique in the template -> the MNNVL annotations of its new PodCliques (MS-010, MS-011).
     """
 
     templates: Mapping[int, str] = MappingProxyType({})

@@ -1,8 +1,9 @@
-"""What MNNVL wishes: domains that are missing, none that are too many, and the condition of the set."""
+"""Wants of MNNVL: missing ComputeDomains, deletion of surplus ones, and the condition of the set."""
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import datetime
+from typing import assert_never
 
 from grove_core.areas.mnnvl.judge import domain_ref
 from grove_core.areas.mnnvl.rules import Why
@@ -28,9 +29,14 @@ from grove_core.snapshot.users import outliving_pods, users_not_collected
 
 
 def wants_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> Desired:
-    """Domains to make, to leave and to delete, and what the set says of them. Linear in the replicas and domains."""
-    wishes = (_want_for(snapshot, one) for one in judgement.replicas)
-    items: list[Want | Withheld] = [wish for wish in wishes if wish is not None]
+    """Return the domains to create and to delete, and the set's condition. Linear in the replicas and domains.
+
+    Args:
+        snapshot: of the set.
+        judgement: of the same snapshot.
+    """
+    wants = (_want_for(snapshot, one) for one in judgement.replicas)
+    items: list[Want | Withheld] = [want for want in wants if want is not None]
     if not snapshot.root.deleting:
         items += _surplus(snapshot)
         if judgement.failure is not None:
@@ -39,9 +45,9 @@ def wants_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> Desired:
 
 
 def findings_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> Iterator[Finding]:
-    """Which criterion decided, and each replica's fate; nothing of a cluster that has nothing to do with it."""
-    told = snapshot.configuration.mnnvl
-    if not judgement.replicas and not (told.mode is MnnvlMode.OPERATOR and (told.enabled or snapshot.domains)):
+    """Yield the criterion and the state of each replica's domain; nothing in a cluster without MNNVL."""
+    settings = snapshot.configuration.mnnvl
+    if not judgement.replicas and not (settings.mode is MnnvlMode.OPERATOR and (settings.enabled or snapshot.domains)):
         return
     root = snapshot.root.ref
     yield Finding(root, QUESTION, "Wanted" if judgement.is_wanted else "NotWanted", (judgement.criterion,))
@@ -50,12 +56,12 @@ def findings_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> Iterator
 
 
 def wake_of_mnnvl(judgement: MnnvlJudgement) -> datetime | None:
-    """When somebody has waited long enough for a domain of before (MN-041)."""
+    """Return when the first wait for the deletion of an earlier domain ends (MN-041)."""
     return min((one.until for one in judgement.replicas if one.until is not None), default=None)
 
 
 def _want_for(snapshot: Snapshot, one: ReplicaDomain) -> Present | Withheld | None:
-    """The domain of one replica; what is refused stays wished for, or nobody would try again (MN-014)."""
+    """Return the want for the domain of one replica; a refused one stays wanted, so that it is retried (MN-014)."""
     reason = one.because[0]
     match one.state:
         case DomainState.AWAITED:
@@ -66,14 +72,16 @@ def _want_for(snapshot: Snapshot, one: ReplicaDomain) -> Present | Withheld | No
             return _domain_for(snapshot, one, reason)
         case DomainState.FAILED | DomainState.LEAVING | DomainState.MISSED | DomainState.UNKNOWN:
             return Withheld(domain_ref(snapshot, one.index), one.because)
-        case _:
+        case DomainState.JOINED | DomainState.WITHOUT:
             return None
+        case _:
+            assert_never(one.state)
 
 
 def _domain_for(snapshot: Snapshot, one: ReplicaDomain, because: Reason) -> Present:
-    """The domain of a replica (MN-005); one that failed is not waited for any more (OP-029)."""
+    """Return the domain of a replica (MN-005); other steps do not wait for one that failed before (OP-029)."""
     root, ref = snapshot.root, domain_ref(snapshot, one.index)
-    blank = NewObject(
+    new = NewObject(
         api_version=ref.api_version,
         kind=ref.kind,
         name=ref.name,
@@ -83,25 +91,25 @@ def _domain_for(snapshot: Snapshot, one: ReplicaDomain, because: Reason) -> Pres
     spec = domain_format_of(snapshot.configuration, snapshot.served).spec_for(
         domain_claim_template_name(root.ref.name, one.index)
     )
-    return Present(ref, blank.filled({"spec": spec}), (because,), is_foundation=one.state is not DomainState.FAILED)
+    return Present(ref, new.filled({"spec": spec}), (because,), is_foundation=one.state is not DomainState.FAILED)
 
 
 def _surplus(snapshot: Snapshot) -> Iterator[Absent | Withheld]:
-    """Domains of replicas that the set does not want any more (MN-050, MN-051, MN-054)."""
+    """Yield the deletion of domains of surplus replicas, or why it is withheld (MN-050, MN-051, MN-054)."""
     root = snapshot.root
     surplus = [
         (index, domain)
         for domain in snapshot.domains
-        if _is_ours(domain, root) and not domain.deleting and not is_managed(domain.labels)
+        if _is_own(domain, root) and not domain.deleting and not is_managed(domain.labels)
         for index in (replica_of_domain(root.ref.name, domain.ref.name),)
         if index is not None and index >= root.spec.replicas
     ]
-    users, unseen = _users(snapshot, {index for index, _ in surplus}), users_not_collected(snapshot)
+    users, not_collected = _users(snapshot, {index for index, _ in surplus}), users_not_collected(snapshot)
     for index, domain in surplus:
         if index in users:
             yield Withheld(domain.ref, (Why.DOMAIN_IN_USE.because(domain.ref, replica=index, pods=users[index]),))
-        elif unseen:
-            because = Why.USERS_NOT_COLLECTED.because(domain.ref, kinds=listed(unseen), replica=index)
+        elif not_collected:
+            because = Why.USERS_NOT_COLLECTED.because(domain.ref, kinds=listed(not_collected), replica=index)
             yield Withheld(domain.ref, (because,))
         else:
             because = Why.SURPLUS_DOMAIN.because(domain.ref, replica=index, replicas=root.spec.replicas)
@@ -109,7 +117,10 @@ def _surplus(snapshot: Snapshot) -> Iterator[Absent | Withheld]:
 
 
 def _users(snapshot: Snapshot, replicas: AbstractSet[int]) -> Mapping[int, int]:
-    """Replica -> how many pods may hold its channels: an annotation can be taken away, and a pod outlive its clique."""
+    """Return replica -> number of pods that may hold its channels, with and without their PodClique.
+
+    Annotations are not consulted: they can be removed by hand.
+    """
     found = outliving_pods(snapshot, replicas)
     for clique in snapshot.cliques:
         pods = len(snapshot.pods_of.get(clique.uid, ()))
@@ -119,9 +130,9 @@ def _users(snapshot: Snapshot, replicas: AbstractSet[int]) -> Mapping[int, int]:
 
 
 def _condition(snapshot: Snapshot, failure: CreationFailure) -> Iterator[Status]:
-    """The set's condition: there while something fails, and only then (MN-012, MN-013).
+    """Yield the change of the set's condition, which exists exactly while a creation fails (MN-012, MN-013).
 
-    It is written before anything is made without a domain: a restarted operator learns from it what to try again.
+    It is written before parts are created without a domain: a restarted operator reads from it what to retry.
     """
     root = snapshot.root
     stored = condition_of(root.status.conditions, DOMAINS_READY)
@@ -137,6 +148,6 @@ def _condition(snapshot: Snapshot, failure: CreationFailure) -> Iterator[Status]
         yield Status(root.ref, root.guard, fields, (because,), is_foundation=bool(failure.replicas))
 
 
-def _is_ours(domain: ComputeDomain, root: PodCliqueSet) -> bool:
-    """Whether a domain is of this very set, by its controller and by its label (MN-052)."""
+def _is_own(domain: ComputeDomain, root: PodCliqueSet) -> bool:
+    """Return whether a domain belongs to the set, by its controller and by its label (MN-052)."""
     return domain.owner_uid == root.uid and any(domain.labels.get(key) == root.ref.name for key in SET)

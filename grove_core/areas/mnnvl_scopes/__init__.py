@@ -1,1 +1,1 @@
-"""MNNVL by annotation: sets choose who shares a ComputeDomain, and the claim to it (specs/mnnvl_scopes.md)."""
+"""MNNVL by annotation: sets choose which PodCliques share a ComputeDomain and its claim (specs/mnnvl_scopes.md)."""

@@ -1,4 +1,4 @@
-"""Admission of what a set says of MNNVL in this mode: what is probably not meant (MS-080 to MS-085)."""
+"""Warnings on the MNNVL annotations of a set in mode `annotations` (MS-080 to MS-085)."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
@@ -17,7 +17,7 @@ from grove_core.resources.template import CliqueTemplate
 from grove_core.resources.violation import Violation
 
 MOST_RESERVED: Final = 256
-"""How many pods an API server lets reserve one ResourceClaim."""
+"""The most pods for which the API server lets one ResourceClaim be reserved."""
 NODE_LOCAL: Final = frozenset(
     {
         "gpu.nvidia.com",
@@ -27,39 +27,39 @@ NODE_LOCAL: Final = frozenset(
         "compute-domain-default-channel.nvidia.com",
     }
 )
-"""Classes of NVIDIA's driver whose devices each node offers for itself."""
+"""DeviceClasses of NVIDIA's driver whose devices belong to one node each."""
 
 
 def warnings_to(
     subject: Ref, new: Manifest, configuration: Configuration, classes: Collection[str] | None = None
 ) -> Iterator[Caution]:
-    """Every warning of this mode.
+    """Yield warnings on what is probably a mistake.
 
     Args:
         subject: the set.
-        new: the set.
+        new: its manifest.
         configuration: of the operator.
-        classes: names of the DeviceClasses that there are; None where nobody knows them.
+        classes: names of the existing DeviceClasses; None if unknown.
     """
     if not configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return
-    crowds = tuple(sharing_groups_of(new))
+    groups = tuple(sharing_groups_of(new))
     for warnings in (
         _out_of_reach(new),
         _without_gpus(new),
-        _too_many_pods(new, crowds),
-        _device_classes(crowds, classes),
+        _too_many_pods(new, groups),
+        _device_classes(groups, classes),
     ):
         yield from (found.caution(subject) for found in warnings)
 
 
 def _out_of_reach(manifest: Manifest) -> Iterator[Violation]:
-    """MS-080."""
+    """Cliques with GPUs that the set's opt-in does not reach (MS-080)."""
     if manifest.annotations.get(MNNVL_ENABLED) != "true":
         return
-    homes = manifest.spec.template.groups_by_clique
+    scaling_groups = manifest.spec.template.groups_by_clique
     for index, clique in enumerate(manifest.spec.template.cliques):
-        group = homes.get(clique.name)
+        group = scaling_groups.get(clique.name)
         if group is None or not asks_for_gpus(clique.spec.pod_spec):
             continue
         if MNNVL_ENABLED not in group.annotations and MNNVL_ENABLED not in clique.annotations:
@@ -68,60 +68,61 @@ def _out_of_reach(manifest: Manifest) -> Iterator[Violation]:
 
 
 def _without_gpus(manifest: Manifest) -> Iterator[Violation]:
-    """MS-081: who says "true" for itself, and of whose cliques none asks for GPUs."""
+    """Elements that opt in although none of their cliques asks for GPUs (MS-081)."""
     template = manifest.spec.template
-    by_name = {clique.name: clique for clique in template.cliques}
+    cliques_by_name = {clique.name: clique for clique in template.cliques}
     members = {group.name: group.clique_names for group in template.pod_clique_scaling_groups}
-    for place in annotated_elements(manifest):
-        if place.annotations.get(MNNVL_ENABLED) != "true":
+    for element in annotated_elements(manifest):
+        if element.annotations.get(MNNVL_ENABLED) != "true":
             continue
-        of_whom = _cliques_of_place(place, manifest, by_name, members)
-        if not any(asks_for_gpus(clique.spec.pod_spec) for clique in of_whom):
-            whom = {CLIQUES: "the clique", GROUPS: "no clique of the group"}.get(place.level, "no standalone clique")
-            facts = {"whom": f"{whom} never" if place.level == CLIQUES else whom, "resource": GPU}
-            yield Violation(place.at(MNNVL_ENABLED), "true", Warn.NO_GPUS_IN_SCOPE, facts)
+        cliques = _cliques_of(element, manifest, cliques_by_name, members)
+        if not any(asks_for_gpus(clique.spec.pod_spec) for clique in cliques):
+            which = {CLIQUES: "the clique", GROUPS: "no clique of the group"}.get(element.level, "no standalone clique")
+            facts = {"whom": f"{which} never" if element.level == CLIQUES else which, "resource": GPU}
+            yield Violation(element.at(MNNVL_ENABLED), "true", Warn.NO_GPUS_IN_SCOPE, facts)
 
 
-def _cliques_of_place(
-    place: AnnotatedElement,
+def _cliques_of(
+    element: AnnotatedElement,
     manifest: Manifest,
-    by_name: Mapping[str, CliqueTemplate],
+    cliques_by_name: Mapping[str, CliqueTemplate],
     members: Mapping[str, tuple[str, ...]],
 ) -> list[CliqueTemplate]:
-    """The cliques that an annotation is for."""
-    if place.level == CLIQUES:
-        return [by_name[place.name]]
-    if place.level == GROUPS:
-        return [by_name[name] for name in members[place.name] if name in by_name]
+    """Return the cliques that the annotations of an element reach."""
+    if element.level == CLIQUES:
+        return [cliques_by_name[element.name]]
+    if element.level == GROUPS:
+        return [cliques_by_name[name] for name in members[element.name] if name in cliques_by_name]
     return list(manifest.spec.standalone_cliques)
 
 
-def _too_many_pods(manifest: Manifest, crowds: tuple[SharingGroup, ...]) -> Iterator[Violation]:
-    """MS-082."""
-    places = {place.path: place for place in annotated_elements(manifest)}
-    for crowd in crowds:
-        if crowd.pods > MOST_RESERVED:
-            facts: dict[str, Fact] = {"pods": crowd.pods, "most": MOST_RESERVED}
-            yield Violation(_opt_in_path(places, crowd), "true", Warn.TOO_MANY_SHARE, facts)
+def _too_many_pods(manifest: Manifest, groups: tuple[SharingGroup, ...]) -> Iterator[Violation]:
+    """Claims that more pods share than may reserve one (MS-082)."""
+    elements = {element.path: element for element in annotated_elements(manifest)}
+    for sharing_group in groups:
+        if sharing_group.pods > MOST_RESERVED:
+            facts: dict[str, Fact] = {"pods": sharing_group.pods, "most": MOST_RESERVED}
+            yield Violation(_opt_in_path(elements, sharing_group), "true", Warn.TOO_MANY_SHARE, facts)
 
 
-def _device_classes(crowds: tuple[SharingGroup, ...], classes: Collection[str] | None) -> Iterator[Violation]:
-    """MS-083 to MS-085."""
-    for crowd in crowds:
-        (first, _), *others = crowd.classes.items()
-        for got, path in others:
-            yield Violation(path, got, Warn.CLASSES_DIFFER, {"other": first})
-        for got, path in crowd.classes.items():
-            if got in NODE_LOCAL and crowd.pods > 1:
-                yield Violation(path, got, Warn.NODE_LOCAL, {"pods": crowd.pods})
-            if classes is not None and got not in classes:
-                yield Violation(path, got, Warn.CLASS_UNKNOWN, {})
+def _device_classes(groups: tuple[SharingGroup, ...], classes: Collection[str] | None) -> Iterator[Violation]:
+    """Device classes that differ, belong to one node, or do not exist (MS-083 to MS-085)."""
+    for sharing_group in groups:
+        (first, _), *others = sharing_group.classes.items()
+        for device_class, path in others:
+            yield Violation(path, device_class, Warn.CLASSES_DIFFER, {"other": first})
+        for device_class, path in sharing_group.classes.items():
+            if device_class in NODE_LOCAL and sharing_group.pods > 1:
+                yield Violation(path, device_class, Warn.NODE_LOCAL, {"pods": sharing_group.pods})
+            if classes is not None and device_class not in classes:
+                yield Violation(path, device_class, Warn.CLASS_UNKNOWN, {})
 
 
-def _opt_in_path(places: Mapping[str, AnnotatedElement], crowd: SharingGroup) -> str:
-    """Where those who share opt in, or would."""
-    own = places[crowd.path]
-    speaking = (own, *(places[f"{CLIQUES}[{index}]"] for index in crowd.cliques))
+def _opt_in_path(elements: Mapping[str, AnnotatedElement], sharing_group: SharingGroup) -> str:
+    """Return the path of the annotation by which a sharing group opts in, or could."""
+    own = elements[sharing_group.path]
+    candidates = (own, *(elements[f"{CLIQUES}[{index}]"] for index in sharing_group.cliques))
     return next(
-        (place.at(MNNVL_ENABLED) for place in speaking if MNNVL_ENABLED in place.annotations), own.at(MNNVL_ENABLED)
+        (element.at(MNNVL_ENABLED) for element in candidates if MNNVL_ENABLED in element.annotations),
+        own.at(MNNVL_ENABLED),
     )

@@ -1,4 +1,4 @@
-"""Admission of what a set says of MNNVL in this mode: objections (MS-070 to MS-078)."""
+"""Objections to the MNNVL annotations of a set in mode `annotations` (MS-070 to MS-078)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
@@ -49,17 +49,24 @@ _LEVEL_TEXTS: Final[Mapping[str, str]] = MappingProxyType(
 def objections_to(
     subject: Ref, new: Manifest, old: Manifest | None, configuration: Configuration
 ) -> Iterator[Objection]:
-    """Every objection of this mode; what stood there before is not held against a set."""
+    """Yield every objection to the MNNVL annotations of a set; violations of the old manifest are ignored.
+
+    Args:
+        subject: the set.
+        new: its manifest.
+        old: its manifest before the update; None if it is created.
+        configuration: of the operator.
+    """
     if not configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return
-    faults = new_violations(_violations(new), _violations(old) if old is not None else ())
-    for found in (*faults, *(_changes(new, old) if old is not None else ())):
+    violations = new_violations(_violations(new), _violations(old) if old is not None else ())
+    for found in (*violations, *(_changes(new, old) if old is not None else ())):
         yield found.objection(subject)
 
 
 def _violations(manifest: Manifest) -> Iterator[Violation]:
-    for place in annotated_elements(manifest):
-        yield from _values(place)
+    for element in annotated_elements(manifest):
+        yield from _values(element)
     yield from _claim_names(manifest)
     yield from _sharing_names(manifest)
     if manifest.name:
@@ -67,38 +74,38 @@ def _violations(manifest: Manifest) -> Iterator[Violation]:
         yield from _duplicate_names(manifest)
 
 
-def _values(place: AnnotatedElement) -> Iterator[Violation]:
-    """MS-070 to MS-073."""
-    told = place.annotations
-    choice, scope = told.get(MNNVL_ENABLED), told.get(MNNVL_SCOPE)
-    if choice is not None and choice not in CHOICES and place.level != METADATA:  # of the set in any mode: MN-070
-        yield Violation(place.at(MNNVL_ENABLED), choice, Refuse.SCOPED_VALUE_INVALID, {})
-    allowed = [one.value for one in _ALLOWED[place.level]]
+def _values(element: AnnotatedElement) -> Iterator[Violation]:
+    """Values of the annotations of one element (MS-070 to MS-073, MS-086)."""
+    annotations = element.annotations
+    choice, scope = annotations.get(MNNVL_ENABLED), annotations.get(MNNVL_SCOPE)
+    if choice is not None and choice not in CHOICES and element.level != METADATA:  # for the set: MN-070
+        yield Violation(element.at(MNNVL_ENABLED), choice, Refuse.SCOPED_VALUE_INVALID, {})
+    allowed = [one.value for one in _ALLOWED[element.level]]
     if scope is not None and scope not in SCOPES:
-        yield Violation(place.at(MNNVL_SCOPE), scope, Refuse.MNNVL_SCOPE_UNKNOWN, {"known": ", ".join(SCOPES)})
+        yield Violation(element.at(MNNVL_SCOPE), scope, Refuse.MNNVL_SCOPE_UNKNOWN, {"known": ", ".join(SCOPES)})
     elif scope is not None and scope not in allowed:
-        facts = {"allowed": ", ".join(allowed), "place": _LEVEL_TEXTS[place.level]}
-        yield Violation(place.at(MNNVL_SCOPE), scope, Refuse.MNNVL_SCOPE_MISPLACED, facts)
-    device_class = told.get(MNNVL_DEVICE_CLASS)
+        facts = {"allowed": ", ".join(allowed), "place": _LEVEL_TEXTS[element.level]}
+        yield Violation(element.at(MNNVL_SCOPE), scope, Refuse.MNNVL_SCOPE_MISPLACED, facts)
+    device_class = annotations.get(MNNVL_DEVICE_CLASS)
     if device_class == "":
-        yield Violation(place.at(MNNVL_DEVICE_CLASS), "", Refuse.DEVICE_CLASS_EMPTY, {})
+        yield Violation(element.at(MNNVL_DEVICE_CLASS), "", Refuse.DEVICE_CLASS_EMPTY, {})
     elif device_class is not None and not is_dns_subdomain(str(device_class)):
-        yield Violation(place.at(MNNVL_DEVICE_CLASS), device_class, Refuse.DEVICE_CLASS_INVALID, {})
+        yield Violation(element.at(MNNVL_DEVICE_CLASS), device_class, Refuse.DEVICE_CLASS_INVALID, {})
 
 
 def _claim_names(manifest: Manifest) -> Iterator[Violation]:
-    """MS-074."""
-    joined = {index for crowd in sharing_groups_of(manifest) for index in crowd.cliques}
-    for index in sorted(joined):
+    """Claims of the user with the name of the claim to a shared domain (MS-074)."""
+    sharing_cliques = {index for sharing in sharing_groups_of(manifest) for index in sharing.cliques}
+    for index in sorted(sharing_cliques):
         pod_spec = manifest.spec.template.cliques[index].spec.pod_spec
-        for place, claim in enumerate(list_of(pod_spec, "resourceClaims")):
+        for at, claim in enumerate(list_of(pod_spec, "resourceClaims")):
             if isinstance(claim, FrozenMap) and claim.get("name") == SHARED_CLAIM:
-                path = f"{CLIQUES}[{index}].spec.podSpec.resourceClaims[{place}].name"
+                path = f"{CLIQUES}[{index}].spec.podSpec.resourceClaims[{at}].name"
                 yield Violation(path, SHARED_CLAIM, Refuse.SHARED_CLAIM_RESERVED, {"name": SHARED_CLAIM})
 
 
 def _sharing_names(manifest: Manifest) -> Iterator[Violation]:
-    """MS-078."""
+    """Claim templates of ``resourceSharing`` whose claims could have the name of a shared claim (MS-078)."""
     if not any(True for _ in sharing_groups_of(manifest)):
         return
     template = manifest.spec.template
@@ -108,60 +115,64 @@ def _sharing_names(manifest: Manifest) -> Iterator[Violation]:
         *((f"{GROUPS}[{at}]", one.resource_sharing) for at, one in enumerate(template.pod_clique_scaling_groups)),
     )
     for path, entries in lists:
-        for place, entry in enumerate(entries):
+        for at, entry in enumerate(entries):
             if f"-{entry.name}".endswith(CLAIM_SUFFIX):
                 facts = {"name": CLAIM_SUFFIX.removeprefix("-")}
-                yield Violation(f"{path}.resourceSharing[{place}].name", entry.name, Refuse.CLAIM_NAME_RESERVED, facts)
+                yield Violation(f"{path}.resourceSharing[{at}].name", entry.name, Refuse.CLAIM_NAME_RESERVED, facts)
 
 
 def _lengths(manifest: Manifest) -> Iterator[Violation]:
-    """MS-076: by the largest index that there is."""
-    for crowd in sharing_groups_of(manifest):
-        made = crowd.highest + CLAIM_SUFFIX
-        excess = len(made) - LONGEST_LABEL
+    """Claim names that are too long, by the largest index (MS-076)."""
+    for sharing in sharing_groups_of(manifest):
+        claim_name = sharing.highest + CLAIM_SUFFIX
+        excess = len(claim_name) - LONGEST_LABEL
         if excess > 0:
-            facts: dict[str, Fact] = {"excess": excess, "made": made, "most": LONGEST_LABEL}
-            yield Violation(f"{crowd.path}.name", crowd.name or manifest.name, Refuse.SHARED_NAME_TOO_LONG, facts)
+            facts: dict[str, Fact] = {"excess": excess, "made": claim_name, "most": LONGEST_LABEL}
+            yield Violation(f"{sharing.path}.name", sharing.name or manifest.name, Refuse.SHARED_NAME_TOO_LONG, facts)
 
 
 def _duplicate_names(manifest: Manifest) -> Iterator[Violation]:
-    """MS-077 within a set: a PodClique that is called like a replica of a group; by names that end in an index."""
-    crowds = tuple(sharing_groups_of(manifest))
-    groups = {crowd.name: crowd for crowd in crowds if crowd.scope is SharingScope.GROUP_REPLICA}
-    inside = _names_around_index(groups)
-    for crowd in crowds:
-        head, _, tail = crowd.name.rpartition("-")
-        if crowd.scope is not SharingScope.CLIQUE or index_from(tail) is None:
+    """PodCliques with the name of a replica of a scaling group, so that two domains had one name (MS-077)."""
+    sharing_groups = tuple(sharing_groups_of(manifest))
+    groups = {sharing.name: sharing for sharing in sharing_groups if sharing.scope is SharingScope.GROUP_REPLICA}
+    names_around_index = _names_around_index(groups)
+    for sharing in sharing_groups:
+        head, _, tail = sharing.name.rpartition("-")
+        if sharing.scope is not SharingScope.CLIQUE or index_from(tail) is None:
             continue
-        called = inside.get((crowd.group, head), ()) if crowd.group else ((0, head),)
-        for index, name in called:
-            if index < crowd.most and name in groups and int(tail) < groups[name].most:
+        candidates = names_around_index.get((sharing.group, head), ()) if sharing.group else ((0, head),)
+        for index, name in candidates:
+            if index < sharing.max_replicas and name in groups and int(tail) < groups[name].max_replicas:
                 facts = {
                     "made": f"{manifest.name}-0-{name}-{tail}{DOMAIN_SUFFIX}",
                     "other": f"replica {tail} of group {name}",
                 }
-                yield Violation(f"{crowd.path}.name", crowd.name, Refuse.SHARED_NAME_TWICE, facts)
+                yield Violation(f"{sharing.path}.name", sharing.name, Refuse.SHARED_NAME_TWICE, facts)
 
 
 def _names_around_index(groups: Iterable[str]) -> Mapping[tuple[str, str], list[tuple[int, str]]]:
-    """What stands before and behind an index in the name of a group -> that index, and the name."""
+    """Return (text before, text after) an index in the name of a group -> the index and the name."""
     found: dict[tuple[str, str], list[tuple[int, str]]] = {}
     for name in groups:
         words = name.split("-")
-        for place, word in enumerate(words):
+        for at, word in enumerate(words):
             if index_from(word) is not None:
-                key = "-".join(words[:place]), "-".join(words[place + 1 :])
+                key = "-".join(words[:at]), "-".join(words[at + 1 :])
                 found.setdefault(key, []).append((int(word), name))
     return found
 
 
 def _changes(new: Manifest, old: Manifest) -> Iterator[Violation]:
-    """MS-075."""
-    before = {(place.level, place.name): place.annotations for place in annotated_elements(old)}
-    for place in annotated_elements(new):
-        told = before.get((place.level, place.name))
-        for key in MNNVL_ANNOTATIONS if told is not None else ():
-            is_told_elsewhere = place.level == METADATA and key == MNNVL_ENABLED  # MN-071
-            if told is not None and told.get(key) != place.annotations.get(key) and not is_told_elsewhere:
-                facts = {"before": shown(told[key]) if key in told else "absent"}
-                yield Violation(place.at(key), place.annotations.get(key), Refuse.SCOPES_IMMUTABLE, facts)
+    """Changes of the annotations of elements that exist in both manifests (MS-075)."""
+    before = {(element.level, element.name): element.annotations for element in annotated_elements(old)}
+    for element in annotated_elements(new):
+        annotations = before.get((element.level, element.name))
+        for key in MNNVL_ANNOTATIONS if annotations is not None else ():
+            is_checked_elsewhere = element.level == METADATA and key == MNNVL_ENABLED  # MN-071
+            if (
+                annotations is not None
+                and annotations.get(key) != element.annotations.get(key)
+                and not is_checked_elsewhere
+            ):
+                facts = {"before": shown(annotations[key]) if key in annotations else "absent"}
+                yield Violation(element.at(key), element.annotations.get(key), Refuse.SCOPES_IMMUTABLE, facts)

@@ -1,7 +1,7 @@
-"""The admission of one PodClique: what it shares, what must exist before it, or why it has to wait (MS-001 to MS-039).
+"""Admission of one PodClique: what it shares, what must exist before it, or why it has to wait (MS-001 to MS-039).
 
-The same decision stands behind the webhook, which judges whoever makes a PodClique, and behind plans, which show one
-as the webhook leaves it (specs/decisions/0013).
+Both the webhook and plans use this decision; a plan shows a PodClique as the webhook would store it
+(specs/decisions/0013).
 """
 
 from collections.abc import Mapping
@@ -40,12 +40,14 @@ SHARED_KINDS = (DOMAIN_KIND, CLAIM_KIND)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CliqueAdmissionView:
-    """What the admission of a PodClique looks at besides the PodClique.
+    """What the admission of a PodClique needs besides the PodClique.
 
     Attributes:
-        owner: the set that it is of, which is to own what it needs; None where that is not known (yet).
-        domains, claims: (namespace, name) -> what holds that name.
-        refused: kind and name -> why a server would not have it lately.
+        configuration: of the operator.
+        served: the API versions that the server serves.
+        owner: the PodCliqueSet that is to own new domains and claims; None if it is not known (yet).
+        domains, claims: (namespace, name) -> the object of that name.
+        refused: (kind, name) -> why the API server refused to create it lately.
     """
 
     configuration: Configuration
@@ -57,11 +59,12 @@ class CliqueAdmissionView:
 
 
 class JoinsDomain(NamedTuple):
-    """It shares a domain.
+    """The PodClique shares a domain.
 
     Attributes:
         pod_spec: with the claim.
-        ensures: what has to be made before it is stored; empty where all of that is there.
+        ensures: the objects to create before the PodClique is stored; empty if they exist.
+        because: the reason.
     """
 
     pod_spec: FrozenMap
@@ -70,91 +73,93 @@ class JoinsDomain(NamedTuple):
 
 
 class LeftUnchanged(NamedTuple):
-    """It shares nothing, and is left as it is.
+    """The PodClique shares nothing, and is stored unchanged.
 
     Attributes:
-        odd: annotation, and what is wrong with it; empty where nothing is.
+        because: the reason.
+        invalid: an invalid annotation and what is wrong with it; empty if none is.
     """
 
     because: Reason
-    odd: tuple[str, str] = ("", "")
+    invalid: tuple[str, str] = ("", "")
 
 
 class MustWait(NamedTuple):
-    """It must not be stored now."""
+    """The PodClique must not be stored now."""
 
     because: Reason
 
 
 class ClaimConflict(NamedTuple):
-    """Its pod spec has a claim of its own under the name of the claim that it would get (MS-008).
+    """The pod spec has a claim of the user under the name of the claim that the PodClique would get (MS-008).
 
     Attributes:
-        place: of that claim among ``resourceClaims``.
+        because: the reason.
+        claim_index: of that claim in ``resourceClaims``.
     """
 
     because: Reason
-    place: int
+    claim_index: int
 
 
 CliqueAdmission: TypeAlias = JoinsDomain | LeftUnchanged | MustWait | ClaimConflict
 
 
 def judge_clique_admission(
-    clique: LabelledClique, around: CliqueAdmissionView, ensured: AbstractSet[Ref] = frozenset()
+    clique: LabelledClique, view: CliqueAdmissionView, ensured: AbstractSet[Ref] = frozenset()
 ) -> CliqueAdmission:
-    """What the admission of a new PodClique decides. The same again for what it leads to: idempotent (MS-033).
+    """Return what the admission of a new PodClique decides. Idempotent: its own result is left unchanged (MS-033).
 
     Args:
         clique: as it would be stored.
-        around: what else there is.
-        ensured: what others who share it have ensured a moment before.
+        view: the set, the existing domains and claims, and the configuration.
+        ensured: objects that are already wanted for another PodClique.
     """
-    if not around.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
+    if not view.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return LeftUnchanged(Why.SCOPES_OFF.because(clique.ref))
-    member = membership_in(clique)
-    if not isinstance(member, DomainMembership):
-        return member
-    entry = FrozenMap({"name": SHARED_CLAIM, "resourceClaimName": member.claim})
-    for place, claim in enumerate(list_of(clique.pod_spec, "resourceClaims")):
+    membership = membership_in(clique)
+    if not isinstance(membership, DomainMembership):
+        return membership
+    entry = FrozenMap({"name": SHARED_CLAIM, "resourceClaimName": membership.claim})
+    for index, claim in enumerate(list_of(clique.pod_spec, "resourceClaims")):
         if isinstance(claim, FrozenMap) and claim.get("name") == SHARED_CLAIM and claim != entry:
-            return ClaimConflict(Why.CLAIM_NAME_TAKEN.because(clique.ref, name=SHARED_CLAIM), place)
-    if around.owner is None:
-        return MustWait(Why.SET_UNKNOWN.because(clique.ref, name=member.user.set_name))
-    maker = SharedObjectBuilder(around.configuration, around.served, clique.ref.namespace)
+            return ClaimConflict(Why.CLAIM_NAME_TAKEN.because(clique.ref, name=SHARED_CLAIM), index)
+    if view.owner is None:
+        return MustWait(Why.SET_UNKNOWN.because(clique.ref, name=membership.user.set_name))
+    builder = SharedObjectBuilder(view.configuration, view.served, clique.ref.namespace)
     ensures: list[Ensured] = []
     for kind in SHARED_KINDS:
-        ref = maker.address_of(kind, member)
-        named: Mapping[tuple[str, str], SharedObject] = around.domains if kind == DOMAIN_KIND else around.claims
-        found = named.get((ref.namespace, ref.name))
-        obstacle = _obstacle(clique.ref, ref, found, member, around.refused)
+        ref = builder.ref_of(kind, membership)
+        existing: Mapping[tuple[str, str], SharedObject] = view.domains if kind == DOMAIN_KIND else view.claims
+        found = existing.get((ref.namespace, ref.name))
+        obstacle = _obstacle(clique.ref, ref, found, membership, view.refused)
         if obstacle is not None:
             return MustWait(obstacle)
         if found is None and ref not in ensured:
-            ensures.append(maker.ensured(kind, member, around.owner))
-    return JoinsDomain(with_gpu_claim(clique.pod_spec, entry), tuple(ensures), opt_in_reason(clique, member))
+            ensures.append(builder.ensured(kind, membership, view.owner))
+    return JoinsDomain(with_gpu_claim(clique.pod_spec, entry), tuple(ensures), opt_in_reason(clique, membership))
 
 
-def opt_in_reason(clique: LabelledClique, member: DomainMembership) -> Reason:
-    """Why a PodClique shares something."""
-    facts = {"scope": member.scope.value, "domain": member.domain, "user": str(member.user)}
+def opt_in_reason(clique: LabelledClique, membership: DomainMembership) -> Reason:
+    """Return why a PodClique shares a domain."""
+    facts = {"scope": membership.scope.value, "domain": membership.domain, "user": str(membership.user)}
     return Why.OPTED_IN.because(clique.ref, **facts)
 
 
 def membership_in(clique: LabelledClique, position: CliquePosition | None = None) -> DomainMembership | LeftUnchanged:
-    """What a PodClique shares by its annotations; or why nothing (MS-002, MS-003, MS-007).
+    """Return the domain that a PodClique shares by its annotations, or why it shares none (MS-002, MS-003, MS-007).
 
     Args:
-        clique: stored, or to be made.
-        position: where it stands; by its labels where this is not told.
+        clique: stored, or to be created.
+        position: of the PodClique in its set; None to read it from the labels.
     """
     if DOMAIN_TEMPLATE in clique.annotations:
         return LeftUnchanged(Why.IN_THE_DOMAIN_OF_ITS_REPLICA.because(clique.ref, annotation=DOMAIN_TEMPLATE))
-    said = clique.annotations.get(MNNVL_ENABLED)
-    if said in {None, "false"}:
-        value = "absent" if said is None else '"false"'
+    choice = clique.annotations.get(MNNVL_ENABLED)
+    if choice in {None, "false"}:
+        value = "absent" if choice is None else '"false"'
         return LeftUnchanged(Why.NOT_OPTED_IN.because(clique.ref, annotation=MNNVL_ENABLED, value=value))
-    if said != "true":
+    if choice != "true":
         return _invalid(clique, MNNVL_ENABLED, 'is neither "true" nor "false"')
     if scope_of(clique.annotations) is None:
         return _invalid(clique, MNNVL_SCOPE, f"is none of {', '.join(SCOPES)}")
@@ -169,32 +174,36 @@ def membership_in(clique: LabelledClique, position: CliquePosition | None = None
     return membership_of(position, clique.annotations) or _invalid(clique, MNNVL_SCOPE, "is of no scaling group")
 
 
-def serves(found: SharedObject, member: DomainMembership) -> bool:
-    """Whether an object is the domain or the claim of a membership: its labels say what and for whom (MS-036).
+def serves(found: SharedObject, membership: DomainMembership) -> bool:
+    """Return whether an object is the domain or claim of a membership, by the user in its labels (MS-036).
 
-    Claims of ``resourceSharing`` have the labels of a user, too.
+    Claims of ``resourceSharing`` have labels of a user too, and do not count.
     """
-    return managed_user_of(found.labels) == member.user
+    return managed_user_of(found.labels) == membership.user
 
 
 def holder_of(found: SharedObject) -> str:
-    """Whom an object serves, in words."""
+    """Return the user of an object, as a text."""
     user = managed_user_of(found.labels)
     return str(user) if user is not None else "somebody else: no label says whom"
 
 
 def _obstacle(
-    clique: Ref, ref: Ref, found: SharedObject | None, member: DomainMembership, refused: Mapping[tuple[str, str], str]
+    clique: Ref,
+    ref: Ref,
+    found: SharedObject | None,
+    membership: DomainMembership,
+    refused: Mapping[tuple[str, str], str],
 ) -> Reason | None:
-    """Why a domain or claim cannot be had now; None where it can."""
-    here = {"kind": ref.kind, "name": ref.name}
-    if found is not None and not serves(found, member):
-        holder, user = holder_of(found), str(member.user)
-        return Why.NAME_SERVES_ANOTHER.because(clique, holder=holder, user=user, **here)
+    """Return why a domain or claim cannot be used or created now; None if it can."""
+    kind_and_name = {"kind": ref.kind, "name": ref.name}
+    if found is not None and not serves(found, membership):
+        holder, user = holder_of(found), str(membership.user)
+        return Why.NAME_SERVES_ANOTHER.because(clique, holder=holder, user=user, **kind_and_name)
     if found is not None and found.deleting:
-        return Why.DOMAIN_LEAVES.because(clique, **here)
+        return Why.DOMAIN_LEAVES.because(clique, **kind_and_name)
     if found is None and (ref.kind, ref.name) in refused:
-        return Why.NOT_ENSURED.because(clique, error=refused[ref.kind, ref.name], **here)
+        return Why.NOT_ENSURED.because(clique, error=refused[ref.kind, ref.name], **kind_and_name)
     return None
 
 

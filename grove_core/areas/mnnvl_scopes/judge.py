@@ -1,4 +1,4 @@
-"""What is shared by annotation, by whom, and whose it should be (MS-040 to MS-060). Linear in a set's parts."""
+"""Judges the domains and claims that PodCliques of a set share (MS-040 to MS-060). Linear in the objects of a set."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -38,164 +38,173 @@ from grove_core.snapshot.users import outliving_pods, users_not_collected
 
 
 def judge_scopes(snapshot: Snapshot) -> ScopeJudgement:
-    """What becomes of the domains and claims that parts of a set share.
+    """Return the state of the domains and claims that PodCliques of a set share.
 
     Args:
-        snapshot: of the set, own writes counted as seen.
+        snapshot: of the set, with own writes applied.
     """
     root = snapshot.root
     if root.deleting or not root.uid:
         return ScopeJudgement(annotations=mnnvl_annotations_of(snapshot))
     claims = ((clique, shared_claim_entry(clique.pod_spec)) for clique in snapshot.cliques if not clique.deleting)
     sharing = [(clique, claim) for clique, claim in claims if claim is not None]
-    places = {place.position.name: place for place in _planned_cliques(snapshot)} if sharing else {}
-    uses = tuple(_uses(root.ref.name, sharing, places))
+    planned = {one.position.name: one for one in _planned_cliques(snapshot)} if sharing else {}
+    uses = tuple(_uses(root.ref.name, sharing, planned))
     gangs = {gang.ref.name: gang for gang in snapshot.gangs if gang.uid and not gang.deleting}
-    fates = [_verdict_on(snapshot, kind, use, gangs.get(use.gang, root)) for use in uses for kind in SHARED_KINDS]
-    positions = {name: place.position for name, place in places.items()}
-    return ScopeJudgement((*fates, *_surplus(snapshot)), mnnvl_annotations_of(snapshot), positions)
+    verdicts = [_verdict_on(snapshot, kind, use, gangs.get(use.gang, root)) for use in uses for kind in SHARED_KINDS]
+    positions = {name: one.position for name, one in planned.items()}
+    return ScopeJudgement((*verdicts, *_surplus(snapshot)), mnnvl_annotations_of(snapshot), positions)
 
 
 def mnnvl_annotations_of(snapshot: Snapshot) -> dict[str, FrozenMap]:
-    """By the name of a clique in the template, what its new PodCliques say of MNNVL (MS-010, MS-011)."""
+    """Return name of a clique in the template -> the MNNVL annotations of its new PodCliques (MS-010, MS-011)."""
     if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return {}
     root, template = snapshot.root, snapshot.root.spec.template
-    homes = template.groups_by_clique
+    groups = template.groups_by_clique
     return {
-        clique.name: effective_annotations(root.annotations, clique, homes.get(clique.name))
+        clique.name: effective_annotations(root.annotations, clique, groups.get(clique.name))
         for clique in template.cliques
     }
 
 
 class _SharedUse(NamedTuple):
-    """A domain and a claim that living PodCliques of a set use.
+    """A domain and a claim that existing PodCliques of a set use.
 
     Attributes:
-        gang: which should own both.
+        membership: of one of these PodCliques.
+        gang: name of the PodGang that should own both.
     """
 
-    member: DomainMembership
+    membership: DomainMembership
     gang: str
 
 
 def _uses(
-    set_name: str, sharing: Iterable[tuple[PodClique, FrozenMap]], places: Mapping[str, "_PlannedClique"]
+    set_name: str, sharing: Iterable[tuple[PodClique, FrozenMap]], planned: Mapping[str, "_PlannedClique"]
 ) -> Iterable[_SharedUse]:
-    """By what their PodCliques hold, not by what annotations say: whoever was let in without a claim uses none.
+    """Return the domains and claims in use, by the claims in pod specs.
 
-    Of several that share, the first whose place is known tells of which class it is, and whose it should be. What
-    labels say is of another set is looked after by nobody here: it would be made for that one, and left (MS-046).
+    Annotations are not consulted: a PodClique that was stored without a claim uses none. Of several PodCliques that
+    share, the first one that is part of the template decides on device class and owner. A use that labels attribute
+    to another set is ignored, or a domain would be created for that set and never deleted (MS-046).
     """
-    by_place: dict[str, _SharedUse] = {}
+    by_name: dict[str, _SharedUse] = {}
     by_labels: dict[str, _SharedUse] = {}
     for clique, claim in sharing:
-        place = places.get(clique.ref.name)
-        mine = _use_of(clique, place)
-        if mine is None or (mine.member.user.set_name, mine.member.claim) != (set_name, claim["resourceClaimName"]):
+        one = planned.get(clique.ref.name)
+        use = _use_of(clique, one)
+        if use is None or (use.membership.user.set_name, use.membership.claim) != (
+            set_name,
+            claim["resourceClaimName"],
+        ):
             continue
-        (by_labels if place is None else by_place).setdefault(mine.member.base_name, mine)
-    return {**by_labels, **by_place}.values()
+        (by_labels if one is None else by_name).setdefault(use.membership.base_name, use)
+    return {**by_labels, **by_name}.values()
 
 
-def _use_of(clique: PodClique, place: "_PlannedClique | None") -> _SharedUse | None:
-    """What a PodClique shares: by what it is called, which nobody edits; by its labels where no part is called so."""
-    member = membership_in(clique, place.position if place is not None else None)
-    if not isinstance(member, DomainMembership):
+def _use_of(clique: PodClique, one: "_PlannedClique | None") -> _SharedUse | None:
+    """Return what a PodClique shares, by its name, or by its labels if no part of the template has its name."""
+    membership = membership_in(clique, one.position if one is not None else None)
+    if not isinstance(membership, DomainMembership):
         return None
-    if place is not None:
-        return _SharedUse(member, place.base_gang if member.scope is SharingScope.REPLICA else place.gang)
+    if one is not None:
+        return _SharedUse(membership, one.base_gang if membership.scope is SharingScope.REPLICA else one.gang)
     gang = str(clique.labels.get(POD_GANG, ""))
-    return _SharedUse(member, str(clique.labels.get(BASE_GANG, gang)) if member.scope is SharingScope.REPLICA else gang)
+    return _SharedUse(
+        membership, str(clique.labels.get(BASE_GANG, gang)) if membership.scope is SharingScope.REPLICA else gang
+    )
 
 
 def _verdict_on(snapshot: Snapshot, kind: str, use: _SharedUse, owner: Resource) -> SharedVerdict:
-    """What becomes of a domain or claim that is in use."""
-    root, member, user = snapshot.root, use.member, str(use.member.user)
-    ref = SharedObjectBuilder(snapshot.configuration, snapshot.served, root.ref.namespace).address_of(kind, member)
-    found = _named(snapshot, ref)
+    """Return the verdict on a domain or claim that is in use."""
+    root, membership, user = snapshot.root, use.membership, str(use.membership.user)
+    ref = SharedObjectBuilder(snapshot.configuration, snapshot.served, root.ref.namespace).ref_of(kind, membership)
+    found = _existing(snapshot, ref)
 
-    def is_so(lot: SharedState, because: Why, subject: Ref, **facts: str) -> SharedVerdict:
-        return SharedVerdict(kind, member, found, owner, lot, because.because(subject, **facts))
+    def in_state(state: SharedState, because: Why, subject: Ref, **facts: str) -> SharedVerdict:
+        return SharedVerdict(kind, membership, found, owner, state, because.because(subject, **facts))
 
-    here = {"kind": kind, "name": ref.name}
-    if found is not None and not serves(found, member):
-        return is_so(SharedState.TAKEN, Why.NAME_SERVES_ANOTHER, found.ref, holder=holder_of(found), user=user, **here)
+    kind_and_name = {"kind": kind, "name": ref.name}
+    if found is not None and not serves(found, membership):
+        return in_state(
+            SharedState.TAKEN, Why.NAME_SERVES_ANOTHER, found.ref, holder=holder_of(found), user=user, **kind_and_name
+        )
     if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
-        return is_so(SharedState.LEFT_ALONE, Why.SWITCHED_OFF, found.ref if found is not None else ref, user=user)
+        return in_state(SharedState.LEFT_ALONE, Why.SWITCHED_OFF, found.ref if found is not None else ref, user=user)
     if found is None:
         if kind not in snapshot.complete:
-            return is_so(SharedState.UNKNOWN, Why.SHARED_NOT_COLLECTED, ref, **here)
-        return is_so(SharedState.MADE_AGAIN, Why.ENSURED_AGAIN, ref, user=user)
+            return in_state(SharedState.UNKNOWN, Why.SHARED_NOT_COLLECTED, ref, **kind_and_name)
+        return in_state(SharedState.MADE_AGAIN, Why.ENSURED_AGAIN, ref, user=user)
     if found.deleting:
-        return is_so(SharedState.WAITED_FOR, Why.DOMAIN_LEAVES, found.ref, **here)
+        return in_state(SharedState.WAITED_FOR, Why.DOMAIN_LEAVES, found.ref, **kind_and_name)
     if found.owner_uid == owner.uid or "PodGang" not in snapshot.complete or not found.uid:
-        return is_so(SharedState.BELONGS, Why.BELONGS, found.ref, owner=f"{found.owner_kind} {found.owner_name}")
+        return in_state(SharedState.BELONGS, Why.BELONGS, found.ref, owner=f"{found.owner_kind} {found.owner_name}")
     known = {root.uid, *(gang.uid for gang in snapshot.gangs)}
     if owner is root or found.owner_uid not in known:
-        named = f"{owner.ref.kind} {owner.ref.name}"
-        return is_so(SharedState.HANDED_OVER, Why.OWNER_IS_GONE, found.ref, user=user, owner=named)
-    before = f"{found.owner_kind} {found.owner_name}"
-    return is_so(SharedState.HANDED_OVER, Why.HANDED_OVER, found.ref, owner=before)
+        new_owner = f"{owner.ref.kind} {owner.ref.name}"
+        return in_state(SharedState.HANDED_OVER, Why.OWNER_IS_GONE, found.ref, user=user, owner=new_owner)
+    old_owner = f"{found.owner_kind} {found.owner_name}"
+    return in_state(SharedState.HANDED_OVER, Why.HANDED_OVER, found.ref, owner=old_owner)
 
 
-def _named(snapshot: Snapshot, ref: Ref) -> ComputeDomain | OwnedObject | None:
-    named = snapshot.named_domains if ref.kind == DOMAIN_KIND else snapshot.named_claims
-    return named.get((ref.namespace, ref.name))
+def _existing(snapshot: Snapshot, ref: Ref) -> ComputeDomain | OwnedObject | None:
+    new_owner = snapshot.named_domains if ref.kind == DOMAIN_KIND else snapshot.named_claims
+    return new_owner.get((ref.namespace, ref.name))
 
 
 def _surplus(snapshot: Snapshot) -> Iterator[SharedVerdict]:
-    """What the set still owns and whose user is gone (MS-050, MS-051, MS-054, MS-055).
+    """Yield the verdicts on objects that the set owns and whose user is gone (MS-050, MS-051, MS-054, MS-055).
 
-    What a gang owned goes with the gang.
+    Objects of a PodGang are left to garbage collection.
     """
     root = snapshot.root
-    items: Iterable[ComputeDomain | OwnedObject] = (
+    objects: Iterable[ComputeDomain | OwnedObject] = (
         *snapshot.domains,
         *(other for other in snapshot.others if other.ref.kind == CLAIM_KIND),
     )
-    live = {group.ref.name: group.replicas for group in snapshot.groups}
+    group_replicas = {group.ref.name: group.replicas for group in snapshot.groups}
     surplus = [
-        (item, user, replica)
-        for item in items
-        if item.owner_uid == root.uid and not item.deleting
-        for user in (managed_user_of(item.labels),)
+        (shared, user, replica)
+        for shared in objects
+        if shared.owner_uid == root.uid and not shared.deleting
+        for user in (managed_user_of(shared.labels),)
         if user is not None
         for replica in (index_from(user.replica),)
-        if replica is not None and not _is_wanted(root, live, user, replica)
+        if replica is not None and not _has_user(root, group_replicas, user, replica)
     ]
     holders = _holders(snapshot) if surplus else {}
     outliving = outliving_pods(snapshot, {replica for _, _, replica in surplus})
-    unseen = users_not_collected(snapshot)
-    for item, user, replica in surplus:
-        lot, stem = SharedState.KEPT, base_name_of(item.ref.kind, item.ref.name)
-        if stem in holders:
-            because = Why.STILL_SHARED.because(item.ref, user=str(user), cliques=holders[stem])
+    not_collected = users_not_collected(snapshot)
+    for shared, user, replica in surplus:
+        state, base_name = SharedState.KEPT, base_name_of(shared.ref.kind, shared.ref.name)
+        if base_name in holders:
+            because = Why.STILL_SHARED.because(shared.ref, user=str(user), cliques=holders[base_name])
         elif outliving[replica]:
-            because = Why.PODS_OUTLIVE.because(item.ref, user=str(user), pods=outliving[replica])
-        elif unseen:
-            because = Why.USERS_NOT_COLLECTED.because(item.ref, user=str(user), kinds=listed(unseen))
+            because = Why.PODS_OUTLIVE.because(shared.ref, user=str(user), pods=outliving[replica])
+        elif not_collected:
+            because = Why.USERS_NOT_COLLECTED.because(shared.ref, user=str(user), kinds=listed(not_collected))
         else:
-            lot, because = SharedState.SURPLUS, Why.USER_IS_GONE.because(item.ref, user=str(user))
-        yield SharedVerdict(item.ref.kind, None, item, root, lot, because)
+            state, because = SharedState.SURPLUS, Why.USER_IS_GONE.because(shared.ref, user=str(user))
+        yield SharedVerdict(shared.ref.kind, None, shared, root, state, because)
 
 
 def _holders(snapshot: Snapshot) -> Counter[str]:
-    """Stem -> how many PodCliques hold the claim; those that go, or were made just now, included."""
+    """Return base name -> number of PodCliques that use the claim; including deleted and just created ones."""
     found: Counter[str] = Counter()
     for clique in (*snapshot.cliques, *snapshot.orphans):
         claim = shared_claim_entry(clique.pod_spec)
         if claim is not None:
             found[base_name_of(CLAIM_KIND, str(claim["resourceClaimName"]))] += 1
-    for clique in coming_cliques(snapshot):  # whoever admits them writes the claim
-        member = membership_in(clique)
-        if isinstance(member, DomainMembership):
-            found[member.base_name] += 1
+    for clique in coming_cliques(snapshot):  # their admission writes the claim
+        membership = membership_in(clique)
+        if isinstance(membership, DomainMembership):
+            found[membership.base_name] += 1
     return found
 
 
-def _is_wanted(root: PodCliqueSet, live: Mapping[str, int], user: DomainUser, replica: int) -> bool:
-    """Whether a set consists of this user, by index and name; what it is called is nobody's reason to delete it."""
+def _has_user(root: PodCliqueSet, group_replicas: Mapping[str, int], user: DomainUser, replica: int) -> bool:
+    """Return whether a user is part of the set, by index and name; also true for a user of another set."""
     group_replica = index_from(user.group_replica)
     if user.set_name != root.ref.name:
         return True
@@ -204,33 +213,35 @@ def _is_wanted(root: PodCliqueSet, live: Mapping[str, int], user: DomainUser, re
     template = root.spec.template
     if user.group:
         names = {group.name: group.replicas for group in template.pod_clique_scaling_groups}
-        full = scaling_group_name(root.ref.name, replica, user.group)
-        return group_replica is None or group_replica < live.get(full, names.get(user.group, 0))
+        full_name = scaling_group_name(root.ref.name, replica, user.group)
+        return group_replica is None or group_replica < group_replicas.get(full_name, names.get(user.group, 0))
     return not user.clique or any(clique.name == user.clique for clique in template.cliques)
 
 
 def shared_domain_ref(snapshot: Snapshot, name: str) -> Ref | None:
-    """Where a ComputeDomain that parts of the set share stands, be it only that it should; None for no such one."""
+    """Return the address of a ComputeDomain that PodCliques of the set share, existing or not; None if none does."""
     found = next((one.ref for one in snapshot.domains if one.ref.name == name and is_managed(one.labels)), None)
     if found is not None or not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return found
-    maker = SharedObjectBuilder(snapshot.configuration, snapshot.served, snapshot.root.ref.namespace)
-    expected = (member for member in _planned_memberships(snapshot) if member.domain == name)
-    return next((maker.address_of(DOMAIN_KIND, member) for member in expected), None)
+    builder = SharedObjectBuilder(snapshot.configuration, snapshot.served, snapshot.root.ref.namespace)
+    matching = (membership for membership in _planned_memberships(snapshot) if membership.domain == name)
+    return next((builder.ref_of(DOMAIN_KIND, membership) for membership in matching), None)
 
 
 def _planned_memberships(snapshot: Snapshot) -> Iterator[DomainMembership]:
-    """What PodCliques of the set share, by its template; linear in what it consists of."""
-    told = mnnvl_annotations_of(snapshot)
-    members = (membership_of(place.position, told[place.position.clique]) for place in _planned_cliques(snapshot))
-    return (member for member in members if member is not None)
+    """Yield what the PodCliques of the set share, by its template. Linear in their number."""
+    annotations = mnnvl_annotations_of(snapshot)
+    memberships = (membership_of(one.position, annotations[one.position.clique]) for one in _planned_cliques(snapshot))
+    return (membership for membership in memberships if membership is not None)
 
 
 class _PlannedClique(NamedTuple):
-    """Where a PodClique of the set belongs by the template.
+    """A PodClique of the set by the template, whether it exists or not.
 
     Attributes:
-        gang, base_gang: that its pods are of, and that its replica has.
+        position: in the set.
+        gang: name of the PodGang of its pods.
+        base_gang: name of the base PodGang of its replica.
     """
 
     position: CliquePosition
@@ -239,21 +250,21 @@ class _PlannedClique(NamedTuple):
 
 
 def _planned_cliques(snapshot: Snapshot) -> Iterator[_PlannedClique]:
-    """Every PodClique that the set consists of; linear in their number, and none where they are too many (WL-024)."""
+    """Yield every PodClique that the template leads to; none if they are too many (WL-024). Linear in their number."""
     root, template = snapshot.root, snapshot.root.spec.template
-    homes = template.groups_by_clique
-    live = {group.ref.name: group.replicas for group in snapshot.groups}
+    groups = template.groups_by_clique
+    group_replicas = {group.ref.name: group.replicas for group in snapshot.groups}
     for replica in range(0 if is_too_large(snapshot) else root.spec.replicas):
         base = replica_name(root.ref.name, replica)
         for clique in template.cliques:
-            group = homes.get(clique.name)
+            group = groups.get(clique.name)
             if group is None:
                 yield _PlannedClique(position_in_template(root.ref.name, replica, clique.name), base, base)
                 continue
-            full = scaling_group_name(root.ref.name, replica, group.name)
-            for index in range(live.get(full, group.replicas)):
-                beyond = index - group.min_available
-                gang = base if beyond < 0 else scaled_gang_name(full, beyond)
+            full_name = scaling_group_name(root.ref.name, replica, group.name)
+            for index in range(group_replicas.get(full_name, group.replicas)):
+                scaled_index = index - group.min_available
+                gang = base if scaled_index < 0 else scaled_gang_name(full_name, scaled_index)
                 yield _PlannedClique(
                     position_in_template(root.ref.name, replica, clique.name, group.name, index), gang, base
                 )

@@ -17,52 +17,54 @@ _SELECTOR = 'device.attributes["compute-domain.nvidia.com"].name == "{}"'
 
 
 class SharedObjectBuilder:
-    """Makes what PodCliques of one namespace share, as a cluster reads it."""
+    """Builds the ComputeDomains and ResourceClaims that PodCliques share, in the API versions that are served."""
 
     def __init__(self, configuration: Configuration, served: ServedApis, namespace: str) -> None:
-        """For a namespace."""
-        self._dialect = domain_format_of(configuration, served)
-        self._claims = claim_format_of(served)
+        """Choose the API versions; cost: constant."""
+        self._domain_format = domain_format_of(configuration, served)
+        self._claim_format = claim_format_of(served)
         self._namespace = namespace
 
-    def address_of(self, kind: str, member: DomainMembership) -> Ref:
-        """Where the domain or the claim of a membership stands."""
+    def ref_of(self, kind: str, membership: DomainMembership) -> Ref:
+        """Return the address of the domain or claim of a membership."""
         if kind == DOMAIN_KIND:
-            return Ref(self._dialect.api_version, kind, self._namespace, member.domain)
-        return Ref(self._claims.api_version, kind, self._namespace, member.claim)
+            return Ref(self._domain_format.api_version, kind, self._namespace, membership.domain)
+        return Ref(self._claim_format.api_version, kind, self._namespace, membership.claim)
 
-    def ensured(self, kind: str, member: DomainMembership, owner: Resource, because: Reason | None = None) -> Ensured:
-        """The wish for the domain or the claim.
+    def ensured(
+        self, kind: str, membership: DomainMembership, owner: Resource, because: Reason | None = None
+    ) -> Ensured:
+        """Return the want for a domain or claim.
 
         Args:
-            kind: which of them.
-            member: who shares it.
+            kind: ComputeDomain or ResourceClaim.
+            membership: of the PodCliques that share it.
             owner: its controller.
-            because: why, where it is not for somebody who is new.
+            because: the reason; without one, that new PodCliques share it.
         """
-        user = str(member.user)
+        user = str(membership.user)
         if kind == DOMAIN_KIND:
-            spec = self._dialect.spec_for(f"{member.base_name}-mnnvl-rct")
+            spec = self._domain_format.spec_for(f"{membership.base_name}-mnnvl-rct")
             why = because or Why.DOMAIN_SHARED.because(owner.ref, user=user)
         else:
             request = {
-                "deviceClassName": member.device_class,
-                "selectors": [{"cel": {"expression": _SELECTOR.format(member.domain)}}],
+                "deviceClassName": membership.device_class,
+                "selectors": [{"cel": {"expression": _SELECTOR.format(membership.domain)}}],
             }
-            spec = self._claims.spec_for(_REQUEST, frozen(request))
-            why = because or Why.CLAIM_SHARED.because(owner.ref, user=user, domain=member.domain)
-        ref = self.address_of(kind, member)
-        blank = NewObject(
+            spec = self._claim_format.spec_for(_REQUEST, frozen(request))
+            why = because or Why.CLAIM_SHARED.because(owner.ref, user=user, domain=membership.domain)
+        ref = self.ref_of(kind, membership)
+        new = NewObject(
             api_version=ref.api_version,
             kind=kind,
             name=ref.name,
             owner=owner,
-            labels=member.labels,
+            labels=membership.labels,
             blocks=blocks_deletion_of(owner),
         )
-        return Ensured(ref, blank.filled({"spec": spec}), (why,))
+        return Ensured(ref, new.filled({"spec": spec}), (why,))
 
 
 def blocks_deletion_of(owner: Resource) -> bool:
-    """Whether what is shared blocks the deletion of its owner: that of a gang, and not that of the set (MS-045)."""
+    """Return whether a shared object blocks the deletion of its owner: of a PodGang, not of the set (MS-045)."""
     return owner.ref.kind == "PodGang"

@@ -1,4 +1,4 @@
-"""The clauses of MNNVL by annotation: one member for each decision or admission rule of specs/mnnvl_scopes.md."""
+"""Rules of MNNVL by annotation: one member for each decision or admission rule of specs/mnnvl_scopes.md."""
 
 from enum import unique
 
@@ -7,7 +7,7 @@ from grove_core.kernel.reasons import Clause, Rule
 
 @unique
 class Why(Rule):
-    """Why a PodClique shares a ComputeDomain or does not, and what becomes of domains and claims."""
+    """Why a PodClique shares a ComputeDomain or not, and why domains and claims are created, kept or deleted."""
 
     SCOPES_OFF = Clause("MS-001", "MNNVL by annotation is off in the operator's configuration")
     NOT_OPTED_IN = Clause("MS-002", "it does not opt in: {annotation} is {value}")
@@ -50,7 +50,7 @@ class Why(Rule):
 
 @unique
 class Refuse(Rule):
-    """Why a set is refused, or a PodClique."""
+    """Why a set or a PodClique is refused."""
 
     NOT_NOW = Clause("MS-039", "must wait: {why}")
     SCOPED_VALUE_INVALID = Clause("MS-070", 'must be "true" or "false"')
@@ -71,7 +71,7 @@ class Refuse(Rule):
 
 @unique
 class Warn(Rule):
-    """What is probably not meant."""
+    """Warnings on what is probably a mistake."""
 
     ODD_ON_CLIQUE = Clause("MS-079", "{trouble}: the PodClique joins no ComputeDomain")
     OUT_OF_REACH = Clause("MS-080", "asks for GPUs, and the set's {annotation} does not reach members of group {group}")

@@ -1,4 +1,4 @@
-"""Who shares what by a manifest alone: one crowd for all users of a kind, whatever their number."""
+"""Cliques of a manifest that share ComputeDomains: one sharing group for all domains of a kind."""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
@@ -11,17 +11,18 @@ from grove_core.resources.template import CliqueTemplate, GroupTemplate, most_re
 
 
 class SharingGroup(NamedTuple):
-    """Those cliques of a template whose PodCliques share a domain, replica by replica.
+    """Cliques of a template whose PodCliques share a domain, in each replica another one.
 
     Attributes:
-        path: of the set (``metadata``), the clique or the group that they share it as.
-        name: of the clique or group; empty for the set.
-        group: that they are of; empty for standalone cliques and, of scope ``replica``, for all.
-        cliques: indices in the template.
-        pods: in one domain, as many as the manifest says.
-        most: replicas that the scaling group may come to have; 1 for none.
-        highest: stem of the user with the largest index.
-        classes: device class -> path of the annotation that names it first, or would; as many as are named.
+        scope: of the sharing.
+        path: of the element that shares: the set (``metadata``), a clique or a scaling group.
+        name: of the clique or scaling group; empty for the set.
+        group: scaling group of the cliques; empty for standalone cliques and for scope ``replica``.
+        cliques: indices of the cliques in the template.
+        pods: number of pods in one domain.
+        max_replicas: the most replicas that the scaling group may have; 1 without a scaling group.
+        highest: base name of the domain with the largest index.
+        classes: device class -> path of the annotation that names it, or could; more than one if they differ.
     """
 
     scope: SharingScope
@@ -30,53 +31,55 @@ class SharingGroup(NamedTuple):
     group: str
     cliques: tuple[int, ...]
     pods: int
-    most: int
+    max_replicas: int
     highest: str
     classes: Mapping[str, str]
 
 
 def sharing_groups_of(manifest: Manifest) -> Iterator[SharingGroup]:
-    """Every crowd of a set, in the order of the template. Linear in it."""
-    template, last = manifest.spec.template, max(manifest.spec.replicas, 1) - 1
-    homes = {
+    """Yield the sharing groups of a set, in the order of the template. Linear in the template."""
+    template, last_replica = manifest.spec.template, max(manifest.spec.replicas, 1) - 1
+    groups = {
         name: (index, group)
         for index, group in enumerate(template.pod_clique_scaling_groups)
         for name in group.clique_names
     }
     found: dict[tuple[SharingScope, str], SharingGroup] = {}
     for index, clique in enumerate(template.cliques):
-        place, group = homes.get(clique.name, (-1, None))
-        most = most_replicas(group.replicas, group.scale_config) if group is not None else 1
-        member = member_of(manifest, clique, group, last, most - 1)
+        group_index, group = groups.get(clique.name, (-1, None))
+        max_replicas = most_replicas(group.replicas, group.scale_config) if group is not None else 1
+        member = member_of(manifest, clique, group, last_replica, max_replicas - 1)
         if member is None:
             continue
         path, name = METADATA, ""
         if member.scope is SharingScope.CLIQUE:
             path, name = f"{CLIQUES}[{index}]", clique.name
         elif member.scope is SharingScope.GROUP_REPLICA and group is not None:
-            path, name = f"{GROUPS}[{place}]", group.name
-        is_repeated = group is not None and member.scope is SharingScope.REPLICA
-        pods = clique.spec.replicas * (group.replicas if group is not None and is_repeated else 1)
+            path, name = f"{GROUPS}[{group_index}]", group.name
+        is_whole_replica = group is not None and member.scope is SharingScope.REPLICA
+        pods = clique.spec.replicas * (group.replicas if group is not None and is_whole_replica else 1)
         key = (member.scope, path)
-        before = found.get(key)
-        told = before.classes if before else {}
-        said_at = f"{_device_class_path(clique, index, group, place) or path}.annotations[{MNNVL_DEVICE_CLASS}]"
+        earlier = found.get(key)
+        classes_before = earlier.classes if earlier else {}
+        annotation_path = (
+            f"{_device_class_path(clique, index, group, group_index) or path}.annotations[{MNNVL_DEVICE_CLASS}]"
+        )
         found[key] = SharingGroup(
             scope=member.scope,
             path=path,
             name=name,
-            group=group.name if group is not None and not is_repeated else "",
-            cliques=(*(before.cliques if before else ()), index),
-            pods=(before.pods if before else 0) + pods,
-            most=most,
+            group=group.name if group is not None and not is_whole_replica else "",
+            cliques=(*(earlier.cliques if earlier else ()), index),
+            pods=(earlier.pods if earlier else 0) + pods,
+            max_replicas=max_replicas,
             highest=member.base_name,
-            classes={**told, member.device_class: told.get(member.device_class, said_at)},
+            classes={**classes_before, member.device_class: classes_before.get(member.device_class, annotation_path)},
         )
     yield from found.values()
 
 
-def _device_class_path(clique: CliqueTemplate, index: int, group: GroupTemplate | None, place: int) -> str:
-    """Path of what names the clique's device class, but for the set; a group is heard before its cliques (MS-011)."""
+def _device_class_path(clique: CliqueTemplate, index: int, group: GroupTemplate | None, group_index: int) -> str:
+    """Return the path of the element that sets the device class; a group overrides its cliques (MS-011)."""
     if group is not None and MNNVL_DEVICE_CLASS in group.annotations:
-        return f"{GROUPS}[{place}]"
+        return f"{GROUPS}[{group_index}]"
     return f"{CLIQUES}[{index}]" if MNNVL_DEVICE_CLASS in clique.annotations else ""

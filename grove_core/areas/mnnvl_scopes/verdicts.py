@@ -1,4 +1,4 @@
-"""What MNNVL by annotation says of a set."""
+"""Verdicts of MNNVL by annotation on the domains and claims of a set."""
 
 from collections.abc import Mapping
 from enum import Enum, unique
@@ -15,40 +15,42 @@ from grove_core.resources.owned_object import OwnedObject
 
 @unique
 class SharedState(Enum):
-    """What becomes of a domain or a claim."""
+    """The state of a shared domain or claim, and what follows from it."""
 
     BELONGS = "Belongs"
-    """It is there, and belongs to whom it should."""
+    """It exists and has the right owner."""
     HANDED_OVER = "HandedOver"
-    """It gets another owner."""
+    """It exists and gets another owner."""
     MADE_AGAIN = "MadeAgain"
-    """It is in use and gone; it is ensured."""
+    """It is in use and gone; it is created again."""
     WAITED_FOR = "WaitedFor"
-    """It is in use and goes; one like it is ensured when it is gone."""
+    """It is in use and being deleted; it is created again when it is gone."""
     TAKEN = "Taken"
-    """Its name is held by what serves another."""
+    """An object that serves another user has its name."""
     LEFT_ALONE = "LeftAlone"
-    """It is in use, and MNNVL by annotation is off."""
+    """It is in use, and MNNVL by annotation is off: it stays as it is."""
     SURPLUS = "Surplus"
-    """Whom it served is gone; it goes too."""
+    """Its user is gone; it is deleted."""
     KEPT = "Kept"
-    """Whom it served is gone, and some still use it."""
+    """Its user is gone, but pods may still use it: the deletion is withheld."""
     UNKNOWN = "Unknown"
-    """It was not collected."""
+    """The input does not show whether it exists."""
 
 
 class SharedVerdict(NamedTuple):
-    """One domain or claim.
+    """The state of one shared domain or claim.
 
     Attributes:
         kind: ComputeDomain or ResourceClaim.
-        member: whose it is; None for what is surplus.
-        found: as it is; None where it is not.
-        owner: who should own it.
+        membership: of the PodCliques that use it; None for a surplus object.
+        found: the object; None if it does not exist.
+        owner: the object that should own it.
+        state: of the object.
+        because: the reason for the state.
     """
 
     kind: str
-    member: DomainMembership | None
+    membership: DomainMembership | None
     found: ComputeDomain | OwnedObject | None
     owner: Resource
     state: SharedState
@@ -56,12 +58,12 @@ class SharedVerdict(NamedTuple):
 
 
 class ScopeJudgement(NamedTuple):
-    """Everything MNNVL by annotation has to say about what exists of one set.
+    """The shared domains and claims of one set.
 
     Attributes:
-        fates: domains and claims that are in use, and those that nobody uses any more.
-        annotations: name of a clique in the template -> what its new PodCliques say of MNNVL (MS-010, MS-011).
-        positions: name of a PodClique -> where it stands by the template; none where nobody holds a claim.
+        verdicts: on the domains and claims that are in use, and on surplus ones.
+        annotations: name of a clique in the template -> the MNNVL annotations of its new PodCliques (MS-010, MS-011).
+        positions: name of a PodClique -> its position by the template; empty if no PodClique has a shared claim.
     """
 
     verdicts: tuple[SharedVerdict, ...] = ()

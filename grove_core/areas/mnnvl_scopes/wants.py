@@ -1,7 +1,7 @@
-"""What MNNVL by annotation wishes: what is shared is there and belongs to the gang, and goes when nobody uses it."""
+"""Wants of MNNVL by annotation: shared domains and claims exist, belong to the gang, and are deleted when unused."""
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, assert_never
 
 from grove_core.areas.mnnvl.verdicts import QUESTION
 from grove_core.areas.mnnvl_scopes.clique_admission import (
@@ -34,39 +34,48 @@ _WITHHELD: Final = frozenset({SharedState.WAITED_FOR, SharedState.TAKEN, SharedS
 
 
 def wants_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement) -> Desired:
-    """What exists and is to belong to another, to go, or to come again."""
+    """Return the changes of owner, deletions and re-creations of shared domains and claims.
+
+    Args:
+        snapshot: of the set.
+        judgement: of the same snapshot.
+    """
     return Desired.of(_wants(snapshot, judgement))
 
 
 def _wants(snapshot: Snapshot, judgement: ScopeJudgement) -> Iterator[Want | Withheld]:
-    for fate in judgement.verdicts:
-        found = fate.found
-        if fate.state is SharedState.MADE_AGAIN and fate.member is not None:
-            maker = SharedObjectBuilder(snapshot.configuration, snapshot.served, snapshot.root.ref.namespace)
-            yield maker.ensured(fate.kind, fate.member, fate.owner, fate.because)
-        elif found is not None and fate.state is SharedState.HANDED_OVER:
-            owners = (owner_reference_to(fate.owner, blocks=blocks_deletion_of(fate.owner)),)
+    for one in judgement.verdicts:
+        found = one.found
+        if one.state is SharedState.MADE_AGAIN and one.membership is not None:
+            builder = SharedObjectBuilder(snapshot.configuration, snapshot.served, snapshot.root.ref.namespace)
+            yield builder.ensured(one.kind, one.membership, one.owner, one.because)
+        elif found is not None and one.state is SharedState.HANDED_OVER:
+            owners = (owner_reference_to(one.owner, blocks=blocks_deletion_of(one.owner)),)
             fields = FrozenMap({"metadata": FrozenMap({"ownerReferences": owners})})
-            yield Applied(found.ref, found.guard, fields, (fate.because,))
-        elif found is not None and fate.state is SharedState.SURPLUS:
-            yield Absent(found.ref, found.guard, (fate.because,))
-        elif fate.state in _WITHHELD:
-            yield Withheld(fate.because.subject, (fate.because,))
+            yield Applied(found.ref, found.guard, fields, (one.because,))
+        elif found is not None and one.state is SharedState.SURPLUS:
+            yield Absent(found.ref, found.guard, (one.because,))
+        elif one.state in _WITHHELD:
+            yield Withheld(one.because.subject, (one.because,))
 
 
 def apply_admission(snapshot: Snapshot, desired: Desired) -> Desired:
-    """Wishes as the webhooks leave them: PodCliques with the claim to what they share, PodGangs with their stamp.
+    """Return wants as the webhooks would change them: PodCliques get their shared claim, PodGangs their annotation.
 
-    What a PodClique needs and is not there comes before it, once for all who share it; one that admission would refuse
-    now is held back (specs/decisions/0013). Linear in what is made.
+    Missing domains and claims are wanted before the PodCliques that share them. A PodClique that admission would
+    refuse now is withheld (specs/decisions/0013). Linear in the wants.
+
+    Args:
+        snapshot: of the set.
+        desired: the wants of all areas.
     """
     if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return desired
-    around = _admission_view(snapshot)
-    taken = {want.target for want in desired.wants if isinstance(want, Ensured)}
+    view = _admission_view(snapshot)
+    ensured = {want.target for want in desired.wants if isinstance(want, Ensured)}
     ensures: list[Want] = []
     wants: list[Want] = []
-    held = list(desired.held_back)
+    withheld = list(desired.held_back)
     for want in desired.wants:
         if not isinstance(want, Present):
             wants.append(want)
@@ -75,23 +84,26 @@ def apply_admission(snapshot: Snapshot, desired: Desired) -> Desired:
                 Present(want.target, with_adoption_annotation(want.manifest), want.because, want.is_foundation)
             )
         elif want.target.kind == "PodClique":
-            entry = judge_clique_admission(_new_clique(want), around, taken)
-            if isinstance(entry, MustWait | ClaimConflict):
-                held.append(Withheld(want.target, (entry.because, *want.because)))
-            elif isinstance(entry, JoinsDomain):
-                ensures += entry.ensures
-                taken.update(one.target for one in entry.ensures)
-                because = (*want.because, entry.because)
-                wants.append(Present(want.target, _with_pod_spec(want.manifest, entry.pod_spec), because))
-            else:
-                wants.append(want)
+            admission = judge_clique_admission(_new_clique(want), view, ensured)
+            match admission:
+                case MustWait() | ClaimConflict():
+                    withheld.append(Withheld(want.target, (admission.because, *want.because)))
+                case JoinsDomain():
+                    ensures += admission.ensures
+                    ensured.update(one.target for one in admission.ensures)
+                    because = (*want.because, admission.because)
+                    wants.append(Present(want.target, _with_pod_spec(want.manifest, admission.pod_spec), because))
+                case LeftUnchanged():
+                    wants.append(want)
+                case _:
+                    assert_never(admission)
         else:
             wants.append(want)
-    return Desired((*ensures, *wants), tuple(held))
+    return Desired((*ensures, *wants), tuple(withheld))
 
 
 class _NewClique(NamedTuple):
-    """A PodClique that is to be made, as admission looks at it."""
+    """A PodClique that is to be created, with the fields that its admission reads."""
 
     ref: Ref
     replica_index: int
@@ -109,55 +121,55 @@ def _new_clique(want: Present) -> _NewClique:
 
 
 def _with_pod_spec(manifest: FrozenMap, pod_spec: FrozenMap) -> FrozenMap:
-    """A PodClique with another pod spec."""
+    """Return the manifest of a PodClique with another pod spec."""
     return FrozenMap({**manifest, "spec": FrozenMap({**part_of(manifest, "spec"), "podSpec": pod_spec})})
 
 
 def with_adoption_annotation(manifest: FrozenMap) -> FrozenMap:
-    """A PodGang with the word that it adopts what its members share (MS-044)."""
+    """Return the manifest of a PodGang with the annotation that it adopts shared domains and claims (MS-044)."""
     metadata = part_of(manifest, "metadata")
     annotations = FrozenMap({**part_of(metadata, "annotations"), MNNVL_ADOPTED: "true"})
     return FrozenMap({**manifest, "metadata": FrozenMap({**metadata, "annotations": annotations})})
 
 
 def findings_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement, desired: Desired) -> Iterator[Finding]:
-    """Which criterion decided of each PodClique, and what becomes of what they share.
+    """Yield the state of each shared domain and claim, and for each PodClique which criterion decided.
 
     Args:
         snapshot: of the set.
-        judgement: of what exists.
-        desired: as the webhooks leave it.
+        judgement: of the same snapshot.
+        desired: the result of apply_admission.
     """
-    for fate in judgement.verdicts:
-        yield Finding(fate.because.subject, QUESTION, fate.state.value, (fate.because,))
+    for one in judgement.verdicts:
+        yield Finding(one.because.subject, QUESTION, one.state.value, (one.because,))
     is_on = snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
     if is_on:
-        sharing = [name for name, told in judgement.annotations.items() if scope_of(told) is not None]
+        sharing = [name for name, annotations in judgement.annotations.items() if scope_of(annotations) is not None]
         because = Why.CLIQUES_OPT_IN.because(snapshot.root.ref, cliques=listed(sharing))
         yield Finding(snapshot.root.ref, QUESTION, "Wanted" if sharing else "NotWanted", (because,))
     if is_on or judgement.verdicts:
         stored = (clique for clique in snapshot.cliques if not clique.deleting)
-        yield from (_of_clique(clique, judgement.positions.get(clique.ref.name)) for clique in stored)
-    again = {fate.because.subject for fate in judgement.verdicts if fate.state is SharedState.MADE_AGAIN}
+        yield from (_finding_on(clique, judgement.positions.get(clique.ref.name)) for clique in stored)
+    created_again = {one.because.subject for one in judgement.verdicts if one.state is SharedState.MADE_AGAIN}
     for want in desired.wants if is_on else ():
-        if isinstance(want, Ensured) and want.target not in again:
+        if isinstance(want, Ensured) and want.target not in created_again:
             yield Finding(want.target, QUESTION, "Ensured", want.because)
         elif isinstance(want, Present) and want.target.kind == "PodClique":
-            yield _of_clique(_new_clique(want))
+            yield _finding_on(_new_clique(want))
 
 
-def _of_clique(clique: LabelledClique, position: CliquePosition | None = None) -> Finding:
-    """What a PodClique shares, by what it holds; by its labels where its place is not told (MS-046)."""
-    member = membership_in(clique, position)
-    if isinstance(member, LeftUnchanged):
-        return Finding(clique.ref, QUESTION, "JoinsNothing", (member.because,))
+def _finding_on(clique: LabelledClique, position: CliquePosition | None = None) -> Finding:
+    """Return the finding on a PodClique: whether it shares a domain, by its claim (MS-046)."""
+    membership = membership_in(clique, position)
+    if isinstance(membership, LeftUnchanged):
+        return Finding(clique.ref, QUESTION, "JoinsNothing", (membership.because,))
     if shared_claim_entry(clique.pod_spec) is None:
         return Finding(clique.ref, QUESTION, "LetInWithout", (Why.LET_IN_WITHOUT.because(clique.ref),))
-    return Finding(clique.ref, QUESTION, "Joins", (opt_in_reason(clique, member),))
+    return Finding(clique.ref, QUESTION, "Joins", (opt_in_reason(clique, membership),))
 
 
 def _admission_view(snapshot: Snapshot) -> CliqueAdmissionView:
-    """A snapshot as admission looks at it."""
+    """Return the view of admission on a snapshot."""
     return CliqueAdmissionView(
         configuration=snapshot.configuration,
         served=snapshot.served,

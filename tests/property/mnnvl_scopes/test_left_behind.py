@@ -174,5 +174,5 @@ def test_ms050_how_many_replicas_a_group_has_is_told_by_the_group_then_by_the_te
     if there == "gone":
         template = seen.root.spec.template.model_copy(update={"pod_clique_scaling_groups": ()})
         left = replace(left, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"template": template})))
-    fates = {fate.because.subject.name: fate.state for fate in judge_scopes(left).verdicts if fate.member is None}
+    fates = {fate.because.subject.name: fate.state for fate in judge_scopes(left).verdicts if fate.membership is None}
     assert fates == {f"llm-0-pool-{index}-cd": SharedState.SURPLUS for index in goes}

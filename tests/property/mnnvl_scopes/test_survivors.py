@@ -54,7 +54,7 @@ def test_ms076_who_shares_is_counted_with_its_replicas(scope: str, pods: list[in
     manifest, _ = manifest_of(raw)
     assert manifest is not None
     (crowd,) = [one for one in sharing_groups_of(manifest) if one.scope.value == scope]
-    assert ([crowd.pods], crowd.most, crowd.highest) == (pods, most, highest)
+    assert ([crowd.pods], crowd.max_replicas, crowd.highest) == (pods, most, highest)
 
 
 @pytest.mark.parametrize(("annotations", "verdict"), [({ENABLED: "true"}, "Wanted"), ({}, "NotWanted")])
