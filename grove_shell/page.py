@@ -1,4 +1,4 @@
-"""A page of text with styles: printed in colour on a terminal, plain everywhere else."""
+"""A page of styled text, and printing it: in colour on a terminal, plain everywhere else."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ Span = tuple[str, str]
 
 @dataclass(slots=True)
 class Page:
-    """Lines of styled spans; styles are rich's (``bold red``), empty for none."""
+    """Lines of styled spans. A style is one of rich (``bold red``), or empty."""
 
     lines: list[tuple[Span, ...]] = field(default_factory=list)
 
@@ -23,7 +23,7 @@ class Page:
 
     @property
     def text(self) -> str:
-        """The page without styles, each line ended."""
+        """Return the page without styles; every line ends with a line feed."""
         return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in self.lines)
 
 
@@ -33,41 +33,49 @@ def joined_pages(pages: Iterable[Page]) -> Page:
 
 
 def escape_unprintable(text: str) -> str:
-    """One line that any terminal can show: what is not printable is escaped, escape sequences among it."""
+    """Return the text on one line that any terminal can show: unprintable characters are escaped."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def print_page(page: Page) -> None:
-    """Print a page: with colours only on a terminal and not where NO_COLOR is set, or where FORCE_COLOR is (CL-006)."""
+    """Print a page on standard output.
+
+    Colours are used on a terminal unless NO_COLOR is set, and everywhere if FORCE_COLOR is set (CL-006).
+    """
     print_page_to(page, sys.stdout)
 
 
-def print_error(said: Page | Exception | str) -> None:
-    """Say what is wrong on standard error; nowhere at all where the process was started without (CL-001).
+def print_error(message: Page | Exception | str) -> None:
+    """Print a message on standard error; nothing where the process was started with it closed (CL-001).
 
-    Words may hold what a file or a server put into them, so nothing of them reaches a terminal raw (IN-005).
+    A message may contain text of a file or a server, so unprintable characters are escaped (IN-005).
     """
-    page = said if isinstance(said, Page) else Page()
-    for line in () if isinstance(said, Page) else str(said).removesuffix("\n").split("\n"):
+    page = message if isinstance(message, Page) else Page()
+    for line in () if isinstance(message, Page) else str(message).removesuffix("\n").split("\n"):
         page.add(line)
     print_page_to(page, sys.stderr)
 
 
 def overwrite_line(text: str) -> None:
-    """Put words where the last ones stand on the terminal of standard error; nothing wipes them away."""
+    """Overwrite the current line on the terminal of standard error; an empty text clears it."""
     sys.stderr.write("\r\033[K" + escape_unprintable(text))
     sys.stderr.flush()
 
 
 def is_stderr_terminal() -> bool:
-    """Whether somebody sees on a terminal what is written to standard error."""
+    """Whether standard error is a terminal."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
 def print_page_to(page: Page, out: TextIO | None) -> None:
-    """The same on a stream; None where the process was started with it closed."""
+    """Print a page on a stream, with colours as ``print_page`` uses them.
+
+    Args:
+        page: the page.
+        out: the stream; None where the process was started with it closed, and then nothing is printed.
+    """
     if out is None:
         return
     if not (out.isatty() and not os.environ.get("NO_COLOR")) and not os.environ.get("FORCE_COLOR"):
@@ -84,7 +92,7 @@ def print_page_to(page: Page, out: TextIO | None) -> None:
 
 
 def print_warnings(sentences: Iterable[str]) -> None:
-    """Say these where they do not stand in what is printed: beside it, a line each."""
+    """Print warnings on standard error, one line each."""
     page = Page()
     for sentence in sentences:
         page.add(("warning: ", "bold yellow"), sentence)
@@ -92,7 +100,7 @@ def print_warnings(sentences: Iterable[str]) -> None:
 
 
 def write_stdout(text: str) -> None:
-    """Write to standard output and flush. A reader who has seen enough (``| head``) is no error."""
+    """Write to standard output and flush. A closed pipe (``| head``) is not an error."""
     _write_to(text, sys.stdout)
 
 

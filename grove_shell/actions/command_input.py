@@ -22,40 +22,43 @@ from grove_shell.views.progress import progress_counter
 
 
 class ConfigurationFile(NamedTuple):
-    """What an operator's configuration file says.
+    """The content of an operator's configuration file.
 
     Attributes:
-        configuration: what decisions depend on.
-        rules: name of the rule set that it names; None where it names none.
-        said: its file as it was written.
-        faults: everything wrong with that.
+        configuration: the part that decisions depend on.
+        rules: the rule set that the file names; None where it names none.
+        raw: the file as it is written.
+        problems: everything that is wrong with the file.
     """
 
     configuration: Configuration
     rules: str | None
-    said: Mapping[str, Any]
-    faults: tuple[Fault, ...]
+    raw: Mapping[str, Any]
+    problems: tuple[Fault, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandInput:
-    """What was read, and what time it is.
+    """Everything a command decides from.
 
     Attributes:
-        faults: everything wrong with the input; decisions are offered only without any, or with ``--keep-going``.
-        usable: whether to go on.
-        rules: name of the rule set that the configuration names; None where it names none.
+        loaded: the objects.
+        problems: everything that is wrong with the input.
+        now: the time to decide at.
+        attempts: results of earlier writes.
+        usable: whether to decide: there are no problems, or ``--keep-going`` was given.
+        rules: the rule set that the configuration names; None where it names none.
     """
 
     loaded: Loaded
-    faults: tuple[Fault, ...]
+    problems: tuple[Fault, ...]
     now: datetime
     attempts: tuple[Attempt, ...]
     usable: bool
     rules: str | None
 
     def snapshots(self, namespace: str | None, names: tuple[str, ...] = ()) -> Iterator[Snapshot]:
-        """What each chosen root can see; sorted by namespace and name.
+        """Yield a snapshot of each selected PodCliqueSet, sorted by namespace and name.
 
         Args:
             namespace: only sets of this namespace; None for all.
@@ -66,17 +69,17 @@ class CommandInput:
 
 
 def input_time(source: Source, loaded: Loaded) -> datetime:
-    """What time it is: as the user says, as of the dump, or by the computer's clock."""
+    """Return the time to decide at: that of ``--now``, else that of the capture, else the computer's clock."""
     return source.now or (loaded.taken_at if source.live is None else None) or datetime.now(UTC)
 
 
 def read_input(source: Source) -> CommandInput:
-    """Read everything a command needs; what is bad in it is in ``faults``.
+    """Read everything a command needs. What is wrong with it is in ``problems`` of the result.
 
     Raises:
-        NoCluster: a cluster was to be asked, and does not answer.
+        NoCluster: the cluster of ``--live`` cannot be read.
     """
-    told = read_configuration(source.config)
+    configured = read_configuration(source.config)
     collected = None
     if source.live is not None:
         from grove_shell.actions.live import collect  # noqa: PLC0415 - the client, which a file does not need
@@ -88,19 +91,19 @@ def read_input(source: Source) -> CommandInput:
             standard_input(),
             count,
             collected,
-            told.configuration,
+            configured.configuration,
             namespace=source.namespace,
             raising=False,
         )
-    attempts, faults = _attempts(source.attempts) if source.attempts else ((), ())
-    every = (*told.faults, *_unfit(source, loaded), *loaded.faults, *faults)
+    attempts, problems = _attempts(source.attempts) if source.attempts else ((), ())
+    every = (*configured.problems, *_preflight_problems(source, loaded), *loaded.faults, *problems)
     return CommandInput(
         loaded=loaded,
-        faults=every,
+        problems=every,
         now=input_time(source, loaded),
         attempts=attempts,
         usable=not every or source.keep_going,
-        rules=told.rules,
+        rules=configured.rules,
     )
 
 
@@ -111,13 +114,13 @@ def read_input_or_report(source: Source) -> CommandInput | None:
     except NoCluster as fault:
         print_error(fault)
         return None
-    if inputs.faults:
-        print_error(problems_page(inputs.faults, REST_UNKNOWN if inputs.usable else closing_line(inputs.faults)))
+    if inputs.problems:
+        print_error(problems_page(inputs.problems, REST_UNKNOWN if inputs.usable else closing_line(inputs.problems)))
     return inputs if inputs.usable else None
 
 
 def read_configuration(path: str | None) -> ConfigurationFile:
-    """What decisions need of an operator's configuration file; the defaults where there is no file (CL-030)."""
+    """Read an operator's configuration file; without a file the defaults (CL-030)."""
     if path is None:
         return ConfigurationFile(Configuration(), None, {}, ())
     from grove_shell.actions.configuration import configuration  # noqa: PLC0415 - few commands come with one (P11)
@@ -127,13 +130,13 @@ def read_configuration(path: str | None) -> ConfigurationFile:
         settings, problems = settings_of(raw)
         return (settings, raw), problems
 
-    (settings, said), faults = configuration(path, read)
+    (settings, raw), problems = configuration(path, read)
     named = settings.rules if "rules" in settings.model_fields_set else None
-    return ConfigurationFile(settings.decisive, named, said, faults)
+    return ConfigurationFile(settings.decisive, named, raw, problems)
 
 
-def _unfit(source: Source, loaded: Loaded) -> Iterator[Fault]:
-    """Why an operator with that configuration would not run there (MN-061)."""
+def _preflight_problems(source: Source, loaded: Loaded) -> Iterator[Fault]:
+    """Yield why an operator with that configuration would not start on the cluster (MN-061)."""
     if source.config is None:
         return
     from grove_core.areas.mnnvl.preflight import objection_to_start  # noqa: PLC0415 - few commands come with one (P11)
@@ -151,6 +154,7 @@ def _unfit(source: Source, loaded: Loaded) -> Iterator[Fault]:
 
 
 def _attempts(path: str) -> tuple[tuple[Attempt, ...], tuple[Fault, ...]]:
+    """Read the file of ``--attempts``: results of earlier writes, and everything wrong with it."""
     from grove_core.document.reading import attempts_from_json  # noqa: PLC0415 - few plans come with attempts (P11)
 
     faults: list[Fault] = []

@@ -1,4 +1,4 @@
-"""``grove compare``: the same cluster by two rule sets, and where they part."""
+"""``grove compare``: decides about one cluster under two rule sets and prints where they differ."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ from grove_shell.views.renderers import RENDERERS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareOptions:
-    """What the user asked for besides the source; see ``grove compare --help``."""
+    """Options of ``grove compare`` besides the source; see its ``--help``."""
 
     rules: tuple[str, str]
     sets: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ class CompareOptions:
 
 
 def compare_rule_sets(source: Source, options: CompareOptions) -> int:
-    """Compare and print; returns the exit code (CL-001)."""
+    """Compare and print. Returns the exit code (CL-001)."""
     inputs = read_input_or_report(source)
     if inputs is None:
         return ERROR
@@ -47,23 +47,23 @@ def compare_rule_sets(source: Source, options: CompareOptions) -> int:
         return FAIL_ON if options.fail_on and not options.sets else USAGE
     until = time_after(inputs.now, options.until)
     loaded = inputs.loaded
-    chosen = [choose_rule_set(name, None, loaded.cluster, loaded.newer) for name in options.rules]
-    names = chosen[0][0].name, chosen[1][0].name
+    choices = [choose_rule_set(name, None, loaded.cluster, loaded.newer) for name in options.rules]
+    names = choices[0][0].name, choices[1][0].name
     if AUTO in options.rules and names[0] == names[1] and snapshots:
-        print_error(f"both sides are '{names[0]}': {chosen[0][1].because}; say --rules twice")
+        print_error(f"both sides are '{names[0]}': {choices[0][1].because}; give --rules twice")
         return USAGE
-    told = [
+    forecasts_by_rules = [
         [
             replace(forecast, findings=with_input_findings(forecast.findings, snapshot, {}, shown))
             for forecast, snapshot in zip(forecasts(snapshots, rules, limit=None, until=until), snapshots, strict=True)
         ]
-        for rules, _, shown in chosen
+        for rules, _, shown in choices
     ]
-    found = tuple(compare(before, after) for before, after in zip(*told, strict=True))
-    nothing = nothing_judged_message(inputs.loaded, told[0])
-    about = ComparisonReport(
+    found = tuple(compare(before, after) for before, after in zip(*forecasts_by_rules, strict=True))
+    nothing = nothing_judged_message(inputs.loaded, forecasts_by_rules[0])
+    report = ComparisonReport(
         rules=names,
-        rules_from=(chosen[0][1], chosen[1][1]),
+        rules_from=(choices[0][1], choices[1][1]),
         nothing_judged=nothing,
         as_of=inputs.now,
         until=until,
@@ -72,8 +72,8 @@ def compare_rule_sets(source: Source, options: CompareOptions) -> int:
     )
     print_warnings(inputs.loaded.passed_by)
     renderer = RENDERERS[options.output]
-    renderer.show(page=lambda: compare_page(about, full=options.verbose), document=lambda: _as_json(about))
-    if nothing and not inputs.faults:
+    renderer.show(page=lambda: compare_page(report, full=options.verbose), document=lambda: _as_json(report))
+    if nothing and not inputs.problems:
         if not renderer.shows_page:
             print_error(nothing)
         return FAIL_ON
@@ -82,7 +82,7 @@ def compare_rule_sets(source: Source, options: CompareOptions) -> int:
 
 def _exit_code(inputs: CommandInput, options: CompareOptions, found: Sequence[Comparison]) -> int:
     changes = {difference.change.value.lower() for one in found for difference in one.differences}
-    if inputs.faults:
+    if inputs.problems:
         return ERROR
     unknown = {"unknown"} if any(one.unknown for one in found) else set()
     fail_on = set(options.fail_on)
@@ -95,19 +95,19 @@ def _exit_code(inputs: CommandInput, options: CompareOptions, found: Sequence[Co
     return CHANGES if options.detailed_exitcode and changes else DONE
 
 
-def _as_json(about: ComparisonReport) -> dict[str, Any]:
+def _as_json(report: ComparisonReport) -> dict[str, Any]:
     return {
-        "rules": list(about.rules),
-        "rulesFrom": [rules_source_as_json(source) for source in about.rules_from],
-        "asOf": format_time(about.as_of),
-        "until": format_time(about.until) if about.until is not None else None,
-        "notCollected": list(about.not_collected),
-        "sets": [{"root": ref_as_json(one.root), **comparison_as_json(one)} for one in about.comparisons],
+        "rules": list(report.rules),
+        "rulesFrom": [rules_source_as_json(source) for source in report.rules_from],
+        "asOf": format_time(report.as_of),
+        "until": format_time(report.until) if report.until is not None else None,
+        "notCollected": list(report.not_collected),
+        "sets": [{"root": ref_as_json(one.root), **comparison_as_json(one)} for one in report.comparisons],
     }
 
 
 def comparison_as_json(one: Comparison) -> dict[str, Any]:
-    """What two rule sets make of one set, as JSON."""
+    """Return the differences of two rule sets about one PodCliqueSet as JSON."""
     return {
         "differences": [
             {

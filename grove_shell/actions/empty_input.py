@@ -1,4 +1,4 @@
-"""Why an input gave a command nothing to judge: no check may be green for it (CL-056)."""
+"""The message for an input without anything to decide about, on which no check may succeed (CL-056)."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from grove_shell.views.formatting import plural
 
 
 def nothing_judged_message(loaded: Loaded, forecasts: Sequence[Forecast]) -> str:
-    """The reason in one sentence; empty where something was judged."""
+    """Return why nothing was decided, in one sentence; empty where something was."""
     if any(one.root.kind == SET_KIND or _does_something(one) for one in forecasts):
         return ""
     if loaded.refusals:
@@ -24,5 +24,5 @@ def nothing_judged_message(loaded: Loaded, forecasts: Sequence[Forecast]) -> str
 
 
 def _does_something(forecast: Forecast) -> bool:
-    """Whether the forecast of a topology has a step, or one that is withheld."""
+    """Whether a forecast has a step or a withheld one."""
     return any(round_.steps or round_.withheld for round_ in forecast.rounds)

@@ -1,4 +1,4 @@
-"""``grove explain``: everything the core has to say about one object."""
+"""``grove explain``: prints every verdict, step and reason that concerns one object."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -38,7 +38,15 @@ _MOST_COMPARED: Final = 5_000
 
 
 def explain(source: Source, target: str, *, output: str, rules: str | None, why_not: str | None) -> int:
-    """Explain and print; returns the exit code (CL-001)."""
+    """Explain and print. Returns the exit code (CL-001).
+
+    Args:
+        source: the input.
+        target: ``KIND/NAME``.
+        output: the value of ``-o``.
+        rules: the value of ``--rules``; None where it is not given.
+        why_not: ``terminate`` to show only why nothing is terminated; None for everything.
+    """
     kind, slash, name = target.partition("/")
     if kind.lower() not in KINDS or not slash or not name:
         print_error(f"{target} is not KIND/NAME with KIND one of pcs, pcsg, pclq, pod, podgang, computedomain")
@@ -47,15 +55,13 @@ def explain(source: Source, target: str, *, output: str, rules: str | None, why_
     if inputs is None:
         return ERROR
     kind = KINDS[kind.lower()]
-    judges, source_of_rules, recognition = choose_rule_set(
-        rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer
-    )
+    rule_set, rules_from, recognition = choose_rule_set(rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer)
     found = inputs.snapshots(source.namespace)
-    snapshots = tuple(as_stored(one, judges) for one in found)
+    snapshots = tuple(as_stored(one, rule_set) for one in found)
     having = tuple(snapshot for snapshot in snapshots if has(snapshot, kind, name))
     nodes = inputs.loaded.nodes
     every = (
-        Inquiry(snapshot, _planned(snapshot, judges, nodes, recognition), kind, name)
+        Inquiry(snapshot, _planned(snapshot, rule_set, nodes, recognition), kind, name)
         for snapshot in having or snapshots
     )
     inquiries = [
@@ -66,27 +72,27 @@ def explain(source: Source, target: str, *, output: str, rules: str | None, why_
         hint = _hint(name, [one for snapshot in snapshots for one in _names(snapshot, kind)])
         print_error(f"not in the input, or of no PodCliqueSet in it: {kind} {name}{hint}")
         return USAGE
-    header = ExplainHeader(inputs.now, judges.name, source_of_rules, operator_note(recognition, judges.name))
+    header = ExplainHeader(inputs.now, rule_set.name, rules_from, operator_note(recognition, rule_set.name))
     only_guards = why_not is not None
     RENDERERS[output].show(
         page=lambda: explain_page(inquiries, header, only_guards=only_guards),
         document=lambda: {
-            "rules": judges.name,
-            "rulesFrom": rules_source_as_json(source_of_rules),
+            "rules": rule_set.name,
+            "rulesFrom": rules_source_as_json(rules_from),
             "asOf": format_time(inputs.now),
             "answers": [inquiry_as_json(inquiry, only_guards=only_guards) for inquiry in inquiries],
         },
     )
-    return ERROR if inputs.faults else DONE
+    return ERROR if inputs.problems else DONE
 
 
-def _planned(snapshot: Snapshot, judges: RuleSet, nodes: NodeLabels, shown: Recognition | None) -> Plan:
-    plan = reconcile(snapshot, judges)
+def _planned(snapshot: Snapshot, rule_set: RuleSet, nodes: NodeLabels, shown: Recognition | None) -> Plan:
+    plan = reconcile(snapshot, rule_set)
     return replace(plan, findings=with_input_findings(plan.findings, snapshot, nodes, shown))
 
 
 def _hint(name: str, known: Sequence[str]) -> str:
-    """What was probably meant by a name that is not there (CL-009)."""
+    """Return a hint at a similar name, for one that is not there (CL-009); empty where there is none."""
     if "/" in name:
         return "; the namespace goes in -n"
     meant = most_similar(name, known[:_MOST_COMPARED])
@@ -94,7 +100,7 @@ def _hint(name: str, known: Sequence[str]) -> str:
 
 
 def _names(snapshot: Snapshot, kind: str) -> Iterable[str]:
-    """The names of all objects of a kind that a set has."""
+    """Return the names of all objects of a kind that a set has."""
     if kind == "Pod":
         return (pod.name for _, pod in snapshot.pods())
     every = (snapshot.root, *snapshot.groups, *snapshot.cliques, *snapshot.gangs, *snapshot.domains)

@@ -1,4 +1,4 @@
-"""What an input shows of a set besides what its operator would do: misplaced pods, and a release that is too new."""
+"""Findings that rest on the input and not on the plan: misplaced pods, and an operator of a newer release."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -12,11 +12,13 @@ from grove_core.snapshot.snapshot import Snapshot
 def with_input_findings(
     findings: Sequence[Finding], snapshot: Snapshot, nodes: NodeLabels, shown: Recognition | None
 ) -> tuple[Finding, ...]:
-    """The findings of a plan, with those on misplaced pods (TP-131) and on a newer release (GF-134).
+    """Return the findings of a plan, with those on misplaced pods (TP-131) and on a newer release (GF-134).
 
     Args:
-        nodes: as far as they are in the input.
-        shown: which operator the input shows; None where there is no input to show one.
+        findings: those of the plan.
+        snapshot: the snapshot that was planned.
+        nodes: the nodes that the input holds.
+        shown: the operator that the input shows; None where there is nothing to recognise one by.
     """
     more = [*findings_of_misplacement(snapshot, nodes)] if nodes else []
     newer = unpredicted_of(shown, snapshot.root.ref) if shown is not None else None
@@ -28,6 +30,14 @@ def with_input_findings(
 
 
 def sets_with_unknown_nodes(snapshots: Iterable[Snapshot], nodes: NodeLabels) -> tuple[str, ...]:
-    """``namespace/name`` of the sets with required topology constraints, some of whose nodes are not known (TP-132)."""
+    """Return the sets whose required topology constraints cannot be checked, because a node is unknown (TP-132).
+
+    Args:
+        snapshots: one for each set.
+        nodes: the nodes that the input holds.
+
+    Returns:
+        ``namespace/name`` of each.
+    """
     roots = (snapshot.root.ref for snapshot in snapshots if has_unknown_node(snapshot, nodes))
     return tuple(f"{root.namespace}/{root.name}" for root in roots)

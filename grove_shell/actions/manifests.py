@@ -48,11 +48,11 @@ def manifests(
         The exit code (CL-001).
     """
     configured = read_configuration(config)
-    if configured.faults:
-        print_error(problems_page(configured.faults, NOTHING_PRINTED))
+    if configured.problems:
+        print_error(problems_page(configured.problems, NOTHING_PRINTED))
         return ERROR
     features = configured.configuration
-    whole = replace(told, mnnvl=features.mnnvl, topology=features.topology, operator=configured.said)
+    whole = replace(told, mnnvl=features.mnnvl, topology=features.topology, operator=configured.raw)
     objects = objects_of(whole, parts, more)
     write_stdout(SERIALIZERS[output].objects(objects))
     return DONE

@@ -1,4 +1,4 @@
-"""``grove plan``: read, play the rounds, print, and leave with the right code."""
+"""``grove plan``: reads the input, forecasts the rounds, prints the plan and returns the exit code."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ from grove_shell.views.renderers import RENDERERS, json_document
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanOptions:
-    """What the user asked for besides the source; see ``grove plan --help``."""
+    """Options of ``grove plan`` besides the source; see its ``--help``."""
 
     sets: tuple[str, ...] = ()
     output: str = "human"
@@ -47,7 +47,7 @@ class PlanOptions:
 
 
 def plan(source: Source, options: PlanOptions) -> int:
-    """Plan and print; returns the exit code (CL-001, CL-002)."""
+    """Plan and print. Returns the exit code (CL-001, CL-002)."""
     inputs = read_input_or_report(source)
     if inputs is None:
         return ERROR
@@ -56,33 +56,35 @@ def plan(source: Source, options: PlanOptions) -> int:
         print_error(f"not in the input: {lacking}")
         return FAIL_ON if options.fail_on and not options.sets else USAGE
     until = time_after(inputs.now, options.until)
-    rules, rules_from, shown = choose_rule_set(options.rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer)
+    rules, rules_from, recognition = choose_rule_set(
+        options.rules, inputs.rules, inputs.loaded.cluster, inputs.loaded.newer
+    )
     nodes = inputs.loaded.nodes
-    told = tuple(
-        replace(forecast, findings=with_input_findings(forecast.findings, snapshot, nodes, shown))
+    planned = tuple(
+        replace(forecast, findings=with_input_findings(forecast.findings, snapshot, nodes, recognition))
         for forecast, snapshot in zip(
             forecasts(snapshots, rules, limit=options.rounds, until=until), snapshots, strict=True
         )
     )
     if source.namespace is None and not options.sets:
-        told += topology_forecasts(inputs.loaded.cluster, inputs.now, inputs.attempts)
+        planned += topology_forecasts(inputs.loaded.cluster, inputs.now, inputs.attempts)
     document = Document(
         rules=rules.name,
         as_of=inputs.now,
         not_collected=gap_names(inputs.loaded.cluster.gaps),
-        forecasts=told,
+        forecasts=planned,
         configuration=inputs.loaded.cluster.configuration,
         rules_from=rules_from,
     )
     if options.out is not None:
         saved = json_document(document_as_json(document, decisions=options.decisions))
         Path(options.out).write_text(saved, encoding="utf-8")
-    nothing = nothing_judged_message(inputs.loaded, told)
+    nothing = nothing_judged_message(inputs.loaded, planned)
     context = PlanContext(
         loaded=inputs.loaded,
         nothing_judged=nothing,
         sets_with_unknown_nodes=sets_with_unknown_nodes(snapshots, nodes),
-        operator_note=operator_note(shown, rules.name),
+        operator_note=operator_note(recognition, rules.name),
         newest_time=newest_transition_time(inputs.loaded.cluster),
         is_now_given=source.now is not None,
         verbose=options.verbose,
@@ -95,15 +97,15 @@ def plan(source: Source, options: PlanOptions) -> int:
         page=lambda: plan_page(document, context),
         document=lambda: document_as_json(document, decisions=options.decisions),
     )
-    if nothing and not inputs.faults:
+    if nothing and not inputs.problems:
         if not renderer.shows_page:
             print_error(nothing)
         return FAIL_ON
-    return _exit_code(inputs, options, told, until)
+    return _exit_code(inputs, options, planned, until)
 
 
 def gap_names(gaps: frozenset[Gap]) -> tuple[str, ...]:
-    """``Pod``, or ``Pod in ml`` where only one namespace is concerned; sorted, none that a wider one covers."""
+    """Return the kinds that were not collected, sorted: ``Pod``, or ``Pod in ml`` where one namespace lacks them."""
     everywhere = {kind for kind, namespace in gaps if namespace == EVERYWHERE}
     return tuple(
         kind if namespace == EVERYWHERE else f"{kind} in {namespace}"
@@ -112,16 +114,16 @@ def gap_names(gaps: frozenset[Gap]) -> tuple[str, ...]:
     )
 
 
-def operator_note(shown: Recognition | None, rules: str) -> str:
-    """Which operator runs the cluster and which rule set predicts it, where another one was named (GF-111)."""
-    if shown is None or not shown.go_operator or rules.partition("@")[2] in shown.fitting:
+def operator_note(recognition: Recognition | None, rules: str) -> str:
+    """Return which operator runs the cluster and which rule set predicts it; empty where that one is used (GF-111)."""
+    if recognition is None or not recognition.go_operator or rules.partition("@")[2] in recognition.fitting:
         return ""
-    nearest = "is the nearest" if shown.newer else "predicts it"
-    return f"{shown.because}; --rules {shown.rules} {nearest}"
+    nearest = "is the nearest" if recognition.newer else "predicts it"
+    return f"{recognition.because}; --rules {recognition.rules} {nearest}"
 
 
 def newest_transition_time(cluster: Cluster) -> datetime | None:
-    """The newest transition time of any condition in a cluster."""
+    """Return the newest transition time of the conditions in a cluster; None where there is none."""
     cliques = (clique.status.conditions for owned in cluster.cliques_of.values() for clique in owned)
     groups = (group.status.conditions for owned in cluster.groups_of.values() for group in owned)
     times = (condition.last_transition_time for conditions in chain(cliques, groups) for condition in conditions)
@@ -129,39 +131,40 @@ def newest_transition_time(cluster: Cluster) -> datetime | None:
 
 
 def time_after(now: datetime, span: timedelta | None) -> datetime | None:
-    """The moment a span after now, at most the end of the calendar; None without a span."""
+    """Return the time a span after ``now``, at most the end of the calendar; None without a span."""
     if span is None:
         return None
     return now + min(span, datetime.max.replace(tzinfo=now.tzinfo) - now)
 
 
-def _exit_code(inputs: CommandInput, options: PlanOptions, told: Sequence[Forecast], until: datetime | None) -> int:
-    if inputs.faults:
+def _exit_code(inputs: CommandInput, options: PlanOptions, planned: Sequence[Forecast], until: datetime | None) -> int:
+    if inputs.problems:
         return ERROR
-    if options.fail_on and (met := set(options.fail_on) & fail_on_classes(told, until) | undecided_classes(told)):
+    if options.fail_on and (met := set(options.fail_on) & fail_on_classes(planned, until) | undecided_classes(planned)):
         print_error(fail_on_message(met))
         return FAIL_ON
-    if options.detailed_exitcode and any(forecast.rounds[0].steps for forecast in told):
+    if options.detailed_exitcode and any(forecast.rounds[0].steps for forecast in planned):
         return CHANGES
     return DONE
 
 
-def undecided_classes(told: Sequence[Forecast]) -> set[str]:
-    """``unknown`` where nothing can be said of what becomes of some set, which fails any check (CL-002)."""
-    findings = chain.from_iterable(forecast.findings for forecast in told)
+def undecided_classes(planned: Sequence[Forecast]) -> set[str]:
+    """Return ``unknown`` where a termination could not be decided, which fails every check (CL-002)."""
+    findings = chain.from_iterable(forecast.findings for forecast in planned)
     is_open = any(one.question == TERMINATION and one.verdict == Truth.UNKNOWN.value for one in findings)
     return {"unknown"} if is_open else set()
 
 
-def fail_on_classes(told: Sequence[Forecast], until: datetime | None = None) -> set[str]:
-    """Which ``--fail-on`` classes some forecasts hold, in any round (CL-002).
+def fail_on_classes(planned: Sequence[Forecast], until: datetime | None = None) -> set[str]:
+    """Return the ``--fail-on`` classes that any round of the forecasts contains (CL-002).
 
     Args:
-        until: to where time was let pass; a termination that is waited for until then counts where the steps that would
-            avert it are not predicted (GF-133).
+        planned: the forecasts.
+        until: the end of the forecast time; None without ``--until``. A termination whose delay ends by then counts
+            where the steps that would avert it are not predicted (GF-133).
     """
     classes: set[str] = set()
-    for forecast in told:
+    for forecast in planned:
         story = story_of(forecast)
         tones = {entry.tone for entry in story.entries}
         steps = [step for round_ in forecast.rounds for step in round_.steps]

@@ -30,8 +30,8 @@ def preflight(source: Source) -> int:
     objection = objection_to_start(told, served)
     if objection is not None:
         page.add(("would not start: ", "bold red"), objection.sentence, (f"  {objection.rule.requirement}", "dim"))
-    elif inputs.faults:
-        print_error(problems_page(inputs.faults, NOTHING_DECIDED))
+    elif inputs.problems:
+        print_error(problems_page(inputs.problems, NOTHING_DECIDED))
     elif told.mnnvl.enabled and served.domains is None:
         page.add(("unknown: ", "bold yellow"), "whether the cluster has ComputeDomains does not show in this input")
     elif not page.lines:

@@ -1,4 +1,4 @@
-"""By which rules a command judges: those that were named, else those of the operator that runs the cluster (CL-055)."""
+"""Chooses the rule set of a command: the named one, else that of the operator that runs the cluster (CL-055)."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -19,28 +19,28 @@ AUTO: Final = "auto"
 
 
 def choose_rule_set(
-    asked: str | None, configured: str | None, cluster: Cluster | None, newer: Iterable[str] = ()
+    option: str | None, configured: str | None, cluster: Cluster | None, newer: Iterable[str] = ()
 ) -> tuple[RuleSet, RulesSource, Recognition | None]:
-    """The rule set, what chose it, and what the cluster shows.
+    """Return the rule set, what chose it, and the operator that the cluster shows.
 
     Args:
-        asked: the value of ``--rules``; None or ``auto`` where none is named.
+        option: the value of ``--rules``; None or ``auto`` where none is named.
         configured: the rule set that the file of ``--config`` names; None where it names none.
-        newer: marks of a newer release that the cluster does not hold.
-        cluster: None where there is none to recognise an operator in.
+        cluster: the objects to recognise an operator by; None where there are none.
+        newer: marks of a newer release that are in the input and not in the cluster.
     """
     shown = recognised(cluster, newer) if cluster is not None else None
-    named = configured if asked is None else asked
+    named = configured if option is None else option
     if named not in {None, AUTO}:
-        shown = replace(shown, doubtful=frozenset()) if shown is not None else None  # the caller knows
-        return rule_set(str(named)), RulesSource("configuration" if asked is None else "option"), shown
+        shown = replace(shown, doubtful=frozenset()) if shown is not None else None  # the user named it
+        return rule_set(str(named)), RulesSource("configuration" if option is None else "option"), shown
     if shown is None:
         return rule_set("design"), RulesSource("default"), shown
     return rule_set(shown.rules), RulesSource("cluster" if shown.is_shown else "default", shown.because), shown
 
 
 def cluster_to_recognise(sets: Iterable[Mapping[str, Any]], cliques: Iterable[PodClique]) -> Cluster:
-    """The objects that show which operator runs there; a PodCliqueSet that cannot be read shows nothing."""
+    """Return a cluster of the objects that an operator is recognised by; malformed PodCliqueSets are left out."""
     found = []
     for raw in sets:
         with suppress(MalformedObject):

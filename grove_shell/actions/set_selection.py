@@ -1,4 +1,4 @@
-"""Which sets of a cluster are meant, and which of them are not there."""
+"""Selects PodCliqueSets of a cluster by name and namespace, and names those that are not there."""
 
 from collections.abc import Collection, Iterator
 
@@ -8,10 +8,10 @@ from grove_core.snapshot.cluster import Cluster
 
 
 def selected_sets(cluster: Cluster, names: Collection[str], namespace: str | None = None) -> Iterator[PodCliqueSet]:
-    """The sets that are meant; sorted by namespace and name.
+    """Yield the selected sets, sorted by namespace and name.
 
     Args:
-        cluster: all there are.
+        cluster: all sets.
         names: ``set`` or ``namespace/set``; empty for all.
         namespace: only sets of this namespace; None for all.
     """
@@ -22,12 +22,18 @@ def selected_sets(cluster: Cluster, names: Collection[str], namespace: str | Non
 
 
 def missing_sets(cluster: Cluster, names: Collection[str], namespace: str | None = None) -> str:
-    """What was asked for and is not there, and what was probably meant (CL-009); empty where nothing is missing."""
-    there = [*selected_sets(cluster, (), namespace)]
-    if namespace is not None and not there and not names:
+    """Return the selected names that are not there, with similar names (CL-009); empty where nothing is missing.
+
+    Args:
+        cluster: all sets.
+        names: ``set`` or ``namespace/set``.
+        namespace: only sets of this namespace; None for all.
+    """
+    present = [*selected_sets(cluster, (), namespace)]
+    if namespace is not None and not present and not names:
         meant = most_similar(namespace, {root.ref.namespace for root in cluster.sets})
         return f"a PodCliqueSet in namespace {namespace}" + (f"; did you mean {meant}?" if meant else "")
-    known = {name: _full(root) for root in there for name in (root.ref.name, _full(root))}
+    known = {name: _full(root) for root in present for name in (root.ref.name, _full(root))}
     lacking = sorted(name for name in names if name not in known)
     guesses = (known.get(most_similar(name, known)) or known.get(name.rpartition("/")[2]) for name in lacking)
     meant = ", ".join(dict.fromkeys(filter(None, guesses)))

@@ -1,4 +1,4 @@
-"""``grove topology list`` and ``grove topology impact``: who uses what, and what a change or a deletion would mean."""
+"""``grove topology list`` and ``grove topology impact``: the users of topologies, and what a change would affect."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -44,35 +44,36 @@ from grove_shell.views.topology_page import TopologyImpact, topology_impact_page
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopologyInput:
-    """An input as these commands see it.
+    """The input of commands about topologies.
 
     Attributes:
-        cluster: with topology-aware scheduling on, unless a configuration says otherwise.
-        grounds: nodes, and who is on them.
-        faults: everything that is wrong with the input; it was reported.
-        usable: whether to go on.
+        cluster: the objects; topology-aware scheduling is on unless ``--config`` switches it off.
+        grounds: the nodes and the pods on them.
+        problems: everything that is wrong with the input; it is printed already.
+        now: the time to decide at.
+        usable: whether to decide: there are no problems, or ``--keep-going`` was given.
     """
 
     cluster: Cluster
     grounds: Grounds
-    faults: tuple[Fault, ...]
+    problems: tuple[Fault, ...]
     now: datetime
     usable: bool
 
 
 def read_topology_input(source: Source, unused: str | None = None) -> TopologyInput | None:
-    """Read everything, and report what is wrong; None where a cluster does not answer, which is reported too.
+    """Read the input and print its problems; None where the cluster cannot be read, which is printed too.
 
-    Manifests are not refused for what they say of topologies: that is what these commands tell about.
+    Manifests are not refused for their topology constraints, which are the subject of these commands.
 
     Args:
-        source: where to read.
-        unused: the last line of a report on bad input of which nothing is made; None where there is ``--keep-going``.
+        source: the input.
+        unused: the last line of the report where nothing is decided; None to advise ``--keep-going``.
     """
     configured = read_configuration(source.config)
-    told = configured.configuration
+    configuration = configured.configuration
     if source.config is None:
-        told = Configuration(topology=TopologyAware(enabled=True))
+        configuration = Configuration(topology=TopologyAware(enabled=True))
     collected = None
     if source.live is not None:
         from grove_shell.actions.live import collect  # noqa: PLC0415 - the client, which a file does not need
@@ -85,19 +86,27 @@ def read_topology_input(source: Source, unused: str | None = None) -> TopologyIn
     with progress_counter("reading", "objects") as count:
         grounds = Grounds(count)
         loaded = load(
-            source.filenames, standard_input(), grounds.take, collected, told, by_topologies=False, raising=False
+            source.filenames,
+            standard_input(),
+            grounds.take,
+            collected,
+            configuration,
+            by_topologies=False,
+            raising=False,
         )
-    faults = (*configured.faults, *sorted((*loaded.faults, *grounds.faults), key=lambda fault: fault.sort_key))
-    usable = not faults or source.keep_going
-    if faults:
-        print_error(problems_page(faults, REST_UNKNOWN if usable else unused or closing_line(faults)))
+    problems = (*configured.problems, *sorted((*loaded.faults, *grounds.faults), key=lambda fault: fault.sort_key))
+    usable = not problems or source.keep_going
+    if problems:
+        print_error(problems_page(problems, REST_UNKNOWN if usable else unused or closing_line(problems)))
     print_warnings((*loaded.passed_by, *loaded.unseen.values()))
     cluster = loaded.cluster if source.config is not None else _as_configured(loaded)
-    return TopologyInput(cluster=cluster, grounds=grounds, faults=faults, now=input_time(source, loaded), usable=usable)
+    return TopologyInput(
+        cluster=cluster, grounds=grounds, problems=problems, now=input_time(source, loaded), usable=usable
+    )
 
 
 def list_topologies(source: Source, output: str) -> int:
-    """List and print; returns the exit code (CL-001)."""
+    """List topologies with their users and print. Returns the exit code (CL-001)."""
     found = read_topology_input(source)
     if found is None or not found.usable:
         return ERROR
@@ -109,11 +118,18 @@ def list_topologies(source: Source, output: str) -> int:
         page=lambda: topology_list_page(survey, without, unknown, is_unapplied=is_unapplied),
         document=lambda: topology_list_as_json(survey, without, unknown),
     )
-    return ERROR if found.faults else DONE
+    return ERROR if found.problems else DONE
 
 
 def impact_of_topology(source: Source, name: str, changed: str | None, output: str) -> int:
-    """Judge a change or a deletion and print who is concerned; returns the exit code (CL-001, TP-123)."""
+    """Decide on a change or a deletion and print the affected sets. Returns the exit code (CL-001, TP-123).
+
+    Args:
+        source: the input.
+        name: the topology.
+        changed: file with the changed topology; None for its deletion.
+        output: the value of ``-o``.
+    """
     found = read_topology_input(source)
     if found is None or not found.usable:
         return ERROR
@@ -143,20 +159,27 @@ def impact_of_topology(source: Source, name: str, changed: str | None, output: s
         sets = set_impacts_of(found.cluster, topology, found.now) if topology is not None else ()
         what = TopologyImpact(one, old, topology, decision, sets, again)
     RENDERERS[output].show(page=lambda: topology_impact_page(what), document=lambda: topology_impact_as_json(what))
-    if found.faults or what.is_refused:
+    if found.problems or what.is_refused:
         return ERROR
     return FAIL_ON if what.is_unknown else DONE
 
 
 def _as_configured(loaded: Loaded) -> Cluster:
-    """Without a configuration the default topology counts as it is."""
+    """Return the cluster with the stored default topology as the configured one."""
     found = loaded.cluster.topologies.get(DEFAULT_TOPOLOGY)
-    told = TopologyAware(enabled=True, levels=found.levels if found is not None else ())
-    return replace(loaded.cluster, configuration=Configuration(topology=told))
+    configured = TopologyAware(enabled=True, levels=found.levels if found is not None else ())
+    return replace(loaded.cluster, configuration=Configuration(topology=configured))
 
 
 def _around(one: TopologyUsage, cluster: Cluster, *, by_placed: bool = False) -> TopologyView:
-    """What admission would see; nothing of users where not all are known, nor, ``by_placed``, all their pods."""
+    """Return what admission would know of the users of a topology.
+
+    Args:
+        one: the topology with its users.
+        cluster: all objects.
+        by_placed: whether admission needs to know the placed pods of each user. Without, it needs the users alone;
+            where not all that it needs is in the input, the view holds no users.
+    """
     users = tuple(TopologyUser(user.namespace, user.name, user.bound or 0) for user in one.users)
     known = not (one.not_collected if by_placed else not one.users_are_known)
     counted = not by_placed or all(user.bound is not None for user in one.users)
@@ -164,7 +187,7 @@ def _around(one: TopologyUsage, cluster: Cluster, *, by_placed: bool = False) ->
 
 
 def _raw_of(name: str, topology: ClusterTopology | None) -> dict[str, Any]:
-    """A topology as admission is handed it, as far as it looks."""
+    """Return a topology as raw JSON, with the fields that admission reads."""
     levels = [level._asdict() for level in topology.levels] if topology is not None else []
     kind = topology.ref.kind if topology is not None else TOPOLOGY_KIND
     metadata = {"name": name, "finalizers": list(topology.finalizers if topology is not None else ())}
@@ -172,25 +195,28 @@ def _raw_of(name: str, topology: ClusterTopology | None) -> dict[str, Any]:
 
 
 def _changed(path: str, name: str, kind: str) -> Item | None:
-    """The topology in a file of changes; None where there is not exactly one, which is reported."""
-    faults: list[Fault] = []
-    found = [item for item in items_of(path, faults, standard_input()) if is_topology(item.value)]
+    """Return the topology in the file of ``--changed``; None where the file does not hold it exactly once.
+
+    The problem is printed.
+    """
+    problems: list[Fault] = []
+    found = [item for item in items_of(path, problems, standard_input()) if is_topology(item.value)]
     chosen = [item for item in found if label_of(item) == f"{kind} {name}"]
-    if len(chosen) != 1 and not faults:
+    if len(chosen) != 1 and not problems:
         others = ", ".join(label_of(item) for item in found) or "none"
-        faults.append(Fault(file=path, expected=f"{kind} {name}, once", got=others))
-    faults += [
+        problems.append(Fault(file=path, expected=f"{kind} {name}, once", got=others))
+    problems += [
         fault_in(item, label_of(item), ("metadata.name", "one topology of this name", "another one before"), None)
         for item in chosen[1:]
     ]
-    if faults:
-        print_error(problems_page(faults, NOTHING_DECIDED))
+    if problems:
+        print_error(problems_page(problems, NOTHING_DECIDED))
         return None
     return chosen[0]
 
 
 def _projected(item: Item) -> ClusterTopology | None:
-    """What does not read was refused with every problem (TP-087)."""
+    """Return the parsed topology; None where it is malformed, which admission refuses with every problem (TP-087)."""
     try:
         return cluster_topology_of(item.value)
     except MalformedObject:

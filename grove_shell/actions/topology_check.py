@@ -1,4 +1,4 @@
-"""``grove topology check``: whether the gangs of sets have a place, by their own topology and by each other one."""
+"""``grove topology check``: whether the gangs of sets fit on the nodes, under each topology."""
 
 from grove_core.check_topology import check_topology
 from grove_shell.actions.set_selection import missing_sets, selected_sets
@@ -15,7 +15,15 @@ from grove_shell.views.topology_document import topology_check_as_json
 def check_topologies(
     sets: tuple[str, ...], filenames: tuple[str, ...], config: str | None, output: str, *, verbose: bool
 ) -> int:
-    """Check and print; returns the exit code (CL-001, TP-114)."""
+    """Check and print. Returns the exit code (CL-001, TP-114).
+
+    Args:
+        sets: ``set`` or ``namespace/set``; empty for all.
+        filenames: files, folders or ``-``.
+        config: the operator's configuration file; None without one.
+        output: the value of ``-o``.
+        verbose: print the placement that was found, node by node.
+    """
     found = read_topology_input(Source(filenames=filenames, config=config), NOTHING_DECIDED)
     if found is None or not found.usable:
         return ERROR

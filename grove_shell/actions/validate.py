@@ -85,7 +85,7 @@ def validate(
 ) -> int:
     """Judge and print; returns the exit code (CL-001, CL-013)."""
     told = read_configuration(config)
-    faults: list[Fault] = [*told.faults]
+    faults: list[Fault] = [*told.problems]
     before, given = _sorted_out(old, faults), _sorted_out(filenames, faults)
     faults += _twins(given)
     held = [item.value for item in before.sets]

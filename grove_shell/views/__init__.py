@@ -1,1 +1,1 @@
-"""From stories to bytes. No arithmetic, no decisions."""
+"""Pages, JSON documents and pictures of results. Nothing is decided here."""

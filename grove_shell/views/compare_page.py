@@ -1,4 +1,4 @@
-"""The page of ``grove compare``: which cliques end by one rule set and not by the other, first; then why."""
+"""The page of ``grove compare``: which cliques only one rule set terminates, and why."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -34,13 +34,16 @@ _CAUSES: Final = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonReport:
-    """What was compared.
+    """The result of a comparison.
 
     Attributes:
-        rules: names of both rule sets: of today, and of tomorrow.
+        rules: names of the two rule sets: the present one and the other one.
         rules_from: what chose each of them (CL-055).
-        nothing_judged: why nothing was judged; empty where something was (CL-056).
-        until: to where time was let pass; None where it was not.
+        nothing_judged: why nothing was decided; empty where something was (CL-056).
+        as_of: the time of the decision.
+        until: the end of the compared time; None without ``--until``.
+        not_collected: kinds that the input lacks.
+        comparisons: one for each set.
     """
 
     rules: tuple[str, str]
@@ -53,7 +56,7 @@ class ComparisonReport:
 
 
 def compare_page(about: ComparisonReport, *, full: bool) -> Page:
-    """The verdict, then set by set every replica of which the rules make different things."""
+    """Return the page: the counts, then set by set every replica that the two rule sets treat differently."""
     page, now = Page(), about.as_of
     changes: Counter[Change] = Counter()
     for found in about.comparisons:
@@ -102,7 +105,7 @@ def _verdict(changes: Mapping[Change, int], about: ComparisonReport) -> list[Spa
 
 
 def _all_alike(about: ComparisonReport) -> str:
-    """Where nothing parts: in how many sets the same ends, and in how many nothing does (CL-052)."""
+    """Return the headline without a difference: sets with the same terminations, and sets without any (CL-052)."""
     comparisons = about.comparisons
     ending = sum(bool(found.alike) for found in comparisons)
     texts = []
@@ -123,7 +126,15 @@ def _set(page: Page, found: Comparison, about: ComparisonReport, *, full: bool) 
 
 
 def add_differences(page: Page, found: Comparison, rules: tuple[str, str], now: datetime, *, full: bool) -> None:
-    """Every replica of a set of which two rule sets make different things."""
+    """Add every replica of a set that two rule sets treat differently.
+
+    Args:
+        page: the page to add to.
+        found: the comparison of the set.
+        rules: names of the two rule sets.
+        now: the time of the decision.
+        full: whether to add every name and reason.
+    """
     for one in found.differences:
         _difference(page, one, rules, now, full=full)
     for subject, before, after in found.breaches if full else ():
@@ -155,7 +166,7 @@ def _end(page: Page, rules: str, end: Termination, now: datetime, *, full: bool)
 
 
 def _reasons(reasons: Sequence[Reason], *, full: bool) -> list[str]:
-    """Reasons with who they are about, each once; as many as a page bears, and how many more there are."""
+    """Return each distinct reason with its subject; ``full`` for all of them, else at most four and the count."""
     told = list(dict.fromkeys(f"{object_label(reason.subject)}: {reason.sentence}" for reason in reasons))
     if full or len(told) <= _CAUSES:
         return told

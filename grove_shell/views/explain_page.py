@@ -1,4 +1,4 @@
-"""``grove explain`` for people and programs: the object, its verdicts, the chain below it, the pods in trouble."""
+"""``grove explain`` as a page and as JSON: the verdicts on an object, its cliques and pods, and the steps on it."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -37,9 +37,10 @@ class ExplainHeader(NamedTuple):
     """The first lines of the page.
 
     Attributes:
+        now: the time of the decision.
         rules: name of the rule set.
-        source: what chose it (CL-055).
-        other: which operator runs the cluster, where the rules are those of another one (GF-111); else empty.
+        source: what chose the rule set (CL-055).
+        other: which operator runs the cluster, where the rule set is that of another one (GF-111); else empty.
     """
 
     now: datetime
@@ -49,7 +50,13 @@ class ExplainHeader(NamedTuple):
 
 
 def explain_page(inquiries: Iterable[Inquiry], top: ExplainHeader, *, only_guards: bool) -> Page:
-    """The page; ``only_guards`` answers ``--why-not terminate`` and nothing else (CL-007)."""
+    """Return the page of some objects.
+
+    Args:
+        inquiries: one for each object.
+        top: the first lines.
+        only_guards: whether to show only why nothing is terminated (CL-007).
+    """
     page = Page()
     page.add((as_of_line(top.now, top.rules, top.source), "dim"))
     if top.other:
@@ -68,7 +75,7 @@ def explain_page(inquiries: Iterable[Inquiry], top: ExplainHeader, *, only_guard
 
 
 def inquiry_as_json(inquiry: Inquiry, *, only_guards: bool) -> dict[str, Any]:
-    """The same as data."""
+    """Return what the page of one object shows as JSON; ``only_guards`` as for the page."""
     findings = inquiry.guards() if only_guards else inquiry.findings()
     shown: dict[str, Any] = {
         "subject": ref_as_json(inquiry.ref),
@@ -110,7 +117,7 @@ def _whole(page: Page, inquiry: Inquiry) -> None:
 
 
 def _course(page: Page, inquiry: Inquiry) -> None:
-    """What is done about it now, what is alike together, and what is held back (CL-015)."""
+    """Add the steps of the first round, grouped by kind and reason, and the withheld ones (CL-015)."""
     alike: dict[tuple[str, str, str], list[Step]] = {}
     for step in inquiry.steps():
         alike.setdefault((action_name(step.action), step.target.kind, step.because[0].rule.code), []).append(step)
@@ -133,7 +140,7 @@ def _course(page: Page, inquiry: Inquiry) -> None:
 
 
 def _is_worth_saying(finding: Finding, inquiry: Inquiry) -> bool:
-    """Of a single clique everything; of more, not what is as it should be."""
+    """Whether to show a finding: all of a clique or pod; of larger objects only what is not as it should be."""
     code = finding.because[0].rule.code
     return inquiry.kind in {"PodClique", "Pod"} or code not in _FINE
 
@@ -176,7 +183,7 @@ def _asked_for(inquiry: Inquiry, clique: PodClique) -> list[Pod]:
 
 
 def _state(pod: Pod) -> str:
-    """One or two words: why it is not ready, in the server's own word where there is one."""
+    """Return why a pod is not ready, in the words of its status where it has any."""
     if pod.ready:
         return "ready"
     if pod.trouble:

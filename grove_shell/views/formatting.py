@@ -1,4 +1,4 @@
-"""Times, spans and numbers as people read them, seen from one moment."""
+"""Formats times, counts, names and reasons for pages."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -12,13 +12,13 @@ from grove_shell.page import Span
 
 
 def clock_time(moment: datetime, now: datetime) -> str:
-    """``09:41:00Z`` on the day of ``now``, else the whole time."""
+    """Return ``09:41:00Z`` on the day of ``now``, else the whole time."""
     text = format_time(whole_seconds(moment))
     return text.partition("T")[2] if moment.date() == now.date() else text
 
 
 def relative_time(moment: datetime, now: datetime) -> str:
-    """``in 2h2m``, ``8s ago`` or ``now``; whole seconds, a wait rounded up so that it is never told too short."""
+    """Return ``in 2h2m``, ``8s ago`` or ``now``: whole seconds, rounded up for a future time."""
     second = timedelta(seconds=1)
     if moment > now:
         return f"in {short_duration(-((now - moment) // second) * second)}"
@@ -27,24 +27,32 @@ def relative_time(moment: datetime, now: datetime) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """``1 replica``, ``2 replicas``."""
+    """Return a count with its noun: ``1 replica``, ``2 replicas``."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def not_predicted_text(done: str, sets: int) -> str:
-    """Of how many sets the steps are not those of the operator that runs there; ``done`` says where they are from."""
+    """Return the warning that the steps for some sets are not those of the operator that runs there.
+
+    Args:
+        done: where the steps are from: ``shown`` or ``played``.
+        sets: the number of sets.
+    """
     return f"NOT PREDICTED: the steps {done} for {plural(sets, 'PodCliqueSet')} are not those of the operator there"
 
 
 def object_label(ref: Ref) -> str:
-    """``PodClique qwen-0-worker``, or ``replica 0`` of something."""
+    """Return ``PodClique qwen-0-worker``, ``replica 0`` of a PodCliqueSet, or ``qwen-0-pool replica 0``."""
     if ref.replica is None:
         return f"{ref.kind} {ref.name}"
     return f"replica {ref.replica}" if ref.kind == "PodCliqueSet" else f"{ref.name} replica {ref.replica}"
 
 
 def impact_text(toll: Toll | None) -> str:
-    """``12 pods (3 ready) and 96 GPUs``: what goes along; empty where nothing does, or nobody knows."""
+    """Return the pods and GPUs that a deletion takes along, as ``12 pods (3 ready) and 96 GPUs``.
+
+    It is empty where there are none, or where the pods were not collected.
+    """
     if toll is None or not toll.pods:
         return ""
     ready = f" ({toll.ready:,} ready)" if toll.ready else ""
@@ -52,17 +60,17 @@ def impact_text(toll: Toll | None) -> str:
 
 
 def rule_citation(reason: Reason) -> Span:
-    """The rule behind a sentence, which it follows."""
+    """Return the reason code and the rule number, to print behind the sentence of the reason."""
     return f"  {reason.rule.code} {reason.rule.requirement}", "dim"
 
 
 def joined_names(names: list[str], limit: int | None) -> str:
-    """Names with commas; the rest counted where there are more than ``limit``."""
+    """Return names with commas; beyond ``limit`` they are counted. None for no limit."""
     if limit is None or len(names) <= limit:
         return ", ".join(names)
     return f"{', '.join(names[:limit])} and {len(names) - limit:,} more"
 
 
 def fail_on_message(met: Collection[str]) -> str:
-    """What a check tells that failed (CL-047)."""
+    """Return the message of a failed check, with the ``--fail-on`` classes that it met (CL-047)."""
     return f"failed by --fail-on: {', '.join(sorted(met))}"

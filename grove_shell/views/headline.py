@@ -1,4 +1,4 @@
-"""The first line of a plan's page: what ends, what waits, what is made, changed and taken away, what is held back."""
+"""The first two lines of a plan's page: the counts of terminations and steps, then the time and the rule set."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,10 +17,13 @@ from grove_shell.views.round_lines import applied_changes, created_kinds, ordina
 
 
 def add_headline(page: Page, document: Document, stories: Sequence[Story], nothing: str = "") -> None:
-    """The verdict on everything, terminations first, and under it the moment and the rules.
+    """Add the counts of all terminations and steps, terminations first, and below them the time and the rule set.
 
     Args:
-        nothing: why nothing was judged; empty where something was (CL-056).
+        page: the page to add to.
+        document: the plan.
+        stories: one for each forecast of the plan.
+        nothing: why nothing was decided; empty where something was (CL-056).
     """
     now = document.as_of
     verdicts = [*_on_predictions(stories), *_on_terminations(document, stories), *_on_the_rest(document, stories)]
@@ -33,19 +36,22 @@ def add_headline(page: Page, document: Document, stories: Sequence[Story], nothi
 
 
 def as_of_line(now: datetime, rules: str, source: RulesSource | None) -> str:
-    """The moment, the rule set, and what shows in the cluster that it is the right one (CL-055)."""
+    """Return the time, the rule set, and the evidence for it in the cluster (CL-055)."""
     shown = f": {source.because}" if source is not None and source.because else ""
     return f"as of {now.date().isoformat()} {clock_time(now, now)}, by the rules '{rules}'{shown}"
 
 
 def _on_predictions(stories: Sequence[Story]) -> list[Span]:
-    """Of how many sets the steps shown are not those of the operator that runs there (GF-130 to GF-134)."""
+    """Return the number of sets whose steps are not those of the operator that runs there (GF-130 to GF-134)."""
     count = sum(bool(story.unpredicted) for story in stories)
     return [(not_predicted_text("shown", count), STYLES[Tone.UNKNOWN])] if count else []
 
 
 def _on_terminations(document: Document, stories: Sequence[Story]) -> list[Span]:
-    """What ends now, what ends later, or that nothing does; sets that are in no cluster yet have nothing to end."""
+    """Return the counts of terminations now and later, or that there are none.
+
+    Sets that are not in the cluster yet do not count: they have nothing to terminate.
+    """
     now = document.as_of
     entries = [entry for story in stories for entry in story.entries]
     found: list[Span] = []
@@ -76,7 +82,7 @@ def _on_terminations(document: Document, stories: Sequence[Story]) -> list[Span]
 
 
 def _on_the_rest(document: Document, stories: Sequence[Story]) -> list[Span]:
-    """What is made, changed and taken away, what is held back and what is gated."""
+    """Return the counts of objects to create, update and delete, and of withheld steps and gated cliques."""
     counts = Counter(entry.tone for story in stories for entry in story.entries)
     rounds = [round_ for forecast in document.forecasts for round_ in rounds_before_repeats(forecast)]
     now = [step for round_ in rounds if round_.at == document.as_of for step in round_.steps]
@@ -94,7 +100,7 @@ def _on_the_rest(document: Document, stories: Sequence[Story]) -> list[Span]:
 
 
 def _done(steps: Sequence[Step]) -> Iterator[str]:
-    """How many objects some steps create, update and delete; what comes later rests on conditions (PL-032)."""
+    """Yield how many objects some steps create, update and delete."""
     for word, count in (
         ("create", created_kinds(steps).total()),
         ("update", len(applied_changes(steps))),

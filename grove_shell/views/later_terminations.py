@@ -1,4 +1,4 @@
-"""What ends after the first round of a plan: by a delay that runs out, and again and again where nothing is placed."""
+"""Terminations after the first round of a plan, and the rounds in which they repeat because no pod can be placed."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -18,10 +18,13 @@ from grove_shell.views.layout import INDENT, MAX_NAMES, entry_label
 
 
 class LaterTermination(NamedTuple):
-    """One termination after the first round, and the rounds in which the same objects end again right after it.
+    """A termination after the first round, and the later rounds that terminate the same objects again.
 
     Attributes:
-        assumption: what it rests on; None at the moment of the first round (PL-032).
+        round: the round of the termination.
+        steps: its deletions.
+        assumption: what has to stay true until then; None at the time of the first round (PL-032).
+        again: the rounds that repeat it.
     """
 
     round: Round
@@ -31,12 +34,12 @@ class LaterTermination(NamedTuple):
 
 
 def terminations_in(round_: Round) -> list[Step]:
-    """The deletions of a round that end something for a breach."""
+    """Return the deletions of a round that terminate a gang."""
     return list(filter(is_end, round_.steps))
 
 
 def later_terminations(forecast: Forecast) -> list[LaterTermination]:
-    """Rounds after the first that end something for a breach, each with the deletions; the same ones together."""
+    """Return the terminations after the first round of a forecast; terminations of the same objects are one."""
     found: dict[frozenset[Ref], LaterTermination] = {}
     rounds = [(round_.at, round_.steps) for round_ in forecast.rounds]
     assumed = assumptions_of(forecast.findings, rounds)
@@ -52,7 +55,7 @@ def later_terminations(forecast: Forecast) -> list[LaterTermination]:
 
 
 def _by_replica(steps: Sequence[Step]) -> Iterator[list[Step]]:
-    """Deletions of one round by the replica that ends, each once: what ends at once today may end apart tomorrow."""
+    """Yield the deletions of one round grouped by the terminated replica; each deletion is yielded once."""
     told: set[Ref] = set()
     for alike in deletions_by_replica(steps).values():
         fresh = [step for step in alike if step.target not in told]
@@ -62,13 +65,16 @@ def _by_replica(steps: Sequence[Step]) -> Iterator[list[Step]]:
 
 
 def rounds_before_repeats(forecast: Forecast) -> Sequence[Round]:
-    """The rounds until everything that ends again and again has begun to: what follows is as before (GF-086)."""
+    """Return the rounds before the last of the repeating terminations begins to repeat (GF-086).
+
+    All rounds where nothing repeats; the rounds that are left out add nothing new.
+    """
     again = [later.again[0].number for later in later_terminations(forecast) if later.again]
     return forecast.rounds[: max(again) - 1] if again else forecast.rounds
 
 
 def add_later_terminations(page: Page, forecast: Forecast, now: datetime) -> None:
-    """What ends later, when, and what goes with it."""
+    """Add the later terminations: when they happen, what they delete, and the pods and GPUs that go with it."""
     for later in later_terminations(forecast):
         names = joined_names([step.target.name for step in later.steps], MAX_NAMES)
         at = later.round.at

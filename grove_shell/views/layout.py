@@ -1,4 +1,4 @@
-"""The measures and colours that the parts of a plan's page share."""
+"""Widths and colours that the parts of a plan's page share."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -22,5 +22,5 @@ INDENT: Final = " " * (_WIDTH + 4)
 
 
 def entry_label(word: str) -> str:
-    """The word at the head of an entry, as wide as the widest."""
+    """Return the first word of an entry, padded to the width of the longest."""
     return f"  {word:<{_WIDTH}}  "

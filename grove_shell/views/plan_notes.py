@@ -1,4 +1,4 @@
-"""What the page of a plan says besides the plans: what the input lacks, and what speaks against it or its clock."""
+"""The notes of a plan's page: what the input lacks, what is wrong with it, and whether its time fits the clock."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,17 +19,17 @@ _OLD: Final = timedelta(minutes=10)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanContext:
-    """What the page says besides the plans.
+    """What the page of a plan shows besides the plan.
 
     Attributes:
         loaded: the input.
-        nothing_judged: why nothing was judged; empty where something was (CL-056).
-        sets_with_unknown_nodes: sets with required topology constraints of whose pods not every node is known (TP-132).
-        operator_note: which operator runs the cluster, where the rules are those of another one (GF-111).
+        nothing_judged: why nothing was decided; empty where something was (CL-056).
+        sets_with_unknown_nodes: sets whose required topology constraints cannot be checked (TP-132).
+        operator_note: which operator runs the cluster, where the rule set is that of another one (GF-111).
         newest_time: the newest time in the input; None where it has none.
-        is_now_given: whether the user said when the input was taken.
-        verbose: list every entry, and every write of every round.
-        decisions: list every verdict.
+        is_now_given: whether ``--now`` was given.
+        verbose: whether to list every entry, and every write of every round.
+        decisions: whether to list every verdict.
     """
 
     loaded: Loaded
@@ -43,14 +43,14 @@ class PlanContext:
 
 
 def notes_page(document: Document, context: PlanContext) -> Page:
-    """The notes alone, for a document that has no place for them."""
+    """Return a page of the notes alone, to print beside a document."""
     page = Page()
     add_notes(page, document, [story_of(forecast) for forecast in document.forecasts], context)
     return page
 
 
 def add_notes(page: Page, document: Document, stories: Sequence[Story], context: PlanContext) -> None:
-    """What stands between the headline and the sets."""
+    """Add the notes between the headline and the sets."""
     loaded = context.loaded
     _missing(page, document, loaded)
     if loaded.edited:
@@ -87,7 +87,7 @@ def add_notes(page: Page, document: Document, stories: Sequence[Story], context:
 
 
 def _gaps(page: Page, context: PlanContext) -> None:
-    """What the input does not show, or shows an error in place of."""
+    """Add the nodes that the input lacks, and errors of an API server that it holds."""
     if context.sets_with_unknown_nodes:
         names = joined_names(list(context.sets_with_unknown_nodes), MAX_NAMES)
         page.add(("note: ", "bold"), f"whether the required topology constraints of {names} are kept is not known:")
@@ -97,7 +97,7 @@ def _gaps(page: Page, context: PlanContext) -> None:
 
 
 def _clock(page: Page, document: Document, stories: Sequence[Story], context: PlanContext) -> None:
-    """What speaks against the clock: an input that is newer (CL-051), or much older where something ends by it."""
+    """Add a note where the input is newer than the clock (CL-051), or much older and a termination depends on it."""
     now, newest = document.as_of, context.newest_time
     if newest is None:
         return
@@ -115,7 +115,7 @@ def _clock(page: Page, document: Document, stories: Sequence[Story], context: Pl
 
 
 def _missing(page: Page, document: Document, loaded: Loaded) -> None:
-    """What the input left out, or a cluster did not show."""
+    """Add the kinds that were not collected."""
     if document.not_collected:
         page.add(("not collected: ", "bold magenta"), ", ".join(document.not_collected))
         for words in loaded.unseen.values():

@@ -1,4 +1,4 @@
-"""``grove plan`` for people: verdict first, then the cause with numbers and times, then what comes next."""
+"""The page of ``grove plan``: the headline, then each set with its terminations, their causes, and its rounds."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 def plan_page(document: Document, context: PlanContext) -> Page:
-    """The whole page."""
+    """Return the page of a plan."""
     page, now = Page(), document.as_of
     told = [(forecast, story_of(forecast)) for forecast in document.forecasts]
     add_headline(page, document, [story for _, story in told], context.nothing_judged)
@@ -63,7 +63,7 @@ def plan_page(document: Document, context: PlanContext) -> Page:
 
 
 def _root(page: Page, forecast: Forecast, story: Story, now: datetime, *, full: bool) -> None:
-    """What there is to say of one set; in full, or as much as a page bears (CL-012)."""
+    """Add the entries of one set; ``full`` for all of them, else at most twenty of a kind (CL-012)."""
     counts = f"  {story.available:,} of {plural(story.replicas, 'replica')} available" if story.replicas else ""
     place = f"{story.root.namespace}/{story.root.name}" if story.root.namespace else story.root.short
     page.add((place, "bold"), counts)
@@ -95,7 +95,7 @@ def _root(page: Page, forecast: Forecast, story: Story, now: datetime, *, full: 
 
 
 def _rest(entries: Sequence[Entry], now: datetime) -> str:
-    """How many there are besides those that were listed, what goes with them, and how long the last of them waits."""
+    """Return the number of entries that are not listed, what they delete, and how long the last of them waits."""
     text = plural(len(entries), "more write" if entries[0].tone is Tone.HELD else "more replica")
     untils = [entry.until for entry in entries if entry.until is not None]
     deleted = sum(len(entry.deletes) for entry in entries)
@@ -105,7 +105,7 @@ def _rest(entries: Sequence[Entry], now: datetime) -> str:
 
 
 def _cut(items: Sequence[T], most: int | None) -> tuple[Sequence[T], Sequence[T]]:
-    """Those to show, and the rest."""
+    """Return the first ``most`` items and the rest; all items where ``most`` is None."""
     return (items, ()) if most is None else (items[:most], items[most:])
 
 
@@ -165,7 +165,7 @@ def _cause(page: Page, cause: Cause, most: int | None) -> None:
 
 
 def _calm(page: Page, calm: Sequence[ForecastAndStory]) -> None:
-    """The sets with nothing to fear share one line."""
+    """Add one line for all sets without a termination or a change."""
     names = [f"{story.root.namespace}/{story.root.name}" for _, story in calm]
     writes = _counted(step for forecast, _ in calm for step in forecast.rounds[0].steps)
     page.add(
@@ -198,7 +198,7 @@ def _reasons(page: Page, indent: str, reasons: Iterable[Reason]) -> None:
 
 
 def _is_eventful(forecast: Forecast) -> bool:
-    """Whether anything is written in any round but statuses and what follows from them."""
+    """Whether any round creates, updates or deletes an object; status updates do not count."""
     return any(
         applied_changes(round_.steps) or created_kinds(round_.steps) or _deletes(round_.steps)
         for round_ in forecast.rounds

@@ -1,4 +1,4 @@
-"""One report of everything that is wrong with an input."""
+"""The page of everything that is wrong with an input, and its last line."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -18,7 +18,7 @@ KEEP_GOING: Final = f"{NOTHING_DECIDED} --keep-going decides what can be decided
 
 
 def closing_line(faults: Sequence[Fault]) -> str:
-    """The last line of a report where nothing was decided: no advice for files that are not there."""
+    """Return the last line where nothing was decided; it advises ``--keep-going`` unless only files are missing."""
     return NOTHING_DECIDED if all(fault.got == NO_SUCH_FILE for fault in faults) else KEEP_GOING
 
 
@@ -29,11 +29,11 @@ COMMAND_LINE: Final = "command line"
 
 
 def problems_page(faults: Sequence[Fault], closing: str) -> Page:
-    """Every fault on a line of its own, with file, document, object and field path (IN-036).
+    """Return a page with one line for each problem: file, document, object and field path (IN-036).
 
     Args:
-        faults: in order.
-        closing: what became of the command in spite of them; the last line.
+        faults: the problems, in the order to print them.
+        closing: the last line: what the command did despite them.
     """
     page = Page()
     where = "on the command line" if {fault.file for fault in faults} == {COMMAND_LINE} else "in the input"

@@ -1,4 +1,4 @@
-"""A line that counts, for work that takes long; on a terminal only, and not before there is something to wait for."""
+"""A progress line with a count, on terminals only, for work that takes longer than a moment."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -13,7 +13,15 @@ _EVERY: Final = 500
 
 @contextmanager
 def progress_counter(doing: str, what: str) -> Iterator[Callable[[Any], None] | None]:
-    """Count calls and show the number on standard error; yields None where nobody would see it."""
+    """Yield a function that counts its calls and shows the count on standard error.
+
+    Args:
+        doing: the first word of the line, as ``reading``.
+        what: what is counted, as ``objects``.
+
+    Yields:
+        The function; None where standard error is no terminal.
+    """
     if not is_stderr_terminal():
         yield None
         return

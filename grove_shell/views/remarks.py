@@ -1,4 +1,4 @@
-"""What admission objects to and warns of, as JSON."""
+"""Objections and warnings of admission as JSON."""
 
 from typing import Any
 
@@ -7,5 +7,5 @@ from grove_core.kernel.admission import Remark
 
 
 def remark_as_json(found: Remark) -> dict[str, Any]:
-    """One of them."""
+    """Return an objection or a warning as JSON."""
     return {"path": found.path, "got": found.got, **reason_as_json(found.reason)}

@@ -1,4 +1,4 @@
-"""The page of ``grove replay``: whether everything is decided as it was, and where it is not."""
+"""The page of ``grove replay``: whether every decision is the same as in the log, and which ones differ."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,14 @@ _WORDS: Final = 5
 
 
 class ChangedDecision(NamedTuple):
-    """A look of which something else comes now than was written."""
+    """A decision that is not the same as in the log.
+
+    Attributes:
+        line: its line in the log.
+        name: name of the plan.
+        at: the time of the decision.
+        differences: where the two plans differ.
+    """
 
     line: int
     name: str
@@ -25,7 +32,15 @@ class ChangedDecision(NamedTuple):
 
 
 class RuleSetDifference(NamedTuple):
-    """A look at which other rules end something else than its own."""
+    """A decision at which another rule set terminates something else.
+
+    Attributes:
+        line: its line in the log.
+        name: name of the plan.
+        rules: the rule set of the log.
+        at: the time of the decision.
+        comparison: the terminations of both rule sets.
+    """
 
     line: int
     name: str
@@ -36,15 +51,15 @@ class RuleSetDifference(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayReport:
-    """What came of a log.
+    """The result of replaying a log.
 
     Attributes:
-        looks, sets: how many there are in it.
-        first, last: the moments of its first and last look.
-        versions, rules: of the operators that wrote it.
-        other_rules: by which it was judged besides; None where by none.
-        others: looks that are not decided as they were.
-        parted: looks at which the other rules end something else.
+        looks, sets: the number of decisions and of PodCliqueSets in the log.
+        first, last: the times of the first and the last decision.
+        versions, rules: versions and rule sets of the operators that wrote it.
+        other_rules: the rule set of ``--rules``; None without it.
+        others: decisions that are not the same as in the log.
+        parted: decisions at which the other rule set terminates something else.
     """
 
     looks: int
@@ -59,7 +74,7 @@ class ReplayReport:
 
 
 def replay_page(told: ReplayReport, *, full: bool) -> Page:
-    """The verdict, then each look that is decided otherwise, then those at which other rules part."""
+    """Return the page: the counts, each decision that differs, then those at which the other rule set differs."""
     page = Page()
     if told.first is None or told.last is None:
         page.add(("a whole log, in which nothing was looked at", "bold"))
@@ -88,7 +103,7 @@ def replay_page(told: ReplayReport, *, full: bool) -> Page:
 
 
 def _parted(page: Page, told: ReplayReport, first: datetime, *, full: bool) -> None:
-    """Where other rules would have ended something else; each difference is told once (RP-005)."""
+    """Add where the other rule set would have terminated something else; each difference once (RP-005)."""
     page.add("")
     if not told.parted:
         page.add((f"by the rules '{told.other_rules}' the same would have ended", "bold green"))
@@ -109,7 +124,7 @@ def _parted(page: Page, told: ReplayReport, first: datetime, *, full: bool) -> N
 
 
 def _what(one: RuleSetDifference) -> Hashable:
-    """What would have ended otherwise, whenever that was seen."""
+    """Return the identity of a difference, whatever the time of the decision."""
     return one.comparison.root, tuple((told.cliques, told.change) for told in one.comparison.differences)
 
 

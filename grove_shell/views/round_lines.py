@@ -1,4 +1,4 @@
-"""The course of a set, for people: what is created, changed and deleted round by round, and which pods keep gates."""
+"""Lines of a plan's page for each round: what it creates, updates and deletes; and cliques whose pods stay gated."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -16,11 +16,17 @@ from grove_shell.views.layout import INDENT, MAX_NAMES, STYLES, entry_label
 _LINES: Final = 20
 _UPDATING: Final = frozenset({"UpdateWaits", "GroupUpdateWaits", "RolloutWaits"})
 _MIRRORED: Final = "GangFollowsSet"
-_BESIDES: Final = frozenset({"Pod", "PodGang"})  # what is applied to them is told otherwise, or follows from the rest
+_OMITTED: Final = frozenset({"Pod", "PodGang"})  # gates of pods have a line of their own; PodGangs follow the set
 
 
 def add_rounds(page: Page, forecast: Forecast, *, full: bool) -> None:
-    """What happens round by round besides terminations, and what is held back when all that is done (CL-012)."""
+    """Add what each round does besides terminations, and what is still withheld after the last round (CL-012).
+
+    Args:
+        page: the page to add to.
+        forecast: the rounds of one set.
+        full: whether to add every line; else at most twenty.
+    """
     rounds = forecast.rounds if full else rounds_before_repeats(forecast)
     lines = [(word, f"round {round_.number}: {text}") for round_ in rounds for word, text in _lines_of_round(round_)]
     before = ""
@@ -48,7 +54,7 @@ def add_rounds(page: Page, forecast: Forecast, *, full: bool) -> None:
 
 
 def _lines_of_round(round_: Round) -> Iterator[tuple[str, str]]:
-    """What one round does, a line for each kind of thing: the word at its head, and the text."""
+    """Yield the first word and the text of each line about one round."""
     for word, steps in (("DELETE", ordinary_deletions(round_.steps)), ("UPDATE", applied_changes(round_.steps))):
         for alike in _grouped_by_reason(steps):
             names = joined_names([step.target.name for step in alike], MAX_NAMES)
@@ -65,13 +71,13 @@ def _lines_of_round(round_: Round) -> Iterator[tuple[str, str]]:
 
 
 def _first_reason(alike: Iterable[Step]) -> str:
-    """The reason of the first, and how many others it stands for that differ in what they name."""
+    """Return the reason of the first step, and how many other sentences the same rule gave."""
     first, *more = dict.fromkeys(step.because[0].sentence for step in alike)
     return f"{first}; and {plural(len(more), 'more reason')} of this kind (-v)" if more else first
 
 
 def _grouped_by_reason(steps: Iterable[Step]) -> Iterator[list[Step]]:
-    """Steps on objects of one kind for one reason together, in the order of the first of each."""
+    """Yield steps grouped by kind and reason code, in the order of the first step of each group."""
     found: dict[tuple[str, str], list[Step]] = {}
     for step in steps:
         found.setdefault((step.target.kind, step.because[0].rule.code), []).append(step)
@@ -79,27 +85,35 @@ def _grouped_by_reason(steps: Iterable[Step]) -> Iterator[list[Step]]:
 
 
 def created_kinds(steps: Iterable[Step]) -> Counter[str]:
-    """Kind -> how many objects of it the steps create."""
+    """Return how many objects of each kind the steps create."""
     return Counter(step.target.kind for step in steps if isinstance(step.action, Make))
 
 
 def ordinary_deletions(steps: Iterable[Step]) -> list[Step]:
-    """The deletions that end nothing for a breach."""
+    """Return the deletions that are not part of a termination."""
     return [step for step in steps if isinstance(step.action, Delete) and not is_end(step)]
 
 
 def applied_changes(steps: Iterable[Step]) -> list[Step]:
-    """The changes of what people wrote or scaled: cliques, groups, services, autoscalers."""
+    """Return the updates of cliques, scaling groups, services and autoscalers.
+
+    Updates of PodGangs count only where they mirror a change of the PodCliqueSet.
+    """
     return [
         step
         for step in steps
         if isinstance(step.action, Apply)
-        and (step.target.kind not in _BESIDES or any(why.rule.code == _MIRRORED for why in step.because))
+        and (step.target.kind not in _OMITTED or any(why.rule.code == _MIRRORED for why in step.because))
     ]
 
 
 def add_gated_cliques(page: Page, gated: Iterable[tuple[Ref, tuple[tuple[Ref, str], ...]]]) -> None:
-    """PodCliques whose pods keep their gates, those that wait for the same together."""
+    """Add the PodCliques whose pods stay gated; those with the same reasons share a line.
+
+    Args:
+        page: the page to add to.
+        gated: each clique with its reasons: the subject and the sentence of each, the clique's own first.
+    """
     alike: dict[tuple[tuple[Ref, str], ...], list[str]] = {}
     for ref, reasons in gated:
         (_, first), *behind = reasons

@@ -11,10 +11,10 @@ _NAMES = "  "
 
 
 def rule_sets_page(field: Mapping[str, tuple[Sequence[str], Sequence[Stated]]]) -> Page:
-    """Every rule set, newest first, and what distinguishes it.
+    """Return a page of all rule sets, newest first, each with the titles of its differences.
 
     Args:
-        field: generation of the existing operator's rules -> its releases, and what stands instead of what.
+        field: generation of the Go operator's rules -> its releases, and the rules that replace rules of ``design``.
     """
     page = Page()
     page.add(("design", "bold"), "  the Gang Termination Design Doc; what everything goes by unless told")
@@ -34,7 +34,7 @@ def rule_sets_page(field: Mapping[str, tuple[Sequence[str], Sequence[Stated]]]) 
 
 
 def rule_set_page(name: str, differing: Sequence[Stated]) -> Page:
-    """What distinguishes one rule set."""
+    """Return a page of one rule set with its differences in full."""
     page = Page()
     generation = generation_of(name)
     if not generation:
@@ -49,7 +49,7 @@ def rule_set_page(name: str, differing: Sequence[Stated]) -> Page:
 
 
 def rule_page(one: Stated) -> Page:
-    """One rule in full."""
+    """Return a page of one rule."""
     page = Page()
     _add_rule(page, one)
     page.add(_NAMES, f"{one.kind}; source: {one.source}")

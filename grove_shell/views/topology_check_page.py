@@ -25,7 +25,7 @@ _WORDS: Final[Mapping[FitVerdict, Span]] = MappingProxyType(
 
 
 def topology_check_page(checks: Iterable[TopologyCheck], grounds: Grounds, *, verbose: bool) -> Page:
-    """Each set on its own topology, then on each other one in turn (TP-100 to TP-113)."""
+    """Return the page: each set under its own topology, then under each other one (TP-100 to TP-113)."""
     page = Page()
     page.add((f"{plural(len(grounds.nodes), 'node')}, {_taken(grounds)}", "dim"))
     for check in checks:
@@ -43,7 +43,7 @@ def topology_check_page(checks: Iterable[TopologyCheck], grounds: Grounds, *, ve
 
 
 def _taken(grounds: Grounds) -> str:
-    """What nodes have less for the pods on them (TP-103)."""
+    """Return whose requests are subtracted from the nodes (TP-103)."""
     if not grounds.with_pods:
         return "as if nothing ran on them: there are no pods in the input"
     if not grounds.tenants:
@@ -58,7 +58,7 @@ def _head(one: TopologyFit, *, refused: bool = False) -> tuple[Span | str, ...]:
 
 
 def _at_once(one: TopologyFit) -> str:
-    """What a verdict on each gang for itself leaves out."""
+    """Return the verdict on all gangs together, where each alone fits and all together do not."""
     if one.fit is None or one.verdict is not FitVerdict.FITS or one.fit.result.verdict is FitVerdict.FITS:
         return ""
     return f", each gang for itself; all at once {_WORDS[one.fit.result.verdict][0]}"
@@ -99,7 +99,7 @@ def _gang(page: Page, gang: GangFit, *, verbose: bool) -> None:
 
 
 def _together(page: Page, fit: SetFit, *, verbose: bool) -> None:
-    """All gangs at once, where there are several."""
+    """Add the verdict on all gangs together, where there are several."""
     gangs = sum(len(gang.names) for gang in fit.gangs)
     if gangs > 1:
         page.add("    ", _WORDS[fit.result.verdict], f"  the {gangs:,} gangs at once")
@@ -123,7 +123,7 @@ def _names(names: tuple[str, ...]) -> str:
 
 
 def _promises(promises: Iterable[Colocation]) -> Iterator[str]:
-    """One line for all that are alike: as many pods in one domain of the same level."""
+    """Yield one line for all constraints with the same number of pods and the same level."""
     alike: dict[tuple[int, str], list[Colocation]] = {}
     for one in promises:
         alike.setdefault((one.pods, one.level), []).append(one)

@@ -1,4 +1,4 @@
-"""``grove topology`` as JSON."""
+"""The JSON documents of ``grove topology list``, ``impact`` and ``check``."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -17,7 +17,13 @@ _THOUSAND = 1000
 
 
 def topology_list_as_json(survey: Iterable[TopologyUsage], without: int, unknown: Iterable[str] = ()) -> Json:
-    """``grove topology list``."""
+    """Return the document of ``grove topology list``.
+
+    Args:
+        survey: every topology with its users.
+        without: the number of sets that use none.
+        unknown: kinds that were not collected.
+    """
     return {
         "topologies": [_surveyed(one) for one in survey],
         "setsWithoutTopology": without,
@@ -26,7 +32,7 @@ def topology_list_as_json(survey: Iterable[TopologyUsage], without: int, unknown
 
 
 def topology_impact_as_json(impact: TopologyImpact) -> Json:
-    """``grove topology impact``."""
+    """Return the document of ``grove topology impact``."""
     return {
         "topology": _surveyed(impact.one),
         "change": {"levels": _levels(impact.after.levels)} if impact.after is not None else None,
@@ -50,7 +56,7 @@ def topology_impact_as_json(impact: TopologyImpact) -> Json:
 
 
 def topology_check_as_json(checks: Iterable[TopologyCheck], grounds: Grounds) -> Json:
-    """``grove topology check``."""
+    """Return the document of ``grove topology check``."""
     return {
         "nodes": len(grounds.nodes),
         "podsOnNodes": len(grounds.tenants) if grounds.with_pods else None,

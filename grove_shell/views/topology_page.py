@@ -39,15 +39,15 @@ _FATES: Final[Mapping[GangChange, tuple[str, str]]] = MappingProxyType(
 
 
 class TopologyImpact(NamedTuple):
-    """What is asked, and what was found out.
+    """What a change or a deletion of a topology would affect.
 
     Attributes:
         one: the topology with its users.
-        before: as it is; None where it is missing.
-        after: as it would be; None where it would be deleted, or does not read.
-        decision: of admission; None where none judges it (TP-127).
-        sets: what becomes of the gangs of its users; empty where it would be deleted.
-        again: whether the operator makes it again once it is gone (TP-050).
+        before: the topology as it is; None where it is missing.
+        after: the topology as it would be; None where it would be deleted, or is malformed.
+        decision: the decision of admission; None where no webhook would be asked (TP-127).
+        sets: what changes for the gangs of its users; empty where it would be deleted.
+        again: whether the operator creates it again after a deletion (TP-050).
     """
 
     one: TopologyUsage
@@ -59,13 +59,13 @@ class TopologyImpact(NamedTuple):
 
     @property
     def objections(self) -> tuple[Objection, ...]:
-        """Of admission."""
+        """The objections of admission."""
         verdict = self.decision.verdict if self.decision is not None else None
         return verdict.objections if isinstance(verdict, Deny) else ()
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
-        """Of admission."""
+        """The warnings of admission."""
         return self.decision.verdict.warnings if self.decision is not None else ()
 
     @property
@@ -75,7 +75,7 @@ class TopologyImpact(NamedTuple):
 
     @property
     def is_unknown(self) -> bool:
-        """Whether somebody may be concerned of whom the input does not tell (TP-122)."""
+        """Whether sets that are not in the input may be affected (TP-122)."""
         if not self.one.users_are_known:
             return True
         counted = self.after is not None and self.before is not None and self.before.levels != self.after.levels
@@ -85,7 +85,7 @@ class TopologyImpact(NamedTuple):
 def topology_list_page(
     survey: Iterable[TopologyUsage], without: int, unknown: Collection[str] = (), *, is_unapplied: bool = False
 ) -> Page:
-    """A line for each set with its topology, then a paragraph for each topology (TP-121, TP-122).
+    """Return the page of ``grove topology list``: one line a set, one paragraph a topology (TP-121, TP-122).
 
     Args:
         survey: every topology with its users.
@@ -137,7 +137,7 @@ def _paragraph(page: Page, one: TopologyUsage, *, is_unapplied: bool) -> None:
 
 
 def topology_impact_page(impact: TopologyImpact) -> Page:
-    """What admission says, then set by set what becomes of its gangs (TP-123, TP-124)."""
+    """Return the page of ``grove topology impact``: the decision of admission, then each set (TP-123, TP-124)."""
     page, one = Page(), impact.one
     word = ("refused", "bold red") if impact.is_refused else ("admitted", "bold green")
     word = ("judged by nobody", "bold yellow") if impact.decision is None else word
@@ -222,7 +222,7 @@ def _change(page: Page, impact: TopologyImpact) -> None:
 
 
 def _mark(one: TopologyUsage, user: SetUsage) -> str:
-    """What the name alone does not say."""
+    """Return the mark behind the name of a topology: that it is missing, that it is used by default."""
     missing = _MISSING if one.state is TopologyState.MISSING else ""
     return missing + (_BY_DEFAULT if user.by_default else "")
 

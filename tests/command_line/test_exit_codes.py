@@ -158,7 +158,9 @@ def test_cl047_a_failed_check_says_what_it_met(capsys: pytest.CaptureFixture[str
         (["plan", "--fail-on", "terminate,weight"], "'terminate,weight' is not one of"),
     ],
 )
-def test_cl054_how_it_is_written_instead(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cl048_a_usage_error_shows_how_it_is_written(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(words, "grove") == 64
     assert told in capsys.readouterr().err
 

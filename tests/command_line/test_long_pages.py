@@ -56,7 +56,7 @@ def waiting(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class TestCL012:
-    """Of the replicas of a set that share a fate the page of ``grove plan`` MUST list at most twenty, and of the
+    """Of the replicas of a set with the same verdict the page of ``grove plan`` MUST list at most twenty, and of the
     breached cliques behind a cause at most eight, count the rest, and list all with ``--verbose``.
     """
 

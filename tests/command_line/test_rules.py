@@ -71,7 +71,9 @@ class TestRules:
         (rule,) = told["rules"]
         assert (rule["code"], rule["insteadOf"], rule["kind"]) == ("DelayMissing", "GT-031", "decision")
 
-    def test_cl042_what_there_is_not(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    def test_cl009_an_unknown_rule_or_rule_set_is_a_usage_error(
+        self, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    ) -> None:
         shown = spoken(capsys, "rules", "feild", "DelayExpird", "qqq", code=64)
         assert 'did you mean "field"?' in shown
         assert 'did you mean "DelayExpired"?' in shown
@@ -324,7 +326,7 @@ class TestCompare:
 
     def test_cl057_two_sides_that_are_the_same(self, capsys: pytest.CaptureFixture[str]) -> None:
         words = ("compare", "-f", str(ROOT / "examples" / "degraded.yaml"), "--now", "2026-11-20T09:00:00Z")
-        assert "both sides are 'design': PodClique statuses record wasAvailable; say --rules twice" in spoken(
+        assert "both sides are 'design': PodClique statuses record wasAvailable; give --rules twice" in spoken(
             capsys, *words, code=64
         )
         spoken(capsys, *words, "--rules", "design", "--rules", "design")

@@ -36,7 +36,7 @@ def test_tp040_topologies_are_kept_as_expected(folder: Path, monkeypatch: pytest
     loaded = load((str(folder / "given.yaml"),), sys.stdin.buffer, configuration=told.configuration)
     now = parse_time(case["now"])
     assert now is not None
-    assert not told.faults
+    assert not told.problems
     assert not loaded.faults
     moments = topology_snapshots(loaded.cluster, now)
     plans = [reconcile_topology(moment) for moment in moments]

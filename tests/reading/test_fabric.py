@@ -124,14 +124,14 @@ def test_cl030_a_file_is_one_configuration(tmp_path: Path, text: str, got: str) 
     """The second one would decide whose gangs end, and nobody would know that it was dropped."""
     path = tmp_path / "operator.yaml"
     path.write_text(text, encoding="utf-8")
-    (fault,) = read_configuration(str(path)).faults
+    (fault,) = read_configuration(str(path)).problems
     assert (fault.file, fault.expected, fault.got) == (str(path), "one configuration", got)
 
 
 def test_cl030_every_mistake_in_it_is_told(tmp_path: Path) -> None:
     path = tmp_path / "operator.yaml"
     path.write_text("mnnvl: {enabled: perhaps, mode: both, shape: nvidia}", encoding="utf-8")
-    faults = read_configuration(str(path)).faults
+    faults = read_configuration(str(path)).problems
     assert sorted(fault.path for fault in faults) == [
         "mnnvl.enabled",
         "mnnvl.mode",
