@@ -70,7 +70,7 @@ async def _run(options: OperatorOptions, settings: OperatorSettings, decisions: 
         served=served,
         namespace=options.namespace,
         own_namespace=connection.namespace,
-        watching=options.observe,
+        observe_only=options.observe,
         own_image=options.own_image,
         decisions=decisions,
     ).run()

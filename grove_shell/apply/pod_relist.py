@@ -164,7 +164,7 @@ class PodRelist:
 
     def _reasons(self, namespace: str) -> int:
         """Return how many reasons there have been to list a namespace."""
-        unfollowed = self._writes.unfollowed[namespace]
+        unfollowed = self._writes.unlabelled_pods[namespace]
         return self._cache.vanished_pods(namespace) + self._unanswered[namespace] + unfollowed
 
     async def _relist(self, namespace: str) -> PodList:
@@ -203,5 +203,5 @@ class PodRelist:
         return None
 
     async def _take_in(self, ref: Ref) -> None:
-        if await self._writes.look_at(ref) and self._cache.find(ref) is None:
+        if await self._writes.read(ref) and self._cache.find(ref) is None:
             raise Undecided(f"{ref.short} is there, and cannot be read or counts as gone")

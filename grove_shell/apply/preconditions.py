@@ -43,6 +43,6 @@ class ConfirmedExecutor:
     async def _ask(self, ref: Ref, guard: Guard) -> bool | Unreachable:
         """Return the error instead of raising it: at the end of the process nothing may await the task."""
         try:
-            return await self._writes.stands(ref, guard)
+            return await self._writes.is_unchanged(ref, guard)
         except Unreachable as fault:
             return fault

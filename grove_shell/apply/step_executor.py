@@ -71,7 +71,7 @@ class StepExecutor:
 
     def __init__(self, api: Api, cache: WriteCache) -> None:
         """Write nothing yet; responses are applied to ``cache``."""
-        self.unfollowed = Counter[str]()
+        self.unlabelled_pods = Counter[str]()
         self._labels = LabelRepair(api)
         self._api = api
         self._cache = cache
@@ -93,7 +93,7 @@ class StepExecutor:
         except Withdrawn as why:
             return Attempt(step, Outcome.CONFLICT, str(why))
 
-    async def look_at(self, ref: Ref) -> bool:
+    async def read(self, ref: Ref) -> bool:
         """Read an object from the server into the cache; return whether it exists.
 
         Raises:
@@ -124,10 +124,10 @@ class StepExecutor:
             return await self._labels.repaired(ref, raw)
         except Unreachable:
             if ref.kind == _POD:
-                self.unfollowed[ref.namespace] += 1
+                self.unlabelled_pods[ref.namespace] += 1
             raise
 
-    async def stands(self, ref: Ref, guard: Guard) -> bool:
+    async def is_unchanged(self, ref: Ref, guard: Guard) -> bool:
         """Return whether the server has an object in the version that was judged; the response enters the cache."""
         answer = await self._api.request("GET", path_of(ref))
         if not shows_object(answer, ref):

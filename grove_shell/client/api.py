@@ -50,32 +50,32 @@ class Api:
         connection: Connection,
         *,
         in_flight: int = _IN_FLIGHT,
-        bucket: RateLimiter | None = None,
+        rate_limiter: RateLimiter | None = None,
         timeout: float = _TIMEOUT,
         tries: int = _TRIES,
-        observer: OnResponse | None = None,
-        agent: str = "grove",
+        on_response: OnResponse | None = None,
+        user_agent: str = "grove",
     ) -> None:
         """Open nothing yet.
 
         Args:
             connection: address and credentials.
             in_flight: the most concurrent requests, watches apart.
-            bucket: limits requests per second; None for no limit but the server's own.
+            rate_limiter: limits requests per second; None for no limit but the server's own.
             timeout: seconds to wait for a response.
             tries: how often a request is sent while the server answers 429 or 503.
-            observer: called after every request with its method and the status of the response (0 for none).
-            agent: the User-Agent header.
+            on_response: called after every request with its method and the status of the response (0 for none).
+            user_agent: the User-Agent header.
         """
         self.connection = connection
         self.allowed: Callable[[], bool] = lambda: True
         self._slots = asyncio.Semaphore(in_flight)
-        self._bucket = bucket
+        self._rate_limiter = rate_limiter
         self._tries = tries
         self._seconds = timeout
         self._timeout = aiohttp.ClientTimeout(total=timeout)
-        self._observer = observer
-        self._agent = agent
+        self._on_response = on_response
+        self._user_agent = user_agent
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
@@ -86,7 +86,7 @@ class Api:
             f"{self.connection.server}/",  # it may be behind a path, which what is asked for is joined to
             connector=Connector(self.connection.tls),
             trust_env=False,  # to look at the environment costs two hops a request
-            headers={"User-Agent": self._agent},
+            headers={"User-Agent": self._user_agent},
             trace_configs=[last_moment],
         )
         return self
@@ -120,12 +120,12 @@ class Api:
         headers = {"Accept": accept, **({"Content-Type": content_type} if data is not None else {})}
         asking = _Asking(method, path.removeprefix("/"), query, data, headers, None if method == "GET" else unless)
         for left in range(self._tries, 0, -1):
-            if self._bucket is not None:
-                await self._bucket.take()
+            if self._rate_limiter is not None:
+                await self._rate_limiter.take()
             async with self._slots:
                 answer = await self._ask(asking)
-            if self._observer is not None:
-                self._observer(method, answer.status)
+            if self._on_response is not None:
+                self._on_response(method, answer.status)
             if answer.pause is None or left == 1:
                 return answer
             await asyncio.sleep(min(answer.pause, _LONGEST_WAIT))
@@ -149,8 +149,8 @@ class Api:
         except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as fault:
             if isinstance(fault.__cause__, (Withdrawn, Unreachable)):  # what was said in the last moment
                 raise fault.__cause__ from None
-            if self._observer is not None:
-                self._observer(asking.method, 0)
+            if self._on_response is not None:
+                self._on_response(asking.method, 0)
             raise Unreachable(_said(self.connection.server, fault)) from fault
 
     async def _about_to_send(self, _session: object, about: SimpleNamespace, _told: object) -> None:
@@ -183,8 +183,8 @@ class Api:
                     proxy=self.connection.proxy or None,
                 )
             async with response:
-                if self._observer is not None:
-                    self._observer("GET", response.status)
+                if self._on_response is not None:
+                    self._on_response("GET", response.status)
                 if response.status != OK:
                     async with asyncio.timeout(patience):
                         raise RefusedWatch(Response(response.status, await response.read()))

@@ -53,7 +53,7 @@ class Reflector:
         store: Store,
         *,
         namespace: str = "",
-        told: Callable[[str, str], None] = lambda _kind, _words: None,
+        report: Callable[[str, str], None] = lambda _kind, _words: None,
         newest: Callable[[str], int] = lambda _kind: 0,
     ) -> None:
         """Start without a list.
@@ -63,7 +63,7 @@ class Reflector:
             kind: of the objects.
             store: updated by lists and events.
             namespace: of the objects; empty for all.
-            told: called once for each trouble, with the kind and what is wrong.
+            report: called once for each error, with the kind and what is wrong.
             newest: returns the newest version of a kind in the store, from responses to writes too.
         """
         self.kind = kind
@@ -71,7 +71,7 @@ class Reflector:
         self._api = api
         self._store = store
         self._namespace = namespace
-        self._told = told
+        self._report = report
         self._told_otherwise = newest
         self._patience = _FIRST_PATIENCE
         self._trouble = ""  # why it does not get on; empty while it does
@@ -109,7 +109,7 @@ class Reflector:
         found, version = await list_all(self._api, self.kind, self._namespace)
         went_back = 0 < version_number(version) < newest  # a list shows all that was told before it was asked for
         if went_back:
-            self._told(self.kind.kind, _WENT_BACK)
+            self._report(self.kind.kind, _WENT_BACK)
         self._newest = version_number(version)
         self._store.replace(self.kind.kind, found, "" if went_back else version)
         if self._trouble == self._unseen:  # that of a watch is over when something comes on one
@@ -181,7 +181,7 @@ class Reflector:
         """Wait with exponential backoff and jitter."""
         if trouble and trouble != self._trouble:
             self._trouble = trouble
-            self._told(self.kind.kind, trouble)
+            self._report(self.kind.kind, trouble)
         pause = max(self._patience, at_least) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
         self._patience = min(self._patience * 2, _LONGEST_PATIENCE)
         await asyncio.sleep(pause)

@@ -1,4 +1,4 @@
-"""Trying the steps of a plan where answers take their time: those of one stage side by side."""
+"""Executes the steps of a plan on an API server: those of one stage at the same time."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -11,44 +11,45 @@ from grove_shell.controller.execute_plan import next_batch, step_batches
 async def execute_concurrently(
     attempt: Callable[[Step], Awaitable[Attempt]], steps: Iterable[Step]
 ) -> tuple[Attempt, ...]:
-    """Try the steps of each stage side by side.
+    """Execute the steps of each stage at the same time, and return the attempts.
 
-    Creations of one kind start slowly, with one, two, four and so on, and stop where one was not accepted: what is
-    refused once is mostly refused a thousand times (RS13). Those that were not tried come again in the next round.
-    ComputeDomains that somebody waits for are all tried: each has to be made or refused before its replica is (OP-029).
+    Creations of one kind start slowly, with one, two, four and so on, and stop at the first failure (OP-015): what is
+    refused once is mostly refused a thousand times (RS13). The next round tries the others. ComputeDomains that a part
+    of the set waits for are all tried: each has to be created or refused before its replica is created (OP-029).
     """
     attempts: list[Attempt] = []
-    trying = step_batches(steps)
-    ready = next(trying, None)
-    while ready is not None:
+    batches = step_batches(steps)
+    batch = next(batches, None)
+    while batch is not None:
         by_kind: dict[str, list[Step]] = {}
-        for step in ready:
+        for step in batch:
             by_kind.setdefault(step.target.kind if isinstance(step.action, Make) else "", []).append(step)
         groups = [
-            _slowly(attempt, group, to_the_end=kind == DOMAIN_KIND and group[0].stage is Stage.FOUNDATION)
+            _in_growing_groups(attempt, steps, to_the_end=kind == DOMAIN_KIND and steps[0].stage is Stage.FOUNDATION)
             if kind
-            else _at_once(attempt, group)
-            for kind, group in by_kind.items()
+            else _all_at_once(attempt, steps)
+            for kind, steps in by_kind.items()
         ]
-        answers = [answer for answered in await asyncio.gather(*groups) for answer in answered]
-        attempts += answers
-        ready = next_batch(trying, answers)
+        done = [one for of_kind in await asyncio.gather(*groups) for one in of_kind]
+        attempts += done
+        batch = next_batch(batches, done)
     return tuple(attempts)
 
 
-async def _at_once(attempt: Callable[[Step], Awaitable[Attempt]], steps: Sequence[Step]) -> list[Attempt]:
+async def _all_at_once(attempt: Callable[[Step], Awaitable[Attempt]], steps: Sequence[Step]) -> list[Attempt]:
     return list(await asyncio.gather(*map(attempt, steps)))
 
 
-async def _slowly(
+async def _in_growing_groups(
     attempt: Callable[[Step], Awaitable[Attempt]], steps: Sequence[Step], *, to_the_end: bool
 ) -> list[Attempt]:
-    answers: list[Attempt] = []
+    """Execute 1, 2, 4 and so on steps at a time; stop after the first failure unless ``to_the_end``."""
+    done: list[Attempt] = []
     size = 1
-    while len(answers) < len(steps):
-        answered = await _at_once(attempt, steps[len(answers) : len(answers) + size])
-        answers += answered
-        if not to_the_end and any(answer.outcome is not Outcome.DONE for answer in answered):
+    while len(done) < len(steps):
+        group = await _all_at_once(attempt, steps[len(done) : len(done) + size])
+        done += group
+        if not to_the_end and any(one.outcome is not Outcome.DONE for one in group):
             break
         size *= 2
-    return answers
+    return done

@@ -1,4 +1,4 @@
-"""Trying the steps of a plan, stage by stage; answers are recorded, never raised."""
+"""Executes the steps of a plan stage by stage; a failed step is an attempt with that outcome, never an exception."""
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
@@ -24,70 +24,70 @@ StepBatches: TypeAlias = Generator[Sequence[Step], Sequence[Attempt], None]
 
 
 def step_batches(steps: Iterable[Step]) -> StepBatches:
-    """What may be tried side by side, stage after stage; answers are sent in.
+    """Yield the steps that may run at the same time, stage by stage; the caller sends in their attempts.
 
-    A cause is left alone while a companion of it could not be deleted (PL-014); so causes go one by one. An end is
-    not told where a part of it could not be deleted (PL-028). Nothing is made after a status that had to
-    be written first, and was not (PL-021), nor on something that was to be ensured, and was not (PL-023).
+    A cause is not deleted while the deletion of a companion has failed (PL-014), so causes are yielded one by one. A
+    termination is not recorded in a status while the deletion of a part has failed (PL-028). Nothing is created after a
+    failed status that must come first (PL-021), or on top of a failed Ensure (PL-023).
     """
-    spoiled, missing = set[Ref](), set[Ref]()
-    untold = False
+    failed_causes, missing = set[Ref](), set[Ref]()
+    status_missing = False
     for stage, of_stage in groupby(steps, key=lambda step: step.stage):
-        for ready in ([step] for step in of_stage) if stage is Stage.CAUSE else (list(of_stage),):
-            if stage is Stage.CAUSE and not spoiled.isdisjoint(causes_of(ready[0].action)):
-                spoiled |= causes_of(ready[0].action)
+        for batch in ([step] for step in of_stage) if stage is Stage.CAUSE else (list(of_stage),):
+            if stage is Stage.CAUSE and not failed_causes.isdisjoint(causes_of(batch[0].action)):
+                failed_causes |= causes_of(batch[0].action)
                 continue
-            if spoiled and stage is Stage.STATUS:
-                ready = list(_without_ends(ready, spoiled))  # noqa: PLW2901 - fewer of them
-            if untold:
-                ready = [step for step in ready if not rests_on_the_told(step)]  # noqa: PLW2901 - as above
+            if failed_causes and stage is Stage.STATUS:
+                batch = list(_without_terminations(batch, failed_causes))  # noqa: PLW2901 - fewer of them
+            if status_missing:
+                batch = [step for step in batch if not rests_on_the_told(step)]  # noqa: PLW2901 - as above
             if missing:
-                ready = [step for step in ready if not uses_missing_domain(step, missing)]  # noqa: PLW2901 - as above
-            answers = (yield ready) if ready else ()
-            missing |= {step.target for step in ready if isinstance(step.action, Ensure)}
-            missing -= {answer.step.target for answer in answers if answer.outcome is Outcome.DONE}
-            for failed in (answer.step for answer in answers if answer.outcome is not Outcome.DONE):
-                spoiled |= causes_of(failed.action)
-                untold = untold or is_told_first(failed)
+                batch = [step for step in batch if not uses_missing_domain(step, missing)]  # noqa: PLW2901 - as above
+            attempts = (yield batch) if batch else ()
+            missing |= {step.target for step in batch if isinstance(step.action, Ensure)}
+            missing -= {attempt.step.target for attempt in attempts if attempt.outcome is Outcome.DONE}
+            for failed in (attempt.step for attempt in attempts if attempt.outcome is not Outcome.DONE):
+                failed_causes |= causes_of(failed.action)
+                status_missing = status_missing or is_told_first(failed)
 
 
-def _without_ends(statuses: Iterable[Step], spoiled: AbstractSet[Ref]) -> Iterator[Step]:
-    """The statuses, without what they tell of ends that are not through (PL-028)."""
+def _without_terminations(statuses: Iterable[Step], failed_causes: AbstractSet[Ref]) -> Iterator[Step]:
+    """Yield the statuses without terminations of which a part has failed (PL-028)."""
     for step in statuses:
-        found = step if spoiled.isdisjoint(causes_of(step.action)) else without_the_end(step)
+        found = step if failed_causes.isdisjoint(causes_of(step.action)) else without_the_end(step)
         if found is not None:
             yield found
 
 
-def execute_plan(world: Executor, steps: Iterable[Step]) -> tuple[Attempt, ...]:
-    """Try steps one after the other, in their order."""
+def execute_plan(executor: Executor, steps: Iterable[Step]) -> tuple[Attempt, ...]:
+    """Execute steps one after the other, and return their attempts."""
     writes = executing_plan(steps)
     try:
         step = next(writes)
         while True:
-            step = writes.send(world.attempt(step))
+            step = writes.send(executor.attempt(step))
     except StopIteration as done:
-        answers: tuple[Attempt, ...] = done.value
-        return answers
+        attempts: tuple[Attempt, ...] = done.value
+        return attempts
 
 
 def executing_plan(steps: Iterable[Step]) -> Generator[Step, Attempt, tuple[Attempt, ...]]:
-    """The same for whoever has to wait for answers: yields each step that is to be tried, and is sent its answer."""
+    """Yield each step to execute, one after the other; the caller sends in its attempt. Return all attempts."""
     attempts: list[Attempt] = []
-    trying = step_batches(steps)
-    ready = next(trying, None)
-    while ready is not None:
-        answers: list[Attempt] = []
-        for step in ready:
-            answers.append((yield step))  # noqa: PERF401 - a comprehension cannot yield
-        attempts += answers
-        ready = next_batch(trying, answers)
+    batches = step_batches(steps)
+    batch = next(batches, None)
+    while batch is not None:
+        done: list[Attempt] = []
+        for step in batch:
+            done.append((yield step))  # noqa: PERF401 - a comprehension cannot yield
+        attempts += done
+        batch = next_batch(batches, done)
     return tuple(attempts)
 
 
-def next_batch(trying: StepBatches, answers: Sequence[Attempt]) -> Sequence[Step] | None:
-    """What may be tried next; None at the end."""
+def next_batch(batches: StepBatches, attempts: Sequence[Attempt]) -> Sequence[Step] | None:
+    """Send in the attempts of a batch; return the next batch, None at the end."""
     try:
-        return trying.send(answers)
+        return batches.send(attempts)
     except StopIteration:
         return None

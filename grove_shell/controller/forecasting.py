@@ -1,4 +1,4 @@
-"""One root to rest: plan, try every step, observe, plan again; and through time, where that is asked for."""
+"""Forecasts: plan a root, execute every step in memory, observe, and plan again, until nothing is left to do."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -28,7 +28,14 @@ from grove_shell.in_memory.protocol import ClusterAccess
 def forecasts(
     snapshots: Iterable[Snapshot], rules: RuleSet, *, limit: int | None, until: datetime | None
 ) -> Iterator[Forecast]:
-    """What will happen to each root if every write succeeds and nobody else acts; in the order given."""
+    """Yield what happens to each root if every write succeeds and nothing else acts, in the order of the snapshots.
+
+    Args:
+        snapshots: one for each root.
+        rules: the rule set.
+        limit: the most rounds with steps; None for no limit.
+        until: to which moment the clock is advanced; None to stop when nothing is left to do at the present one.
+    """
     for given in snapshots:
         snapshot = as_stored(given, rules)
         plan = reconcile(snapshot, rules)
@@ -39,7 +46,7 @@ def forecasts(
 
 
 def topology_forecasts(cluster: Cluster, now: datetime, attempts: tuple[Attempt, ...] = ()) -> tuple[Forecast, ...]:
-    """What will happen to topologies now, as far as anything does (TP-048); what sets do by it is in theirs."""
+    """Return the forecasts of topologies with steps or withheld steps (TP-048); sets have forecasts of their own."""
     if not cluster.topologies and not cluster.configuration.topology.enabled:
         return ()
     from grove_core.areas.topology.topology_snapshot import topology_snapshots  # noqa: PLC0415 - few clusters have topologies (P11)
@@ -50,7 +57,10 @@ def topology_forecasts(cluster: Cluster, now: datetime, attempts: tuple[Attempt,
 
 
 def as_stored(snapshot: Snapshot, rules: RuleSet) -> Snapshot:
-    """The set as the operator of these rules has it stored: new, edited, or as it is (WL-199, GF-001)."""
+    """Return the snapshot with the set as the operator of these rules stores it (WL-199, GF-001).
+
+    A new set is created, an edited one gets its defaults, any other one is returned as it is.
+    """
     root = snapshot.root
     if not root.uid:
         return as_applied(snapshot, rules)
@@ -60,7 +70,7 @@ def as_stored(snapshot: Snapshot, rules: RuleSet) -> Snapshot:
 
 
 def with_default_delay(spec: SetSpec, rules: RuleSet) -> SetSpec:
-    """With the delay that the admission of the operator of these rules fills in where a set says none (GF-001)."""
+    """Return the spec with the default terminationDelay of these rules if it has none (GF-001)."""
     if rules.default_delay is None or spec.template.termination_delay is not None:
         return spec
     template = spec.template.model_copy(update={"termination_delay": rules.default_delay})
@@ -68,9 +78,9 @@ def with_default_delay(spec: SetSpec, rules: RuleSet) -> SetSpec:
 
 
 def as_applied(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Snapshot:
-    """A set that is in no cluster yet, a moment after somebody applied it: it has an identity, and owns nothing.
+    """Return the snapshot of a new set right after its creation: it has a uid and owns nothing.
 
-    Of what nobody owns no more is known than before. By rules that know a delay for who says none it has that (GF-001).
+    Objects that belong to no set are known as before. The spec has the default terminationDelay of the rules (GF-001).
     """
     uid = f"(uid of {snapshot.root.ref.short})"
     spec = with_default_delay(snapshot.root.spec, rules)
@@ -81,52 +91,52 @@ def as_applied(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Snapshot:
 
 
 def run_until_settled(
-    world: ClusterAccess, start: Snapshot, rules: RuleSet, *, limit: int | None, until: datetime | None
+    cluster: ClusterAccess, start: Snapshot, rules: RuleSet, *, limit: int | None, until: datetime | None
 ) -> Forecast:
-    """Play rounds in a world until nothing is left to do, no delay ends before ``until``, or the limit is reached.
+    """Run rounds until nothing is left to do, no delay expires before ``until``, or the limit is reached.
 
-    What comes again and again is played twice and told by the forecast's ``again`` (PL-024).
+    What repeats is run twice and returned as ``again`` of the forecast (PL-024).
 
     Args:
-        world: holds what ``start`` shows; it is changed.
-        start: the first look; its attempts and its clock count.
-        rules: by which to judge.
-        limit: at most that many rounds with steps; None for as many as it takes.
-        until: let time pass to this moment; None to stop at the first rest.
+        cluster: holds the objects of ``start``; it is changed.
+        start: the first snapshot, with its clock and earlier attempts.
+        rules: the rule set.
+        limit: the most rounds with steps; None for no limit.
+        until: to which moment the clock is advanced; None to stop when nothing is left to do at the present one.
 
     Raises:
-        BrokenInvariant: a round has the very steps of the one before it, or of one of many before it at the same
-            moment, so none would ever be the last (PL-002).
+        BrokenInvariant: a round has the same steps as the one before, or as one of many before it at the same moment,
+            so the rounds would never end (PL-002).
     """
     plan = reconcile(start, rules)
-    told = forecast_of(plan, start.now)
+    forecast = forecast_of(plan, start.now)
     now, rounds = start.now, [round_of(plan, 1, start.now)]
     refused: tuple[Attempt, ...] = ()
-    course = RecurrenceTracker(start.now)
+    tracker = RecurrenceTracker(start.now)
     while True:
         if now == start.now and not plan.steps:
-            told = replace(told, averted=averted_between(told.findings, plan.findings))
+            forecast = replace(forecast, averted=averted_between(forecast.findings, plan.findings))
         if plan.steps:
-            attempts = execute_plan(world, plan.steps)
+            attempts = execute_plan(cluster, plan.steps)
         elif plan.wake_at is not None and until is not None and now < plan.wake_at <= until:
             now, attempts = plan.wake_at, ()
-            again = course.passed(now, len(rounds), until)
+            again = tracker.begin_lap(now, len(rounds), until)
             if again is not None:
-                return replace(told, rounds=tuple(rounds), complete=True, again=again)
+                return replace(forecast, rounds=tuple(rounds), complete=True, again=again)
         else:
             break
         refused = refused_so_far(refused, attempts)
         accepted = tuple(attempt for attempt in attempts if attempt.outcome is not Outcome.REFUSED)
-        seen = world.observe(start.root.ref, now, (*accepted, *refused))
+        seen = cluster.observe(start.root.ref, now, (*accepted, *refused))
         if seen is None:
             break
         before, plan = plan, reconcile(seen, rules)
-        if plan.steps and (plan.steps == before.steps or course.goes_nowhere(plan, now)):
+        if plan.steps and (plan.steps == before.steps or tracker.is_endless(plan, now)):
             aims = ", ".join(f"{type(step.action).__name__} {step.target.short}" for step in plan.steps[:3])
             raise BrokenInvariant("PL-002", f"the same steps again and again: {aims}")
-        course.sees(plan, now)
+        tracker.record_plan(plan, now)
         if plan.steps or any(held not in rounds[-1].withheld for held in plan.withheld):
             if limit is not None and len(rounds) >= limit:
-                return replace(told, rounds=tuple(rounds), complete=False)
+                return replace(forecast, rounds=tuple(rounds), complete=False)
             rounds.append(round_of(plan, len(rounds) + 1, now))
-    return replace(told, rounds=tuple(rounds), complete=True)
+    return replace(forecast, rounds=tuple(rounds), complete=True)

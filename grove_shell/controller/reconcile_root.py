@@ -1,4 +1,4 @@
-"""The plan of one root, whichever it is."""
+"""Makes the plan of one root: of a PodCliqueSet or of a topology."""
 
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.ruling import RuleSet
@@ -9,6 +9,6 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.cache.cache_view import Observation
 
 
-def reconcile_root(seen: Observation, rules: RuleSet = DESIGN) -> Plan:
-    """What is to be done about a set by these rules, or about a topology."""
-    return reconcile(seen, rules) if isinstance(seen, Snapshot) else reconcile_topology(seen)
+def reconcile_root(observation: Observation, rules: RuleSet = DESIGN) -> Plan:
+    """Return the plan of a set under a rule set, or of a topology."""
+    return reconcile(observation, rules) if isinstance(observation, Snapshot) else reconcile_topology(observation)

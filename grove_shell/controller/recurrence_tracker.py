@@ -1,4 +1,4 @@
-"""The way a forecast takes through time, and whether it goes round in circles (PL-024)."""
+"""Detects that a forecast repeats itself (PL-024), or never settles (PL-002)."""
 
 from collections.abc import Hashable
 from datetime import datetime
@@ -11,51 +11,52 @@ _FEW: Final = 20
 
 
 class RecurrenceTracker:
-    """Takes down every look after the first moment that time let pass."""
+    """Records the plans of a forecast, and the laps between the moments to which the clock is advanced. Mutable."""
 
     def __init__(self, begun: datetime) -> None:
+        """Start at the first moment of the forecast."""
         self._begun = begun
         self._laps: list[Lap] = []
-        self._starts: list[tuple[datetime, int]] = []
+        self._lap_starts: list[tuple[datetime, int]] = []
         self._images: list[Hashable] = []
         self._moment = begun
-        self._at_once = 0
-        self._among_many: set[Hashable] = set()
+        self._plans_at_moment = 0
+        self._images_at_moment: set[Hashable] = set()
 
-    def goes_nowhere(self, plan: Plan, at: datetime) -> bool:
-        """Whether a look is as another one at the same moment, so that none would ever be the last (PL-002).
+    def is_endless(self, plan: Plan, at: datetime) -> bool:
+        """Return whether a plan equals an earlier one of the same moment, so that the rounds would never end (PL-002).
 
-        Asked of each look. Only where there are many at one moment are they held against each other: few need as many.
+        Call it for each plan. Plans are compared from the 21st of one moment on; few forecasts have that many.
         """
         if at != self._moment:
-            self._moment, self._at_once = at, 0
-            self._among_many.clear()
-        self._at_once += 1
-        if self._at_once <= _FEW:
+            self._moment, self._plans_at_moment = at, 0
+            self._images_at_moment.clear()
+        self._plans_at_moment += 1
+        if self._plans_at_moment <= _FEW:
             return False
-        before = len(self._among_many)
-        self._among_many.add(image_of(plan, at, self._begun))
-        return len(self._among_many) == before
+        before = len(self._images_at_moment)
+        self._images_at_moment.add(image_of(plan, at, self._begun))
+        return len(self._images_at_moment) == before
 
-    def sees(self, plan: Plan, at: datetime) -> None:
-        """A look, which is part of the lap that runs; what is before the first lap is part of none."""
-        if self._starts:
+    def record_plan(self, plan: Plan, at: datetime) -> None:
+        """Record a plan of the present lap; plans before the first lap are not recorded."""
+        if self._lap_starts:
             self._images.append(image_of(plan, at, self._begun))
 
-    def passed(self, now: datetime, rounds: int, until: datetime) -> Recurrence | None:
-        """A lap begins, with the round after those there are; what comes again if the one before it goes on for ever.
+    def begin_lap(self, now: datetime, rounds: int, until: datetime) -> Recurrence | None:
+        """Begin a lap; return what repeats until the end if the next laps equal the last ones.
 
         Args:
-            now: when it begins.
-            rounds: how many there are before it.
-            until: to where time may pass.
+            now: when the lap begins.
+            rounds: how many rounds are before it.
+            until: the end of the forecast.
         """
-        if self._starts:
-            self._laps.append((now - self._starts[-1][0], tuple(self._images)))
+        if self._lap_starts:
+            self._laps.append((now - self._lap_starts[-1][0], tuple(self._images)))
             self._images.clear()
-        self._starts.append((now, rounds))
+        self._lap_starts.append((now, rounds))
         count = laps_repeated(self._laps)
         if not count:
             return None
-        begun, before = self._starts[-1 - count]
+        begun, before = self._lap_starts[-1 - count]
         return Recurrence(before + 1, now - begun, until) if before < rounds else None

@@ -1,4 +1,4 @@
-"""What one look came to, and who hears of it: logs, metrics, Events, the decision log."""
+"""A planned round of one root, and the interface of what gets every round: log, metrics, Events, decision log."""
 
 from dataclasses import dataclass
 
@@ -10,35 +10,37 @@ from grove_shell.cache.root_keys import RootKey
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedRound:
-    """One look at a set or a topology, and what follows from it.
+    """The plan of a set or a topology in one round.
 
     Attributes:
-        name: of the plan, in logs, Events and the decision log alike.
-        seen: what it was made of.
-        seconds: of thinking.
+        root_key: of the set or topology.
+        plan_name: the name of the plan in log, Events and decision log (OP-043).
+        observation: what the plan was made of.
+        plan: the plan.
+        planning_seconds: how long it took to make.
     """
 
     root_key: RootKey
-    name: str
-    seen: Observation
+    plan_name: str
+    observation: Observation
     plan: Plan
-    seconds: float
+    planning_seconds: float
 
 
 class RoundListener:
-    """Who hears of rounds: logs, metrics, Events; what it does not override it does not listen to."""
+    """Gets every round of a reconcile loop; subclasses override what they need."""
 
-    def planned(self, look: PlannedRound) -> None:
-        """A plan was made, and is tried next."""
+    def on_planned(self, planned_round: PlannedRound) -> None:
+        """Take in a plan; its steps are tried next."""
 
-    def answered(self, look: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
-        """Every step of it was tried."""
+    def on_executed(self, planned_round: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
+        """Take in the attempts of the steps of a plan."""
 
-    def released(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> None:
-        """What a set that is gone left behind was to be let go of; no plan says so (WL-233)."""
+    def on_finalizers_dropped(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> None:
+        """Take in the attempts to drop the finalizers of what a deleted set left behind; it has no plan (WL-233)."""
 
-    def failed(self, root_key: RootKey, words: str) -> None:
-        """The round broke off."""
+    def on_failed(self, root_key: RootKey, words: str) -> None:
+        """Take in why a round failed."""
 
-    def gone(self, root_key: RootKey) -> None:
-        """Nothing is left of what lived there; nor need anybody remember it (O10)."""
+    def on_gone(self, root_key: RootKey) -> None:
+        """Forget a root: it is deleted."""

@@ -39,7 +39,7 @@ class DomainControllerProcess:
     async def run(self) -> int:
         """Run until a signal."""
         agent = f"grove-domain-controller/{VERSION}"
-        async with Api(self.connection, bucket=RateLimiter(REQUESTS_PER_SECOND, BURST), agent=agent) as api:
+        async with Api(self.connection, rate_limiter=RateLimiter(REQUESTS_PER_SECOND, BURST), user_agent=agent) as api:
             self.telling.say("info", "controller starts", version=VERSION, server=self.connection.server)
             await until_stopped(asyncio.Event(), (self._live(api),))
         self.telling.say("info", "controller stops")
@@ -49,7 +49,7 @@ class DomainControllerProcess:
         shelf = DomainCache(self._trouble)
         places = ((DOMAINS, self.namespace), (CLIQUES, self.pods_namespace), (PODS, self.pods_namespace))
         reflectors = [
-            Reflector(api, kind, shelf, namespace=namespace, told=self._trouble) for kind, namespace in places
+            Reflector(api, kind, shelf, namespace=namespace, report=self._trouble) for kind, namespace in places
         ]
         rounds = DomainReconcileLoop(
             api, shelf, self._answered, MonotonicClock(), namespace=self.pods_namespace, cleanup=self.cleanup

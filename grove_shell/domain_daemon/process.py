@@ -43,7 +43,7 @@ class DaemonProcess:
     async def run(self) -> int:
         """Run until a signal; the exit code: 1 where its entry had to be left behind."""
         agent = f"grove-daemon/{VERSION}"
-        async with Api(self.connection, timeout=REQUEST_TIMEOUT_S, tries=1, agent=agent) as api:
+        async with Api(self.connection, timeout=REQUEST_TIMEOUT_S, tries=1, user_agent=agent) as api:
             return await self._live(api)
 
     async def _live(self, api: Api) -> int:

@@ -65,8 +65,8 @@ async def _wait(connection: Connection, namespace: str, gang: str, wanted: dict[
     waiting, told, stop = ReadyPodStore(wanted), "", asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)  # the first process of a container has none
     kind = ApiKind("Pod", CORE, "pods", f"{POD_GANG}={gang}")
-    async with Api(connection, agent="grove-initc") as api:
-        reflector = Reflector(api, kind, waiting, namespace=namespace, told=lambda _kind, words: _say(words))
+    async with Api(connection, user_agent="grove-initc") as api:
+        reflector = Reflector(api, kind, waiting, namespace=namespace, report=lambda _kind, words: _say(words))
         tasks = [asyncio.ensure_future(one) for one in (reflector.run(), waiting.over.wait(), stop.wait())]
         while not any(task.done() for task in tasks):
             said = "; ".join(waiting.missing())

@@ -1,1 +1,1 @@
-"""The operator: caches that follow a cluster, rounds that act on it, one leader, and what it says of itself."""
+"""The operator process: reconcile loop, leader election, Events, metrics, log."""

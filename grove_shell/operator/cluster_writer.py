@@ -1,4 +1,4 @@
-"""Acting on a real cluster: writes, and the last look at the server itself before something is ended."""
+"""Writes of the operator to one API server, and the uncached list of a set before a gang is terminated (OP-013)."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
@@ -19,54 +19,58 @@ from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.lists import OLDER_STATE, list_pages
 from grove_shell.client.version_numbers import version_number
 
-_JUDGED: Final = (GROUP_KIND, "PodClique", "Pod")  # a pod is told by its clique
+_RELISTED: Final = (GROUP_KIND, "PodClique", "Pod")
 
 
 class ClusterWriter:
-    """Writes to one API server."""
+    """Executes steps on one API server, and lists what decides about a termination."""
 
     def __init__(self, api: Api, cache: ClusterCache, writes: StepExecutor) -> None:
-        """Write nothing yet."""
+        """Send nothing yet; ``cache`` gets what ``writes`` reads."""
         self._api = api
         self._cache = cache
         self._writes = writes
-        self._roll_call = PodRelist(api, cache, writes)
+        self._pod_relist = PodRelist(api, cache, writes)
 
-    def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Execute:
-        """What tries the steps of one round, unless somebody says why one is not to be done any more."""
-        return self._roll_call.before(ConfirmedExecutor(self._writes, unless).attempt)
+    def executor(self, withdrawn_because: Callable[[Step], str | None] = lambda _step: None) -> Execute:
+        """Return what executes the steps of one round.
 
-    async def look_around(self, leads: Callable[[], bool], report: Callable[[str], None]) -> None:
-        """Look for pods that nobody follows, for as long as this process runs, whenever it leads (OP-107)."""
-        await self._roll_call.run(leads, report)
+        Args:
+            withdrawn_because: returns why a step is not sent any more; None to send it.
+        """
+        return self._pod_relist.before(ConfirmedExecutor(self._writes, withdrawn_because).attempt)
 
-    async def refresh(self, root_key: RootKey) -> None:
-        """Take in everything of a set as the server has it now (OP-013).
+    async def repair_labels(self, leads: Callable[[], bool], report: Callable[[str], None]) -> None:
+        """Restore removed selector labels of pods until cancelled, while this process leads (OP-107)."""
+        await self._pod_relist.run(leads, report)
+
+    async def relist_set(self, root_key: RootKey) -> None:
+        """Read everything of a set from the server into the cache (OP-013).
 
         Raises:
-            Unreachable, NotListed: then nothing is ended; also where something is there that counts as gone (OP-019),
-                is not followed (OP-018), or is as it was before (OP-084). All else is taken in nevertheless, so that
-                the next look need not wait for it.
+            Unreachable, NotListed: no termination may follow. Also raised where an object exists that counted as
+                deleted (OP-019), has no selector label (OP-018), or is older than the cached one (OP-084); everything
+                else is in the cache then.
         """
         namespace, name = root_key
-        await self._writes.look_at(Ref(GROVE, POD_CLIQUE_SET, namespace, name))
-        doubts = [words for kind in _JUDGED for words in await self._listed(root_key, kind)]
+        await self._writes.read(Ref(GROVE, POD_CLIQUE_SET, namespace, name))
+        doubts = [words for kind in _RELISTED for words in await self._listed(root_key, kind)]
         if doubts:
             raise Unreachable(doubts[0])
 
     async def _listed(self, root_key: RootKey, kind: str) -> list[str]:
-        """Take in what the server has of one kind; why no end can be decided by that."""
+        """List one kind into the cache; return why the list must not decide about a termination, empty if it may."""
         namespace, name = root_key
         listed: set[Ref] = set()
         doubts: list[str] = []
-        lost: list[tuple[Ref, Mapping[str, Any]]] = []
-        selector = "" if kind == "Pod" else f"{SET[0]}={name}"  # a pod may have lost every label
+        unlabelled: list[tuple[Ref, Mapping[str, Any]]] = []
+        selector = "" if kind == "Pod" else f"{SET[0]}={name}"  # a pod may have no label any more
         least = self._cache.newest(kind)
         async for page in list_pages(self._api, KINDS[kind], namespace, selector, least=least):
             as_of = version_number(page.version)
             if page.first:
                 listed.clear()
-                lost.clear()
+                unlabelled.clear()
             for raw in page.items:
                 if self._cache.root_key_in(kind, raw, controller_in(raw)) == root_key:
                     ref = Ref(KINDS[kind].api_version, kind, namespace, raw["metadata"]["name"])
@@ -75,29 +79,29 @@ class ClusterWriter:
                         self._cache.believe(kind, raw)
                         doubts.append(f"{ref.short}: {OLDER_STATE}")
                     if controller_in(raw).kind == "PodClique" and label_missing(kind, raw):
-                        lost.append((ref, raw))
+                        unlabelled.append((ref, raw))
                     else:
-                        doubts += self._taken_in(ref, raw)
-        lasting = await self._given_back(lost)
+                        doubts += self._put(ref, raw)
+        unrepaired = await self._repaired(unlabelled)
         for ref in self._cache.of(root_key, kind):
             if ref not in listed:
-                await self._writes.look_at(ref)
-        return [*lasting, *doubts]
+                await self._writes.read(ref)
+        return [*unrepaired, *doubts]
 
-    async def _given_back(self, lost: Iterable[tuple[Ref, Mapping[str, Any]]]) -> list[str]:
-        """Of a pod that is not followed nobody would hear the end (OP-018); where one stays so no end is decided."""
+    async def _repaired(self, unlabelled: Iterable[tuple[Ref, Mapping[str, Any]]]) -> list[str]:
+        """Restore labels and put the pods into the cache; return why that failed, which forbids a termination."""
         doubts: list[str] = []
-        for ref, raw in lost:
+        for ref, raw in unlabelled:
             try:
                 found = await self._writes.repaired(ref, raw)
             except Unreachable as fault:
                 return [*doubts, str(fault)]
             if found is not None:
-                doubts += self._taken_in(ref, found)
+                doubts += self._put(ref, found)
         return doubts
 
-    def _taken_in(self, ref: Ref, raw: Mapping[str, Any]) -> list[str]:
-        """Why it is in doubt, where it is."""
-        counted_as_gone = self._cache.has_tombstone(raw["metadata"].get("uid"))
+    def _put(self, ref: Ref, raw: Mapping[str, Any]) -> list[str]:
+        """Put an object into the cache; return a sentence if it counted as deleted (OP-019)."""
+        had_tombstone = self._cache.has_tombstone(raw["metadata"].get("uid"))
         self._cache.put(ref.kind, raw)
-        return [f"{ref.short}: the server has it, and it counted as gone"] if counted_as_gone else []
+        return [f"{ref.short}: the server has it, and it counted as deleted"] if had_tombstone else []

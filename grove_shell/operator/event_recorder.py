@@ -1,6 +1,6 @@
-"""Kubernetes Events for what an administrator should know: a gang that waits for its end, ends, or cannot be helped.
+"""Kubernetes Events about a plan: scheduled and executed terminations, refused writes, and kinds that cannot be read.
 
-The name of an Event follows from what it says, so a restart says nothing twice, and two processes not either.
+The name of an Event is a hash of its content, so a restart or a second process writes none twice.
 """
 
 import asyncio
@@ -32,29 +32,30 @@ from grove_shell.controller.round_listener import PlannedRound, RoundListener
 CONTROLLER: Final = "grove.io/operator"
 PLAN: Final = "grove.io/plan"
 _EVENTS: Final = "events.k8s.io/v1"
-_REMEMBERED: Final = 4096
+_MOST_KNOWN: Final = 4096
 _LONGEST_NOTE: Final = 1024
-_LONGEST_WORD: Final = 128
+_LONGEST_FIELD: Final = 128
 _LONGEST_NAME: Final = 253
-"""An API server counts all three in bytes, and refuses an Event with more (OP-093)."""
+"""Limits of an API server, in bytes (OP-093)."""
 _DIGITS: Final = 16
-_BACKLOG: Final = 1000
-_LONGEST_WAIT: Final = 2.0
-_NOTHING_LOST: Final[Mapping[str, str]] = MappingProxyType({})
-_UNSEEN: Final[Mapping[Rule, str]] = MappingProxyType(
+_MOST_QUEUED: Final = 1000
+_FLUSH_TIMEOUT: Final = 2.0
+_ALL_LISTED: Final[Mapping[str, str]] = MappingProxyType({})
+_UNREADABLE: Final[Mapping[Rule, str]] = MappingProxyType(
     {Fabric.DOMAINS_NOT_COLLECTED: DOMAIN_KIND, Workload.PARTS_NOT_COLLECTED: "PodClique"}
 )
-"""Why something is held back, and the kind that would have to be seen."""
+"""The reason why a step is withheld -> the kind that would have to be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedEvent:
-    """One Event.
+    """An Event that is to be written.
 
     Attributes:
-        about: the object it is shown with.
+        about: the object that it is about.
+        uid: of that object.
         reason: in CamelCase; the name of a rule.
-        key: what tells it from others of the same reason.
+        key: distinguishes Events of the same object and reason.
     """
 
     about: Ref
@@ -65,24 +66,24 @@ class PlannedEvent:
     key: str
 
 
-def planned_events(plan: Plan, lost: Mapping[str, str] = _NOTHING_LOST) -> Iterator[PlannedEvent]:
-    """What a plan has to tell administrators.
+def planned_events(plan: Plan, unlisted: Mapping[str, str] = _ALL_LISTED) -> Iterator[PlannedEvent]:
+    """Yield the Events about a plan.
 
-    Gangs that wait for their end or end now (none whose end is held back), writes that are refused, what a kind that
-    cannot be seen holds back, and what may not be done to a topology.
+    They report scheduled and executed terminations (no withheld ones), refused writes, writes that are withheld because
+    a kind cannot be read, and withheld writes to a topology.
 
     Args:
         plan: of one set, or of one topology.
-        lost: kinds of which nothing is known, and the server's words.
+        unlisted: kind that cannot be listed -> message of the server.
     """
-    stays = {why.subject for held in plan.withheld if _is_end_put_off(held) for why in held.because}
+    withheld = {why.subject for held in plan.withheld if _is_withheld_termination(held) for why in held.because}
     for finding in plan.findings:
-        whole = finding.subject.replica is None  # a scaling group: what is said of it is said of its replicas
+        whole = finding.subject.replica is None  # of a scaling group; there is a finding for each of its replicas
         if finding.question != TERMINATION or finding.verdict not in {ENDS, WAITS} or whole:
             continue
-        if finding.verdict == WAITS or stays.isdisjoint(reason.subject for reason in finding.because):
+        if finding.verdict == WAITS or withheld.isdisjoint(reason.subject for reason in finding.because):
             yield _of_termination(plan, finding)
-    unseen: dict[Rule, list[Withheld]] = {}
+    unreadable: dict[Rule, list[Withheld]] = {}
     for held in plan.withheld:
         rule = held.because[0].rule
         note = f"{held.target.short}: {held.because[0].sentence}"
@@ -93,25 +94,25 @@ def planned_events(plan: Plan, lost: Mapping[str, str] = _NOTHING_LOST) -> Itera
         elif rule is Planning.NOT_ASKED:
             words = held.because[0].sentence
             yield PlannedEvent(plan.root, plan.root_uid, rule.code, "Look", words, words)
-        elif rule in _UNSEEN:
-            unseen.setdefault(rule, []).append(held)
-    for rule, held_back in unseen.items():
-        kind = _UNSEEN[rule]
-        words = lost.get(kind) or "not all of them can be read"
-        more = f", and {len(held_back) - 1} more" if held_back[1:] else ""
-        note = f"{held_back[0].target.short}{more}: held back until {kind}s can be seen: {words}"
+        elif rule in _UNREADABLE:
+            unreadable.setdefault(rule, []).append(held)
+    for rule, steps in unreadable.items():
+        kind = _UNREADABLE[rule]
+        words = unlisted.get(kind) or "not all of them can be read"
+        more = f", and {len(steps) - 1} more" if steps[1:] else ""
+        note = f"{steps[0].target.short}{more}: withheld until {kind}s can be read: {words}"
         yield PlannedEvent(plan.root, plan.root_uid, rule.code, "Look", note, words)
 
 
-def _is_end_put_off(held: Withheld) -> bool:
+def _is_withheld_termination(held: Withheld) -> bool:
     return bool(held.terminates) and held.because[0].rule in {Planning.REFUSED_BEFORE, Planning.NOT_ASKED}
 
 
 def _of_termination(plan: Plan, finding: Finding) -> PlannedEvent:
     ends = finding.verdict == ENDS
-    note = f"{_whom(finding.subject)}: " + "; ".join(map(_clause, finding.because))
+    note = f"{_replica_name(finding.subject)}: " + "; ".join(map(_clause, finding.because))
     reason = "GangTerminated" if ends else "TerminationScheduled"
-    key = f"{_whom(finding.subject)} {'' if finding.deadline is None else format_time(finding.deadline)}"
+    key = f"{_replica_name(finding.subject)} {'' if finding.deadline is None else format_time(finding.deadline)}"
     return PlannedEvent(plan.root, plan.root_uid, reason, "Terminate", note, key)
 
 
@@ -119,93 +120,95 @@ def _clause(reason: Reason) -> str:
     return f"{reason.subject.short}: {reason.sentence}"
 
 
-def _whom(replica: Ref) -> str:
+def _replica_name(replica: Ref) -> str:
     return f"replica {replica.replica} of {replica.kind} {replica.name}"
 
 
 def _cut(text: str, size: int) -> str:
-    """As much of a text as goes into so many bytes; no character is cut in two."""
+    """Return the longest prefix of a text that fits into ``size`` bytes, in whole characters."""
     return text.encode(errors="replace")[:size].decode(errors="ignore")
 
 
-def _name_of(told: PlannedEvent) -> str:
-    """The same for the same; the name of an object comes first, or as much of it as leaves a valid name."""
-    digest = hashlib.sha256(f"{told.uid} {told.reason} {told.key}".encode(errors="replace")).hexdigest()[:_DIGITS]
-    return f"{_cut(told.about.name, _LONGEST_NAME - _DIGITS - 1).rstrip('-.')}.{digest}"
+def _name_of(planned: PlannedEvent) -> str:
+    """Return the name of an Event: that of its object, cut to a valid length, and a hash of its content."""
+    digest = hashlib.sha256(f"{planned.uid} {planned.reason} {planned.key}".encode(errors="replace")).hexdigest()[
+        :_DIGITS
+    ]
+    return f"{_cut(planned.about.name, _LONGEST_NAME - _DIGITS - 1).rstrip('-.')}.{digest}"
 
 
-def _place_of(told: PlannedEvent) -> str:
-    """Events about what is in no namespace are looked for in that one."""
-    return told.about.namespace or "default"
+def _namespace_of(planned: PlannedEvent) -> str:
+    """Return the namespace of an Event; ``default`` for a cluster-scoped object."""
+    return planned.about.namespace or "default"
 
 
 class EventRecorder(RoundListener):
-    """Writes Events beside the rounds; one that cannot be written is lost, and nothing waits for it."""
+    """Writes Events in the background; one that cannot be written is dropped."""
 
-    def __init__(self, api: Api, instance: str, lost: Mapping[str, str] = _NOTHING_LOST) -> None:
+    def __init__(self, api: Api, instance: str, unlisted: Mapping[str, str] = _ALL_LISTED) -> None:
         """Write nothing yet.
 
         Args:
-            api: whom to tell.
-            instance: this process.
-            lost: kinds of which nothing is known at this moment, and why; changes as it goes.
+            api: the API server.
+            instance: the name of this process.
+            unlisted: kind that cannot be listed -> why; a live view.
         """
         self._api = api
         self._instance = instance
-        self._lost = lost
-        self._told: OrderedDict[tuple[str, str, str], None] = OrderedDict()
-        self._queue: asyncio.Queue[tuple[PlannedEvent, str]] = asyncio.Queue(maxsize=_BACKLOG)
+        self._unlisted = unlisted
+        self._known: OrderedDict[tuple[str, str, str], None] = OrderedDict()
+        self._queue: asyncio.Queue[tuple[PlannedEvent, str]] = asyncio.Queue(maxsize=_MOST_QUEUED)
 
-    def planned(self, look: PlannedRound) -> None:
-        """What is new in a plan is told, before it is carried out."""
-        for told in planned_events(look.plan, self._lost):
-            key = (told.uid, told.reason, told.key)
-            if key in self._told:
+    def on_planned(self, planned_round: PlannedRound) -> None:
+        """Queue the Events about a plan that were not queued before."""
+        for planned in planned_events(planned_round.plan, self._unlisted):
+            key = (planned.uid, planned.reason, planned.key)
+            if key in self._known:
                 continue
-            self._told[key] = None
-            if len(self._told) > _REMEMBERED:
-                self._told.popitem(last=False)
+            self._known[key] = None
+            if len(self._known) > _MOST_KNOWN:
+                self._known.popitem(last=False)
             with suppress(asyncio.QueueFull):
-                self._queue.put_nowait((told, look.name))
+                self._queue.put_nowait((planned, planned_round.plan_name))
 
     async def run(self) -> None:
-        """Write until cancelled."""
+        """Write the queued Events until cancelled."""
         while True:
             await self._write(*await self._queue.get())
             self._queue.task_done()
 
     async def flush(self) -> None:
-        """Wait until everything is written, and not for long: an end is not put off for an Event."""
+        """Wait until the queue is written, two seconds at most: no termination is delayed by an Event."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(_LONGEST_WAIT):
+            async with asyncio.timeout(_FLUSH_TIMEOUT):
                 await self._queue.join()
 
-    async def _write(self, told: PlannedEvent, plan: str) -> None:
-        path = f"/apis/{_EVENTS}/namespaces/{_place_of(told)}/events"
+    async def _write(self, planned: PlannedEvent, plan: str) -> None:
+        path = f"/apis/{_EVENTS}/namespaces/{_namespace_of(planned)}/events"
         with suppress(Unreachable):
-            await self._api.request("POST", path, body=self._event(told, plan))
+            await self._api.request("POST", path, body=self._event(planned, plan))
 
-    def _event(self, told: PlannedEvent, plan: str) -> dict[str, Any]:
+    def _event(self, planned: PlannedEvent, plan: str) -> dict[str, Any]:
         return {
             "apiVersion": _EVENTS,
             "kind": "Event",
             "metadata": {
-                "name": _name_of(told),
-                "namespace": _place_of(told),
+                "name": _name_of(planned),
+                "namespace": _namespace_of(planned),
                 "annotations": {PLAN: plan},
             },
             "eventTime": f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%fZ}",
             "reportingController": CONTROLLER,
-            "reportingInstance": _cut(self._instance, _LONGEST_WORD),
-            "action": _cut(told.action, _LONGEST_WORD),
-            "reason": _cut(told.reason, _LONGEST_WORD),
+            "reportingInstance": _cut(self._instance, _LONGEST_FIELD),
+            "action": _cut(planned.action, _LONGEST_FIELD),
+            "reason": _cut(planned.reason, _LONGEST_FIELD),
             "type": "Warning",
-            "note": _cut(told.note, _LONGEST_NOTE),
+            "note": _cut(planned.note, _LONGEST_NOTE),
             "regarding": {
-                "apiVersion": told.about.api_version,
-                "kind": told.about.kind,
-                "namespace": told.about.namespace,
-                "name": told.about.name,
-                "uid": told.uid,
+                "apiVersion": planned.about.api_version,
+                "kind": planned.about.kind,
+                "namespace": planned.about.namespace,
+                "name": planned.about.name,
+                "uid": planned.uid,
             },
         }

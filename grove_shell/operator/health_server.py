@@ -1,4 +1,4 @@
-"""What an operator serves: its health, whether it is ready, and its metrics. None of it depends on leadership."""
+"""The HTTP server of a process: ``/healthz``, ``/readyz`` and ``/metrics``; none depends on leadership (OP-040)."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -9,16 +9,16 @@ from typing import Final
 from aiohttp import web
 
 _TEXT: Final = "text/plain; version=0.0.4"
-_FINISH: Final = 2.5  # aiohttp waits for twice as long; beside rounds and the Lease that is all that a pod has (OP-091)
+_FINISH: Final = 2.5  # seconds; aiohttp waits twice as long (OP-091)
 
 
 class CannotListen(Exception):
-    """A port is taken, or not ours to listen at; the message says which, and what to change."""
+    """A port is taken, or must not be used; the message says which, and what to change."""
 
 
 @asynccontextmanager
 async def listening_at(server: AbstractAsyncContextManager[int], host: str, port: int) -> AsyncIterator[int]:
-    """Enter a server and tell at which port it listens. Raises CannotListen."""
+    """Enter a server and yield the port that it listens on. Raises CannotListen."""
     async with AsyncExitStack() as stack:
         try:
             found = await stack.enter_async_context(server)
@@ -29,7 +29,7 @@ async def listening_at(server: AbstractAsyncContextManager[int], host: str, port
 
 
 class HttpServer:
-    """Serves an application; to be used as an asynchronous context manager."""
+    """Serves an application while entered as an asynchronous context manager."""
 
     def __init__(
         self,
@@ -40,22 +40,22 @@ class HttpServer:
         tls: SSLContext | None = None,
         finish: float = _FINISH,
     ) -> None:
-        """Serve nothing yet.
+        """Listen on no port yet.
 
         Args:
             application: what is served.
-            host, port: to listen at; port 0 for any that is free.
+            host, port: to listen on; port 0 for any free one.
             tls: with a certificate; None for HTTP.
-            finish: how many seconds what was begun may still take at the end.
+            finish: seconds that requests in progress may still take when it is left.
         """
         self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=finish)
         self._listens_at = (host, port, tls)
 
     async def __aenter__(self) -> int:
-        """Listen, and tell at which port.
+        """Listen, and return the port.
 
         Raises:
-            OSError: the port is taken, or the address is not ours; see :func:`listening_at`.
+            OSError: the port is taken, or the address is not of this machine; see :func:`listening_at`.
         """
         host, port, tls = self._listens_at
         await self._runner.setup()
@@ -68,12 +68,12 @@ class HttpServer:
         return found
 
     async def __aexit__(self, *_: object) -> None:
-        """Answer what was begun, and close."""
+        """Finish the requests in progress, and close."""
         await self._runner.cleanup()
 
 
 class HealthServer(HttpServer):
-    """A small HTTP server for those who watch over a process."""
+    """Serves health, readiness and metrics of a process."""
 
     def __init__(
         self,
@@ -84,13 +84,13 @@ class HealthServer(HttpServer):
         metrics: Callable[[], bytes],
         notes: Callable[[], Iterable[str]] = tuple,
     ) -> None:
-        """Serve nothing yet.
+        """Listen on no port yet.
 
         Args:
-            host, port: to listen at; port 0 for any that is free.
-            missing: what the process still waits for before it is of use; empty when it is ready.
-            metrics: the page of metrics.
-            notes: what else to tell who asks whether it is ready.
+            host, port: to listen on; port 0 for any free one.
+            missing: returns what the process waits for before it is ready; empty when it is.
+            metrics: returns the page of metrics.
+            notes: returns further lines of ``/readyz``.
         """
         self._missing = missing
         self._metrics = metrics
@@ -106,7 +106,7 @@ class HealthServer(HttpServer):
         super().__init__(application, host, port)
 
     async def _health(self, _request: web.Request) -> web.Response:
-        """Whether the event loop turns: who answers is alive."""
+        """Answer in another turn of the event loop, which shows that it runs."""
         await asyncio.sleep(0)
         return web.Response(text="ok\n")
 

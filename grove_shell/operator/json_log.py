@@ -1,10 +1,10 @@
-"""What an operator tells people: one line of JSON for each decision that is carried out, held back or refused."""
+"""The log of the operator: a line of JSON for each group of steps that are executed, withheld or refused."""
 
 import sys
 from collections import OrderedDict
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any, Final, TextIO
+from typing import Any, Final, TextIO, TypeAlias
 
 from grove_core.document.document import action_name
 from grove_core.kernel.reasons import Reason
@@ -15,47 +15,47 @@ from grove_shell.json_text import json_text
 from grove_shell.log_lines import log_reason, log_time, write_line
 
 _REMEMBERED: Final = 4096
-Words = dict[str, Any]
+LogFields: TypeAlias = dict[str, Any]
 
 
 class JsonLog(RoundListener):
-    """Writes lines; what stays the same from round to round is written once."""
+    """Writes log lines; a step that stays withheld for the same reason is logged once."""
 
     def __init__(self, out: TextIO | None = None) -> None:
-        """Write to a stream; to standard error where none is given."""
+        """Write to ``out``; to standard error by default."""
         self._out: TextIO | None = out or sys.stderr
         self._held: OrderedDict[tuple[RootKey, str], list[tuple[Reason, ...]]] = OrderedDict()
 
-    def say(self, level: str, message: str, **fields: Any) -> None:  # noqa: ANN401 - whatever there is to say
-        """One line; one that cannot be written is lost, and nothing else with it (OP-090)."""
-        line: Words = {"ts": log_time(datetime.now(UTC)), "level": level, "msg": message}
+    def report(self, level: str, message: str, **fields: Any) -> None:  # noqa: ANN401 - any JSON
+        """Write one line; a line that cannot be written is dropped (OP-090)."""
+        line: LogFields = {"ts": log_time(datetime.now(UTC)), "level": level, "msg": message}
         write_line(self._out, json_text({**line, **fields}))
 
-    def planned(self, look: PlannedRound) -> None:
-        """What is held back is said when it begins, or its reason changes."""
+    def on_planned(self, planned_round: PlannedRound) -> None:
+        """Log what is withheld, when that begins and when its reason changes."""
         held: dict[str, list[tuple[Reason, ...]]] = {}
-        for one in look.plan.withheld:
+        for one in planned_round.plan.withheld:
             held.setdefault(one.target.short, []).append(one.because)
         for target, reasons in held.items():
-            key = (look.root_key, target)
+            key = (planned_round.root_key, target)
             before, self._held[key] = self._held.get(key, []), reasons
             if before != reasons:
                 self._held.move_to_end(key)
             for because in (one for one in reasons if one not in before):
-                told = {**shown_key(look.root_key), "plan": look.name, "target": target}
-                self.say("info", "held back", **told, because=[*map(log_reason, because)])
+                fields = {**shown_key(planned_round.root_key), "plan": planned_round.plan_name, "target": target}
+                self.report("info", "withheld", **fields, because=[*map(log_reason, because)])
         while len(self._held) > _REMEMBERED:
             self._held.popitem(last=False)
 
-    def answered(self, look: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
-        """What was done and what was not, alike together."""
-        self._tell(look.root_key, attempts, plan=look.name)
+    def on_executed(self, planned_round: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
+        """Log the outcome of the steps, equal ones in one line."""
+        self._log(planned_round.root_key, attempts, plan=planned_round.plan_name)
 
-    def released(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> None:
-        """The same of what is left of a set that is gone; it has no plan."""
-        self._tell(root_key, attempts)
+    def on_finalizers_dropped(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> None:
+        """Log the same for the leftovers of a deleted set, which has no plan."""
+        self._log(root_key, attempts)
 
-    def _tell(self, root_key: RootKey, attempts: Iterable[Attempt], **plan: str) -> None:
+    def _log(self, root_key: RootKey, attempts: Iterable[Attempt], **plan: str) -> None:
         alike: dict[tuple[str, str, str, str], list[Attempt]] = {}
         for attempt in attempts:
             step = attempt.step
@@ -67,7 +67,7 @@ class JsonLog(RoundListener):
             level = "debug" if good and isinstance(found[0].step.action, SetStatus) else "info" if good else "warning"
             more = {} if good else {"detail": found[0].detail}
             if level != "debug":
-                self.say(
+                self.report(
                     level,
                     f"{action} {kind}: {outcome}",
                     **shown_key(root_key),
@@ -79,11 +79,11 @@ class JsonLog(RoundListener):
                     **more,
                 )
 
-    def failed(self, root_key: RootKey, words: str) -> None:
-        """A round broke off."""
-        self.say("error", "round broke off", **shown_key(root_key), error=words)
+    def on_failed(self, root_key: RootKey, words: str) -> None:
+        """Log that a round failed."""
+        self.report("error", "round failed", **shown_key(root_key), error=words)
 
-    def gone(self, root_key: RootKey) -> None:
-        """What was held back there is held back no more."""
+    def on_gone(self, root_key: RootKey) -> None:
+        """Forget what was withheld there."""
         for key in [key for key in self._held if key[0] == root_key]:
             del self._held[key]

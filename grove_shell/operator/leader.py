@@ -1,4 +1,4 @@
-"""One leader among several processes: a Lease that is renewed, and an end of the process where it is not."""
+"""Leader election: a Lease that is renewed; a process that cannot renew it must exit."""
 
 import asyncio
 import math
@@ -20,15 +20,15 @@ _COORDINATION: Final = "coordination.k8s.io/v1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseTerms:
-    """How leadership is had and lost; seconds.
+    """The settings of a leader election; times in seconds.
 
     Attributes:
         namespace, name: of the Lease.
         identity: of this process; unique.
-        duration: how long others wait for a leader that says nothing.
-        renew_within: how long the leader tries to renew before it gives up; shorter than ``duration``.
+        duration: how long others wait for a leader that does not renew the Lease.
+        renew_within: how long the leader tries to renew it; shorter than ``duration``.
         retry: between two tries.
-        release_within: how long it tries to give the Lease back at its end; then that runs out by itself.
+        release_within: how long it tries to release the Lease when it stops; then the Lease expires.
     """
 
     namespace: str
@@ -41,31 +41,34 @@ class LeaseTerms:
 
 
 class LeadershipLost(Exception):
-    """The Lease could not be renewed in time, or is another's: this process must not go on (exit 75)."""
+    """The Lease was not renewed in time, or another process holds it; this process must exit with 75."""
 
 
 class Leader:
-    """Stands for election until it is cancelled; others' clocks are never trusted, only that a Lease changed."""
+    """Acquires and renews the Lease until cancelled.
+
+    Times in a Lease are not compared with the clock of this process; only changes of the Lease count.
+    """
 
     def __init__(
         self,
         api: Api,
         terms: LeaseTerms,
-        elected: Callable[[bool], None],
-        told: Callable[[str], None] = lambda _words: None,
+        on_change: Callable[[bool], None],
+        report: Callable[[str], None] = lambda _words: None,
     ) -> None:
-        """Stand for nothing yet.
+        """Request nothing yet.
 
         Args:
-            api: of the server that has the Lease.
+            api: the API server.
             terms: which Lease, and for how long.
-            elected: hears when leadership begins and ends.
-            told: hears why it does not have the Lease, each time that it is for another reason (OP-073).
+            on_change: called with True when this process becomes leader, and with False when it stops to be.
+            report: called with the reason why it does not get the Lease, once for each reason (OP-073).
         """
         self._api = api
         self._terms = terms
-        self._elected = elected
-        self._told = told
+        self._on_change = on_change
+        self._report = report
         self._trouble = ""
         self._ref = Ref(_COORDINATION, "Lease", terms.namespace, terms.name)
         self._seen: tuple[str, float] = ("", 0.0)  # a version of the Lease, and when it was first seen
@@ -74,36 +77,36 @@ class Leader:
 
     @property
     def leads(self) -> bool:
-        """Whether this process is the leader, as far as it knows."""
+        """Whether this process is the leader, by the last response."""
         return self.holder == self._terms.identity
 
     @property
     def may_write(self) -> bool:
-        """Whether nobody else can have become leader yet: asked before every write, for a process may stand still."""
+        """Whether no other process can be leader yet. Read before every write: a process may be paused (OP-031)."""
         return self.leads and time.monotonic() - self._renewed < self._terms.renew_within
 
     async def run(self) -> None:
-        """Become leader, and stay it.
+        """Become leader, and renew the Lease.
 
         Raises:
-            LeadershipLost: it is not leader any more; whoever acts must stop at once.
+            LeadershipLost: this process is not the leader any more; it must write nothing.
         """
         held = await self._renew()
         while not held:
             await asyncio.sleep(self._terms.retry * uniform(1.0, 1.2))  # noqa: S311 - no secret
             held = await self._renew()
-        self._elected(True)  # noqa: FBT003 - it leads
+        self._on_change(True)  # noqa: FBT003 - it is the leader
         try:
             await self._stay()
         finally:
-            self._elected(False)  # noqa: FBT003 - it does not
+            self._on_change(False)  # noqa: FBT003 - it is not
 
     async def _stay(self) -> None:
         terms = self._terms
         while True:
             await asyncio.sleep(terms.retry)
             left = terms.renew_within - (time.monotonic() - self._renewed)
-            if left <= 0:  # no answer for too long, or the process stood still
+            if left <= 0:  # no response for too long, or the process was paused
                 why = f": {self._trouble}" if self._trouble else ""
                 raise LeadershipLost(f"the Lease {terms.namespace}/{terms.name} was not renewed in time{why}")
             with suppress(TimeoutError):
@@ -113,7 +116,7 @@ class Leader:
                 raise LeadershipLost(f"the Lease {terms.namespace}/{terms.name} is held by {self.holder}")
 
     async def _renew(self) -> bool:
-        """One try; it counts from when it was begun."""
+        """Try once; the Lease is valid from the moment at which the try began."""
         begun = time.monotonic()
         held = await self._try()
         if held:
@@ -121,16 +124,13 @@ class Leader:
             self._trouble = ""
         return held
 
-    def _is_in_trouble(self, words: str) -> None:
+    def _fail(self, words: str) -> None:
         if words != self._trouble:
             self._trouble = words
-            self._told(words)
+            self._report(words)
 
     async def release(self) -> None:
-        """Let the next one begin at once; from here on nothing is written any more (OP-031).
-
-        A server that does not take it in time is not waited for (OP-091).
-        """
+        """Release the Lease, so that another process can lead at once; write nothing after that (OP-031, OP-091)."""
         if not self.leads:
             return
         self.holder = ""
@@ -139,55 +139,55 @@ class Leader:
                 await self._give_back()
 
     async def _give_back(self) -> None:
-        answer = await self._ask("GET")
-        if self._is_held_in(answer):
-            raw = answer.json()
+        response = await self._request("GET")
+        if self._is_held_in(response):
+            raw = response.json()
             raw["spec"] |= {"holderIdentity": "", "leaseDurationSeconds": 1}
-            await self._ask("PUT", raw)
+            await self._request("PUT", raw)
 
     async def _try(self) -> bool:
-        """Take or renew the Lease, if it may be taken."""
+        """Acquire or renew the Lease; return whether this process holds it."""
         try:
-            answer = await self._ask("GET")
-            if answer.status == NOT_FOUND:
-                return self._has(await self._ask("POST", self._lease({}, transitions=0)))
-            if not shows_object(answer, self._ref):
-                self._is_in_trouble(answer.words)
+            response = await self._request("GET")
+            if response.status == NOT_FOUND:
+                return self._has(await self._request("POST", self._lease({}, transitions=0)))
+            if not shows_object(response, self._ref):
+                self._fail(response.words)
                 return False
-            raw = answer.json()
+            raw = response.json()
             spec = raw.get("spec") or {}
             holder = str(spec.get("holderIdentity") or "")
             transitions = int(spec.get("leaseTransitions") or 0)
             if holder not in {"", self._terms.identity} and not self._ran_out(raw, spec):
                 self.holder = holder
-                self._is_in_trouble(f"{holder} holds it")
+                self._fail(f"{holder} holds it")
                 return False
             changed = holder != self._terms.identity
-            return self._has(await self._ask("PUT", self._lease(raw, transitions=transitions + changed)))
+            return self._has(await self._request("PUT", self._lease(raw, transitions=transitions + changed)))
         except Unreachable as fault:
-            self._is_in_trouble(str(fault))
+            self._fail(str(fault))
             return False
 
     def _ran_out(self, raw: dict[str, Any], spec: dict[str, Any]) -> bool:
-        """Whether nobody has touched the Lease for as long as it says, by our own clock."""
+        """Return whether the Lease did not change for its duration, by the clock of this process."""
         version, now = str(raw["metadata"].get("resourceVersion")), time.monotonic()
         if self._seen[0] != version:
             self._seen = (version, now)
         return now - self._seen[1] >= float(spec.get("leaseDurationSeconds") or self._terms.duration)
 
-    def _has(self, answer: Response) -> bool:
-        """Whether the server wrote that this process holds it; who else does, if anybody, the next look tells."""
-        is_held = self._is_held_in(answer)
+    def _has(self, response: Response) -> bool:
+        """Return whether a response shows this process as holder."""
+        is_held = self._is_held_in(response)
         if is_held:
             self.holder = self._terms.identity
         else:
-            self._is_in_trouble(answer.words)
+            self._fail(response.words)
         return is_held
 
-    def _is_held_in(self, answer: Response) -> bool:
-        if not shows_object(answer, self._ref):
+    def _is_held_in(self, response: Response) -> bool:
+        if not shows_object(response, self._ref):
             return False
-        held_by = (answer.json().get("spec") or {}).get("holderIdentity")
+        held_by = (response.json().get("spec") or {}).get("holderIdentity")
         return bool(held_by == self._terms.identity)
 
     def _lease(self, before: dict[str, Any], *, transitions: int) -> dict[str, Any]:
@@ -208,6 +208,6 @@ class Leader:
             },
         }
 
-    async def _ask(self, method: str, body: dict[str, Any] | None = None) -> Response:
+    async def _request(self, method: str, body: dict[str, Any] | None = None) -> Response:
         root = f"/apis/{_COORDINATION}/namespaces/{self._terms.namespace}/leases"
         return await self._api.request(method, root if method == "POST" else f"{root}/{self._terms.name}", body=body)

@@ -1,20 +1,20 @@
-"""What the metrics of every process have in common: a registry of its own, and the requests to the API server."""
+"""The base of every process's metrics: a registry, and the requests to the API server."""
 
 from collections.abc import Sequence
 from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
 
-REQUESTS: Final = ("rest_client_requests_total", "Requests by answer.", "code", "method")
+REQUESTS: Final = ("rest_client_requests_total", "Requests by status of the response.", "code", "method")
 
 
 class ProcessMetrics:
-    """The metrics of one process, on the page in the order in which it makes them."""
+    """The metrics of one process."""
 
     _requests: Counter
 
     def __init__(self) -> None:
-        """None yet."""
+        """Start without a metric."""
         disable_created_metrics()  # type: ignore[no-untyped-call]  # the library has no types for it
         self.registry = CollectorRegistry()
 
@@ -28,9 +28,9 @@ class ProcessMetrics:
         return Histogram(name, words, [label], buckets=buckets, registry=self.registry)
 
     def requested(self, method: str, status: int) -> None:
-        """A request to the API server was answered; 0 for no answer."""
+        """Count a request to the API server; ``status`` is that of the response, 0 without one."""
         self._requests.labels(str(status) if status else "<error>", method).inc()
 
     def page(self) -> bytes:
-        """The metrics as Prometheus reads them."""
+        """Return the metrics in the text format of Prometheus."""
         return generate_latest(self.registry)

@@ -1,4 +1,4 @@
-"""What an operator tells machines: metrics under the names that dashboards know from controllers, and a few more."""
+"""The metrics of the operator, under the names of controller-runtime where it has one (OP-041)."""
 
 from collections import Counter as Count
 from collections.abc import Callable, Iterable, Iterator
@@ -22,10 +22,10 @@ _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2
 
 
 class OperatorMetrics(ProcessMetrics, RoundListener):
-    """The metrics of one operator process; hears of rounds and of requests."""
+    """The metrics of one operator process."""
 
     def __init__(self) -> None:
-        """All at zero."""
+        """Start with all at zero."""
         super().__init__()
         self._rounds = self._count("controller_runtime_reconcile_total", "Rounds by result.", "controller", "result")
         self._errors = self._count("controller_runtime_reconcile_errors_total", "Rounds that broke off.", "controller")
@@ -34,11 +34,15 @@ class OperatorMetrics(ProcessMetrics, RoundListener):
         self._requests = self._count(*REQUESTS)
         self._depth = self._gauge("workqueue_depth", "Sets and topologies that wait for a look.", "name")
         self._leads = self._gauge("leader_election_master_status", "Whether this process leads.", "name")
-        self.elected(False)  # noqa: FBT003 - nobody has been yet
+        self.set_leading(False)
         self._writes = self._count("grove_writes_total", "Steps by what became of them.", "kind", "action", "outcome")
-        self._ended = self._count("grove_gang_terminations_total", "Gangs ended, by level and cause.", "level", "rule")
-        self._causes: dict[tuple[RootKey, Ref], frozenset[str]] = {}  # of the end of a gang that was counted last
-        self._scores = self._count(
+        self._terminations = self._count(
+            "grove_gang_terminations_total", "Gangs ended, by level and cause.", "level", "rule"
+        )
+        self._causes: dict[
+            tuple[RootKey, Ref], frozenset[str]
+        ] = {}  # gang -> uids of the causes of its last counted termination
+        self._predictions = self._count(
             "grove_predictions_total", "PodCliques whose end was predicted, and what came of it (--observe).", "outcome"
         )
         self._breached = self._gauge("grove_breached", "What is breached now.", "namespace", "set", "kind")
@@ -49,23 +53,23 @@ class OperatorMetrics(ProcessMetrics, RoundListener):
             "set",
         )
 
-    def scored(self, score: PredictionOutcome) -> None:
-        """Something became of a prediction, or came without one."""
-        self._scores.labels(score.value).inc()
+    def count_prediction(self, outcome: PredictionOutcome) -> None:
+        """Count an outcome of a prediction."""
+        self._predictions.labels(outcome.value).inc()
 
-    def watch_queue(self, depth: Callable[[], int]) -> None:
-        """Where to ask how many sets and topologies wait."""
+    def observe_queue(self, depth: Callable[[], int]) -> None:
+        """Read the length of the work queue from a function."""
         self._depth.labels(_SETS).set_function(depth)
 
-    def elected(self, leads: bool) -> None:  # noqa: FBT001 - the word is the argument
-        """Leadership began or ended."""
+    def set_leading(self, leads: bool) -> None:  # noqa: FBT001 - its name says what it is
+        """Set whether this process is the leader."""
         self._leads.labels("grove-operator").set(leads)
 
-    def planned(self, look: PlannedRound) -> None:
-        """A plan was made."""
-        root_key, plan = look.root_key, look.plan
+    def on_planned(self, planned_round: PlannedRound) -> None:
+        """Count a round, and set the gauges of its set."""
+        root_key, plan = planned_round.root_key, planned_round.plan
         self._rounds.labels(_controller(root_key), "success").inc()
-        self._thinking.labels(_controller(root_key)).observe(look.seconds)
+        self._thinking.labels(_controller(root_key)).observe(planned_round.planning_seconds)
         if is_topology_key(root_key):
             return
         breached = Count(
@@ -77,28 +81,30 @@ class OperatorMetrics(ProcessMetrics, RoundListener):
             self._breached.labels(*root_key, kind).set(breached[kind])
         self._waiting.labels(*root_key).set(min(_deadlines(plan), default=0))
 
-    def answered(self, look: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
-        """Steps were tried."""
+    def on_executed(self, planned_round: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
+        """Count the steps of a round by outcome, and the terminations."""
         self._count_writes(attempts)
         for attempt in attempts:
             if attempt.outcome is Outcome.DONE and attempt.step.stage is Stage.CAUSE:
-                self._count_end(look.root_key, attempt.step)
+                self._count_termination(planned_round.root_key, attempt.step)
 
-    def released(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> None:
-        """A round without a plan: nothing but what is left of a set was let go of."""
+    def on_finalizers_dropped(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> None:
+        """Count a round that dropped the finalizers of a deleted set."""
         self._rounds.labels(_controller(root_key), "success").inc()
         self._count_writes(attempts)
 
-    def _count_end(self, root_key: RootKey, step: Step) -> None:
-        """A gang ends once, in however many rounds its causes go: those that are left were among them before."""
+    def _count_termination(self, root_key: RootKey, step: Step) -> None:
+        """Count a termination once, also where its causes are deleted in several rounds."""
         if not isinstance(step.action, Delete):
             return
         causes = frozenset(guard.uid for _, guard in step.action.rests_on)
-        delays = step.because[1::2]  # behind the reason that a clique goes with its gang stands the delay that ended
+        delays = step.because[
+            1::2
+        ]  # reasons come in pairs: the PodClique is of a terminated gang; its delay has expired
         for one, delay in zip(step.action.terminates, delays, strict=True):
             gang = (root_key, one.replica)
             if not causes & self._causes.get(gang, frozenset()):
-                self._ended.labels(one.replica.kind, delay.rule.code).inc()
+                self._terminations.labels(one.replica.kind, delay.rule.code).inc()
                 self._causes[gang] = causes
 
     def _count_writes(self, attempts: Iterable[Attempt]) -> None:
@@ -106,14 +112,14 @@ class OperatorMetrics(ProcessMetrics, RoundListener):
             action = type(attempt.step.action).__name__
             self._writes.labels(attempt.step.target.kind, action, attempt.outcome.value).inc()
 
-    def failed(self, root_key: RootKey, words: str) -> None:
-        """A round broke off; why is for the log."""
+    def on_failed(self, root_key: RootKey, words: str) -> None:
+        """Count a round that failed."""
         del words
         self._rounds.labels(_controller(root_key), "error").inc()
         self._errors.labels(_controller(root_key)).inc()
 
-    def gone(self, root_key: RootKey) -> None:
-        """A set that is gone has no gauges any more; of one that is not known there are none (OP-092)."""
+    def on_gone(self, root_key: RootKey) -> None:
+        """Remove the gauges of a deleted set; those of an unknown one are removed already (OP-092)."""
         if is_topology_key(root_key):
             return
         for gang in [gang for gang in self._causes if gang[0] == root_key]:
@@ -124,12 +130,12 @@ class OperatorMetrics(ProcessMetrics, RoundListener):
 
 
 def _deadlines(plan: Plan) -> Iterator[float]:
-    """When gangs are due; a plan may have other reasons to look again."""
+    """Yield the times at which gangs are due, in seconds since 1970."""
     for finding in plan.findings:
         if finding.question == TERMINATION and finding.verdict == WAITS and finding.deadline is not None:
             yield finding.deadline.timestamp()
 
 
 def _controller(root_key: RootKey) -> str:
-    """Who keeps what lives there."""
+    """Return the value of the label ``controller`` for a root."""
     return _TOPOLOGIES if is_topology_key(root_key) else _SETS

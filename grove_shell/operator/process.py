@@ -1,4 +1,4 @@
-"""One operator process: it starts, leads or waits, acts, and stops without leaving anything half done."""
+"""One operator process: caches, leader election, reconcile loop, and an orderly shutdown."""
 
 import asyncio
 import gc
@@ -40,21 +40,25 @@ from grove_shell.replay.recorder import Recorder
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.until_stopped import until_stopped
 
-_LONGEST_FAREWELL: Final = 20.0
+_SHUTDOWN_TIMEOUT: Final = 20.0
 
 
 @dataclass(kw_only=True)
 class OperatorProcess:
-    """What one operator process is told.
+    """The options of one operator process.
 
     Attributes:
-        served: what the server offers.
-        namespace: to look after; empty for all.
-        own_namespace: where its Lease is, unless the settings name another namespace.
-        watching: plan and tell, and never write (``--observe``).
-        own_image: that it runs from; pods wait for a start with it, unless the settings name another (WL-072).
-        out, decisions: where lines are written, and what it sees and decides.
-        stop: ends the process when it is set, as a signal does.
+        connection: to the API server.
+        settings: the configuration file.
+        served: the optional kinds that the server serves.
+        namespace: that is watched; empty for all.
+        own_namespace: of its Lease, unless the settings name another one.
+        observe_only: plan and log, and never write (``--observe``).
+        own_image: the image of this process, which also runs in init containers, unless the settings name another
+            (WL-072).
+        out: gets the log lines.
+        decisions: the decision log; None for none.
+        stop: stops the process when it is set, as a signal does.
     """
 
     connection: Connection
@@ -62,172 +66,174 @@ class OperatorProcess:
     served: ServedApis = NOT_DISCOVERED
     namespace: str = ""
     own_namespace: str = "default"
-    watching: bool = False
+    observe_only: bool = False
     own_image: str = IMAGE
     out: TextIO | None = None
     decisions: DecisionLog | None = None
     stop: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self) -> int:
-        """Run until a signal, or until leadership is lost; returns the exit code."""
-        telemetry, client = OperatorMetrics(), self.settings.client
-        bucket = RateLimiter(client.qps, client.burst) if client.qps else None
+        """Run until a signal, or until leadership is lost; return the exit code."""
+        metrics, client = OperatorMetrics(), self.settings.client
+        limiter = RateLimiter(client.qps, client.burst) if client.qps else None
         opened = partial(
             Api,
             self.connection,
             timeout=client.timeout,
-            observer=telemetry.requested,
-            agent=f"grove-operator/{VERSION}",
+            on_response=metrics.requested,
+            user_agent=f"grove-operator/{VERSION}",
         )
-        # A Lease must never wait in line behind a thousand pods, so it has a session of its own.
-        async with opened(in_flight=client.in_flight, bucket=bucket) as api, opened() as lease_api:
-            return await _Running(self, api, lease_api, telemetry).run()
+        # A Lease must not wait behind a thousand pods, so it has a session of its own.
+        async with opened(in_flight=client.in_flight, rate_limiter=limiter) as api, opened() as lease_api:
+            return await _Running(self, api, lease_api, metrics).run()
 
 
 class _Running:
-    """The parts of a process that runs."""
+    """The parts of a running process."""
 
-    def __init__(self, told: OperatorProcess, api: Api, lease_api: Api, telemetry: OperatorMetrics) -> None:
+    def __init__(self, options: OperatorProcess, api: Api, lease_api: Api, metrics: OperatorMetrics) -> None:
         identity = f"{socket.gethostname()}_{os.getpid()}_{uuid4().hex[:8]}"
-        self._told = told
+        self._options = options
         self._api = api
-        self._journal = JsonLog(told.out)
-        self._telemetry = telemetry
+        self._log = JsonLog(options.out)
+        self._metrics = metrics
         self._leader = self._candidate(lease_api, identity)
         cache = ClusterCache()
         self._events = EventRecorder(api, identity, cache.lost)
-        image = told.settings.startup.image or told.own_image
-        cache.configuration = replace(told.settings.decisive, init_image=image)
-        cache.served = told.served
-        cache.topologies.kept = not told.namespace  # who uses them shows in all namespaces only (TP-045)
+        image = options.settings.startup.image or options.own_image
+        cache.configuration = replace(options.settings.decisive, init_image=image)
+        cache.served = options.served
+        cache.topologies.kept = (
+            not options.namespace
+        )  # only an operator of all namespaces sees every set that uses one (TP-045)
         api.allowed = self._may_write
-        self._acting = acting = ClusterWriter(api, cache, StepExecutor(api, cache))
-        self._standing = TopologyNotes(cache.holds)
+        self._writer = writer = ClusterWriter(api, cache, StepExecutor(api, cache))
+        self._topology_notes = TopologyNotes(cache.holds)
         self._unread = cache.unread
-        rules = rule_set(told.settings.rules)
-        self._shadow = Observer(self._journal.say, partial(reconcile, rules=rules), telemetry.scored)
-        witness: RoundListener = self._shadow if told.watching else self._events
+        rules = rule_set(options.settings.rules)
+        self._observer = Observer(self._log.report, partial(reconcile, rules=rules), metrics.count_prediction)
+        reporter: RoundListener = self._observer if options.observe_only else self._events
         recorders: tuple[RoundListener, ...] = ()
-        if told.decisions is not None:
-            recorders = (Recorder(told.decisions, rules.name, told.namespace, self._journal.say),)
-        self._rounds = ReconcileLoop(
+        if options.decisions is not None:
+            recorders = (Recorder(options.decisions, rules.name, options.namespace, self._log.report),)
+        self._loop = ReconcileLoop(
             cache=cache,
-            acting=None if told.watching else acting,
+            writer=None if options.observe_only else writer,
             decide=partial(reconcile_root, rules=rules),
-            followers=(self._journal, telemetry, self._standing, witness, *recorders),
-            workers=told.settings.workers,
-            announced=self._events.flush,
+            listeners=(self._log, metrics, self._topology_notes, reporter, *recorders),
+            workers=options.settings.workers,
+            flush_events=self._events.flush,
         )
-        cache.changed = self._rounds.wake
-        telemetry.watch_queue(lambda: self._rounds.depth)
+        cache.changed = self._loop.enqueue
+        metrics.observe_queue(lambda: self._loop.queue_depth)
         self._synced = asyncio.Event()
         self._reflectors = [
-            Reflector(api, kind, cache, namespace=told.namespace, told=self._trouble, newest=cache.newest)
+            Reflector(api, kind, cache, namespace=options.namespace, report=self._report_watch, newest=cache.newest)
             for kind in watched_kinds(
                 kinds_as_served(cache.configuration, cache.served),
-                everywhere=not told.namespace,
+                everywhere=not options.namespace,
                 by_topology=cache.configuration.topology.enabled,
             ).values()
         ]
 
     def _candidate(self, api: Api, identity: str) -> Leader | None:
-        """For the election; None where nobody is elected."""
-        terms = self._told.settings.leader_election
-        if self._told.watching or not terms.enabled:
+        """Return the leader election; None where there is none."""
+        terms = self._options.settings.leader_election
+        if self._options.observe_only or not terms.enabled:
             return None
         lease = LeaseTerms(
-            namespace=terms.namespace or self._told.own_namespace,
+            namespace=terms.namespace or self._options.own_namespace,
             name=terms.name,
             identity=identity,
             duration=terms.lease_duration,
             renew_within=terms.renew_deadline,
             retry=terms.retry_period,
         )
-        said = {"lease": f"{lease.namespace}/{lease.name}"}
+        fields = {"lease": f"{lease.namespace}/{lease.name}"}
         return Leader(
-            api, lease, self._elected, lambda why: self._journal.say("info", "does not lead", why=why, **said)
+            api, lease, self._on_leading, lambda why: self._log.report("info", "does not lead", why=why, **fields)
         )
 
     async def run(self) -> int:
-        """Until somebody asks for the end, or leadership is lost."""
+        """Run until it is stopped, or leadership is lost; return the exit code."""
         code = DONE
-        served = self._told.settings.serving
+        served = self._options.settings.serving
         serving = HealthServer(
             host=served.host,
             port=served.port,
             missing=self._missing,
-            metrics=self._telemetry.page,
-            notes=lambda: (*self._standing.notes, *self._unread()),
+            metrics=self._metrics.page,
+            notes=lambda: (*self._topology_notes.notes, *self._unread()),
         )
         async with listening_at(serving, served.host, served.port) as port:
-            self._journal.say(
+            self._log.report(
                 "info",
                 "operator starts",
                 version=VERSION,
-                server=self._told.connection.server,
+                server=self._options.connection.server,
                 port=port,
-                namespace=self._told.namespace or "all",
-                mode="observe" if self._told.watching else "act",
+                namespace=self._options.namespace or "all",
+                mode="observe" if self._options.observe_only else "act",
             )
             try:
-                await until_stopped(self._told.stop, self._work(), self._farewell)
+                await until_stopped(self._options.stop, self._work(), self._shut_down)
             except* LeadershipLost as lost:
-                self._journal.say("error", "leadership lost", error="; ".join(map(str, lost.exceptions)))
+                self._log.report("error", "leadership lost", error="; ".join(map(str, lost.exceptions)))
                 code = LOST
         if code == DONE and self._leader is not None:
             await self._leader.release()
-        if self._told.watching:
-            self._shadow.report()
-        self._journal.say("info", "operator stops", code=code)
+        if self._options.observe_only:
+            self._observer.report_totals()
+        self._log.report("info", "operator stops", code=code)
         return code
 
     def _work(self) -> Iterator[Coroutine[Any, Any, None]]:
         for reflector in self._reflectors:
             yield reflector.run()
         yield self._events.run()
-        yield log_taken_names(self._api, self._journal.say)
+        yield log_taken_names(self._api, self._log.report)
         yield self._start()
-        if not self._told.watching:
-            yield self._acting.look_around(self._looks_around, self._fault_of_ours)
+        if not self._options.observe_only:
+            yield self._writer.repair_labels(self._may_repair, self._report_internal_error)
         if self._leader is not None:
             yield self._leader.run()
 
-    async def _farewell(self) -> None:
+    async def _shut_down(self) -> None:
         with suppress(TimeoutError):
-            async with asyncio.timeout(_LONGEST_FAREWELL):
-                await self._rounds.close()
+            async with asyncio.timeout(_SHUTDOWN_TIMEOUT):
+                await self._loop.close()
                 await self._events.flush()
 
     async def _start(self) -> None:
-        """Act only on what is known whole; what is old by then is not searched for garbage again and again."""
+        """Start the loop once every kind was listed (OP-034); Python's collector skips the objects of these lists."""
         for reflector in self._reflectors:
             await reflector.synced.wait()
         gc.collect()
         gc.freeze()
         self._synced.set()
-        self._journal.say("info", "caches are filled")
+        self._log.report("info", "caches are filled")
         if self._leader is None or self._leader.leads:
-            self._rounds.begin()
+            self._loop.start()
 
     def _missing(self) -> list[str]:
         return [f"the first list of {one.kind.kind}" for one in self._reflectors if not one.synced.is_set()]
 
-    def _looks_around(self) -> bool:
+    def _may_repair(self) -> bool:
         return self._synced.is_set() and self._may_write()
 
     def _may_write(self) -> bool:
-        return not self._told.watching and (self._leader is None or self._leader.may_write)
+        return not self._options.observe_only and (self._leader is None or self._leader.may_write)
 
-    def _elected(self, leads: bool) -> None:  # noqa: FBT001 - the word is the argument
-        self._telemetry.elected(leads)
-        self._journal.say("info", "leads" if leads else "leads no more")
+    def _on_leading(self, leads: bool) -> None:  # noqa: FBT001 - its name says what it is
+        self._metrics.set_leading(leads)
+        self._log.report("info", "leads" if leads else "leads no more")
         if not leads:
-            self._rounds.cease()
+            self._loop.pause()
         elif self._synced.is_set():
-            self._rounds.begin()
+            self._loop.start()
 
-    def _fault_of_ours(self, words: str) -> None:
-        self._journal.say("error", "fault of ours", error=words)
+    def _report_internal_error(self, words: str) -> None:
+        self._log.report("error", "internal error", error=words)
 
-    def _trouble(self, kind: str, words: str) -> None:
-        self._journal.say("warning", "cannot follow", kind=kind, error=words)
+    def _report_watch(self, kind: str, words: str) -> None:
+        self._log.report("warning", "cannot follow", kind=kind, error=words)

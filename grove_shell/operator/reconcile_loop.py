@@ -1,4 +1,4 @@
-"""Rounds: observe, reconcile, act, again; each root by itself, woken by changes and by the clock, never by a poll."""
+"""The reconcile loop: read the cache, plan, write, and repeat for each root on changes and timers, never by polling."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from uuid import uuid4
 
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Step
+from grove_core.kernel.steps import Attempt, Create, Delete, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import drop_finalizers
@@ -29,28 +29,28 @@ from grove_shell.operator.step_recheck import StepRecheck, terminated_by, unconf
 from grove_shell.operator.write_throttle import DueWrites, WriteThrottle
 
 
-class Executing(Protocol):
-    """How steps are tried, and how the last look before an end is taken."""
+class Writer(Protocol):
+    """Writes to the cluster of the loop."""
 
-    def trial(self, unless: Callable[[Step], str | None] = ...) -> Execute:
-        """What tries the steps of one round, unless somebody says why one is not to be done any more."""
+    def executor(self, withdrawn_because: Callable[[Step], str | None] = ...) -> Execute:
+        """Return what executes the steps of a round; ``withdrawn_because`` returns why a step is not sent any more."""
         ...
 
-    async def refresh(self, root_key: RootKey) -> None:
-        """Ask the server itself for everything of a set, caches apart. Raises Unreachable."""
+    async def relist_set(self, root_key: RootKey) -> None:
+        """Read everything of a set from the server into the cache. Raises Unreachable or NotListed."""
         ...
 
 
-class _Judgement(NamedTuple):
-    """What was seen, the plan of that, and what of earlier rounds stood for it (OP-103)."""
+class _Planned(NamedTuple):
+    """A plan, what it was made of, and the earlier attempts that it got (OP-103)."""
 
-    seen: Observation
+    observation: Observation
     plan: Plan
-    stands: tuple[Attempt, ...]
+    attempts: tuple[Attempt, ...]
 
 
-async def _at_once() -> None:
-    """Nobody has to be told first."""
+async def _no_events() -> None:
+    return
 
 
 @dataclass(kw_only=True)
@@ -58,214 +58,222 @@ class ReconcileLoop:
     """The work queue of an operator: every root at most once, its rounds one after the other.
 
     Attributes:
-        shelves: what is known of the cluster.
-        acting: how to write; None to plan and never write.
+        cache: of the cluster.
+        writer: writes to the cluster; None to plan and never write.
+        decide: makes a plan.
+        listeners: get every round.
         workers: how many roots may be in a round at once.
-        announced: waits until what was told of a plan is written; called before a gang is ended (OP-042).
+        flush_events: waits until the Events about a plan are written; called before a gang is terminated (OP-042).
     """
 
     cache: ClusterCache
-    acting: Executing | None
+    writer: Writer | None
     decide: Callable[[Observation], Plan]
-    followers: tuple[RoundListener, ...] = ()
+    listeners: tuple[RoundListener, ...] = ()
     workers: int = 16
-    announced: Callable[[], Awaitable[None]] = _at_once
+    flush_events: Callable[[], Awaitable[None]] = _no_events
 
     def __post_init__(self) -> None:
-        self._turns: dict[RootKey, Requeue] = {}
+        self._queue: dict[RootKey, Requeue] = {}
         self._slots = asyncio.Semaphore(self.workers)
-        self._acts = False
+        self._is_active = False
         self._closing = asyncio.Event()
 
     @property
-    def depth(self) -> int:
-        """How many roots wait for a look."""
-        return sum(turn.dirty for turn in self._turns.values())
+    def queue_depth(self) -> int:
+        """How many roots wait for a round."""
+        return sum(requeue.is_dirty for requeue in self._queue.values())
 
-    def wake(self, root_key: RootKey) -> None:
-        """A root is to be looked at; however often that is said, it is one look, and none where nothing is done."""
-        if not self._acts or self._closing.is_set():
+    def enqueue(self, root_key: RootKey) -> None:
+        """Ask for a round of a root. Several calls make one round; before ``start`` and after ``close`` none."""
+        if not self._is_active or self._closing.is_set():
             return
-        turn = self._turns.setdefault(root_key, Requeue(partial(self.wake, root_key)))
-        turn.dirty = True
-        if turn.task is None:
-            turn.task = asyncio.get_running_loop().create_task(self._work(root_key, turn))
+        requeue = self._queue.setdefault(root_key, Requeue(partial(self.enqueue, root_key)))
+        requeue.is_dirty = True
+        if requeue.task is None:
+            requeue.task = asyncio.get_running_loop().create_task(self._work(root_key, requeue))
 
-    def begin(self) -> None:
-        """This process may act from now on: everything is looked at (OP-037)."""
-        self._acts = True
+    def start(self) -> None:
+        """Begin rounds, with one of every root in the cache (OP-077)."""
+        self._is_active = True
         for root_key in self.cache.root_keys():
-            self.wake(root_key)
+            self.enqueue(root_key)
 
-    def cease(self) -> None:
-        """It may not act any more: nothing new begins."""
-        self._acts = False
+    def pause(self) -> None:
+        """Begin no round until ``start`` is called again."""
+        self._is_active = False
 
     async def close(self) -> None:
-        """Begin no further round, and let those that run come to their end."""
+        """Begin no further round, and wait until those that run have ended."""
         self._closing.set()
-        for turn in self._turns.values():
-            turn.stop()
-        tasks = [turn.task for turn in self._turns.values() if turn.task is not None]
+        for requeue in self._queue.values():
+            requeue.stop()
+        tasks = [requeue.task for requeue in self._queue.values() if requeue.task is not None]
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _work(self, root_key: RootKey, turn: Requeue) -> None:
+    async def _work(self, root_key: RootKey, requeue: Requeue) -> None:
         try:
-            while turn.dirty:
-                await self._rested(turn)
+            while requeue.is_dirty:
+                await self._rested(requeue)
                 async with self._slots:
-                    if not self._acts or self._closing.is_set():
+                    if not self._is_active or self._closing.is_set():
                         return
-                    turn.dirty = False
-                    await self._guarded(root_key, turn)
+                    requeue.is_dirty = False
+                    await self._guarded_round(root_key, requeue)
         finally:
-            turn.task = None
-            if not self.cache.holds(root_key) and not turn.dirty:
-                self._forget(root_key, turn)
+            requeue.task = None
+            if not self.cache.holds(root_key) and not requeue.is_dirty:
+                self._forget(root_key, requeue)
 
-    async def _rested(self, turn: Requeue) -> None:
-        """As long as it rests, but not beyond the end."""
+    async def _rested(self, requeue: Requeue) -> None:
+        """Wait until the root may have a round, or the loop is closed."""
         with suppress(TimeoutError):
-            async with asyncio.timeout_at(turn.rest_until):
+            async with asyncio.timeout_at(requeue.not_before):
                 await self._closing.wait()
 
-    def _forget(self, root_key: RootKey, turn: Requeue) -> None:
-        """Nothing is left of a set that is gone (O10)."""
-        turn.stop()
-        self._turns.pop(root_key, None)
-        for follower in self.followers:
-            follower.gone(root_key)
+    def _forget(self, root_key: RootKey, requeue: Requeue) -> None:
+        """Keep nothing of a root that is gone (OP-092)."""
+        requeue.stop()
+        self._queue.pop(root_key, None)
+        for listener in self.listeners:
+            listener.on_gone(root_key)
 
-    async def _guarded(self, root_key: RootKey, turn: Requeue) -> None:
-        """One round; whatever goes wrong with one set delays no other (O11)."""
+    async def _guarded_round(self, root_key: RootKey, requeue: Requeue) -> None:
+        """Run one round; an error of one root delays no other (OP-022)."""
         try:
-            await self._round(root_key, turn)
+            await self._round(root_key, requeue)
         except (Unreachable, NotListed) as fault:
-            self._broke_off(root_key, turn, str(fault))
+            self._round_failed(root_key, requeue, str(fault))
         except BrokenInvariant as fault:
-            self._broke_off(root_key, turn, f"broken invariant: {fault}")
-        except Exception as fault:  # noqa: BLE001 - a set that met a fault of ours is looked at again all the same (OP-027)
-            self._broke_off(root_key, turn, f"fault of ours: {internal_errors.described(fault)}")
+            self._round_failed(root_key, requeue, f"broken invariant: {fault}")
+        except Exception as fault:  # noqa: BLE001 - the root gets its next round after an internal error too (OP-027)
+            self._round_failed(root_key, requeue, f"internal error: {internal_errors.described(fault)}")
 
-    def _broke_off(self, root_key: RootKey, turn: Requeue, words: str) -> None:
-        turn.leave_alone()
-        turn.retry(stood=bool(turn.refused))
-        for follower in self.followers:
-            follower.failed(root_key, words)
+    def _round_failed(self, root_key: RootKey, requeue: Requeue, words: str) -> None:
+        requeue.fail()
+        for listener in self.listeners:
+            listener.on_failed(root_key, words)
 
-    async def _round(self, root_key: RootKey, turn: Requeue) -> None:
+    async def _round(self, root_key: RootKey, requeue: Requeue) -> None:
         loop = asyncio.get_running_loop()
-        began, asked = loop.time(), 0.0
-        again, turn.again = turn.again, False
-        found = self._judge(root_key, turn.stands(again=again))
-        if found is None:
-            await self._release(root_key, turn, again=again)
+        began, relisting = loop.time(), 0.0
+        immediate, requeue.is_immediate = requeue.is_immediate, False
+        planned = self._plan_root(root_key, requeue.attempts(immediate=immediate))
+        if planned is None:
+            await self._drop_finalizers(root_key, requeue, immediate=immediate)
             return
-        if self.acting is not None and terminated_by(found.plan.steps):
-            asking = loop.time()
-            turn.rest(asking - began)
-            found = await self._ask(root_key, turn, self.acting, found.stands)
-            asked = loop.time() - asking
-            if found is None:
+        if self.writer is not None and terminated_by(planned.plan.steps):
+            relist_began = loop.time()
+            requeue.rest(relist_began - began)
+            planned = await self._plan_after_relist(root_key, requeue, self.writer, planned.attempts)
+            relisting = loop.time() - relist_began
+            if planned is None:
                 return
-        seen, plan, stands = found
-        if isinstance(seen, Snapshot):
-            turn.forget_unwanted(plan, seen)
-        seconds = loop.time() - began - asked  # only thinking is in the way of others
-        turn.rest(seconds)
-        look = PlannedRound(root_key=root_key, name=uuid4().hex[:12], seen=seen, plan=plan, seconds=seconds)
-        for follower in self.followers:
-            follower.planned(look)
-        turn.look_at(plan.wake_at)
-        turn.look_for_refused(again=again)
-        if self.acting is None or not plan.steps:
-            turn.went_well()
+        observation, plan, attempts = planned
+        if isinstance(observation, Snapshot):
+            requeue.drop_unwanted(plan, observation)
+        seconds = loop.time() - began - relisting  # other roots wait for planning, and for nothing else
+        requeue.rest(seconds)
+        planned_round = PlannedRound(
+            root_key=root_key, plan_name=uuid4().hex[:12], observation=observation, plan=plan, planning_seconds=seconds
+        )
+        for listener in self.listeners:
+            listener.on_planned(planned_round)
+        requeue.schedule_at(plan.wake_at)
+        requeue.schedule_withheld(immediate=immediate)
+        if self.writer is None or not plan.steps:
+            requeue.reset_backoff()
             return
-        await self._carry_out(look, turn, self.acting.trial(self._last_look(look, stands).against), again=again)
+        recheck = self._recheck(planned_round, attempts)
+        execute = self.writer.executor(recheck.withdrawn_because)
+        await self._execute(planned_round, requeue, execute, immediate=immediate)
 
-    def _last_look(self, look: PlannedRound, stands: tuple[Attempt, ...]) -> StepRecheck:
+    def _recheck(self, planned_round: PlannedRound, attempts: tuple[Attempt, ...]) -> StepRecheck:
         return StepRecheck(
-            look.seen,
-            look.plan.steps,
-            look=partial(self._sight, look.root_key, stands),
-            plan=self._plan,
-            pods=partial(self.cache.pods_of, look.root_key),
+            planned_round.observation,
+            planned_round.plan.steps,
+            observe=partial(self._observe, planned_round.root_key, attempts),
+            plan=self._checked_plan,
+            pods=partial(self.cache.pods_of, planned_round.root_key),
         )
 
-    async def _carry_out(self, look: PlannedRound, turn: Requeue, trial: Execute, *, again: bool) -> None:
-        if terminated_by(look.plan.steps):
-            await self.announced()
-        due = _due(turn.pace, look.plan, look.seen)
+    async def _execute(
+        self, planned_round: PlannedRound, requeue: Requeue, execute: Execute, *, immediate: bool
+    ) -> None:
+        if terminated_by(planned_round.plan.steps):
+            await self.flush_events()
+        due = _due(requeue.throttle, planned_round.plan, planned_round.observation)
         if due.wait:
-            turn.look_in(due.wait)
-        attempts = await execute_concurrently(trial, due.steps)
+            requeue.schedule_in(due.wait)
+        attempts = await execute_concurrently(execute, due.steps)
         if any(isinstance(step.action, Create) for step in due.steps):
-            turn.rest()  # what was made calls for what it needs
-        for follower in self.followers:
-            follower.answered(look, attempts)
-        turn.remember(attempts, again=again, moved=self._has_moved)
+            requeue.rest()  # a new object causes events, and one round is enough for all of them
+        for listener in self.listeners:
+            listener.on_executed(planned_round, attempts)
+        requeue.record(attempts, immediate=immediate, has_moved=self._has_moved)
 
     def _has_moved(self, step: Step) -> bool:
-        """Whether something that a deletion rests on is not known as it was judged (PL-015)."""
+        """Return whether an object that a deletion depends on is not cached as it was judged (PL-015)."""
         rests_on = step.action.rests_on if isinstance(step.action, Delete) else ()
         found = ((self.cache.find(ref), guard) for ref, guard in rests_on)
         return any(one is None or one.guard != guard for one, guard in found)
 
-    def _judge(self, root_key: RootKey, stands: tuple[Attempt, ...]) -> _Judgement | None:
-        seen = self._sight(root_key, stands)
-        return None if seen is None else _Judgement(seen, self._plan(seen), stands)
+    def _plan_root(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> _Planned | None:
+        observation = self._observe(root_key, attempts)
+        return None if observation is None else _Planned(observation, self._checked_plan(observation), attempts)
 
-    async def _ask(
-        self, root_key: RootKey, turn: Requeue, acting: Executing, stands: tuple[Attempt, ...]
-    ) -> _Judgement | None:
-        """The judgement once the server was asked; where it does not answer, ends wait, and nothing else (OP-104)."""
+    async def _plan_after_relist(
+        self, root_key: RootKey, requeue: Requeue, writer: Writer, attempts: tuple[Attempt, ...]
+    ) -> _Planned | None:
+        """Plan on what the server shows; where it does not answer, defer terminations and nothing else (OP-104)."""
         fault: Exception | None = None
         try:
-            await acting.refresh(root_key)
+            await writer.relist_set(root_key)
         except (Unreachable, NotListed) as silence:
             fault = silence
-        found = self._judge(root_key, stands)
-        if fault is None or found is None or not terminated_by(found.plan.steps):
-            return found
-        ends = unconfirmed(found.plan.steps, str(fault))
-        turn.put_off(ends)
-        stands += ends
-        seen = replace(found.seen, attempts=stands)
-        return _Judgement(seen, self._plan(seen), stands)
+        planned = self._plan_root(root_key, attempts)
+        if fault is None or planned is None or not terminated_by(planned.plan.steps):
+            return planned
+        deferred = unconfirmed(planned.plan.steps, str(fault))
+        requeue.defer(deferred)
+        attempts += deferred
+        observation = replace(planned.observation, attempts=attempts)
+        return _Planned(observation, self._checked_plan(observation), attempts)
 
-    def _sight(self, root_key: RootKey, stands: tuple[Attempt, ...]) -> Observation | None:
-        """What is known by now, and what stood when the round began; None where the set is gone."""
-        return self.cache.observation(root_key, datetime.now(UTC), stands)
+    def _observe(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> Observation | None:
+        """Return the snapshot of a root at this moment; None where it is gone."""
+        return self.cache.observation(root_key, datetime.now(UTC), attempts)
 
-    def _plan(self, seen: Observation) -> Plan:
-        plan = self.decide(seen)
-        problems = problems_in(plan, seen)
+    def _checked_plan(self, observation: Observation) -> Plan:
+        """Raise BrokenInvariant where the plan breaks a law of planning (OP-025)."""
+        plan = self.decide(observation)
+        problems = problems_in(plan, observation)
         if problems:
             law = problems[0].expected.rpartition("(")[2].rstrip(")")  # each of them ends with it
             raise BrokenInvariant(law, "; ".join(map(str, problems[:3])))
         return plan
 
-    async def _release(self, root_key: RootKey, turn: Requeue, *, again: bool) -> None:
-        """Of a set that is gone: its last parts are let go of; nothing is left of a topology."""
-        if self.cache.is_gone(root_key):  # while parts of it stay, maybe for good: somebody orphaned them
-            for follower in self.followers:
-                follower.gone(root_key)
-        if self.acting is None:
+    async def _drop_finalizers(self, root_key: RootKey, requeue: Requeue, *, immediate: bool) -> None:
+        """Drop the finalizers of what a deleted set left behind (WL-233); a topology leaves nothing."""
+        if self.cache.is_gone(root_key):  # its parts may stay for good, after a deletion that orphans them
+            for listener in self.listeners:
+                listener.on_gone(root_key)
+        if self.writer is None:
             return
-        stand = {one.step.target for one in turn.refused if one.outcome is Outcome.REFUSED}
-        steps = [step for step in drop_finalizers(self.cache.leftovers(root_key)) if step.target not in stand]
-        turn.look_for_refused(again=again)
+        withheld = requeue.backlog.withheld_targets
+        steps = [step for step in drop_finalizers(self.cache.leftovers(root_key)) if step.target not in withheld]
+        requeue.schedule_withheld(immediate=immediate)
         if not steps:
-            turn.went_well()
+            requeue.reset_backoff()
             return
-        attempts = await execute_concurrently(self.acting.trial(), steps)
-        for follower in self.followers:
-            follower.released(root_key, attempts)
-        turn.remember(attempts, again=again)
+        attempts = await execute_concurrently(self.writer.executor(), steps)
+        for listener in self.listeners:
+            listener.on_finalizers_dropped(root_key, attempts)
+        requeue.record(attempts, immediate=immediate)
 
 
-def _due(pace: WriteThrottle, plan: Plan, seen: Observation) -> DueWrites:
-    """What is tried now; a topology has no status that could wait."""
-    if isinstance(seen, Snapshot):
-        return pace.due(plan.steps, seen, asyncio.get_running_loop().time())
+def _due(throttle: WriteThrottle, plan: Plan, observation: Observation) -> DueWrites:
+    """Return the steps that are tried now; a topology has no status that could wait."""
+    if isinstance(observation, Snapshot):
+        return throttle.due(plan.steps, observation, asyncio.get_running_loop().time())
     return DueWrites(plan.steps, 0.0)

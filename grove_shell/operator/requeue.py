@@ -1,184 +1,146 @@
-"""When a set or a topology is looked at again: after a rest, at a moment of its plan, after what failed."""
+"""When the next round of a PodCliqueSet or topology takes place."""
 
 import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from random import uniform
 from typing import Final
 
-from grove_core.kernel.steps import Attempt, Delete, Outcome, Step, is_of_end
+from grove_core.kernel.steps import Attempt, Outcome, Step, is_of_end
 from grove_core.plan.plan import Plan
-from grove_core.plan.unfinished import still_wanted, unfinished_after, with_former
-from grove_core.resources.podclique import GROUP_KIND
-from grove_core.snapshot.expectations import refused_so_far
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.operator.write_backlog import FIRST_BACKOFF, WriteBacklog
 from grove_shell.operator.write_throttle import WriteThrottle
 
-_TOLD: Final = frozenset({"PodClique", GROUP_KIND})  # of whose breaches a status tells
-_SHARE: Final = 4  # a set that took so long to think about rests so many times as long
+_REST_SHARE: Final = 4  # times as long as the root was planned
 _SHORTEST_REST: Final = 0.02
-_FIRST_PATIENCE: Final = 0.25
-_LONGEST_PATIENCE: Final = 60.0
 _LONGEST_SLEEP: Final = 3600.0
 
 
 @dataclass(slots=True)
 class Requeue:
-    """One set or topology in the queue; moments are of the loop's clock.
+    """One root in the work queue. Mutable; times are of the clock of the event loop.
 
     Attributes:
-        wake: asks for a look.
-        dirty: something changed since its last look.
-        rest_until: no look before, so that a burst of changes is one look.
-        refused: what the server would not have lately (PL-012), or was to be asked about (PL-029), and until when that
-            stands.
-        in_vain: deletions that were not done for another reason: they stand for the look that follows at once (OP-105).
-        unfinished: writes that failed and that looks have to know of until they are tried again (GF-091, GT-067).
-        again: the next look is the one that follows a refusal at once (OP-028).
-        pace: which steps of a plan are tried now.
+        enqueue: called when a round is due.
+        is_dirty: whether something changed since the last round began.
+        task: runs the rounds of the root; None while there is none.
+        not_before: no round begins earlier, so that a burst of changes is one round.
+        is_immediate: whether the next round is the one that follows a failure at once (OP-028, OP-105).
+        backlog: the failed writes.
+        throttle: which steps of a plan are tried now.
     """
 
-    wake: Callable[[], None]
-    dirty: bool = False
+    enqueue: Callable[[], None]
+    is_dirty: bool = False
     task: asyncio.Task[None] | None = None
-    timer: asyncio.TimerHandle | None = None
-    rest_until: float = 0.0
-    patience: float = _FIRST_PATIENCE
-    refused: tuple[Attempt, ...] = ()
-    refused_until: float = 0.0
-    in_vain: tuple[Attempt, ...] = ()
-    unfinished: tuple[Attempt, ...] = ()
-    again: bool = False
-    pace: WriteThrottle = field(default_factory=WriteThrottle)
+    not_before: float = 0.0
+    is_immediate: bool = False
+    backlog: WriteBacklog = field(default_factory=WriteBacklog)
+    throttle: WriteThrottle = field(default_factory=WriteThrottle)
+    _timer: asyncio.TimerHandle | None = None
 
     def rest(self, seconds: float = 0.0) -> None:
-        """No look for a while, the longer the longer the last one was thought about."""
-        self._rest_for(max(seconds * _SHARE, _SHORTEST_REST))
+        """Begin no round for four times as long as the last one was planned, 20 ms at least (OP-076)."""
+        self._hold_off(max(seconds * _REST_SHARE, _SHORTEST_REST))
 
-    def leave_alone(self) -> None:
-        """No look for the first pause: changes are many where a server is not well (OP-023)."""
-        self._rest_for(_FIRST_PATIENCE)
+    def rest_after_failure(self) -> None:
+        """Begin no round during the first pause: a server in trouble causes many changes (OP-023)."""
+        self._hold_off(FIRST_BACKOFF)
 
-    def _rest_for(self, seconds: float) -> None:
-        self.rest_until = max(self.rest_until, _now() + seconds)
+    def _hold_off(self, seconds: float) -> None:
+        self.not_before = max(self.not_before, _now() + seconds)
 
-    def stands(self, *, again: bool) -> tuple[Attempt, ...]:
-        """What was refused; when it had its time it is tried again if anybody still wants it. Asked once in a round.
+    def attempts(self, *, immediate: bool) -> tuple[Attempt, ...]:
+        """Return the earlier attempts that a round gets. Call it once in a round (OP-103)."""
+        return self.backlog.attempts(_now(), immediate=immediate)
 
-        Of an end that has begun it is told then too what failed: what is missing is missing for that (GF-091).
-        """
-        if not again and _now() >= self.refused_until:
-            self.unfinished = with_former(self.unfinished, self.refused)
-            self.refused = ()
-        return (*self.refused, *(self.in_vain if again else ()), *self.unfinished)
+    def reset_backoff(self) -> None:
+        """Report a round in which nothing failed."""
+        self.backlog.reset_backoff(_now())
 
-    def went_well(self) -> None:
-        """Patience begins anew when nothing failed for as long as the next pause would be (OP-023).
-
-        A round between two tries says nothing of what fails: it may make what the next try ends again.
-        """
-        if not self.refused and _now() >= self.refused_until + self.patience:
-            self.patience = _FIRST_PATIENCE
-
-    def remember(
-        self, attempts: Iterable[Attempt], *, again: bool, moved: Callable[[Step], bool] = lambda _step: False
+    def record(
+        self, attempts: Iterable[Attempt], *, immediate: bool, has_moved: Callable[[Step], bool] = lambda _step: False
     ) -> None:
-        """Refusals stand until their time is over; what failed is tried again, later each time.
+        """Take in the attempts of a round, and schedule the retry of what failed.
 
-        What is refused may be a reason to go another way (WL-088), which nothing else may be there to wake the set
-        for; so one look follows at once, and what that one meets waits for the time that is set already (OP-028). So it
-        does on a deletion in vain: of who recovered it is told what was not told while he was to go (OP-105).
-
-        Args:
-            attempts: of the round, as they were answered.
-            again: whether it was the look that followed at once.
-            moved: whether something that a deletion rests on is not as it was judged any more.
-        """
-        answers, stood = tuple(attempts), bool(self.refused)
-        told = tuple(_as_it_stands(answer, moved=moved(answer.step)) for answer in answers)
-        self.refused, self.unfinished = refused_so_far(self.refused, told), unfinished_after(self.unfinished, told)
-        self.in_vain = tuple(replace(one, outcome=Outcome.REFUSED) for one in told if _is_in_vain(one))
-        self.pace.take(answers)
-        if all(answer.outcome is Outcome.DONE for answer in answers):
-            self.went_well()
-            return
-        if self.in_vain or any(answer.outcome is Outcome.UNREACHABLE for answer in answers):
-            self.leave_alone()
-        if again:
-            return
-        self.retry(stood=stood)
-        if self.in_vain or any(answer.outcome is Outcome.REFUSED for answer in told):
-            self.again = True
-            self.wake()
-
-    def put_off(self, ends: tuple[Attempt, ...]) -> None:
-        """Ends before which the server could not be asked wait like refused ones (OP-104)."""
-        stood = bool(self.refused)
-        self.refused = (*self.refused, *ends)
-        self.leave_alone()
-        self.retry(stood=stood)
-
-    def forget_unwanted(self, plan: Plan, seen: Snapshot) -> None:
-        """What failed and nobody wants any more; what waited for it is looked at without it (OP-103)."""
-        kept = still_wanted(self.unfinished, plan, seen)
-        if len(kept) < len(self.unfinished):
-            self.unfinished = kept
-            self.look_in(_FIRST_PATIENCE)
-
-    def retry(self, *, stood: bool) -> None:
-        """Look again after a while, which is longer each time.
+        One round follows a refusal or a failed deletion at once: the plan may change because of it, and nothing else
+        may enqueue the root (OP-028, OP-105). What fails in that round waits for the time that is set already.
 
         Args:
-            stood: whether something was refused before already: that keeps its time, or what fails elsewhere in the
-                set would put it off for ever.
+            attempts: of the round.
+            immediate: whether it was the round that followed at once.
+            has_moved: returns whether an object that a deletion depends on has changed since the plan was made.
         """
-        pause = self.patience * uniform(0.8, 1.0)  # noqa: S311 - no secret
-        self.patience = min(self.patience * 2, _LONGEST_PATIENCE)
-        if not stood:
-            self.refused_until = _now() + pause
-        self.look_in(pause)
+        found, was_waiting = tuple(attempts), self.backlog.is_waiting
+        counted = tuple(_counted(attempt, has_moved=has_moved(attempt.step)) for attempt in found)
+        is_deletion_withheld = self.backlog.record(counted)
+        self.throttle.record(found)
+        if all(attempt.outcome is Outcome.DONE for attempt in found):
+            self.reset_backoff()
+            return
+        if is_deletion_withheld or any(attempt.outcome is Outcome.UNREACHABLE for attempt in found):
+            self.rest_after_failure()
+        if immediate:
+            return
+        self._schedule_retry(keep_time=was_waiting)
+        if is_deletion_withheld or any(attempt.outcome is Outcome.REFUSED for attempt in counted):
+            self.is_immediate = True
+            self.enqueue()
 
-    def look_at(self, moment: datetime | None) -> None:
-        """Look again when time alone may change something (PL-008)."""
+    def fail(self) -> None:
+        """Schedule the retry of a round that broke off."""
+        self.rest_after_failure()
+        self._schedule_retry(keep_time=self.backlog.is_waiting)
+
+    def defer(self, terminations: tuple[Attempt, ...]) -> None:
+        """Withhold terminations before which the server could not be read, like refused ones (OP-104)."""
+        was_waiting = self.backlog.is_waiting
+        self.backlog.unconfirmed += terminations
+        self.rest_after_failure()
+        self._schedule_retry(keep_time=was_waiting)
+
+    def drop_unwanted(self, plan: Plan, seen: Snapshot) -> None:
+        """Report no failed write that the plan does not want; a round follows that does not get it (OP-103)."""
+        if self.backlog.drop_unwanted(plan, seen):
+            self.schedule_in(FIRST_BACKOFF)
+
+    def schedule_at(self, moment: datetime | None) -> None:
+        """Schedule a round for the moment at which time alone may change the plan (PL-008)."""
         if moment is not None:
-            self.look_in((moment - datetime.now(UTC)).total_seconds())
+            self.schedule_in((moment - datetime.now(UTC)).total_seconds())
 
-    def look_for_refused(self, *, again: bool) -> None:
-        """An earlier look may have taken the place of the one that tries again what was refused (OP-026)."""
-        left = self.refused_until - _now()
-        if again or self.refused:
-            self.look_in(max(left, _SHORTEST_REST))
+    def schedule_withheld(self, *, immediate: bool) -> None:
+        """Schedule the retry of what is withheld: an earlier round may have taken the place of that one (OP-026)."""
+        if immediate or self.backlog.is_waiting:
+            self.schedule_in(max(self.backlog.retry_at - _now(), _SHORTEST_REST))
 
-    def look_in(self, seconds: float) -> None:
-        """The earlier of two looks counts, also one that is due; the later one follows from its plan (OP-071)."""
+    def schedule_in(self, seconds: float) -> None:
+        """Schedule a round; of two scheduled rounds the earlier takes place (OP-071)."""
         when = _now() + min(max(seconds, 0.0), _LONGEST_SLEEP)
-        if self.timer is not None and self.timer.when() <= when:
+        if self._timer is not None and self._timer.when() <= when:
             return
         self.stop()
-        self.timer = asyncio.get_running_loop().call_at(when, self._ring)
+        self._timer = asyncio.get_running_loop().call_at(when, self._ring)
 
     def stop(self) -> None:
-        """No look that was planned takes place."""
-        if self.timer is not None:
-            self.timer.cancel()
-            self.timer = None
+        """Cancel the scheduled round."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _schedule_retry(self, *, keep_time: bool) -> None:
+        self.schedule_in(self.backlog.back_off(_now(), keep_time=keep_time))
 
     def _ring(self) -> None:
-        self.timer = None
-        self.wake()
+        self._timer = None
+        self.enqueue()
 
 
-def _as_it_stands(answer: Attempt, *, moved: bool) -> Attempt:
-    """What of an end was not done waits for its time like what was refused, unless something changed (OP-102)."""
-    is_silence = answer.outcome is Outcome.UNREACHABLE or (answer.outcome is Outcome.CONFLICT and not moved)
-    return replace(answer, outcome=Outcome.REFUSED) if is_silence and is_of_end(answer.step) else answer
-
-
-def _is_in_vain(answer: Attempt) -> bool:
-    """Whether an object that has a status was to go, stays, and nothing stands for that."""
-    was_to_go = isinstance(answer.step.action, Delete) and answer.step.target.kind in _TOLD
-    return was_to_go and answer.outcome in {Outcome.CONFLICT, Outcome.UNREACHABLE}
+def _counted(attempt: Attempt, *, has_moved: bool) -> Attempt:
+    """Return a failed part of a termination as refused, unless an object that it depends on has changed (OP-102)."""
+    is_unanswered = attempt.outcome is Outcome.UNREACHABLE or (attempt.outcome is Outcome.CONFLICT and not has_moved)
+    return replace(attempt, outcome=Outcome.REFUSED) if is_unanswered and is_of_end(attempt.step) else attempt
 
 
 def _now() -> float:

@@ -1,4 +1,8 @@
-"""The last look before a write: who became ready is not ended (OP-074), and who is there is not made again (OP-106)."""
+"""Checks a step again right before its request is sent, against what the cache shows by then.
+
+A gang that recovered is not terminated (OP-074), and a pod is not created beside one that the plan did not know
+(OP-106).
+"""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
@@ -15,98 +19,98 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell import internal_errors
 from grove_shell.cache.cache_view import Observation
 
-_GOOD_FOR: Final = 4  # times as long as it took: a gang of a thousand parts is not judged a thousand times
-_RECOVERED: Final = "it is not to end any more"
+_VALID_FOR: Final = 4  # times as long as the check took: a gang of a thousand parts is not planned a thousand times
+_RECOVERED: Final = "its gang is not to be terminated any more"
 
 
 def terminated_by(steps: Iterable[Step]) -> AbstractSet[Ref]:
-    """Whom they end."""
+    """Return the objects that steps delete in order to terminate a gang."""
     return {step.target for step in steps if is_end(step)}
 
 
 def unconfirmed(steps: Iterable[Step], because: str) -> tuple[Attempt, ...]:
-    """An end that is not tried, for the server could not be asked first; it stands for all of them (PL-029)."""
+    """Return an attempt of a termination that is not tried because a read failed; it stands for all (PL-029)."""
     return tuple(Attempt(step, Outcome.UNASKED, because) for step in islice(filter(is_end, steps), 1))
 
 
 class StepRecheck:
-    """Says of the steps of one round, whenever one is about to go out, whether it is still to be done."""
+    """Checks the steps of one round."""
 
     def __init__(
         self,
         before: Observation,
         steps: Iterable[Step],
         *,
-        look: Callable[[], Observation | None],
+        observe: Callable[[], Observation | None],
         plan: Callable[[Observation], Plan],
         pods: Callable[[str], Mapping[str, str]],
     ) -> None:
-        """Nothing was asked yet.
+        """Start without a check.
 
         Args:
-            before: what the round was planned on.
-            steps: of the round.
-            look: what is known by then; None where the set is gone.
-            plan: of that.
-            pods: uids by name of those that a PodClique of this uid has by then, be they read or not.
+            before: what the plan was made of.
+            steps: of the plan.
+            observe: returns what the cache shows now; None where the set is gone.
+            plan: makes a plan of it.
+            pods: returns name -> uid of the cached pods of a PodClique, given its uid, readable or not.
         """
         self._before = before
-        self._look = look
+        self._observe = observe
         self._plan = plan
         self._pods = pods
         self._known: dict[str, AbstractSet[str]] = {}
-        self._made = {step.target.name for step in steps if clique_of_new_pod(step)}
-        self._release: set[Ref] = set()
-        self._ended: AbstractSet[Ref] = frozenset()
-        self._spared_because = _RECOVERED
-        self._good_until = 0.0
+        self._created = {step.target.name for step in steps if clique_of_new_pod(step)}
+        self._deleted: set[Ref] = set()
+        self._terminated: AbstractSet[Ref] = frozenset()
+        self._why_not = _RECOVERED
+        self._valid_until = 0.0
 
-    def against(self, step: Step) -> str | None:
-        """Why a step is not to be done any more; None where it is."""
+    def withdrawn_because(self, step: Step) -> str | None:
+        """Return why a step must not be sent any more; None to send it."""
         if clique := clique_of_new_pod(step):
-            return self._stranger_of(clique)
+            return self._unplanned_pod(clique)
         if not is_end(step):
             return None
         clock = asyncio.get_running_loop().time
         began = clock()
-        if began >= self._good_until:
-            self._judge()
-            self._good_until = clock() + _GOOD_FOR * (clock() - began)
-        if step.target not in self._ended:
-            return self._spared_because
-        self._release.add(step.target)
+        if began >= self._valid_until:
+            self._plan_again()
+            self._valid_until = clock() + _VALID_FOR * (clock() - began)
+        if step.target not in self._terminated:
+            return self._why_not
+        self._deleted.add(step.target)
         return None
 
-    def _stranger_of(self, clique: str) -> str | None:
-        """A pod of a PodClique that the round neither knew nor made."""
+    def _unplanned_pod(self, clique: str) -> str | None:
+        """Name a pod of a PodClique that the plan neither knew nor created."""
         if clique not in self._known:
             before = self._before.pods_of.get(clique, ()) if isinstance(self._before, Snapshot) else ()
             self._known[clique] = {pod.uid for pod in before}
         known = self._known[clique]
-        strangers = [name for name, uid in self._pods(clique).items() if not (uid in known or name in self._made)]
-        return f"Pod/{min(strangers)} is there, and was not known" if strangers else None
+        new = [name for name, uid in self._pods(clique).items() if not (uid in known or name in self._created)]
+        return f"Pod/{min(new)} exists, and the plan did not know it" if new else None
 
-    def _judge(self) -> None:
-        self._spared_because = _RECOVERED
+    def _plan_again(self) -> None:
+        self._why_not = _RECOVERED
         try:
-            now = self._look()
-            steps = self._plan(with_deletions_undone(now, self._before, self._release)).steps if now is not None else ()
-            self._ended = terminated_by(steps)
-        except Exception as fault:  # noqa: BLE001 - a fault of ours ends nobody, and the next round tells of it (OP-027)
-            self._ended, self._spared_because = frozenset(), f"fault of ours: {internal_errors.described(fault)}"
+            now = self._observe()
+            undone = with_deletions_undone(now, self._before, self._deleted) if now is not None else None
+            self._terminated = terminated_by(self._plan(undone).steps if undone is not None else ())
+        except Exception as fault:  # noqa: BLE001 - an internal error terminates nothing; the next round logs it (OP-027)
+            self._terminated, self._why_not = frozenset(), f"internal error: {internal_errors.described(fault)}"
 
 
-def with_deletions_undone(now: Observation, before: Observation, let_go: AbstractSet[Ref]) -> Observation:
-    """What is known by now, and in it what this round ended as it was before that.
+def with_deletions_undone(now: Observation, before: Observation, deleted: AbstractSet[Ref]) -> Observation:
+    """Return an observation in which the PodCliques that this round has deleted are as they were before it.
 
-    An end takes away its own reason, part by part: a scaling group of which some breached cliques are gone is breached
-    no more, and by the field's rules a replica without one of its cliques is passed over.
+    A termination removes its own cause part by part: a scaling group without its breached PodCliques is not breached
+    any more, and the rules of the Go operator skip a replica without one of its PodCliques.
     """
-    if not (let_go and isinstance(now, Snapshot) and isinstance(before, Snapshot)):
+    if not (deleted and isinstance(now, Snapshot) and isinstance(before, Snapshot)):
         return now
     there = {clique.ref: clique for clique in now.cliques}
-    left = [one for one in before.cliques if one.ref in let_go and (one.ref not in there or there[one.ref].deleting)]
-    pods = {clique.uid: before.pods_of.get(clique.uid, ()) for clique in left}
-    cliques = {**there, **{clique.ref: clique for clique in left}}
+    undone = [one for one in before.cliques if one.ref in deleted and (one.ref not in there or there[one.ref].deleting)]
+    pods = {clique.uid: before.pods_of.get(clique.uid, ()) for clique in undone}
+    cliques = {**there, **{clique.ref: clique for clique in undone}}
     order = dict.fromkeys(clique.ref for clique in (*before.cliques, *now.cliques))
     return replace(now, cliques=tuple(cliques[ref] for ref in order if ref in cliques), pods_of={**now.pods_of, **pods})

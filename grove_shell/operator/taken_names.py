@@ -16,7 +16,7 @@ from grove_shell.manifests.definitions import own_names
 _PAUSE: Final = 30.0
 
 
-async def log_taken_names(api: Api, say: Callable[..., None], *, pause: float = _PAUSE) -> None:
+async def log_taken_names(api: Api, report: Callable[..., None], *, pause: float = _PAUSE) -> None:
     """Log each taken name once; while the server does not answer, ask again after a pause of so many seconds."""
     while True:
         try:
@@ -25,7 +25,7 @@ async def log_taken_names(api: Api, say: Callable[..., None], *, pause: float = 
             await asyncio.sleep(pause)
             continue
         for clash in taken:
-            say(
+            report(
                 "warning",
                 "name taken",
                 definition=clash.definition,
@@ -61,6 +61,6 @@ async def served_definitions(api: Api) -> list[CrdNames]:
 
 
 async def _discovered(api: Api, path: str) -> Fields:
-    """A document of discovery; empty where there is none."""
-    answer = await api.request("GET", f"/apis/{path}")
-    return Fields(answer.json() if answer.good else None, "", [])
+    """Return a document of discovery; empty without one."""
+    response = await api.request("GET", f"/apis/{path}")
+    return Fields(response.json() if response.good else None, "", [])

@@ -1,4 +1,4 @@
-"""What the operator may not do to a topology at present, for whoever asks whether it is ready (TP-047)."""
+"""Withheld writes to topologies, for ``/readyz`` (TP-047)."""
 
 from collections.abc import Callable, Iterator
 
@@ -7,28 +7,28 @@ from grove_shell.controller.round_listener import PlannedRound, RoundListener
 
 
 class TopologyNotes(RoundListener):
-    """Remembers of each topology what its last plan held back."""
+    """The withheld writes in the last plan of each topology."""
 
     def __init__(self, holds: Callable[[RootKey], bool]) -> None:
-        """Nothing is held back; ``holds`` says whether something still lives somewhere."""
+        """Start without a note; ``holds`` returns whether a root still exists."""
         self._holds = holds
         self._held: dict[RootKey, tuple[str, ...]] = {}
 
     @property
     def notes(self) -> Iterator[str]:
-        """One sentence for each thing that is held back."""
+        """One sentence for each withheld write."""
         return (note for root_key, notes in sorted(self._held.items()) if self._holds(root_key) for note in notes)
 
-    def planned(self, look: PlannedRound) -> None:
-        """The newest plan counts."""
-        if not is_topology_key(look.root_key):
+    def on_planned(self, planned_round: PlannedRound) -> None:
+        """Replace the notes of a topology by those of its plan."""
+        if not is_topology_key(planned_round.root_key):
             return
-        self._held.pop(look.root_key, None)
-        if look.plan.withheld:
-            self._held[look.root_key] = tuple(
-                f"{held.target.short}: {held.because[0].sentence}" for held in look.plan.withheld
+        self._held.pop(planned_round.root_key, None)
+        if planned_round.plan.withheld:
+            self._held[planned_round.root_key] = tuple(
+                f"{held.target.short}: {held.because[0].sentence}" for held in planned_round.plan.withheld
             )
 
-    def gone(self, root_key: RootKey) -> None:
-        """Nothing of it is held back any more."""
+    def on_gone(self, root_key: RootKey) -> None:
+        """Drop the notes of a topology."""
         self._held.pop(root_key, None)

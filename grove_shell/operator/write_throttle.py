@@ -1,4 +1,4 @@
-"""Which steps of a plan are tried now: statuses may wait a moment, and who failed lets others go first."""
+"""Chooses which steps of a plan are tried now: statuses are delayed, and creations that failed come last."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from grove_core.kernel.steps import Attempt, Make, Outcome, SetStatus, Stage, St
 from grove_core.resources.owner_reference import clique_of_new_pod
 from grove_core.snapshot.snapshot import Snapshot
 
-_LONGEST_SILENCE: Final = 5.0
-_STATUS_PAUSE: Final = 1.0
-_ARRIVAL_PAUSE: Final = 15.0
+_PAUSE_WHILE_WRITING: Final = 5.0
+_PAUSE_BETWEEN_MANY: Final = 1.0
+_PAUSE_WHILE_STARTING: Final = 15.0
 _FEW: Final = 10
 
 
 class DueWrites(NamedTuple):
-    """What is tried now, and how many seconds what is left may wait; 0 where nothing is."""
+    """The steps that are tried now, and in how many seconds the others are; 0 without others."""
 
     steps: tuple[Step, ...]
     wait: float
@@ -25,68 +25,67 @@ class DueWrites(NamedTuple):
 
 @dataclass(slots=True)
 class WriteThrottle:
-    """The pace of one set.
+    """The throttle of one set. Mutable.
 
     Attributes:
-        unlucky: what was not created when it was tried last, and uids of PodCliques of which a pod was not, the longest
-            ago first; others are tried before.
-        told_at: of the clock that is handed in; when statuses were written last.
+        failed_creations: objects whose last creation failed, and uids of PodCliques with such a pod, oldest failure
+            first; others are created before them.
+        statuses_at: when statuses were written last.
     """
 
-    unlucky: tuple[Ref | str, ...] = ()
-    told_at: float = 0.0
+    failed_creations: tuple[Ref | str, ...] = ()
+    statuses_at: float = 0.0
 
     def due(self, steps: Iterable[Step], seen: Snapshot, now: float) -> DueWrites:
-        """The steps to try at a moment, each stage with what failed before at its end (OP-017).
+        """Return the steps to try now, in each stage those last that failed before (OP-017).
 
-        While objects are written statuses wait a moment, for each would be outdated at once; and many of them are not
-        written more often than every second, nor than every fifteen while pods come. What must not be missed does not
-        wait (OP-024).
+        Statuses wait while objects are written, because each would be outdated at once. More than ten statuses are
+        written once a second at most, and once in fifteen seconds while pods start. Urgent ones do not wait (OP-024).
 
         Args:
             steps: of the plan.
-            seen: what it was made of.
-            now: of the same clock as before.
+            seen: the snapshot that the plan was made of.
+            now: seconds, by the same clock in every call.
         """
-        places = {whom: place for place, whom in enumerate(self.unlucky, 1)}
-        ordered = tuple(sorted(steps, key=partial(_turn_of, places)))
+        places = {key: place for place, key in enumerate(self.failed_creations, 1)}
+        ordered = tuple(sorted(steps, key=partial(_sort_key, places)))
         objects = tuple(step for step in ordered if not _may_wait(step))
         statuses = len(ordered) - len(objects)
-        wait = self.told_at + _pause(statuses, seen, writes=bool(objects)) - now
+        wait = self.statuses_at + _pause(statuses, seen, writes=bool(objects)) - now
         if wait > 0:
             return DueWrites(objects, wait if statuses else 0.0)
         if statuses:
-            self.told_at = now
+            self.statuses_at = now
         return DueWrites(ordered, 0.0)
 
-    def take(self, answers: Iterable[Attempt]) -> None:
-        """Remember which creations were not accepted: creations stop at the first of them, others would never come."""
+    def record(self, answers: Iterable[Attempt]) -> None:
+        """Note which creations failed: creations of a kind stop at the first failure (OP-015)."""
         tried, failed = set[Ref | str](), dict[Ref | str, None]()
         for answer in answers:
             if isinstance(answer.step.action, Make):
                 target, clique = answer.step.target, clique_of_new_pod(answer.step)
-                whom: tuple[Ref | str, ...] = (target, clique) if clique else (target,)
-                tried.update(whom)
-                failed.update(dict.fromkeys(whom if answer.outcome is not Outcome.DONE else ()))
-        self.unlucky = (*(whom for whom in self.unlucky if whom not in tried), *failed)
+                key: tuple[Ref | str, ...] = (target, clique) if clique else (target,)
+                tried.update(key)
+                failed.update(dict.fromkeys(key if answer.outcome is not Outcome.DONE else ()))
+        self.failed_creations = (*(key for key in self.failed_creations if key not in tried), *failed)
 
 
-def _turn_of(places: Mapping[Ref | str, int], step: Step) -> tuple[Stage, int, int]:
-    """Who failed the longest ago is the first of those who failed, for creations stop at the next one that does."""
+def _sort_key(places: Mapping[Ref | str, int], step: Step) -> tuple[Stage, int, int]:
+    """Return the sort key of a step; of those that failed the one comes first that failed the longest ago."""
     return step.stage, places.get(clique_of_new_pod(step), 0), places.get(step.target, 0)
 
 
 def _pause(statuses: int, seen: Snapshot, *, writes: bool) -> float:
-    """How many seconds after the last statuses so many are written."""
+    """Return how many seconds after the last statuses these may be written."""
     if statuses > _FEW and any(not pod.ready and not pod.deleting for _, pod in seen.pods()):
-        return _ARRIVAL_PAUSE
+        return _PAUSE_WHILE_STARTING
     if writes:
-        return _LONGEST_SILENCE
-    return _STATUS_PAUSE if statuses > _FEW else 0.0
+        return _PAUSE_WHILE_WRITING
+    return _PAUSE_BETWEEN_MANY if statuses > _FEW else 0.0
 
 
 def _may_wait(step: Step) -> bool:
-    """Whether it is a status that can be written later as well: nothing rests on it, and it tells of no end."""
+    """Return whether a step is a status that may be delayed: nothing depends on it, and it reports no termination."""
     action = step.action
     is_later = isinstance(action, SetStatus) and not action.is_urgent and not action.end_of
     return is_later and step.stage is not Stage.FOUNDATION

@@ -48,30 +48,30 @@ class Recorder(RoundListener):
         """Of how many sets it knows what it wrote."""
         return len(self._known)
 
-    def planned(self, look: PlannedRound) -> None:
+    def on_planned(self, planned_round: PlannedRound) -> None:
         """A look and its plan; of topologies nothing is recorded."""
-        if not isinstance(look.seen, Snapshot) or self._broken:
+        if not isinstance(planned_round.observation, Snapshot) or self._broken:
             return
-        seen, known = narrowed(look.seen), Known()
-        before = self._known.get(look.root_key, {})
+        seen, known = narrowed(planned_round.observation), Known()
+        before = self._known.get(planned_round.root_key, {})
         told: dict[str, Any] = {
-            "look": look.name,
+            "look": planned_round.plan_name,
             "root": ref_as_json(seen.root.ref),
-            "rules": look.plan.rules,
+            "rules": planned_round.plan.rules,
             "seen": self._seen(seen, before, known),
             "attempts": [_attempt_as_json(attempt) for attempt in seen.attempts],
-            "plan": plan_as_json(look.plan, seen.now),
+            "plan": plan_as_json(planned_round.plan, seen.now),
         }
-        self._known[look.root_key] = known
+        self._known[planned_round.root_key] = known
         self._write(told)
 
-    def answered(self, look: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
+    def on_executed(self, planned_round: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
         """What became of the steps, in their order."""
-        if isinstance(look.seen, Snapshot):
+        if isinstance(planned_round.observation, Snapshot):
             outcomes = [[attempt.outcome.value, attempt.detail] for attempt in attempts]
-            self._write({"answers": look.name, "outcomes": outcomes})
+            self._write({"answers": planned_round.plan_name, "outcomes": outcomes})
 
-    def gone(self, root_key: RootKey) -> None:
+    def on_gone(self, root_key: RootKey) -> None:
         """Nothing is left of a set."""
         self._known.pop(root_key, None)
 

@@ -55,7 +55,7 @@ class Process:
         shown = Shown()
         telemetry = Telemetry(lambda: shown.expires)
         agent = f"grove-webhooks/{VERSION}"
-        async with Api(self.connection, observer=telemetry.requested, agent=agent) as api:
+        async with Api(self.connection, on_response=telemetry.requested, user_agent=agent) as api:
             return await _Running(self, api, shown, telemetry).run()
 
 
@@ -70,7 +70,7 @@ class _Running:
         self._journal = JsonLog(told.out)
         self._copies = copies_for(api, told.settings.decisive, told.served, everywhere=not told.watched)
         self._reflectors = [
-            Reflector(api, self._copies.kinds[kind], copy, namespace=told.watched, told=self._trouble)
+            Reflector(api, self._copies.kinds[kind], copy, namespace=told.watched, report=self._trouble)
             for kind, copy in self._copies.cache.items()
         ]
         registered, certificates = told.settings.registration, told.settings.certificates
@@ -83,8 +83,8 @@ class _Running:
             guarded=self._copies.placing is not None and self._copies.placing.guarded,
         )
         make = partial(Shared, api, shown, self._registration, namespace=told.namespace, names=self._dns_names())
-        self._shared = make(certificates, say=self._journal.say) if certificates.mode == "auto" else None
-        self._keeping = self._shared or Files(shown, certificates, self._journal.say)
+        self._shared = make(certificates, say=self._journal.report) if certificates.mode == "auto" else None
+        self._keeping = self._shared or Files(shown, certificates, self._journal.report)
         self._listens = False
 
     async def run(self) -> int:
@@ -93,7 +93,7 @@ class _Running:
         serving = HealthServer(host=served.host, port=served.port, missing=self._missing, metrics=self._telemetry.page)
         troubles: list[CannotListen] = []
         async with listening_at(serving, served.host, served.port) as port:
-            self._journal.say(
+            self._journal.report(
                 "info",
                 "webhooks start",
                 version=VERSION,
@@ -108,14 +108,14 @@ class _Running:
                 troubles += [fault for fault in faults.exceptions if isinstance(fault, CannotListen)]
         if troubles:
             raise troubles[0]
-        self._journal.say("info", "webhooks stop", code=DONE)
+        self._journal.report("info", "webhooks stop", code=DONE)
         return DONE
 
     def _work(self) -> Iterator[Coroutine[Any, Any, None]]:
         for reflector in self._reflectors:
             yield reflector.run()
         yield self._keeping.run()
-        yield log_taken_names(self._api, self._journal.say)
+        yield log_taken_names(self._api, self._journal.report)
         yield self._serve()
 
     async def _farewell(self) -> None:
@@ -135,7 +135,7 @@ class _Running:
             copies=self._copies,
             configuration=self._told.settings.decisive,
             telemetry=self._telemetry,
-            say=self._journal.say,
+            say=self._journal.report,
         )
         async with listening_at(reviews, listening.host, listening.port) as port:
             self._listens = True
@@ -143,7 +143,7 @@ class _Running:
             self._registration.url = f"https://{f'[{host}]' if ':' in host else host}:{port}" if host else ""
             if self._shared is not None:
                 self._shared.listening.set()
-            self._journal.say("info", "listening", port=port)
+            self._journal.report("info", "listening", port=port)
             await asyncio.Event().wait()
 
     def _dns_names(self) -> tuple[str, ...]:
@@ -163,4 +163,4 @@ class _Running:
         return found + [f"the first list of {kind}" for kind in late]
 
     def _trouble(self, kind: str, words: str) -> None:
-        self._journal.say("warning", "cannot follow", kind=kind, error=words)
+        self._journal.report("warning", "cannot follow", kind=kind, error=words)

@@ -144,7 +144,7 @@ class TestMS037:
         scene.await_ready(1)
         (there,) = domains(scene)
         waits = f"llama-{1 if there == 'llama-0-cd' else 0}-worker"
-        held = sharing.await_line("held back", target=f"PodClique/{waits}")
+        held = sharing.await_line("withheld", target=f"PodClique/{waits}")
         assert held["because"][0]["requirement"] == "MS-037"
         assert "exceeded quota: compute-domains" in held["because"][0]["sentence"]
         assert waits not in scene.names("podcliques")

@@ -160,7 +160,7 @@ class TestMN016:
                 f'cannot list resource "computedomains" in API group "{GROUP}"',
             ):
                 assert words in event["note"]
-            held = operator.await_line("held back", target="PodClique/llama-0-worker")
+            held = operator.await_line("withheld", target="PodClique/llama-0-worker")
             assert held["because"][0]["requirement"] == "MN-016"
             assert not scene.all_of("podcliques")
             assert not domains(scene)

@@ -80,7 +80,7 @@ class TestExpansion:
             return found
 
         wait_until(gates, lambda found: found == {True: {True}, False: {False}}, "only the scaled gang is gated")
-        operator.await_line("held back", target="PodClique/llama-0-pool-1-worker")
+        operator.await_line("withheld", target="PodClique/llama-0-pool-1-worker")
         scene.api.add_nodes([f"{scene.namespace}-late"], {"test": scene.namespace, "late": "true"})
         scene.await_ready(7)
 

@@ -57,7 +57,7 @@ class TestUpdates:
         assert watch.fewest_replicas("llama-0-pool-{}-worker", 2, pods=2) >= 1
         assert not watch.doubles()
         assert sorted(_index_of(pod) for pod in scene.pods("llama-0-spare")) == [0, 1, 2]
-        assert not operator.said("round broke off")
+        assert not operator.said("round failed")
 
     def test_wl222_on_delete_waits_for_the_user(self, scene: Scene, operator: Operator) -> None:
         manifest = scene.set_of(clique("worker", 2))

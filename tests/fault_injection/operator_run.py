@@ -28,7 +28,7 @@ _LONGEST_END: Final = 120
 _SETTINGS: Final = {"leaderElection": {"enabled": False}, "serving": {"host": "127.0.0.1", "port": 0}}
 _MINUTE: Final = 60  # seconds
 _OFTEN: Final = 6  # ends of one name in a minute
-_OURS: Final = ("fault of ours", "broken invariant")
+_OURS: Final = ("internal error", "broken invariant")
 _MUCH: Final = 400  # characters of a line
 
 

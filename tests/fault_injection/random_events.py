@@ -250,8 +250,8 @@ async def _live(life: Life, choice: tuple[Happens, ...]) -> Life:
         kubelet.cancel()
         watch.cancel()
     lines = [json.loads(line) for line in life.log.getvalue().splitlines()]
-    told = (line["error"] for line in lines if line["msg"] == "round broke off")
-    life.faults += {words for words in told if words.startswith(("fault of ours", "broken invariant"))}
+    told = (line["error"] for line in lines if line["msg"] == "round failed")
+    life.faults += {words for words in told if words.startswith(("internal error", "broken invariant"))}
     return life
 
 

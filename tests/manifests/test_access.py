@@ -154,13 +154,15 @@ def answer(one: Asked, before: int) -> tuple[int, Json]:
 async def act(api: Api, recorder: Recorder) -> None:
     """Have the operator do everything it can do."""
     for cache, step in steps():
-        await ClusterWriter(api, cache, StepExecutor(api, cache)).trial()(step)
+        await ClusterWriter(api, cache, StepExecutor(api, cache)).executor()(step)
     for cache, snapshot, plan in telling():
-        await ClusterWriter(api, cache, StepExecutor(api, cache)).refresh(
+        await ClusterWriter(api, cache, StepExecutor(api, cache)).relist_set(
             (snapshot.root.ref.namespace, snapshot.root.ref.name)
         )
         events = EventRecorder(api, "me")
-        events.planned(PlannedRound(root_key=("ml", "llm"), name="x", seen=snapshot, plan=plan, seconds=0))
+        events.on_planned(
+            PlannedRound(root_key=("ml", "llm"), plan_name="x", observation=snapshot, plan=plan, planning_seconds=0)
+        )
         running = asyncio.create_task(events.run())
         await events.flush()
         running.cancel()

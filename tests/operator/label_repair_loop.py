@@ -25,7 +25,7 @@ def looked_around(
         leads: set[str] = set()
         async with asked(server.answer) as api:
             acting = ClusterWriter(api, cache, StepExecutor(api, cache))
-            looking = asyncio.ensure_future(acting.look_around(lambda: bool(leads), told.append))
+            looking = asyncio.ensure_future(acting.repair_labels(lambda: bool(leads), told.append))
             await meanwhile(leads)
             assert not looking.done()
             looking.cancel()

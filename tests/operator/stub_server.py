@@ -44,5 +44,5 @@ async def asked(
     """A client of such a server."""
     async with listening(answer) as server:
         way = Connection(server=server, tls=None, token=token)
-        async with Api(way, in_flight=in_flight, observer=observer) as api:
+        async with Api(way, in_flight=in_flight, on_response=observer) as api:
             yield api

@@ -18,19 +18,19 @@ def test_op017_pods_of_another_clique_are_made_before(failed: Outcome) -> None:
     pace, seen = WriteThrottle(), known().observe(HOME, datetime.now(UTC))
     assert seen is not None
     steps = [birth(f"llm-0-{letter}-{index}", letter) for letter in "ab" for index in range(20)]
-    pace.take([Attempt(steps[0], failed)])
+    pace.record([Attempt(steps[0], failed)])
     (*others, last) = pace.due(steps, seen, 0.0).steps
     assert others == [*steps[20:], *steps[1:20]]
     assert last == steps[0]
-    pace.take([Attempt(steps[20], failed)])
+    pace.record([Attempt(steps[20], failed)])
     assert pace.due(steps, seen, 0.0).steps == (*steps[1:20], steps[0], *steps[21:], steps[20])
-    pace.take([Attempt(steps[1], failed)])
+    pace.record([Attempt(steps[1], failed)])
     assert pace.due(steps, seen, 0.0).steps == (*steps[21:], steps[20], *steps[2:20], steps[0], steps[1])
     service = replace(steps[0], target=Ref(CORE, "Service", "ml", "llm-0"))
-    pace.take([Attempt(service, failed), *(Attempt(step, Outcome.DONE) for step in steps)])
+    pace.record([Attempt(service, failed), *(Attempt(step, Outcome.DONE) for step in steps)])
     other = replace(service, target=Ref(CORE, "Service", "ml", "llm-1"))
     assert pace.due((service, other, *steps), seen, 0.0).steps == (other, *steps, service)
-    pace.take([Attempt(step, Outcome.DONE) for step in (service, *steps)])
+    pace.record([Attempt(step, Outcome.DONE) for step in (service, *steps)])
     assert pace.due(steps, seen, 0.0).steps == tuple(steps)
 
 
@@ -41,12 +41,12 @@ def test_op017_who_failed_once_is_not_held_up_by_those_who_always_do(hopeless: i
     assert seen is not None
     cliques = [f"{number}" for number in range(hopeless + 1)]
     steps = [birth(f"llm-0-{clique}-{index}", clique) for clique in cliques for index in range(5)]
-    pace.take(Attempt(step, Outcome.UNREACHABLE) for step in steps[::5])
+    pace.record(Attempt(step, Outcome.UNREACHABLE) for step in steps[::5])
     made: set[str] = set()
     for _ in range(hopeless + 1):
         for step in pace.due([step for step in steps if step.target.name not in made], seen, 0.0).steps:
             done = step.target.name.startswith(f"llm-0-{hopeless}-")
-            pace.take([Attempt(step, Outcome.DONE if done else Outcome.UNREACHABLE)])
+            pace.record([Attempt(step, Outcome.DONE if done else Outcome.UNREACHABLE)])
             if not done:
                 break
             made.add(step.target.name)

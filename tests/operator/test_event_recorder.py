@@ -45,7 +45,7 @@ def test_op045_replicas_that_wait_for_a_look_at_domains_are_told_together(lost: 
     blind = without(DOMAIN_KIND, replace(start, configuration=Configuration(mnnvl=Mnnvl(enabled=True))))
     (found,) = told(blind, lost)
     assert (found.about, found.reason) == (start.root.ref, "DomainsNotCollected")
-    assert found.note.startswith("ComputeDomain/llm-cd-0, and 5 more: held back until ComputeDomains can be seen: ")
+    assert found.note.startswith("ComputeDomain/llm-cd-0, and 5 more: withheld until ComputeDomains can be read: ")
     assert found.note.endswith(lost.get(DOMAIN_KIND, "not all of them can be read"))
     assert told(blind, lost) == [found], "the next look says the same, so it is one Event"
     assert not told(replace(blind, configuration=Configuration()), lost), "with MNNVL off nobody waits"
@@ -57,7 +57,7 @@ def test_op045_a_set_that_cannot_be_let_go_is_told() -> None:
     (found,) = told(without("PodClique", replace(start, root=root)), {"PodClique": "503"})
     assert (found.reason, found.note) == (
         "PartsNotCollected",
-        "PodCliqueSet/llm: held back until PodCliques can be seen: 503",
+        "PodCliqueSet/llm: withheld until PodCliques can be read: 503",
     )
 
 
@@ -106,7 +106,11 @@ def written(plan: Plan, instance: str = "we") -> list[dict[str, Any]]:
             events = EventRecorder(api, instance)
             running = asyncio.create_task(events.run())
             seen = applied(set_raw(clique_raw("a")))  # Events are about the plan
-            events.planned(PlannedRound(root_key=("ml", "llm"), name="a plan", seen=seen, plan=plan, seconds=0.0))
+            events.on_planned(
+                PlannedRound(
+                    root_key=("ml", "llm"), plan_name="a plan", observation=seen, plan=plan, planning_seconds=0.0
+                )
+            )
             await events.flush()
             assert not running.done(), running
             running.cancel()

@@ -64,9 +64,9 @@ def test_op082_it_is_not_begun_a_third_time() -> None:
 
 @pytest.mark.req("OP-066")
 def test_op082_a_last_look_that_runs_out_of_date_ends() -> None:
-    async def refresh(api: Api) -> None:
+    async def relist_set(api: Api) -> None:
         cache = ClusterCache()
-        await ClusterWriter(api, cache, StepExecutor(api, cache)).refresh(("ml", "llm"))
+        await ClusterWriter(api, cache, StepExecutor(api, cache)).relist_set(("ml", "llm"))
 
     with pytest.raises(NotListed):
-        Paged(stubborn=True).ask(refresh)
+        Paged(stubborn=True).ask(relist_set)

@@ -81,7 +81,7 @@ class Server:
                     api,
                     KINDS["PodCliqueSet"],
                     self.cache,
-                    told=lambda _kind, words: self.told.append(words),
+                    report=lambda _kind, words: self.told.append(words),
                     newest=self.newest,
                 )
                 following = asyncio.create_task(keeping.run())
@@ -194,7 +194,7 @@ def test_op084_a_store_that_went_back_is_believed() -> None:
     async def follow() -> None:
         async with asked(answer) as api:
             kind = KINDS["PodCliqueSet"]
-            task = asyncio.create_task(Reflector(api, kind, cache, told=lambda _, words: told.append(words)).run())
+            task = asyncio.create_task(Reflector(api, kind, cache, report=lambda _, words: told.append(words)).run())
             await until(lambda: lists >= 4)
             task.cancel()
             await asyncio.wait([task])

@@ -136,7 +136,7 @@ def test_op065_the_copy_stays_and_the_server_is_asked_again(watch: str) -> None:
 
     async def follow(api: Api) -> bool:
         following = asyncio.create_task(
-            Reflector(api, KINDS["PodCliqueSet"], cache, told=lambda _kind, words: told.append(words)).run()
+            Reflector(api, KINDS["PodCliqueSet"], cache, report=lambda _kind, words: told.append(words)).run()
         )
         async with asyncio.timeout(20):
             while server.watches < 2 and not following.done():  # noqa: ASYNC110 - the server tells nobody

@@ -106,7 +106,7 @@ def test_op083_a_reflector_outlives_it(line: str, monkeypatch: pytest.MonkeyPatc
 
     async def scenario() -> bool:
         async with asked(answer) as api:
-            keeping = Reflector(api, KINDS["Pod"], ClusterCache(), told=lambda _kind, words: told.append(words))
+            keeping = Reflector(api, KINDS["Pod"], ClusterCache(), report=lambda _kind, words: told.append(words))
             following = asyncio.create_task(keeping.run())
             async with asyncio.timeout(10):
                 while asks.count("list") < 3 and not following.done():  # noqa: ASYNC110 - the server tells nobody

@@ -18,11 +18,11 @@ def test_op090_a_pipe_that_is_full_for_a_moment() -> None:
     with os.fdopen(writer, "w", encoding="utf-8") as out, os.fdopen(reader, "rb", buffering=0) as read:
         journal = JsonLog(out)
         for number in range(5000):
-            journal.say("info", "round", number=number, words="x" * 200)
+            journal.report("info", "round", number=number, words="x" * 200)
         while len(read.read(1 << 20)) == 1 << 16:
             pass
-        journal.say("info", "there is space again")
-        journal.say("info", "the last one")
+        journal.report("info", "there is space again")
+        journal.report("info", "the last one")
         lines = read.read(1 << 20).splitlines()
     assert json.loads(lines[-1])["msg"] == "the last one"
 
@@ -31,11 +31,11 @@ def test_op090_a_pipe_that_is_full_for_a_moment() -> None:
 def test_op090_a_disk_that_is_full() -> None:
     with suppress(OSError), Path("/dev/full").open("w", encoding="utf-8") as out:  # closing it may fail
         for size in (1, 100, 10_000, 1):
-            JsonLog(out).say("info", "round", words="x" * size)
+            JsonLog(out).report("info", "round", words="x" * size)
         told = True
     assert told
 
 
 def test_op090_a_process_without_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
-    JsonLog().say("info", "nobody hears it")
+    JsonLog().report("info", "nobody hears it")

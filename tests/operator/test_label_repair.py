@@ -103,7 +103,7 @@ def test_op018_while_it_cannot_be_followed_it_goes_out_of_sight() -> None:
 
     async def write(writes: StepExecutor) -> None:
         assert (await tried(writes, opening())).outcome is Outcome.DONE
-        assert writes.unfollowed["ml"] == 1
+        assert writes.unlabelled_pods["ml"] == 1
 
     written(server, cache, write)
     is_lost_in_9(cache)
@@ -117,7 +117,7 @@ def test_op018_who_was_let_go_of_is_left_alone() -> None:
     del server.pods[NAME]["metadata"]["ownerReferences"]
 
     async def write(writes: StepExecutor) -> None:
-        assert not await writes.look_at(REF)
+        assert not await writes.read(REF)
 
     written(server, cache, write)
     assert cache.find(REF) is None
@@ -153,7 +153,7 @@ def test_op018_who_went_meanwhile_needs_none() -> None:
     server, cache = Going(a_pod(NAME, "a", {})), known(a_pod(NAME, "a", FOLLOWED))
 
     async def write(writes: StepExecutor) -> None:
-        assert not await writes.look_at(REF)
+        assert not await writes.read(REF)
 
     written(server, cache, write)
     assert cache.find(REF) is None
@@ -169,7 +169,7 @@ def test_op018_what_was_no_refusal_is_tried_again_at_once(status: int, tries: in
     async def write(writes: StepExecutor) -> None:
         for _ in range(2):
             with pytest.raises(Unreachable, match=f"^Pod/{NAME} lost its label {MANAGED_BY}: not now$"):
-                await writes.look_at(REF)
+                await writes.read(REF)
 
     written(server, known(), write)
     assert server.patches == tries
@@ -187,7 +187,7 @@ def test_op018_who_is_refused_is_told_so_for_ten_seconds(kind: str, counts: int)
             with pytest.raises(Undecided, match=r"not now$") as told:
                 await writes.repaired(Ref(CORE, kind, "ml", NAME), {**one, "kind": kind})
             assert told.value.outcome is Outcome.REFUSED
-            assert writes.unfollowed["ml"] == counts * counted
+            assert writes.unlabelled_pods["ml"] == counts * counted
 
     written(server, known(), write)
     assert server.patches == 1
@@ -200,7 +200,7 @@ def test_op018_what_is_no_answer_gives_it_to_nobody() -> None:
 
     async def write(writes: StepExecutor) -> None:
         with pytest.raises(Unreachable, match=r"lost its label .*: what came is no answer: <html>please log in"):
-            await writes.look_at(REF)
+            await writes.read(REF)
 
     written(server, cache, write)
     assert cache.find(REF) is None
@@ -229,7 +229,7 @@ def test_op018_what_was_made_and_is_not_followed_is_looked_for(status: int) -> N
         attempt = await tried(writes, Create(manifest()))
         assert attempt.outcome is Outcome.UNREACHABLE
         assert attempt.detail.startswith(f"Pod/{NAME} lost its label {MANAGED_BY}: ")
-        assert writes.unfollowed["ml"] == 1
+        assert writes.unlabelled_pods["ml"] == 1
 
     written(server, cache, write)
     assert cache.find(REF) is None
@@ -256,7 +256,7 @@ def test_op018_who_is_refused_twice_at_once_holds_up_nobody() -> None:
     async def write(writes: StepExecutor) -> None:
         async def is_met(name: str) -> None:
             with pytest.raises(Unreachable, match=r"no labels here$"):
-                await writes.look_at(Ref(CORE, "Pod", "ml", name))
+                await writes.read(Ref(CORE, "Pod", "ml", name))
 
         server.hesitates = 0.2
         late = asyncio.ensure_future(is_met(first))
@@ -283,7 +283,7 @@ def test_op018_it_is_given_back_once_in_ten_seconds() -> None:
             server.pods[name]["metadata"]["labels"] = {}
             doubt = rf"^Pod/{name} lost its label .* again, a moment after it got it back$"
             with nullcontext() if gets_it else pytest.raises(Unreachable, match=doubt):
-                await writes.look_at(Ref(CORE, "Pod", "ml", name))
+                await writes.read(Ref(CORE, "Pod", "ml", name))
 
         loop = asyncio.get_running_loop()
         with mock.patch.object(loop, "time", return_value=0.0) as clock:

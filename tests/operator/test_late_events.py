@@ -63,7 +63,7 @@ def test_op085_one_that_came_after_the_question_is_not_what_was_not_found() -> N
             return said
 
         async with asked(answer) as api:
-            asking = asyncio.ensure_future(StepExecutor(api, cache).look_at(REF))
+            asking = asyncio.ensure_future(StepExecutor(api, cache).read(REF))
             await found_nothing.wait()
             cache.drop(KIND, ours("one", 20))
             cache.put(KIND, ours("two", 21))

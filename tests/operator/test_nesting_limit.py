@@ -183,7 +183,7 @@ def test_op100_the_copy_of_a_kind_goes_on(from_the_start: bool, monkeypatch: pyt
         cache, told = ClusterCache(), list[str]()
         mine = Ref(CLAIMS, TEMPLATE_KIND, NAMESPACE, "mine")
         async with asked(answer) as api:
-            keeping = Reflector(api, KINDS[TEMPLATE_KIND], cache, told=lambda _kind, words: told.append(words))
+            keeping = Reflector(api, KINDS[TEMPLATE_KIND], cache, report=lambda _kind, words: told.append(words))
             following = asyncio.create_task(keeping.run())
             async with asyncio.timeout(10):
                 while getattr(cache.find(mine), "resource_version", "") != "20":  # noqa: ASYNC110 - it tells nobody

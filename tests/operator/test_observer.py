@@ -24,7 +24,9 @@ Line = tuple[str, dict[str, Any]]
 
 
 def look(seen: Snapshot) -> PlannedRound:
-    return PlannedRound(root_key=("ml", "llm"), name="a plan", seen=seen, plan=reconcile(seen), seconds=0.0)
+    return PlannedRound(
+        root_key=("ml", "llm"), plan_name="a plan", observation=seen, plan=reconcile(seen), planning_seconds=0.0
+    )
 
 
 def watched(*seen: Snapshot) -> list[Line]:
@@ -32,7 +34,7 @@ def watched(*seen: Snapshot) -> list[Line]:
     said: list[Line] = []
     shadow = Observer(lambda _level, message, **fields: said.append((message, fields)), reconcile)
     for each in seen:
-        shadow.planned(look(each))
+        shadow.on_planned(look(each))
     return said
 
 
@@ -75,11 +77,11 @@ def scored(*seen: Snapshot) -> dict[str, int]:
     counted: list[PredictionOutcome] = []
     shadow = Observer(lambda _level, message, **fields: said.append((message, fields)), reconcile, counted.append)
     for each in seen:
-        shadow.planned(look(each))
-    shadow.report()
-    assert said[-1] == ("score", {score.value: shadow.scores[score] for score in PredictionOutcome})
-    assert Counter(counted) == shadow.scores
-    return {score.value: count for score, count in shadow.scores.items() if count}
+        shadow.on_planned(look(each))
+    shadow.report_totals()
+    assert said[-1] == ("score", {score.value: shadow.totals[score] for score in PredictionOutcome})
+    assert Counter(counted) == shadow.totals
+    return {score.value: count for score, count in shadow.totals.items() if count}
 
 
 def unready(seen: Snapshot, name: str) -> Snapshot:
@@ -144,9 +146,9 @@ class TestScore:
         broken = losing(at_rest(), "llm-0-b")
         shadow = Observer(lambda _level, _message, **_fields: None, reconcile)
         for seconds in (0, 61, 61 + after):
-            shadow.planned(look(later(broken, seconds)))
-        shadow.gone(look(broken).root_key)
-        assert {score.value: count for score, count in shadow.scores.items() if count} == {"predicted": 2, **left}
+            shadow.on_planned(look(later(broken, seconds)))
+        shadow.on_gone(look(broken).root_key)
+        assert {score.value: count for score, count in shadow.totals.items() if count} == {"predicted": 2, **left}
 
     def test_op038_otherwise(self) -> None:
         broken = losing(at_rest(), "llm-0-b")
@@ -213,12 +215,12 @@ def test_op038_an_update_is_no_end(course: list[str], replicas: int, in_group: b
         plan = life.round() if what != "kubelet" else None
         seen = life.look()
         assert seen is not None
-        shadow.planned(look(replace(seen, attempts=())))
+        shadow.on_planned(look(replace(seen, attempts=())))
         quiet = quiet + 1 if what == "both" and not started and plan is not None and not plan.steps else 0
         if quiet == 3:
             break
     assert life.deleted.total() > deleted
-    assert shadow.scores[PredictionOutcome.NOT_PREDICTED] == 0
+    assert shadow.totals[PredictionOutcome.NOT_PREDICTED] == 0
 
 
 def test_op037_an_update_that_ended_before_the_next_one_began_is_no_end() -> None:
@@ -232,7 +234,7 @@ def test_op037_an_update_that_ended_before_the_next_one_began_is_no_end() -> Non
     def sees() -> None:
         seen = life.look()
         assert seen is not None
-        shadow.planned(look(replace(seen, attempts=())))
+        shadow.on_planned(look(replace(seen, attempts=())))
 
     life.new_image("another")
     for _ in range(20):
@@ -246,7 +248,7 @@ def test_op037_an_update_that_ended_before_the_next_one_began_is_no_end() -> Non
     assert last not in there
     life.new_image("a third")
     sees()
-    assert shadow.scores == {}
+    assert shadow.totals == {}
 
 
 def test_op037_what_the_last_plan_deleted_was_not_kept() -> None:

@@ -32,12 +32,18 @@ def look_at(case: str, rules: str = "design") -> PlannedRound:
     cluster = load((str(folder / "given.yaml"),), BytesIO()).cluster
     moment = now if isinstance(now, datetime) else datetime.fromisoformat(now)
     seen = cluster.snapshot_of(next(iter(cluster.sets)), moment.astimezone(UTC))
-    return PlannedRound(root_key=HOME, name="a plan", seen=seen, plan=reconcile(seen, rule_set(rules)), seconds=0.01)
+    return PlannedRound(
+        root_key=HOME,
+        plan_name="a plan",
+        observation=seen,
+        plan=reconcile(seen, rule_set(rules)),
+        planning_seconds=0.01,
+    )
 
 
-def ends(look: PlannedRound, outcome: Outcome = Outcome.DONE) -> tuple[Attempt, ...]:
+def ends(planned_round: PlannedRound, outcome: Outcome = Outcome.DONE) -> tuple[Attempt, ...]:
     """Every deletion of its plan, tried like this."""
-    return tuple(Attempt(step, outcome) for step in look.plan.steps if isinstance(step.action, Delete))
+    return tuple(Attempt(step, outcome) for step in planned_round.plan.steps if isinstance(step.action, Delete))
 
 
 def counted(telemetry: OperatorMetrics) -> dict[tuple[str, str], float]:
@@ -62,24 +68,24 @@ OF_GROUP: Final = ("PodCliqueScalingGroup", "DelayExpired")
 )
 def test_op041_a_gang_that_ends_is_counted_once(case: str, expected: dict[tuple[str, str], float], rules: str) -> None:
     """Not while its deletions fail, and not again while what is left of it goes."""
-    look, telemetry = look_at(case, rules), OperatorMetrics()
+    planned_round, telemetry = look_at(case, rules), OperatorMetrics()
     for outcome in (Outcome.UNREACHABLE, Outcome.CONFLICT, Outcome.REFUSED):
-        telemetry.answered(look, ends(look, outcome))
+        telemetry.on_executed(planned_round, ends(planned_round, outcome))
     assert counted(telemetry) == {}
-    companions = tuple(one for one in ends(look) if one.step.stage is not Stage.CAUSE)
-    telemetry.answered(look, companions)
+    companions = tuple(one for one in ends(planned_round) if one.step.stage is not Stage.CAUSE)
+    telemetry.on_executed(planned_round, companions)
     assert counted(telemetry) == {}
     for _ in range(3):
-        telemetry.answered(look, ends(look))
+        telemetry.on_executed(planned_round, ends(planned_round))
     assert counted(telemetry) == expected
-    telemetry.gone(HOME)
-    telemetry.answered(look, ends(look))
+    telemetry.on_gone(HOME)
+    telemetry.on_executed(planned_round, ends(planned_round))
     assert counted(telemetry) == {key: 2 * number for key, number in expected.items()}
 
 
-def due(look: PlannedRound) -> float:
+def due(planned_round: PlannedRound) -> float:
     telemetry = OperatorMetrics()
-    telemetry.planned(look)
+    telemetry.on_planned(planned_round)
     (sample,) = (
         sample
         for metric in telemetry.registry.collect()
@@ -94,16 +100,16 @@ def due(look: PlannedRound) -> float:
 )
 def test_op041_a_deadline_is_that_of_a_gang(case: str) -> None:
     """Whatever else the set is to be looked at for, such as a ComputeDomain that nobody answers for."""
-    look = look_at(case)
-    assert look.plan.wake_at is not None
-    assert due(look) == look.plan.wake_at.timestamp()
-    sooner = replace(look.plan, wake_at=look.seen.now)
-    assert due(replace(look, plan=sooner)) == look.plan.wake_at.timestamp()
+    planned_round = look_at(case)
+    assert planned_round.plan.wake_at is not None
+    assert due(planned_round) == planned_round.plan.wake_at.timestamp()
+    sooner = replace(planned_round.plan, wake_at=planned_round.observation.now)
+    assert due(replace(planned_round, plan=sooner)) == planned_round.plan.wake_at.timestamp()
 
 
 def test_op041_who_waits_for_something_else_has_no_deadline() -> None:
-    look = look_at("gt011_enough_ready_pods")
-    assert due(replace(look, plan=replace(look.plan, wake_at=look.seen.now))) == 0
+    planned_round = look_at("gt011_enough_ready_pods")
+    assert due(replace(planned_round, plan=replace(planned_round.plan, wake_at=planned_round.observation.now))) == 0
 
 
 def shown(telemetry: OperatorMetrics) -> list[str]:
@@ -114,39 +120,39 @@ def shown(telemetry: OperatorMetrics) -> list[str]:
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.req("OP-041")
 def test_op092_a_set_that_is_gone_has_no_gauges_however_often_it_is_told(known: bool) -> None:
-    telemetry, look = OperatorMetrics(), look_at("gt034_breach_waits_for_its_delay")
+    telemetry, planned_round = OperatorMetrics(), look_at("gt034_breach_waits_for_its_delay")
     if known:
-        telemetry.planned(look)
+        telemetry.on_planned(planned_round)
         assert len(shown(telemetry)) == 3
     for _ in range(2):
-        telemetry.gone(HOME)
+        telemetry.on_gone(HOME)
         assert shown(telemetry) == []
-    telemetry.planned(look)
+    telemetry.on_planned(planned_round)
     assert len(shown(telemetry)) == 3, "another set of that name"
 
 
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.req("OP-038")
 def test_op092_what_was_predicted_is_taken_back_once(known: bool) -> None:
-    look = look_at("gt034_breach_waits_for_its_delay")
+    planned_round = look_at("gt034_breach_waits_for_its_delay")
     shadow = Observer(lambda *_words, **_fields: None, reconcile)
     if known:
-        shadow.planned(look)
-    predicted = shadow.scores[PredictionOutcome.PREDICTED]
+        shadow.on_planned(planned_round)
+    predicted = shadow.totals[PredictionOutcome.PREDICTED]
     assert (predicted > 0) is known
     for _ in range(2):
-        shadow.gone(HOME)
-        assert shadow.scores[PredictionOutcome.TAKEN_BACK] == predicted
+        shadow.on_gone(HOME)
+        assert shadow.totals[PredictionOutcome.TAKEN_BACK] == predicted
 
 
 @pytest.mark.parametrize("known", [True, False])
 def test_op092_whoever_listens_may_hear_of_it_again(known: bool) -> None:
-    look, out = look_at("gt034_breach_waits_for_its_delay"), StringIO()
+    planned_round, out = look_at("gt034_breach_waits_for_its_delay"), StringIO()
     recorder = Recorder(DecisionLog(out), "design", "")
     followers = (JsonLog(StringIO()), TopologyNotes(lambda _home: True), recorder)
     for follower in followers:
         if known:
-            follower.planned(look)
+            follower.on_planned(planned_round)
         for _ in range(2):
-            follower.gone(HOME)
+            follower.on_gone(HOME)
     assert recorder.remembers == 0

@@ -52,7 +52,9 @@ class Dying(Cluster):
                 ]
                 self.cache.put("Pod", pod)
 
-    def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
+    def executor(
+        self, unless: Callable[[Step], str | None] = lambda _step: None
+    ) -> Callable[[Step], Awaitable[Attempt]]:
         async def attempt(step: Step) -> Attempt:
             if not isinstance(step.action, Delete):
                 return Attempt(step, Outcome.DONE)
@@ -125,7 +127,7 @@ def test_op074_by_whatever_rules_nothing_is_left_of_what_ends(
     decide = partial(reconcile_root, rules=rule_set(rules))
     tried = list[str]()
 
-    def trial(unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
+    def executor(unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
         async def attempt(step: Step) -> Attempt:
             if isinstance(step.action, Delete):
                 await asyncio.sleep(1)
@@ -144,7 +146,7 @@ def test_op074_by_whatever_rules_nothing_is_left_of_what_ends(
 
         return attempt
 
-    monkeypatch.setattr(cluster, "trial", trial)
+    monkeypatch.setattr(cluster, "executor", executor)
     found = played_at(cluster, monkeypatch, decide)
     assert len(tried) > 2
     assert {outcome for outcome, _ in found.values()} == {Outcome.DONE}
@@ -157,7 +159,7 @@ def test_gt063_an_end_of_which_a_deletion_failed_goes_on_at_the_next_look(
     fails: str, outcome: Outcome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cluster = Dying()
-    trial, gone, failed = cluster.trial, list[str](), list[str]()
+    trial, gone, failed = cluster.executor, list[str](), list[str]()
 
     def failing(unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
         attempt = trial(unless)
@@ -196,8 +198,8 @@ def played_at(
     hearer = Hearer()
 
     async def scenario() -> None:
-        rounds = ReconcileLoop(cache=cluster.cache, acting=cluster, decide=decide, followers=(hearer,))
-        rounds.begin()
+        rounds = ReconcileLoop(cache=cluster.cache, writer=cluster, decide=decide, listeners=(hearer,))
+        rounds.start()
         await asyncio.wait_for(hearer.heard.wait(), 600)
         await asyncio.sleep(seconds)
         await rounds.close()

@@ -73,11 +73,11 @@ def test_op106_who_went_at_our_own_word_is_not_missed(how: str) -> None:
             make = planned(acting, cache)
             await make("llm-0-b-0", "b")
             if how == "asked for":
-                await acting.refresh(("ml", "llm"))
+                await acting.relist_set(("ml", "llm"))
             else:
                 step = Step(Stage.WORKLOAD, ref, Delete(Guard("llm-0-a-0", "7")), ())
                 outcome = Outcome.DONE if how == "deleted" else Outcome.CONFLICT
-                assert (await acting.trial()(step)).outcome is outcome
+                assert (await acting.executor()(step)).outcome is outcome
             assert cache.find(ref) is None
             await make("llm-0-b-1", "b")
 
@@ -109,7 +109,7 @@ def test_op106_what_is_no_pod_is_made_without_asking_and_not_missed() -> None:
             raw["metadata"]["ownerReferences"] = [reference]
             clique = freeze(raw)
             assert isinstance(clique, FrozenMap)
-            await acting.trial()(Step(Stage.WORKLOAD, Ref(GROVE, "PodClique", "ml", "llm-0-c"), Create(clique), ()))
+            await acting.executor()(Step(Stage.WORKLOAD, Ref(GROVE, "PodClique", "ml", "llm-0-c"), Create(clique), ()))
             assert (server.made, server.lists) == (["llm-0-c"], [])
             await planned(acting, cache)("llm-0-b-0", "b")
             cache.drop("PodClique", a_clique("a"))
@@ -131,7 +131,7 @@ def test_op106_who_lost_its_label_is_not_made_again() -> None:
 
     attempts = acted(server, cache, acts)
     assert outcomes(attempts) == [Outcome.DONE, Outcome.CONFLICT, Outcome.CONFLICT, Outcome.DONE]
-    assert attempts[1].detail == "Pod/llm-0-a-lost is there, and was not known"
+    assert attempts[1].detail == "Pod/llm-0-a-lost exists, and the plan did not know it"
     assert cache.find(Ref(CORE, "Pod", "ml", "llm-0-a-lost")) is not None
     assert (server.labelled, server.lists) == (["llm-0-a-lost"], ["ml"])
 
@@ -322,7 +322,7 @@ class Hearer(RoundListener):
         self.heard = asyncio.Event()
         self._number = number
 
-    def answered(self, look: PlannedRound, attempts: Sequence[Attempt]) -> None:
+    def on_executed(self, planned_round: PlannedRound, attempts: Sequence[Attempt]) -> None:
         self.made += [attempt for attempt in attempts if attempt.step.target.kind == "Pod"]
         if len(self.made) >= self._number:
             self.heard.set()
@@ -335,9 +335,9 @@ def test_op106_what_a_round_makes_itself_it_knows() -> None:
     async def scenario() -> None:
         async with asked(server.answer) as api:
             acting = ClusterWriter(api, cache, StepExecutor(api, cache))
-            rounds = ReconcileLoop(cache=cache, acting=acting, decide=reconcile_root, followers=(hearer,))
-            cache.changed = rounds.wake
-            rounds.begin()
+            rounds = ReconcileLoop(cache=cache, writer=acting, decide=reconcile_root, listeners=(hearer,))
+            cache.changed = rounds.enqueue
+            rounds.start()
             await asyncio.wait_for(hearer.heard.wait(), 10)
             await rounds.close()
 

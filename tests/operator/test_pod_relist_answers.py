@@ -135,7 +135,7 @@ def test_op106_none_is_made_beside_one_that_cannot_be_read_and_came_in_the_middl
 
     attempts = acted(server, cache, acts)
     assert outcomes(attempts) == [Outcome.CONFLICT, Outcome.CONFLICT]
-    assert attempts[0].detail == "Pod/llm-0-a-lost is there, and was not known"
+    assert attempts[0].detail == "Pod/llm-0-a-lost exists, and the plan did not know it"
     assert server.made == ["llm-0-b-0"]
 
 

@@ -30,18 +30,18 @@ class Waker(RoundListener):
         self.looks = 0
         self.seen_twice = asyncio.Event()
 
-    def planned(self, look: PlannedRound) -> None:
+    def on_planned(self, planned_round: PlannedRound) -> None:
         self.looks += 1
         if self.looks == 1 and self.rounds is not None:
             for _ in range(100):
-                self.rounds.wake(look.root_key)
+                self.rounds.enqueue(planned_round.root_key)
         if self.looks > 1:
             self.seen_twice.set()
 
-    def answered(self, look: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
+    def on_executed(self, planned_round: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
         raise AssertionError("nothing is tried")
 
-    def failed(self, root_key: RootKey, words: str) -> None:
+    def on_failed(self, root_key: RootKey, words: str) -> None:
         raise AssertionError(words)
 
 
@@ -49,18 +49,18 @@ def test_op020_however_often_a_set_changes_one_look_more_follows() -> None:
     async def scenario() -> int:
         waker = Waker()
         cache = ClusterCache()
-        rounds = waker.rounds = ReconcileLoop(cache=cache, acting=None, decide=reconcile_root, followers=(waker,))
+        rounds = waker.rounds = ReconcileLoop(cache=cache, writer=None, decide=reconcile_root, listeners=(waker,))
         raw = set_raw(clique_raw("worker"))
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
         cache.put("PodCliqueSet", raw)
-        rounds.wake(HOME)
-        assert rounds.depth == 0, "nobody may act yet"
-        rounds.begin()
+        rounds.enqueue(HOME)
+        assert rounds.queue_depth == 0, "nobody may act yet"
+        rounds.start()
         for _ in range(100):
-            rounds.wake(HOME)
-        assert rounds.depth == 1
+            rounds.enqueue(HOME)
+        assert rounds.queue_depth == 1
         await waker.seen_twice.wait()
-        assert rounds.depth == 0
+        assert rounds.queue_depth == 0
         await rounds.close()
         return waker.looks
 
@@ -82,13 +82,13 @@ class Listener(RoundListener):
         self.heard = asyncio.Event()
         self.told: list[str] = []
 
-    def planned(self, look: PlannedRound) -> None:
-        raise AssertionError(f"{look.plan} is carried out")
+    def on_planned(self, planned_round: PlannedRound) -> None:
+        raise AssertionError(f"{planned_round.plan} is carried out")
 
-    def answered(self, look: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
+    def on_executed(self, planned_round: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
         raise AssertionError("nothing is tried")
 
-    def failed(self, root_key: RootKey, words: str) -> None:
+    def on_failed(self, root_key: RootKey, words: str) -> None:
         self.told.append(words)
         self.heard.set()
 
@@ -106,9 +106,9 @@ def test_op025_an_illegal_plan_is_told_and_not_carried_out(version: str, times: 
 
     async def scenario() -> list[str]:
         listener, cache = Listener(), cached()
-        rounds = ReconcileLoop(cache=cache, acting=None, decide=of_set(decide), followers=(listener,))
-        rounds.begin()
-        rounds.wake(HOME)
+        rounds = ReconcileLoop(cache=cache, writer=None, decide=of_set(decide), listeners=(listener,))
+        rounds.start()
+        rounds.enqueue(HOME)
         await listener.heard.wait()
         await rounds.close()
         return listener.told
@@ -125,7 +125,9 @@ class Recording:
         self.steps: list[Step] = []
         self.done = asyncio.Event()
 
-    def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
+    def executor(
+        self, unless: Callable[[Step], str | None] = lambda _step: None
+    ) -> Callable[[Step], Awaitable[Attempt]]:
         return self._attempt
 
     async def _attempt(self, step: Step) -> Attempt:
@@ -133,7 +135,7 @@ class Recording:
         self.done.set()
         return Attempt(step, Outcome.DONE)
 
-    async def refresh(self, root_key: RootKey) -> None:
+    async def relist_set(self, root_key: RootKey) -> None:
         raise AssertionError("nothing is ended")
 
 
@@ -153,14 +155,14 @@ def test_op024_what_must_not_be_missed_does_not_wait(is_urgent: bool) -> None:
 
     async def scenario() -> list[str]:
         cache = ClusterCache()
-        rounds = ReconcileLoop(cache=cache, acting=acting, decide=of_set(decide))
+        rounds = ReconcileLoop(cache=cache, writer=acting, decide=of_set(decide))
         raw = set_raw(clique_raw("first"))
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
         cache.put("PodCliqueSet", raw)
-        rounds.begin()
+        rounds.start()
         for _ in range(2):
             acting.done.clear()
-            rounds.wake(HOME)
+            rounds.enqueue(HOME)
             async with asyncio.timeout(10):
                 await acting.done.wait()
         await rounds.close()
@@ -202,7 +204,7 @@ def test_op024_what_tells_of_an_end_is_written_with_it() -> None:
     first, *others = steps
     assert isinstance(first.action, SetStatus)
     telling = replace(first, action=replace(first.action, end_of=(first.target,)))
-    assert WriteThrottle(told_at=100.0).due((telling, *others), seen, 101.0).steps == (telling,)
+    assert WriteThrottle(statuses_at=100.0).due((telling, *others), seen, 101.0).steps == (telling,)
 
 
 def test_op027_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
@@ -216,24 +218,24 @@ def test_op027_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
         return reconcile(snapshot)
 
     class Hearing(Listener):
-        def planned(self, look: PlannedRound) -> None:
+        def on_planned(self, planned_round: PlannedRound) -> None:
             self.heard.set()
 
-        def failed(self, root_key: RootKey, words: str) -> None:
+        def on_failed(self, root_key: RootKey, words: str) -> None:
             self.told.append(words)
 
     async def scenario() -> list[str]:
         listener, cache = Hearing(), cached()
-        rounds = ReconcileLoop(cache=cache, acting=None, decide=of_set(decide), followers=(listener,))
-        rounds.begin()
-        rounds.wake(HOME)
+        rounds = ReconcileLoop(cache=cache, writer=None, decide=of_set(decide), listeners=(listener,))
+        rounds.start()
+        rounds.enqueue(HOME)
         async with asyncio.timeout(10):
             await listener.heard.wait()
         await rounds.close()
         return listener.told
 
     (words,) = asyncio.run(scenario())
-    assert words.startswith("fault of ours: KeyError: 'nobody thought of it' (at grove_shell/operator/")
+    assert words.startswith("internal error: KeyError: 'nobody thought of it' (at grove_shell/operator/")
 
 
 def test_op033_who_never_led_ends_at_once() -> None:
@@ -241,8 +243,8 @@ def test_op033_who_never_led_ends_at_once() -> None:
 
     async def scenario() -> list[str]:
         listener, cache = Listener(), cached()
-        rounds = ReconcileLoop(cache=cache, acting=None, decide=reconcile_root, followers=(listener,))
-        rounds.wake(HOME)
+        rounds = ReconcileLoop(cache=cache, writer=None, decide=reconcile_root, listeners=(listener,))
+        rounds.enqueue(HOME)
         await asyncio.sleep(0.05)
         async with asyncio.timeout(5):
             await rounds.close()

@@ -80,7 +80,7 @@ def test_op060_a_kind_that_a_cluster_may_do_without_is_none() -> None:
         cache, told = ClusterCache(), list[str]()
         async with asked(ignorant) as api:
             for kind in ("ComputeDomain", "Service"):
-                keeping = Reflector(api, KINDS[kind], cache, told=lambda kind, _words: told.append(kind))
+                keeping = Reflector(api, KINDS[kind], cache, report=lambda kind, _words: told.append(kind))
                 following = asyncio.create_task(keeping.run())
                 await asyncio.wait_for(keeping.synced.wait(), 10)
                 following.cancel()

@@ -42,7 +42,9 @@ class Refusing:
         self._refused = refused
         self._awaited = awaited
 
-    def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
+    def executor(
+        self, unless: Callable[[Step], str | None] = lambda _step: None
+    ) -> Callable[[Step], Awaitable[Attempt]]:
         return self._attempt
 
     async def _attempt(self, step: Step) -> Attempt:
@@ -52,7 +54,7 @@ class Refusing:
         refused = step.target.name == self._refused
         return Attempt(step, Outcome.REFUSED if refused else Outcome.DONE, "it is another's" if refused else "")
 
-    async def refresh(self, root_key: RootKey) -> None:
+    async def relist_set(self, root_key: RootKey) -> None:
         raise AssertionError("nothing is ended")
 
 
@@ -62,12 +64,12 @@ def test_op017_what_is_refused_holds_up_nobody() -> None:
     async def scenario() -> list[str]:
         cache = ClusterCache()
         acting = Refusing("llama-0-first", awaited="llama-0-second")
-        rounds = ReconcileLoop(cache=cache, acting=acting, decide=reconcile_root)
+        rounds = ReconcileLoop(cache=cache, writer=acting, decide=reconcile_root)
         raw = set_raw(clique_raw("first"), clique_raw("second"))
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
         cache.put("PodCliqueSet", raw)
-        rounds.begin()
-        rounds.wake(HOME)
+        rounds.start()
+        rounds.enqueue(HOME)
         async with asyncio.timeout(10):
             await acting.done.wait()
         await rounds.close()
@@ -85,7 +87,9 @@ class Making:
         self.thrice = asyncio.Event()
         self._cache = cache
 
-    def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
+    def executor(
+        self, unless: Callable[[Step], str | None] = lambda _step: None
+    ) -> Callable[[Step], Awaitable[Attempt]]:
         return self._attempt
 
     async def _attempt(self, step: Step) -> Attempt:
@@ -102,7 +106,7 @@ class Making:
         self._cache.put(kind, manifest)
         return Attempt(step, Outcome.DONE)
 
-    async def refresh(self, root_key: RootKey) -> None:
+    async def relist_set(self, root_key: RootKey) -> None:
         raise AssertionError("nothing is ended")
 
 
@@ -114,12 +118,12 @@ def test_op028_pods_come_at_once_where_their_gang_is_refused() -> None:
     async def scenario() -> list[tuple[str, bool, float]]:
         cache = ClusterCache()
         acting = Making(cache)
-        rounds = ReconcileLoop(cache=cache, acting=acting, decide=reconcile_root)
-        cache.changed = rounds.wake
+        rounds = ReconcileLoop(cache=cache, writer=acting, decide=reconcile_root)
+        cache.changed = rounds.enqueue
         raw = set_raw(clique_raw("first"))
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
         raw["metadata"]["finalizers"] = [SET_FINALIZER]
-        rounds.begin()
+        rounds.start()
         cache.put("PodCliqueSet", raw)
         async with asyncio.timeout(10):
             await acting.thrice.wait()
@@ -144,7 +148,9 @@ class Letting:
         self.times: list[float] = []
         self.done = done
 
-    def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
+    def executor(
+        self, unless: Callable[[Step], str | None] = lambda _step: None
+    ) -> Callable[[Step], Awaitable[Attempt]]:
         return self._attempt
 
     async def _attempt(self, step: Step) -> Attempt:
@@ -154,7 +160,7 @@ class Letting:
             self.done()
         return Attempt(step, outcome, "" if outcome is Outcome.DONE else "the server is going down")
 
-    async def refresh(self, root_key: RootKey) -> None:
+    async def relist_set(self, root_key: RootKey) -> None:
         raise AssertionError("nothing is ended")
 
 
@@ -165,11 +171,11 @@ class Releases(RoundListener):
         self.heard: list[Outcome] = []
         self.over = asyncio.Event()
 
-    def released(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> None:
+    def on_finalizers_dropped(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> None:
         assert root_key == HOME
         self.heard += [attempt.outcome for attempt in attempts]
 
-    def gone(self, root_key: RootKey) -> None:
+    def on_gone(self, root_key: RootKey) -> None:
         if Outcome.DONE in self.heard:  # the set was gone before
             self.over.set()
 
@@ -192,9 +198,9 @@ def test_op067_what_is_left_of_a_set_is_let_go_of_later_where_it_cannot_be_now(t
         cache, listener = ClusterCache(), Releases()
         acting = Letting(trouble, trouble, Outcome.DONE, done=lambda: cache.drop("PodClique", orphan()))
         followers = (listener, JsonLog(out), telemetry)
-        rounds = ReconcileLoop(cache=cache, acting=acting, decide=reconcile_root, followers=followers)
-        cache.changed = rounds.wake
-        rounds.begin()
+        rounds = ReconcileLoop(cache=cache, writer=acting, decide=reconcile_root, listeners=followers)
+        cache.changed = rounds.enqueue
+        rounds.start()
         cache.put("PodClique", orphan())
         async with asyncio.timeout(10):
             await listener.over.wait()
@@ -220,11 +226,11 @@ def test_op067_what_is_left_of_a_set_is_let_go_of_later_where_it_cannot_be_now(t
 def test_op067_a_refusal_to_let_go_stands_however_often_what_is_left_changes() -> None:
     async def scenario() -> list[float]:
         cache, acting = ClusterCache(), Letting(Outcome.REFUSED)
-        rounds = ReconcileLoop(cache=cache, acting=acting, decide=reconcile_root)
-        rounds.begin()
+        rounds = ReconcileLoop(cache=cache, writer=acting, decide=reconcile_root)
+        rounds.start()
         cache.put("PodClique", orphan())
         for _ in range(40):
-            rounds.wake(HOME)
+            rounds.enqueue(HOME)
             await asyncio.sleep(0.05)
         await rounds.close()
         return acting.times
@@ -241,7 +247,9 @@ class Refused:
     def __init__(self) -> None:
         self.times: list[float] = []
 
-    def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
+    def executor(
+        self, unless: Callable[[Step], str | None] = lambda _step: None
+    ) -> Callable[[Step], Awaitable[Attempt]]:
         return self._attempt
 
     async def _attempt(self, step: Step) -> Attempt:
@@ -250,7 +258,7 @@ class Refused:
         self.times.append(now())
         return Attempt(step, Outcome.REFUSED, "exceeded quota")
 
-    async def refresh(self, root_key: RootKey) -> None:
+    async def relist_set(self, root_key: RootKey) -> None:
         raise AssertionError("nothing is ended")
 
 
@@ -267,13 +275,13 @@ def test_op023_a_refusal_is_tried_later_each_time_also_while_other_writes_go_wel
 
     async def scenario() -> list[float]:
         cache, acting = ClusterCache(), Refused()
-        rounds = ReconcileLoop(cache=cache, acting=acting, decide=reconcile_root)
-        rounds.begin()
+        rounds = ReconcileLoop(cache=cache, writer=acting, decide=reconcile_root)
+        rounds.start()
         cache.put("PodCliqueSet", a_set())
-        rounds.wake(HOME)
+        rounds.enqueue(HOME)
         while now() < LONG:
             await asyncio.sleep(EVERY if busy else LONG)
-            rounds.wake(HOME)
+            rounds.enqueue(HOME)
         await rounds.close()
         return acting.times
 
@@ -295,7 +303,7 @@ def test_op023_patience_begins_anew_when_nothing_failed_for_long_enough(work: bo
     heard = asyncio.Semaphore(0)
 
     class Hearing(RoundListener):
-        def failed(self, root_key: RootKey, words: str) -> None:
+        def on_failed(self, root_key: RootKey, words: str) -> None:
             broken.append(now())
             heard.release()
 
@@ -309,19 +317,19 @@ def test_op023_patience_begins_anew_when_nothing_failed_for_long_enough(work: bo
     async def scenario() -> None:
         nonlocal away
         cache = ClusterCache()
-        rounds = ReconcileLoop(cache=cache, acting=Letting(Outcome.DONE), decide=of_set(decide), followers=(Hearing(),))
-        rounds.begin()
+        rounds = ReconcileLoop(cache=cache, writer=Letting(Outcome.DONE), decide=of_set(decide), listeners=(Hearing(),))
+        rounds.start()
         cache.put("PodCliqueSet", a_set())
-        rounds.wake(HOME)
+        rounds.enqueue(HOME)
         for _ in range(4):
             await heard.acquire()
         away = False
-        rounds.wake(HOME)
+        rounds.enqueue(HOME)
         await asyncio.sleep(calm)
-        rounds.wake(HOME)
+        rounds.enqueue(HOME)
         await asyncio.sleep(0.3)  # what is not answered is left alone for the first pause
         away = True
-        rounds.wake(HOME)
+        rounds.enqueue(HOME)
         for _ in range(2):
             await heard.acquire()
         await rounds.close()

@@ -25,7 +25,7 @@ def test_op071_the_earliest_of_all_looks_takes_place(seconds: list[float]) -> No
         woken: list[float] = []
         turn = Requeue(lambda: woken.append(now()))
         for each in seconds:
-            turn.look_in(each)
+            turn.schedule_in(each)
         await asyncio.sleep(60)
         return woken
 
@@ -36,11 +36,11 @@ def test_op071_a_moment_that_came_while_the_plan_was_thought_about() -> None:
     async def scenario() -> list[float]:
         woken: list[float] = []
         turn = Requeue(lambda: woken.append(now()))
-        turn.look_at(datetime.now(UTC) - timedelta(milliseconds=50))
-        turn.look_in(15)
+        turn.schedule_at(datetime.now(UTC) - timedelta(milliseconds=50))
+        turn.schedule_in(15)
         await asyncio.sleep(1)
         assert woken == [0]
-        turn.look_in(15)
+        turn.schedule_in(15)
         await asyncio.sleep(60)
         return woken
 
@@ -51,9 +51,9 @@ def test_op071_none_takes_place_that_was_stopped() -> None:
     async def scenario() -> list[float]:
         woken: list[float] = []
         turn = Requeue(lambda: woken.append(now()))
-        turn.look_in(1)
+        turn.schedule_in(1)
         turn.stop()
-        turn.look_in(3)
+        turn.schedule_in(3)
         await asyncio.sleep(60)
         return woken
 
@@ -69,12 +69,12 @@ def test_op026_a_refusal_whose_time_was_over_while_it_was_thought_about_is_tried
     async def scenario() -> list[float]:
         woken: list[float] = []
         turn = Requeue(lambda: woken.append(now()))
-        turn.remember([Attempt(STEP, Outcome.REFUSED)], again=True)
-        turn.refused_until = now() + 0.1
-        assert turn.stands(again=False)
+        turn.record([Attempt(STEP, Outcome.REFUSED)], immediate=True)
+        turn.backlog.retry_at = now() + 0.1
+        assert turn.attempts(immediate=False)
         turn.stop()
         await asyncio.sleep(0.2)
-        turn.look_for_refused(again=False)
+        turn.schedule_withheld(immediate=False)
         await asyncio.sleep(60)
         return woken
 
@@ -87,8 +87,8 @@ def test_op023_what_was_not_answered_is_left_alone_for_the_first_pause() -> None
         rests: dict[Outcome, bool] = {}
         for outcome in Outcome:
             turn = Requeue(lambda: None)
-            turn.remember([Attempt(STEP, outcome)], again=False)
-            rests[outcome] = turn.rest_until > now()
+            turn.record([Attempt(STEP, outcome)], immediate=False)
+            rests[outcome] = turn.not_before > now()
             turn.stop()
         return rests
 
@@ -112,12 +112,14 @@ def test_op105_one_look_follows_at_once_that_knows_of_a_deletion_in_vain(
     async def scenario() -> tuple[list[float], bool, list[int], list[int]]:
         woken: list[float] = []
         turn = Requeue(lambda: woken.append(now()))
-        turn.remember([Attempt(step, outcome)], again=False, moved=lambda _step: moved)
+        turn.record([Attempt(step, outcome)], immediate=False, has_moved=lambda _step: moved)
         at_once = list(woken)
-        turn.refused_until = now() + 10
-        stands = [[1 for one in turn.stands(again=again) if one.outcome is Outcome.REFUSED] for again in (True, False)]
+        turn.backlog.retry_at = now() + 10
+        stands = [
+            [1 for one in turn.attempts(immediate=again) if one.outcome is Outcome.REFUSED] for again in (True, False)
+        ]
         turn.stop()
-        return at_once, turn.again, stands[0], stands[1]
+        return at_once, turn.is_immediate, stands[0], stands[1]
 
     at_once, again, first, second = run_skipping_time(scenario())
     assert (at_once, again, first) == ([0], True, [1])
@@ -130,15 +132,15 @@ def test_op023_what_fails_meanwhile_puts_no_refusal_off(rounds: list[tuple[Outco
 
     async def scenario() -> None:
         turn = Requeue(lambda: None)
-        turn.remember([Attempt(STEP, Outcome.REFUSED)], again=False)
-        until = turn.refused_until
+        turn.record([Attempt(STEP, Outcome.REFUSED)], immediate=False)
+        until = turn.backlog.retry_at
         for outcome, pause in rounds:
             await asyncio.sleep(pause)
-            stood = [one.step for one in turn.stands(again=False)]
+            stood = [one.step for one in turn.attempts(immediate=False)]
             assert (STEP in stood) == (now() < until)
             if now() >= until:
                 return
-            turn.remember([Attempt(other, outcome)], again=False)
+            turn.record([Attempt(other, outcome)], immediate=False)
         turn.stop()
 
     run_skipping_time(scenario())
@@ -149,8 +151,8 @@ def test_op076_a_short_rest_does_not_end_a_long_one() -> None:
         turn = Requeue(lambda: None)
         turn.rest(2.0)
         turn.rest()
-        turn.leave_alone()
-        return turn.rest_until - now()
+        turn.rest_after_failure()
+        return turn.not_before - now()
 
     assert run_skipping_time(scenario()) == 8
 
@@ -185,20 +187,20 @@ def test_op103_what_tells_of_a_breach_is_known_until_it_is_written(outcome: Outc
 
     async def scenario() -> None:
         turn = Requeue(lambda: None)
-        turn.remember([Attempt(over, outcome)], again=False)
+        turn.record([Attempt(over, outcome)], immediate=False)
         await asyncio.sleep(1)
         for _ in range(3):
-            assert {one.step for one in turn.stands(again=False)} == {over}
-            turn.forget_unwanted(PLAN, SICK)
-            turn.remember([], again=False)
-        turn.remember([Attempt(anew, Outcome.CONFLICT)], again=False)
-        turn.forget_unwanted(PLAN, SICK)
-        assert [one.step for one in turn.stands(again=False)] == [over, anew]
-        turn.forget_unwanted(PLAN, WELL)
-        assert not turn.stands(again=False)
-        turn.remember([Attempt(over, Outcome.CONFLICT)], again=False)
-        turn.remember([Attempt(anew, Outcome.DONE)], again=False)
-        assert not turn.stands(again=False)
+            assert {one.step for one in turn.attempts(immediate=False)} == {over}
+            turn.drop_unwanted(PLAN, SICK)
+            turn.record([], immediate=False)
+        turn.record([Attempt(anew, Outcome.CONFLICT)], immediate=False)
+        turn.drop_unwanted(PLAN, SICK)
+        assert [one.step for one in turn.attempts(immediate=False)] == [over, anew]
+        turn.drop_unwanted(PLAN, WELL)
+        assert not turn.attempts(immediate=False)
+        turn.record([Attempt(over, Outcome.CONFLICT)], immediate=False)
+        turn.record([Attempt(anew, Outcome.DONE)], immediate=False)
+        assert not turn.attempts(immediate=False)
         turn.stop()
 
     run_skipping_time(scenario())
@@ -208,10 +210,10 @@ def test_op103_who_waited_for_what_nobody_wants_is_looked_at() -> None:
     async def scenario() -> list[float]:
         woken: list[float] = []
         turn = Requeue(lambda: woken.append(now()))
-        turn.remember([Attempt(status("False"), Outcome.CONFLICT)], again=False)
+        turn.record([Attempt(status("False"), Outcome.CONFLICT)], immediate=False)
         turn.stop()
-        turn.forget_unwanted(PLAN, WELL)
-        turn.forget_unwanted(PLAN, WELL)
+        turn.drop_unwanted(PLAN, WELL)
+        turn.drop_unwanted(PLAN, WELL)
         await asyncio.sleep(60)
         return woken
 
@@ -224,11 +226,11 @@ def test_op103_an_older_refusal_does_not_come_back_over_what_was_tried_since() -
 
     async def scenario() -> None:
         turn = Requeue(lambda: None)
-        turn.remember([Attempt(refused, Outcome.REFUSED)], again=False)
-        turn.remember([Attempt(over, Outcome.CONFLICT)], again=False)
-        turn.remember([Attempt(anew, Outcome.CONFLICT)], again=False)
+        turn.record([Attempt(refused, Outcome.REFUSED)], immediate=False)
+        turn.record([Attempt(over, Outcome.CONFLICT)], immediate=False)
+        turn.record([Attempt(anew, Outcome.CONFLICT)], immediate=False)
         await asyncio.sleep(61)
-        assert [one.step for one in turn.stands(again=False)] == [over, anew]
+        assert [one.step for one in turn.attempts(immediate=False)] == [over, anew]
         turn.stop()
 
     run_skipping_time(scenario())

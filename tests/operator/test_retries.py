@@ -42,16 +42,16 @@ def tried(
         async with asked(answer) as api:
             cache = ClusterCache()
             rounds = ReconcileLoop(
-                cache=cache, acting=ClusterWriter(api, cache, StepExecutor(api, cache)), decide=reconcile_root
+                cache=cache, writer=ClusterWriter(api, cache, StepExecutor(api, cache)), decide=reconcile_root
             )
-            cache.changed = rounds.wake
-            rounds.begin()
+            cache.changed = rounds.enqueue
+            rounds.start()
             cache.put(kind, raw)
             async with asyncio.timeout(20):
                 while not until(cache):
                     await asyncio.sleep(0.05)
                     if busy:
-                        rounds.wake(("ml", "llama"))
+                        rounds.enqueue(("ml", "llama"))
             await rounds.close()
 
     asyncio.run(scenario())

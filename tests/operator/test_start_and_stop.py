@@ -38,10 +38,10 @@ class Looks(RoundListener):
         self.at: list[tuple[float, RootKey]] = []
         self.gone_are: list[RootKey] = []
 
-    def planned(self, look: PlannedRound) -> None:
-        self.at.append((now(), look.root_key))
+    def on_planned(self, planned_round: PlannedRound) -> None:
+        self.at.append((now(), planned_round.root_key))
 
-    def gone(self, root_key: RootKey) -> None:
+    def on_gone(self, root_key: RootKey) -> None:
         self.gone_are.append(root_key)
 
 
@@ -49,16 +49,16 @@ class Looks(RoundListener):
 def test_op077_a_thousand_sets_come_and_go_before_it_leads() -> None:
     async def scenario() -> tuple[int, int, Looks]:
         looks, cache = Looks(), ClusterCache()
-        rounds = ReconcileLoop(cache=cache, acting=None, decide=reconcile_root, followers=(looks,))
-        cache.changed = rounds.wake
+        rounds = ReconcileLoop(cache=cache, writer=None, decide=reconcile_root, listeners=(looks,))
+        cache.changed = rounds.enqueue
         for number in range(1000):
             cache.put("PodCliqueSet", stored(f"s{number}"))
             if number >= 3:
                 cache.drop("PodCliqueSet", stored(f"s{number}", "2"))
         await asyncio.sleep(1)
-        waiting, depth = len(asyncio.all_tasks()), rounds.depth
+        waiting, depth = len(asyncio.all_tasks()), rounds.queue_depth
         assert not looks.at
-        rounds.begin()
+        rounds.start()
         await asyncio.sleep(1)
         await rounds.close()
         return waiting, depth, looks
@@ -82,11 +82,11 @@ def test_op077_topologies_are_looked_at_too_where_they_are_looked_after() -> Non
 def test_op077_who_may_not_act_any_more_begins_nothing() -> None:
     async def scenario() -> int:
         looks, cache = Looks(), ClusterCache()
-        rounds = ReconcileLoop(cache=cache, acting=None, decide=reconcile_root, followers=(looks,))
-        cache.changed = rounds.wake
-        rounds.begin()
+        rounds = ReconcileLoop(cache=cache, writer=None, decide=reconcile_root, listeners=(looks,))
+        cache.changed = rounds.enqueue
+        rounds.start()
         cache.put("PodCliqueSet", stored("s"))
-        rounds.cease()
+        rounds.pause()
         await asyncio.sleep(1)
         await rounds.close()
         return len(looks.at)
@@ -97,7 +97,7 @@ def test_op077_who_may_not_act_any_more_begins_nothing() -> None:
 class SlowServer(Cluster):
     """Takes ten seconds to tell all of a set, and has every step done."""
 
-    async def refresh(self, _home: RootKey) -> None:
+    async def relist_set(self, _home: RootKey) -> None:
         await asyncio.sleep(10)
 
 
@@ -105,10 +105,10 @@ class SlowServer(Cluster):
 def test_op076_what_the_server_takes_is_no_thought() -> None:
     async def scenario() -> list[float]:
         cluster, looks = SlowServer("never"), Looks()
-        rounds = ReconcileLoop(cache=cluster.cache, acting=cluster, decide=reconcile_root, followers=(looks,))
-        rounds.begin()
+        rounds = ReconcileLoop(cache=cluster.cache, writer=cluster, decide=reconcile_root, listeners=(looks,))
+        rounds.start()
         await asyncio.sleep(10.5)
-        rounds.wake(cluster.root_key)
+        rounds.enqueue(cluster.root_key)
         await asyncio.sleep(15)
         await rounds.close()
         return [at for at, _ in looks.at]
@@ -129,9 +129,9 @@ def test_op033_no_rest_is_waited_for_at_the_end() -> None:
 
     async def scenario() -> tuple[float, int]:
         looks, cache = Looks(), ClusterCache()
-        rounds = ReconcileLoop(cache=cache, acting=None, decide=decide, followers=(looks,))
-        cache.changed = rounds.wake
-        rounds.begin()
+        rounds = ReconcileLoop(cache=cache, writer=None, decide=decide, listeners=(looks,))
+        cache.changed = rounds.enqueue
+        rounds.start()
         cache.put("PodCliqueSet", stored("s"))
         await asyncio.sleep(thought / 3)  # in which it is thought about: there is one thread
         cache.put("PodCliqueSet", stored("s", "2"))
@@ -147,10 +147,10 @@ def test_op033_no_rest_is_waited_for_at_the_end() -> None:
 class Deaf(RoundListener):
     """Somebody who cannot be told anything."""
 
-    def planned(self, look: PlannedRound) -> None:
+    def on_planned(self, planned_round: PlannedRound) -> None:
         raise OSError("no space left on device")
 
-    def failed(self, root_key: RootKey, words: str) -> None:
+    def on_failed(self, root_key: RootKey, words: str) -> None:
         raise OSError("no space left on device")
 
 
@@ -158,10 +158,10 @@ def test_op027_who_cannot_be_told_keeps_no_set_from_being_looked_at_again() -> N
     async def scenario() -> int:
         looks, cache = Looks(), ClusterCache()
         asyncio.get_running_loop().set_exception_handler(lambda _loop, _about: None)
-        rounds = ReconcileLoop(cache=cache, acting=None, decide=reconcile_root, followers=(looks, Deaf()))
-        rounds.begin()
+        rounds = ReconcileLoop(cache=cache, writer=None, decide=reconcile_root, listeners=(looks, Deaf()))
+        rounds.start()
         cache.put("PodCliqueSet", stored("s"))
-        rounds.wake((NAMESPACE, "s"))
+        rounds.enqueue((NAMESPACE, "s"))
         await asyncio.sleep(10)
         await rounds.close()
         return len(looks.at)
@@ -172,7 +172,9 @@ def test_op027_who_cannot_be_told_keeps_no_set_from_being_looked_at_again() -> N
 class Done(Cluster):
     """Writes nothing and waits for nobody."""
 
-    def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
+    def executor(
+        self, unless: Callable[[Step], str | None] = lambda _step: None
+    ) -> Callable[[Step], Awaitable[Attempt]]:
         raise AssertionError("of a set that is gone nothing is written")
 
 
@@ -186,9 +188,9 @@ def test_op078_a_set_that_is_gone_is_told_of_no_more_though_its_parts_stay() -> 
 
     async def scenario() -> tuple[set[str], set[str], list[RootKey]]:
         cluster, looks = Done("never"), Looks()
-        planned = ReconcileLoop(cache=cluster.cache, acting=None, decide=reconcile_root, followers=(telemetry, looks))
-        cluster.cache.changed = planned.wake
-        planned.begin()
+        planned = ReconcileLoop(cache=cluster.cache, writer=None, decide=reconcile_root, listeners=(telemetry, looks))
+        cluster.cache.changed = planned.enqueue
+        planned.start()
         await asyncio.sleep(1)
         before = told()
         (raw,) = (one for one in cluster.items if one["kind"] == "PodCliqueSet")
@@ -220,7 +222,7 @@ class Away(Cluster):
         super().__init__("never")
         self.asked: list[float] = []
 
-    async def refresh(self, _home: RootKey) -> None:
+    async def relist_set(self, _home: RootKey) -> None:
         self.asked.append(now())
         await asyncio.sleep(0)
         raise Unreachable("away")
@@ -232,11 +234,11 @@ def test_op076_who_asked_in_vain_rests_all_the_same() -> None:
     cluster = Away()
 
     async def scenario() -> None:
-        rounds = ReconcileLoop(cache=cluster.cache, acting=cluster, decide=reconcile_root)
-        rounds.begin()
+        rounds = ReconcileLoop(cache=cluster.cache, writer=cluster, decide=reconcile_root)
+        rounds.start()
         for _ in range(200):
             await asyncio.sleep(0.01)
-            rounds.wake(cluster.root_key)
+            rounds.enqueue(cluster.root_key)
         await rounds.close()
 
     run_skipping_time(scenario())

@@ -41,7 +41,7 @@ def test_op100_an_operator_begins_beside_it_and_tells_who_asks() -> None:
         async with listening(answer, patience=0.1) as server:
             way = Connection(server=server, tls=None, token=no_token)
             running = asyncio.create_task(
-                OperatorProcess(connection=way, settings=settings, watching=True, out=out, stop=stop).run()
+                OperatorProcess(connection=way, settings=settings, observe_only=True, out=out, stop=stop).run()
             )
             async with asyncio.timeout(20), aiohttp.ClientSession() as session:
                 while "caches are filled" not in out.getvalue():  # noqa: ASYNC110 - a log tells nobody

@@ -60,14 +60,16 @@ class Cluster:
                 }
                 self.cache.put("Pod", raw)
 
-    async def refresh(self, _home: RootKey) -> None:
+    async def relist_set(self, _home: RootKey) -> None:
         """The server has what the copy has."""
 
     async def announced(self) -> None:
         if self.recovers == "while it is told":
             self.recover()
 
-    def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
+    def executor(
+        self, unless: Callable[[Step], str | None] = lambda _step: None
+    ) -> Callable[[Step], Awaitable[Attempt]]:
         async def attempt(step: Step) -> Attempt:
             if isinstance(step.action, Create) and self.recovers == "while others are made":
                 self.recover()
@@ -87,7 +89,7 @@ class Hearer(RoundListener):
         self.attempts: tuple[Attempt, ...] = ()
         self.heard = asyncio.Event()
 
-    def answered(self, look: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
+    def on_executed(self, planned_round: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
         self.attempts = self.attempts or attempts
         self.heard.set()
 
@@ -97,10 +99,10 @@ def played(cluster: Cluster, decide: Callable[[Observation], Plan] = reconcile_r
 
     async def scenario() -> None:
         rounds = ReconcileLoop(
-            cache=cluster.cache, acting=cluster, decide=decide, followers=(hearer,), announced=cluster.announced
+            cache=cluster.cache, writer=cluster, decide=decide, listeners=(hearer,), flush_events=cluster.announced
         )
-        rounds.begin()
-        rounds.wake(cluster.root_key)
+        rounds.start()
+        rounds.enqueue(cluster.root_key)
         await asyncio.wait_for(hearer.heard.wait(), 20)
         await rounds.close()
 
@@ -129,7 +131,7 @@ def test_op074_who_recovers_meanwhile_is_spared(moment: str) -> None:
     found = ends(played(cluster))
     assert found
     assert {outcome for outcome, _ in found.values()} == {Outcome.CONFLICT}
-    assert {words for _, words in found.values()} == {"it is not to end any more"}
+    assert {words for _, words in found.values()} == {"its gang is not to be terminated any more"}
     assert not any(isinstance(step.action, Delete) for step in cluster.tried)
 
 
@@ -146,7 +148,7 @@ def test_op074_a_fault_of_ours_in_the_last_look_ends_nobody() -> None:
 
     found = ends(played(cluster, decide))
     assert {outcome for outcome, _ in found.values()} == {Outcome.CONFLICT}
-    assert all(words.startswith("fault of ours: ZeroDivisionError") for _, words in found.values())
+    assert all(words.startswith("internal error: ZeroDivisionError") for _, words in found.values())
 
 
 class Impatient(Cluster):
@@ -157,7 +159,9 @@ class Impatient(Cluster):
         self.api = api
         self.asked: list[str] = []
 
-    def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
+    def executor(
+        self, unless: Callable[[Step], str | None] = lambda _step: None
+    ) -> Callable[[Step], Awaitable[Attempt]]:
         return ConfirmedExecutor(StepExecutor(self.api, self.cache), unless).attempt
 
     async def answer(self, request: web.Request) -> web.Response:
@@ -187,8 +191,8 @@ def test_op074_who_recovers_while_a_deletion_waits_is_spared(recovers: str) -> N
         async with asked(answer, in_flight=1) as api:
             cluster = Impatient(recovers, api)
             hearer = Hearer()
-            rounds = ReconcileLoop(cache=cluster.cache, acting=cluster, decide=reconcile_root, followers=(hearer,))
-            rounds.begin()
+            rounds = ReconcileLoop(cache=cluster.cache, writer=cluster, decide=reconcile_root, listeners=(hearer,))
+            rounds.start()
             await asyncio.wait_for(hearer.heard.wait(), 20)
             await rounds.close()
         return cluster.asked, ends(hearer.attempts)
@@ -200,7 +204,7 @@ def test_op074_who_recovers_while_a_deletion_waits_is_spared(recovers: str) -> N
         assert outcomes == {Outcome.DONE}
     else:
         assert len(tried) == 1, "and that one the server did not carry out"
-        assert found[tried[0]] == (Outcome.CONFLICT, "it is not to end any more")
+        assert found[tried[0]] == (Outcome.CONFLICT, "its gang is not to be terminated any more")
         assert Outcome.DONE not in outcomes
 
 

@@ -51,7 +51,7 @@ def logged(out: io.StringIO) -> list[Json]:
 
 def operator(connection: Connection, out: io.StringIO, stop: asyncio.Event) -> Awaitable[int]:
     settings = OperatorSettings.model_validate(QUIET)
-    return OperatorProcess(connection=connection, settings=settings, watching=True, out=out, stop=stop).run()
+    return OperatorProcess(connection=connection, settings=settings, observe_only=True, out=out, stop=stop).run()
 
 
 def webhooks(connection: Connection, out: io.StringIO, stop: asyncio.Event) -> Awaitable[int]:

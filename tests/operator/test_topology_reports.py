@@ -25,7 +25,13 @@ NOTE: Final = "ClusterTopology/grove-topology: its levels stay as they are while
 def look(users: str, *, fits: bool) -> PlannedRound:
     seen = moment(a_topology("grove-topology", held=users != "none", fits=fits), users)
     plan = reconcile_topology(seen)
-    return PlannedRound(root_key=key_of_topology("grove-topology"), name="a plan", seen=seen, plan=plan, seconds=0.01)
+    return PlannedRound(
+        root_key=key_of_topology("grove-topology"),
+        plan_name="a plan",
+        observation=seen,
+        plan=plan,
+        planning_seconds=0.01,
+    )
 
 
 @pytest.mark.req("TP-052")
@@ -46,14 +52,14 @@ def test_tp047_who_asks_whether_it_is_ready_is_told_while_it_stands() -> None:
         texts = []
         async with serving as port, aiohttp.ClientSession(f"http://127.0.0.1:{port}") as session:
             for seen in (look("placed", fits=False), look("waiting", fits=False)):
-                standing.planned(seen)
+                standing.on_planned(seen)
                 async with session.get("/readyz") as answer:
                     assert answer.status == 200
                     texts.append(await answer.text())
         return texts
 
     assert asyncio.run(asked()) == [f"ok\n{NOTE}\n", "ok\n"]
-    standing.planned(look("placed", fits=False))
+    standing.on_planned(look("placed", fits=False))
     assert list(standing.notes) == [NOTE]
     there.clear()
     assert not list(standing.notes), "it is gone"
@@ -66,7 +72,7 @@ def test_what_is_held_back_for_two_reasons_is_said_once() -> None:
     both = replace(first, plan=replace(first.plan, withheld=(held, other)))
     journal = JsonLog(out)
     for each in (both, both, first, both):
-        journal.planned(each)
+        journal.on_planned(each)
     said = [json.loads(line)["because"][0]["rule"] for line in out.getvalue().splitlines()]
     assert said == ["DefaultInUse", "DefaultRestored", "DefaultRestored"], "two, and later the one that came again"
 
@@ -76,12 +82,12 @@ def test_tp047_a_line_of_the_log_names_the_topology_and_a_metric_its_controller(
     out, telemetry, held = io.StringIO(), OperatorMetrics(), look("placed", fits=False)
     journal = JsonLog(out)
     for follower in (journal, telemetry):
-        follower.planned(held)
-        follower.failed(held.root_key, "no way")
+        follower.on_planned(held)
+        follower.on_failed(held.root_key, "no way")
     lines = [json.loads(line) for line in out.getvalue().splitlines()]
     assert [(line["msg"], line["topology"]) for line in lines] == [
-        ("held back", "grove-topology"),
-        ("round broke off", "grove-topology"),
+        ("withheld", "grove-topology"),
+        ("round failed", "grove-topology"),
     ]
     counted = 'controller_runtime_reconcile_total{controller="clustertopology",result="success"} 1.0'
     assert counted in telemetry.page().decode()

@@ -30,7 +30,9 @@ class Protected(Cluster):
         self.deleted = Counter[str]()
         self.numbers = count(99999999)
 
-    def trial(self, unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
+    def executor(
+        self, unless: Callable[[Step], str | None] = lambda _step: None
+    ) -> Callable[[Step], Awaitable[Attempt]]:
         async def attempt(step: Step) -> Attempt:
             await asyncio.sleep(0.01)
             ref = step.target
@@ -62,9 +64,9 @@ def test_op102_companions_do_not_go_again_and_again(rules: str, outcome: Outcome
 
     async def scenario() -> None:
         rounds = ReconcileLoop(
-            cache=cluster.cache, acting=cluster, decide=partial(reconcile_root, rules=rule_set(rules))
+            cache=cluster.cache, writer=cluster, decide=partial(reconcile_root, rules=rule_set(rules))
         )
-        rounds.begin()
+        rounds.start()
         await asyncio.sleep(LONG)
         await rounds.close()
 

@@ -104,8 +104,8 @@ async def create(api: Api, cache: ClusterCache) -> Attempt:
     return await StepExecutor(api, cache).attempt(Step(Stage.WORKLOAD, REF, Create(manifest), ()))
 
 
-async def refresh(api: Api, cache: ClusterCache) -> None:
-    await ClusterWriter(api, cache, StepExecutor(api, cache)).refresh(("ml", "llm"))
+async def relist_set(api: Api, cache: ClusterCache) -> None:
+    await ClusterWriter(api, cache, StepExecutor(api, cache)).relist_set(("ml", "llm"))
 
 
 def test_op018_it_gets_its_label_back_and_is_seen_again() -> None:
@@ -117,7 +117,7 @@ def test_op018_it_gets_its_label_back_and_is_seen_again() -> None:
     assert cache.find(REF) is not None
     assert answered(server, cache, create).outcome is Outcome.DONE
     assert len(server.patches) == 1
-    answered(server, cache, refresh)
+    answered(server, cache, relist_set)
 
 
 def test_op018_a_refusal_is_told() -> None:
@@ -141,10 +141,10 @@ def test_op018_who_has_no_label_yet_is_not_taken_in() -> None:
 def test_op018_who_is_met_before_an_end_gets_its_label_back() -> None:
     server, cache = Server(), ClusterCache()
     cache.put("PodClique", CLIQUE)
-    answered(server, cache, refresh)
+    answered(server, cache, relist_set)
     assert len(server.patches) == 1
     assert cache.find(REF) is not None
-    answered(server, cache, refresh)
+    answered(server, cache, relist_set)
     assert len(server.patches) == 1
 
 
@@ -153,7 +153,7 @@ def test_op018_nothing_is_ended_while_nobody_can_follow_it() -> None:
     cache = ClusterCache()
     cache.put("PodClique", CLIQUE)
     with pytest.raises(Unreachable, match=r"Pod/llm-0-a-0 lost its label .*: no labels here"):
-        answered(Server(forbids=True), cache, refresh)
+        answered(Server(forbids=True), cache, relist_set)
     assert cache.find(REF) is None
 
 
@@ -163,8 +163,8 @@ def test_op019_nothing_is_ended_while_it_is_there(labels: Json) -> None:
     server, cache = Server(), vanished_pods()
     server.pod = a_pod("8", labels)
     with pytest.raises(Unreachable, match="Pod/llm-0-a-0: the server has it"):
-        answered(server, cache, refresh)
-    answered(server, cache, refresh)
+        answered(server, cache, relist_set)
+    answered(server, cache, relist_set)
     assert cache.find(REF) is not None
 
 
@@ -178,7 +178,7 @@ def test_op019_all_that_is_there_is_taken_in_at_once(forbids: bool, words: str) 
     cache.drop("Pod", then)
     server.others = [now]
     with pytest.raises(Unreachable, match=f"Pod/llm-0-a-0.*{words}"):
-        answered(server, cache, refresh)
+        answered(server, cache, relist_set)
     assert cache.find(Ref(CORE, "Pod", "ml", "llm-0-a-1")) is not None
 
 
@@ -188,7 +188,7 @@ def test_op018_one_refusal_is_enough_to_end_nothing() -> None:
     cache, server = vanished_pods(), Server(forbids=True)
     server.others = [a_pod("8", {SET[0]: "llm"}, f"llm-0-a-{index}", f"uid-{index}") for index in range(1, 9)]
     with pytest.raises(Unreachable, match="no labels here"):
-        answered(server, cache, refresh)
+        answered(server, cache, relist_set)
     assert len(server.patches) == 1
 
 
@@ -198,7 +198,7 @@ def test_op013_pods_of_nobody_are_none_of_its_business(labels: Json) -> None:
     cache.put("PodClique", CLIQUE)
     server.pod = a_pod("8", labels)
     server.pod["metadata"]["ownerReferences"] = []
-    answered(server, cache, refresh)
+    answered(server, cache, relist_set)
     assert not server.patches
     assert (cache.find(REF) is not None) == bool(labels)
 
@@ -227,7 +227,7 @@ def test_op018_who_is_listed_twice_is_labelled_once_and_who_went_is_in_no_doubt(
     server, cache = Restless(), ClusterCache()
     server.goes = goes
     cache.put("PodClique", CLIQUE)
-    answered(server, cache, refresh)
+    answered(server, cache, relist_set)
     assert len(server.patches) == 1
     assert (cache.find(REF) is None) == goes
 
@@ -258,20 +258,20 @@ class Unwell(Server):
 def test_op066_nothing_is_ended_where_the_server_would_not_say(path: str, status: int, text: str) -> None:
     """About the set itself, or about a clique that the copy has and the list has not."""
     with pytest.raises(Unreachable, match=text):
-        answered(Unwell(path, status, text), with_clique(), refresh)
+        answered(Unwell(path, status, text), with_clique(), relist_set)
 
 
 @pytest.mark.parametrize("text", ["<html>please log in</html>", "{}", "[]", ""])
 @pytest.mark.req("OP-065")
 def test_op066_a_login_page_shows_nothing(text: str) -> None:
     with pytest.raises(Unreachable):
-        answered(Unwell("/podcliquesets/llm", 200, text), with_clique(), refresh)
+        answered(Unwell("/podcliquesets/llm", 200, text), with_clique(), relist_set)
 
 
 def test_op013_what_the_server_does_not_find_is_gone() -> None:
     cache = with_clique()
     gone = json.dumps({"kind": "Status", "reason": "NotFound", "details": {"name": "llm-0-a"}})
-    answered(Unwell("/podcliques/llm-0-a", 404, gone), cache, refresh)
+    answered(Unwell("/podcliques/llm-0-a", 404, gone), cache, relist_set)
     assert cache.of(("ml", "llm"), "PodClique") == []
 
 
@@ -280,7 +280,7 @@ def test_op068_a_kind_that_is_not_served_right_now_is_nobody_s_end() -> None:
     """As a server says it while a definition is established anew."""
     cache = with_clique()
     with pytest.raises(Unreachable, match="page not found"):
-        answered(Unwell("/podcliques/llm-0-a", 404, "404 page not found\n"), cache, refresh)
+        answered(Unwell("/podcliques/llm-0-a", 404, "404 page not found\n"), cache, relist_set)
     assert [ref.name for ref in cache.of(("ml", "llm"), "PodClique")] == ["llm-0-a"]
 
 
@@ -294,10 +294,10 @@ def with_clique() -> ClusterCache:
 @pytest.mark.parametrize(("status", "text"), [(200, "<html></html>"), (200, "[]"), (500, "away")])
 @pytest.mark.req("OP-065")
 def test_op014_a_cause_that_is_not_shown_does_not_stand(status: int, text: str) -> None:
-    async def stands(api: Api, cache: ClusterCache) -> bool:
-        return await StepExecutor(api, cache).stands(Ref(GROVE, "PodClique", "ml", "llm-0-a"), Guard("a", "6"))
+    async def is_unchanged(api: Api, cache: ClusterCache) -> bool:
+        return await StepExecutor(api, cache).is_unchanged(Ref(GROVE, "PodClique", "ml", "llm-0-a"), Guard("a", "6"))
 
-    assert not answered(Unwell("/podcliques/llm-0-a", status, text), with_clique(), stands)
+    assert not answered(Unwell("/podcliques/llm-0-a", status, text), with_clique(), is_unchanged)
 
 
 @pytest.mark.req("OP-013")
@@ -306,7 +306,7 @@ def test_op084_nothing_is_ended_by_a_list_of_an_older_state() -> None:
     cache = with_clique()
     cache.put("Pod", a_pod("50", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
     with pytest.raises(Unreachable, match="Pod: the server lists an older state than it told of before"):
-        answered(Server(), cache, refresh)
+        answered(Server(), cache, relist_set)
 
 
 @pytest.mark.req("OP-013")
@@ -314,7 +314,7 @@ def test_op018_a_label_that_is_taken_again_at_once_is_none() -> None:
     server, cache = Server(strips=True), with_clique()
     for _ in range(2):
         with pytest.raises(Unreachable, match=r"lost its label .*: it was taken again at once"):
-            answered(server, cache, refresh)
+            answered(server, cache, relist_set)
     assert cache.find(REF) is None
 
 
@@ -326,9 +326,9 @@ def test_op084_nothing_is_ended_by_a_list_that_shows_what_was_before() -> None:
     server = Server()
     server.pod = a_pod("5", {SET[0]: "llm", MANAGED_BY: OPERATOR})
     with pytest.raises(Unreachable, match="Pod/llm-0-a-0: the server lists an older state than it told of before"):
-        answered(server, cache, refresh)
+        answered(server, cache, relist_set)
     assert cache.newest("Pod") == 5
-    answered(server, cache, refresh)
+    answered(server, cache, relist_set)
 
 
 @pytest.mark.req("OP-018", "OP-084")
@@ -337,5 +337,5 @@ def test_op018_who_is_believed_as_it_was_before_is_followed_as_well() -> None:
     cache.put("Pod", a_pod("9", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
     server.pod = a_pod("5", {SET[0]: "llm"})
     with pytest.raises(Unreachable, match="Pod/llm-0-a-0: the server lists an older state than it told of before"):
-        answered(server, cache, refresh)
+        answered(server, cache, relist_set)
     assert len(server.patches) == 1

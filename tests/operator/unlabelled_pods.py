@@ -183,8 +183,8 @@ def planned(acting: ClusterWriter, cache: ClusterCache) -> Tried:
     seen = cache.observe(HOME, datetime.now(UTC))
     assert seen is not None
     steps = [birth(f"llm-0-{letter}-{index}", letter) for letter in "ab" for index in range(20)]
-    last_look = StepRecheck(seen, steps, look=lambda: None, plan=reconcile_root, pods=partial(cache.pods_of, HOME))
-    trial = acting.trial(last_look.against)
+    recheck = StepRecheck(seen, steps, observe=lambda: None, plan=reconcile_root, pods=partial(cache.pods_of, HOME))
+    trial = acting.executor(recheck.withdrawn_because)
     return lambda name, letter: trial(birth(name, letter))
 
 

@@ -28,7 +28,9 @@ SCENARIOS: Final = (
 def look_at(snapshot: Snapshot, plan: Plan, name: str = "a plan") -> PlannedRound:
     """A look as an operator's followers hear of it."""
     root = snapshot.root.ref
-    return PlannedRound(root_key=(root.namespace, root.name), name=name, seen=snapshot, plan=plan, seconds=0.0)
+    return PlannedRound(
+        root_key=(root.namespace, root.name), plan_name=name, observation=snapshot, plan=plan, planning_seconds=0.0
+    )
 
 
 class Seen:
@@ -43,7 +45,7 @@ class Seen:
     def decide(self, snapshot: Snapshot) -> Plan:
         plan = reconcile(snapshot, self.rules)
         self.snapshots.append(snapshot)
-        self.recorder.planned(look_at(snapshot, plan, f"plan-{len(self.snapshots)}"))
+        self.recorder.on_planned(look_at(snapshot, plan, f"plan-{len(self.snapshots)}"))
         return plan
 
 

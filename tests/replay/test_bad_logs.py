@@ -187,7 +187,7 @@ class TestBadInput:
         with log_at(path) as log:
             recorder = Recorder(log, "design", "")
             for snapshot in seen.snapshots:
-                recorder.planned(look_at(snapshot, reconcile(snapshot)))
+                recorder.on_planned(look_at(snapshot, reconcile(snapshot)))
         lines = path.read_bytes().splitlines(keepends=True)
         looks = list(looks_in(lines))
         assert len(looks) == len(played(LOG).snapshots) + len(seen.snapshots)
@@ -253,7 +253,7 @@ class TestBadInput:
         out = Full()
         recorder = Recorder(DecisionLog(out), "design", "", lambda *words, **_fields: said.append(words))
         for snapshot in played(LOG).snapshots[:5]:
-            recorder.planned(look_at(snapshot, reconcile(snapshot)))
+            recorder.on_planned(look_at(snapshot, reconcile(snapshot)))
         assert said == [("error", "the decision log ends here")]
         assert len(list(looks_in(out.getvalue().encode().splitlines(keepends=True)))) == 1
 
@@ -270,7 +270,7 @@ class TestBadInput:
             pods = {
                 uid: [replace(pod, name=f"{pod.name}-{number}") for pod in pods] for uid, pods in first.pods_of.items()
             }
-            recorder.planned(look_at(replace(first, pods_of=pods), reconcile(first)))
+            recorder.on_planned(look_at(replace(first, pods_of=pods), reconcile(first)))
         lists = [tuple(json.loads(line)["is"]) for line in out.getvalue().splitlines() if '"kind":"list"' in line]
         assert first.cliques
         assert len(lists) == len(set(lists))
@@ -283,6 +283,6 @@ class TestBadInput:
     def test_rp006_what_is_gone_is_forgotten(self) -> None:
         recorder = Recorder(DecisionLog(io.StringIO()), "design", "")
         look = look_at(played(LOG).snapshots[0], reconcile(played(LOG).snapshots[0]))
-        recorder.planned(look)
-        recorder.gone(look.root_key)
+        recorder.on_planned(look)
+        recorder.on_gone(look.root_key)
         assert recorder.remembers == 0

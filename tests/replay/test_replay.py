@@ -73,7 +73,7 @@ class TestReplay:
     def test_rp001_by_the_fields_rules_too(self, world: World) -> None:
         snapshot, out = world.snapshot, io.StringIO()
         plan = reconcile(snapshot, NEWEST)
-        Recorder(DecisionLog(out), NEWEST.name, "").planned(look_at(snapshot, plan))
+        Recorder(DecisionLog(out), NEWEST.name, "").on_planned(look_at(snapshot, plan))
         (look,) = looks_in(out.getvalue().encode().splitlines(keepends=True))
         assert look.rules == NEWEST.name
         assert reconcile(look.snapshot, NEWEST) == plan

@@ -212,7 +212,9 @@ async def _run_task(call: PoolTask, pipe: Pipe) -> DaemonCounts:
     loop, over = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(pipe.fileno(), over.set)
     began = time.process_time()
-    async with Api(connection, timeout=REQUEST_TIMEOUT_S, tries=1, in_flight=IN_FLIGHT, agent="grove-converge") as api:
+    async with Api(
+        connection, timeout=REQUEST_TIMEOUT_S, tries=1, in_flight=IN_FLIGHT, user_agent="grove-converge"
+    ) as api:
         players = [PooledDaemon(call, place, tally, streams) for place in range(len(call.daemons))]
         tasks = [asyncio.create_task(player.run(api)) for player in players]
         ended = asyncio.create_task(over.wait())

@@ -141,7 +141,7 @@ class _DaemonProcesses:
 
 async def _run_measured(engine: ClusterEngine, point: Point, pipes: Sequence[Pipe]) -> MeasuredRun:
     connection = await connect(engine.kubeconfig)
-    async with Api(connection, in_flight=64, agent="grove-converge") as api, _store(engine.store) as store:
+    async with Api(connection, in_flight=64, user_agent="grove-converge") as api, _store(engine.store) as store:
         ground = RunNamespace(api)
         token = await ground.prepare()
         try:
@@ -184,9 +184,11 @@ async def _run_daemons(
     began = time.process_time()
     daemons = [_daemon(number, point, ground.namespace, uid) for number in range(point.nodes)]
     monitor = RunMonitor(point, daemons)
-    async with Api(await connect(kubeconfig), agent="grove-converge-controller") as api:
+    async with Api(await connect(kubeconfig), user_agent="grove-converge-controller") as api:
         written: list[int] = []
-        controller = Api(await connect(kubeconfig), bucket=limiter_of(point), agent="grove-converge-controller")
+        controller = Api(
+            await connect(kubeconfig), rate_limiter=limiter_of(point), user_agent="grove-converge-controller"
+        )
         async with controller:
             rounds = DomainReconcileLoop(
                 controller,
