@@ -51,8 +51,8 @@ def the_set(scene: Scene, replicas: int = 2) -> Json:
 
 
 class TestMN010:
-    """The PodCliques and scaling groups of a replica MUST be held back while its domain has yet to be made and nobody
-    has refused it.
+    """The PodCliques and scaling groups of a replica MUST be withheld while its domain has yet to be created and no
+    creation was refused.
 
     The domain first, then who names it, then pods that hold its channels.
     """
@@ -115,7 +115,7 @@ class TestMN010:
 
 
 class TestMN043:
-    """A domain that annotated siblings need and that is gone MUST be made again; the siblings stay as they are.
+    """A domain that annotated siblings need and that is gone MUST be created again, and the siblings stay as they are.
 
     What somebody deletes comes back.
     """
@@ -187,8 +187,8 @@ class TestMN050:
 
 
 class TestMN060:
-    """With the feature off, or in mode `annotations`, domains of living replicas and everything that uses them MUST
-    stay; one that annotated siblings miss is told and not made.
+    """With the feature off, or in mode `annotations`, domains of existing replicas and everything that uses them MUST
+    stay; a domain that annotated siblings need and that is gone is reported and not created.
 
     The switch is for what comes, not for what runs.
     """

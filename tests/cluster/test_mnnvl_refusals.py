@@ -49,8 +49,8 @@ def four(scene: Scene) -> Json:
 
 
 class TestMN011:
-    """Where the creation of a domain is refused, the replica's PodCliques and scaling groups MUST be made without the
-    annotation.
+    """Where the creation of a domain is refused, the replica's PodCliques and scaling groups MUST be created without
+    the annotation.
 
     A quota that is too small for the domains of a set.
     """
@@ -185,8 +185,8 @@ class TestOP062:
 
 
 class TestMN014:
-    """A domain whose creation failed MUST be tried again, also after a restart, and the cliques that run without it
-    MUST stay as they are.
+    """The creation of a domain that failed MUST be retried, also after a restart, and the PodCliques that run without
+    it stay as they are.
 
     An operator knows nothing but what the cluster says.
     """
@@ -233,8 +233,8 @@ class TestMN014:
 
 
 class TestMN040:
-    """A domain's name that an object of another controller, or of none, holds MUST count as a refused creation, whose
-    words name the holder.
+    """An object of another controller, or of none, that has a domain's name MUST count as a refused creation, with an
+    error that names the controller.
 
     A name that somebody else has.
     """

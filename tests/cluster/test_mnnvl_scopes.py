@@ -56,8 +56,8 @@ def await_owners(scene: Scene, wanted: dict[str, tuple[str, str]], *, seconds: f
 
 
 class TestMS041:
-    """Domain and claim MUST be handed to the PodGang that the label ``grove.io/podgang`` of their users names, once
-    that has a uid.
+    """Domain and claim MUST be handed over to the PodGang that the label ``grove.io/podgang`` of their users names,
+    once it has a uid.
 
     From the set to the gang, and with it.
     """
@@ -131,7 +131,7 @@ class TestMS041:
 
 
 class TestMS037:
-    """A PodClique MUST wait while a server refuses what it needs.
+    """A PodClique MUST wait while the API server refuses to create what it needs.
 
     A domain that the server will not have.
     """
@@ -160,7 +160,7 @@ class TestMS037:
 
 
 class TestMS053:
-    """Nothing that a PodGang owns, and nothing of a set that is being deleted, MUST be deleted.
+    """The operator MUST NOT delete an object that a PodGang owns, or any object of a set that is being deleted.
 
     Nobody deletes them: they go with their gang, as the garbage collector finds it gone.
     """
@@ -194,7 +194,7 @@ class TestMS053:
 
 
 class TestMS052:
-    """A domain or claim that is in use and gone MUST be ensured again; those who use it stay as they are.
+    """A domain or claim that is in use and gone MUST be ensured again, and the PodCliques that use it stay as they are.
 
     What somebody deletes, and what is switched off.
     """

@@ -152,7 +152,7 @@ def test_ms079_what_is_odd_is_let_through(scene: Scene, joining: Joining) -> Non
 
 class TestMS096:
     """A PodClique whose ``grove.io/mnnvl-enabled`` is absent or ``"false"``, and a PodGang, MUST be stored whether a
-    webhook answers or not.
+    webhook responds or not.
 
     Webhooks that are down: who shares waits for them, nobody else does, and nothing that runs is touched.
     """

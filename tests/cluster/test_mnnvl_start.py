@@ -28,8 +28,8 @@ def config(folder: Path, *, enabled: bool) -> str:
 
 
 class TestMN061:
-    """An operator that is told to make domains on a server that has no ComputeDomains MUST end with a message and exit
-    code 1 before its first write.
+    """An operator that is configured to create domains on a server that has no ComputeDomains MUST exit with a message
+    and exit code 1 before its first write.
 
     Nothing is promised that the cluster cannot keep.
     """
@@ -138,8 +138,8 @@ def blinded(access: list[Json]) -> list[Json]:
 
 
 class TestMN016:
-    """Where ComputeDomains were not collected, a replica without siblings MUST be held back, and the condition MUST
-    stay as it is.
+    """Where ComputeDomains were not collected, a replica without siblings MUST be withheld, and the condition stays as
+    it is.
 
     An operator that may not list ComputeDomains.
     """

@@ -168,8 +168,8 @@ def test_tp086_a_used_topology_may_be_deleted_and_waits(guarded: Guarded, capsys
 
 
 class TestTP091:
-    """A set that would be admitted but for its topology MUST be refused only by that topology as the API server has it
-    now, and where it does not say be judged as if topologies were not known.
+    """A set that would be refused only because of its topology MUST be judged by a fresh read of that topology, or as
+    if topologies were unknown where the read fails.
 
     A topology that was made a moment ago, in copies that will never hear of it.
     """

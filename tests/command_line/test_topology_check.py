@@ -71,8 +71,8 @@ def test_cl001_what_is_wrong_is_told(
 
 
 class TestTP126:
-    """Two topologies or nodes of one name that differ, levels that are not sound, and nodes that do not read MUST be
-    faults of the input, each with its place.
+    """Two different topologies or nodes of one name, invalid levels, and nodes that cannot be parsed MUST be faults of
+    the input, each with its place.
     """
 
     def test_two_topologies_of_one_name_are_told_with_both_places(

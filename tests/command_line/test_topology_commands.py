@@ -47,8 +47,8 @@ def configured(tmp_path: Path) -> str:
 
 
 class TestTP125:
-    """Without a configuration these commands MUST take topology-aware scheduling for on, and the default topology for
-    configured as it is.
+    """Without a configuration these commands MUST assume that TAS is on and that the default topology is configured as
+    it is.
     """
 
     def test_a_configuration_says_otherwise(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -96,8 +96,8 @@ class TestTP125:
 
 
 class TestTP123:
-    """``grove topology impact`` MUST tell what admission says to the change or the deletion in its own words, and leave
-    with 1 where it refuses, and with 3 where whom it concerns is not known.
+    """``grove topology impact`` MUST print what admission says to the change or the deletion, and exit with 1 where it
+    refuses and with 3 where the affected sets are unknown.
     """
 
     def test_who_uses_it_is_not_known(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -149,9 +149,9 @@ class TestTP123:
 
 
 class TestTP122:
-    """For each topology MUST be told whether it is held, and whether its levels are locked, with the reason; what was
-    not collected is not known, nothing at all of a cluster where only manifests were read, and a topology whose users
-    are not known is neither free nor goes at once.
+    """For each topology the commands MUST report whether it is held and whether its levels are locked, with the reason,
+    and report as unknown what depends on objects that were not collected; from manifests alone nothing of the
+    cluster is known.
     """
 
     def test_manifests_alone_tell_nothing_of_a_cluster(self, capsys: pytest.CaptureFixture[str]) -> None:
@@ -212,8 +212,8 @@ class TestTP122:
 
 
 class TestTP127:
-    """Of a ClusterTopologyBinding MUST be told that no admission judges it, and a change of it MUST be told gang by
-    gang all the same.
+    """For a ClusterTopologyBinding the commands MUST report that no webhook of Grove validates it, and report the
+    impact of a change gang by gang all the same.
     """
 
     BINDING: Final = {"kind": "ClusterTopologyBinding"}

@@ -85,8 +85,8 @@ def test_tp090_the_name_is_locked_while_a_pod_is_bound() -> None:
 
 
 class TestTP091:
-    """A set that would be admitted but for its topology MUST be refused only by that topology as the API server has it
-    now, and where it does not say be judged as if topologies were not known.
+    """A set that would be refused only because of its topology MUST be judged by a fresh read of that topology, or as
+    if topologies were unknown where the read fails.
     """
 
     def test_tp091_a_topology_that_was_made_a_moment_ago_is_found(self) -> None:

@@ -25,8 +25,8 @@ def read_back(message: str) -> CreationFailure:
 
 
 class TestMN019:
-    """Where the indices of failed replicas are too many for a condition, its message MUST tell runs of them as
-    `first-last`, and leave out from the end what there is no room for even so.
+    """Where the indices of failed replicas are too many for a condition, its message MUST write runs of them as
+    `first-last`, and leave out from the end what still does not fit.
     """
 
     @given(st.lists(st.tuples(st.integers(0, 999_999), st.integers(1, 20_000)), min_size=1, max_size=4), st.text())

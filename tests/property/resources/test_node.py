@@ -24,8 +24,8 @@ def amounts(spec: Json) -> dict[str, int]:
 
 
 class TestTP104:
-    """A pod MUST ask for the sum of its containers and sidecars or for the most that its init containers need before,
-    its overhead added, in every resource that it names.
+    """A pod MUST ask, in every resource that it names, for the sum of its containers and sidecars or for the most that
+    its init containers need before, with its overhead added.
     """
 
     def test_containers_are_summed_and_limits_are_requests(self) -> None:
@@ -107,8 +107,8 @@ def test_tp106_what_is_not_looked_at_is_named(spec: Json, unseen: tuple[str, ...
 
 
 class TestTP103:
-    """What a node has free MUST be what it may give away less what the pods on it ask for, those of the set itself left
-    out; without pods in the input that is all of it, and is said.
+    """The free capacity of a node MUST be what it can allocate less what the pods on it ask for, pods of the set itself
+    left out; without pods in the input it is what the node can allocate, and the output says so.
     """
 
     def test_allocatable_counts_and_else_capacity(self) -> None:

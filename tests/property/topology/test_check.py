@@ -105,8 +105,8 @@ def test_tp128_a_topology_that_is_not_in_the_input_may_be_there() -> None:
 
 
 class TestTP129:
-    """Where a set is in no cluster yet and admission would refuse what it says of its topology, ``grove topology
-    check`` MUST tell the objections.
+    """Where a set is not in the cluster yet and admission would refuse its topology or constraints, ``grove topology
+    check`` MUST print the objections.
     """
 
     BROADER: Final = {"pack": {"required": "host", "preferred": "host"}}
@@ -136,8 +136,8 @@ def test_tp125_configured_levels_count_while_topologies_are_not_known() -> None:
 
 
 class TestTP103:
-    """What a node has free MUST be what it may give away less what the pods on it ask for, those of the set itself left
-    out; without pods in the input that is all of it, and is said.
+    """The free capacity of a node MUST be what it can allocate less what the pods on it ask for, pods of the set itself
+    left out; without pods in the input it is what the node can allocate, and the output says so.
     """
 
     @pytest.mark.parametrize(
@@ -258,7 +258,9 @@ def impacts(snapshot: Snapshot, *levels: tuple[str, str], complete: frozenset[Ga
 
 
 class TestTP124:
-    """Of a change MUST be told which PodGangs would follow it, which stay as they are, and which would not be made."""
+    """For a change, `grove topology impact` MUST report which PodGangs would follow it, which stay as they are, and
+    which would be withheld.
+    """
 
     OTHER: Final = (("zone", ZONE), ("rack", "example.com/other"), ("host", HOST))
 

@@ -53,8 +53,8 @@ def as_assignment(fitting: FitResult, gang: GangRequest) -> dict[str, list[str]]
 
 
 class TestTP100:
-    """A gang MUST be said to fit only with a node for each of its pods, not to fit only with a proof that it cannot,
-    and else to be undecided.
+    """A gang MUST be reported to fit only with a node for each of its pods, not to fit only with a proof that it
+    cannot, and otherwise as undecided.
     """
 
     @given(gangs(), nodes())
@@ -134,8 +134,8 @@ def replace_places(fitting: FitResult, gang: GangRequest) -> FitResult:
 
 
 class TestTP115:
-    """More free room MUST never turn a gang that fits into one that cannot, and the order of nodes MUST change
-    nothing.
+    """The verdict MUST NOT depend on the order of nodes, and more free capacity never turns a gang that fits into one
+    that cannot.
     """
 
     @given(gangs(), nodes(), st.integers(0, 4), st.sampled_from(["nvidia.com/gpu", "cpu", "pods"]))
