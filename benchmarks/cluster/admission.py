@@ -201,8 +201,8 @@ class _Asking:
 
     async def _post(self, api: Api, body: Json, **query: str) -> None:
         answer = await api.request("POST", KINDS[body["kind"]].path(_NAMESPACE), query=query, body=body)
-        if not answer.good:
-            raise RuntimeError(answer.words)
+        if not answer.ok:
+            raise RuntimeError(answer.message)
 
 
 async def _asked(session: aiohttp.ClientSession, webhook: str, new: Json) -> None:

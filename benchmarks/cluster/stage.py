@@ -48,8 +48,8 @@ class Stage:
     async def post(self, path: str, body: Json) -> Json:
         """Make one object. Raises RuntimeError where the server would not."""
         answer = await self.api.request("POST", path, body=body)
-        if not answer.good:
-            raise RuntimeError(answer.words)
+        if not answer.ok:
+            raise RuntimeError(answer.message)
         made: Json = answer.json()
         return made
 

@@ -122,8 +122,8 @@ class Bench:
 
     async def _good(self, method: str, path: str, wanted: int = DONE, **more: Any) -> Json:  # noqa: ANN401 - as requests
         answer = await self._api.request(method, path, **more)
-        if not answer.good and answer.status != wanted:
-            raise SystemExit(f"{method} {path}: {answer.words}")
+        if not answer.ok and answer.status != wanted:
+            raise SystemExit(f"{method} {path}: {answer.message}")
         found: Json = answer.json()
         return found
 

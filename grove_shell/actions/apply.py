@@ -168,7 +168,7 @@ def _shelved(found: Collected) -> ClusterCache:
     for kind in sorted({kind for kind, _ in found.complete}):
         cache.replace(kind, [item for item in found.items if item.get("kind") == kind], "0")
     for (kind, _), why in found.unseen.items():
-        cache.lose(kind, why)
+        cache.mark_unlisted(kind, why)
     return cache
 
 

@@ -36,8 +36,8 @@ async def _run(options: DomainControllerOptions) -> int:
             answer = await api.request("GET", DOMAINS.path(options.namespace), query={"limit": "1"})
         except Unreachable as fault:
             raise NoAccess(advice_on(fault)) from fault
-    if not answer.good:
-        words = f"ComputeDomain: {answer.words.strip()}"
+    if not answer.ok:
+        words = f"ComputeDomain: {answer.message.strip()}"
         more = "; NVIDIA's driver brings the kind, or: grove manifests --only crds --with compute-domains"
         raise NoAccess(f"{connection.server}: {words}{more}")
     process = DomainControllerProcess(

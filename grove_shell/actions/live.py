@@ -67,7 +67,7 @@ async def _collect(live: Live, count: Callable[[Any], None]) -> Collected:
         items, unseen, complete = list(sets), dict[Gap, str](), {(POD_CLIQUE_SET, namespace)}
         for kind, found in zip(kinds, lists, strict=True):
             where = EVERYWHERE if kind.clustered else namespace
-            if isinstance(found, NotListed) and found.absent and kind.optional:
+            if isinstance(found, NotListed) and found.is_absent and kind.optional:
                 complete.add((kind.kind, where))
             elif isinstance(found, NotListed) and not kind.clustered:  # who needs topologies says so (TP-013)
                 unseen[kind.kind, where] = str(found)

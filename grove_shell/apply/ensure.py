@@ -35,7 +35,7 @@ async def ensure(
     answer = await api.request("POST", path, query={"fieldManager": writer}, body=thaw(manifest))
     if shows_object(answer, ref):
         take_in(answer.json())
-    refused, refusal = attempt_of_creation(answer, ref), answer.words
+    refused, refusal = attempt_of_creation(answer, ref), answer.message
     is_forbidden = answer.status == FORBIDDEN  # a quota refuses before the name is looked up
     if not (is_forbidden or exists_already(answer)):
         return refused

@@ -30,14 +30,14 @@ def attempt_of(answer: Response, ref: Ref) -> tuple[Outcome, str]:
     404 and 409 are conflicts, 429 and 5xx count as no response, every other error is a refusal. A success that does not
     come from an API server, or is not about that object, counts as no response (OP-068).
     """
-    if answer.good:
+    if answer.ok:
         was_done = confirms_write(answer, ref)
-        return (Outcome.DONE, "") if was_done else (Outcome.UNREACHABLE, f"what came is no answer: {answer.words}")
+        return (Outcome.DONE, "") if was_done else (Outcome.UNREACHABLE, f"what came is no answer: {answer.message}")
     if answer.status in {CONFLICT, NOT_FOUND}:
-        return Outcome.CONFLICT, answer.words
+        return Outcome.CONFLICT, answer.message
     if answer.status == TOO_MANY or answer.status >= SERVER_FAULT:
-        return Outcome.UNREACHABLE, answer.words
-    return Outcome.REFUSED, answer.words
+        return Outcome.UNREACHABLE, answer.message
+    return Outcome.REFUSED, answer.message
 
 
 def undecided_because(answer: Response, ref: Ref, words: str) -> Unreachable:
@@ -48,9 +48,9 @@ def undecided_because(answer: Response, ref: Ref, words: str) -> Unreachable:
 
 def attempt_of_creation(answer: Response, ref: Ref) -> tuple[Outcome, str]:
     """Return the same for a creation: a webhook that does not answer and a missing namespace are refusals."""
-    unasked = answer.status >= SERVER_FAULT and _UNASKED in answer.words
+    unasked = answer.status >= SERVER_FAULT and _UNASKED in answer.message
     if answer.status == NOT_FOUND or unasked:  # OP-061, OP-062
-        return Outcome.REFUSED, answer.words
+        return Outcome.REFUSED, answer.message
     return attempt_of(answer, ref)
 
 

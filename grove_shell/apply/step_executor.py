@@ -109,7 +109,7 @@ class StepExecutor:
                 self._cache.put(ref.kind, raw)
                 return True
         elif not confirms_absence(answer, ref):
-            raise undecided_because(answer, ref, f"{ref.short}: {answer.words}")
+            raise undecided_because(answer, ref, f"{ref.short}: {answer.message}")
         if before is not None:  # a later object of the name may have arrived since
             self._cache.drop(ref.kind, _stub(ref, Guard(before.uid, "")), asked=True)
         return False
@@ -159,7 +159,7 @@ class StepExecutor:
                 assert_never(step.action)
         is_gone = confirms_absence(answer, step.target)
         if answer.status == NOT_FOUND and not is_gone:
-            return Attempt(step, Outcome.UNREACHABLE, answer.words)
+            return Attempt(step, Outcome.UNREACHABLE, answer.message)
         if is_gone and (guard := step.action.guard) is not None:
             self._cache.drop(step.target.kind, _stub(step.target, guard), asked=True)
         return await self._answered(step, answer)
@@ -198,7 +198,7 @@ class StepExecutor:
         )
         if exists_already(answer):
             return await self._as_found(step, manifest, answer)
-        if answer.good:
+        if answer.ok:
             return await self._answered(step, answer)
         return Attempt(step, *attempt_of_creation(answer, step.target))
 
@@ -219,7 +219,7 @@ class StepExecutor:
         )
         if found["owner_uid"] != wanted["owner_uid"]:
             holder = f"{found['owner_kind']} {found['owner_name']}" if found["owner_uid"] else "somebody else"
-            return Attempt(step, Outcome.REFUSED, f"{refusal.words}; it belongs to {holder}")
+            return Attempt(step, Outcome.REFUSED, f"{refusal.message}; it belongs to {holder}")
         if found["deleting"]:
             return Attempt(step, Outcome.CONFLICT, "the one before is being deleted")
         if is_there or await self._take_in(step.target, answer):  # its owner is checked before its label is restored

@@ -104,10 +104,10 @@ class CacheView:
             return self.topologies.newest(kind)
         return max((where.version for where in self._places[kind].values()), default=0)
 
-    def goes_back(self, ref: Ref, raw: Mapping[str, Any], as_of: int) -> bool:
+    def is_rolled_back(self, ref: Ref, raw: Mapping[str, Any], as_of: int) -> bool:
         """Return whether a list as of a version shows an object in an older version than was known by then."""
         known = self._places[ref.kind].get((ref.kind, ref.namespace, ref.name))
-        return self._events.goes_back(incarnation_of(raw), known, as_of)
+        return self._events.is_rolled_back(incarnation_of(raw), known, as_of)
 
     def is_gone(self, root_key: RootKey) -> bool:
         """Return whether a set is known not to exist; one that cannot be read exists."""

@@ -124,7 +124,7 @@ class ClusterCache(CacheView):
             set_cache.broken[address] = "; ".join(map(str, fault.problems))
             self._doubt(kind)
 
-    def believe(self, kind: str, raw: Mapping[str, Any]) -> None:
+    def overwrite(self, kind: str, raw: Mapping[str, Any]) -> None:
         """Replace an object by the version that a restored store shows, also an older one (OP-084)."""
         address = address_of(kind, raw)
         if address in self._places[kind]:
@@ -148,11 +148,11 @@ class ClusterCache(CacheView):
                 self._count_vanished(address)
             self._remove(address)
 
-    def lose(self, kind: str, why: str) -> None:
+    def mark_unlisted(self, kind: str, why: str) -> None:
         """Forget all of a kind, whose watch has failed: it counts as not collected (GT-024)."""
         self._lost[kind] = why
         if kind in TOPOLOGY_KINDS:
-            self.topologies.lose(kind)
+            self.topologies.mark_unlisted(kind)
             return
         for address in list(self._places[kind]):
             self._count_vanished(address)

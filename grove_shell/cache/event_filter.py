@@ -73,7 +73,7 @@ class EventFilter(Tombstones):
         return True
 
     @staticmethod
-    def goes_back(now: Incarnation, known: KnownVersion | None, as_of: int) -> bool:
+    def is_rolled_back(now: Incarnation, known: KnownVersion | None, as_of: int) -> bool:
         """Return whether a list shows an older version than was known by then: the store was restored (OP-084)."""
         return known is not None and known.uid == now.uid and now.version < known.version <= as_of
 
@@ -90,7 +90,7 @@ class EventFilter(Tombstones):
             version: of the list.
         """
         as_of = version_number(version)
-        if not version or any(self.goes_back(life, known.get(place), as_of) for place, life in there.items()):
+        if not version or any(self.is_rolled_back(life, known.get(place), as_of) for place, life in there.items()):
             for life in there.values():
                 self.discard(life.uid)
             return list(known)

@@ -112,7 +112,7 @@ class TopologyCache:
         if self._events.accepts_deletion(incarnation_of(raw), self._known.get(ref)):
             self._forget(ref)
 
-    def lose(self, kind: str) -> None:
+    def mark_unlisted(self, kind: str) -> None:
         """Forget all of a kind: its watch has failed."""
         self._listed.discard(kind)
         for ref in [ref for ref in self._known if ref.kind == kind]:

@@ -12,7 +12,7 @@ import aiohttp
 from grove_shell.client.connection import Connection
 from grove_shell.client.connector import Connector
 from grove_shell.client.rate_limiter import RateLimiter
-from grove_shell.client.response import OK, SERVER_FAULT, TOO_MANY, Response, pause_in
+from grove_shell.client.response import OK, SERVER_FAULT, TOO_MANY, Response, retry_after_in
 
 JSON: Final = "application/json"
 MERGE: Final = "application/merge-patch+json"
@@ -126,9 +126,9 @@ class Api:
                 answer = await self._ask(asking)
             if self._on_response is not None:
                 self._on_response(method, answer.status)
-            if answer.pause is None or left == 1:
+            if answer.retry_after is None or left == 1:
                 return answer
-            await asyncio.sleep(min(answer.pause, _LONGEST_WAIT))
+            await asyncio.sleep(min(answer.retry_after, _LONGEST_WAIT))
         raise AssertionError("the last try returns")
 
     async def _ask(self, asking: "_Asking") -> Response:
@@ -144,7 +144,7 @@ class Api:
                 proxy=self.connection.proxy or None,
                 trace_request_ctx=asking.unless,
             ) as response:
-                pause = pause_in(response.status, response.headers.get("Retry-After"))
+                pause = retry_after_in(response.status, response.headers.get("Retry-After"))
                 return Response(response.status, await response.read(), pause)
         except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as fault:
             if isinstance(fault.__cause__, (Withdrawn, Unreachable)):  # what was said in the last moment
@@ -169,7 +169,7 @@ class Api:
 
         Raises:
             Unreachable: the connection could not be made, was cut, or no whole line came for too long (OP-007).
-            RefusedWatch: the server refused the request.
+            WatchRefused: the server refused the request.
         """
         patience = self._seconds * _SILENCE
         try:
@@ -187,7 +187,7 @@ class Api:
                     self._on_response("GET", response.status)
                 if response.status != OK:
                     async with asyncio.timeout(patience):
-                        raise RefusedWatch(Response(response.status, await response.read()))
+                        raise WatchRefused(Response(response.status, await response.read()))
                 async for line in _lines_of(response.content, patience):
                     yield line
         except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as fault:
@@ -216,12 +216,12 @@ class _Asking(NamedTuple):
     unless: Unless | None
 
 
-class RefusedWatch(Exception):
+class WatchRefused(Exception):
     """The response to a watch was no stream of events."""
 
     def __init__(self, answer: Response) -> None:
         """Keep the answer."""
-        super().__init__(answer.words)
+        super().__init__(answer.message)
         self.answer = answer
 
     @property

@@ -27,7 +27,7 @@ async def check_connection(api: Api, namespace: str = "") -> None:
         answer = await api.request("GET", kind.path(namespace), query={"limit": "1"})
     except Unreachable as fault:
         raise NoAccess(advice_on(fault)) from fault
-    if not answer.good or not is_list(answer.json(), kind):
+    if not answer.ok or not is_list(answer.json(), kind):
         raise NoAccess(f"{api.connection.server}: {advice_on(NotListed(kind, answer))}")
 
 
@@ -35,7 +35,7 @@ def advice_on(fault: Unreachable | NotListed) -> str:
     """Return what went wrong and what to try."""
     if not isinstance(fault, NotListed):
         return f"{fault}; is it up, and is --context the one you mean?"
-    if fault.absent:
+    if fault.is_absent:
         return f"{fault}; is Grove installed there? (grove manifests | kubectl apply --server-side -f -)"
     if fault.status == _UNAUTHORIZED:
         return f"{fault}: the credentials are not accepted, or ran out; log in again"

@@ -27,16 +27,16 @@ async def discover(api: Api, *, looks: int = _LOOKS) -> ServedApis:
         Unreachable: there was no response.
     """
     claims = await api.request("GET", f"/apis/{_CLAIMS}")
-    versions = {one.get("groupVersion") for one in _document(claims).get("versions") or ()} if claims.good else set()
+    versions = {one.get("groupVersion") for one in _document(claims).get("versions") or ()} if claims.ok else set()
     newest = next((version for version in CLAIM_VERSIONS if version in versions), "")
     group = await api.request("GET", f"/apis/{_GROUP}")
     if group.status == NOT_FOUND:
         return ServedApis(without_domains=True, claims=newest)
-    if not group.good:
+    if not group.ok:
         return ServedApis(claims=newest)
     version = (_document(group).get("preferredVersion") or {}).get("groupVersion") or NVIDIA
     resources = await api.request("GET", f"/apis/{version}")
-    kinds = _document(resources).get("resources") if resources.good else None
+    kinds = _document(resources).get("resources") if resources.ok else None
     if not isinstance(kinds, list):  # what says nothing of kinds does not say that one is not there (OP-065)
         return ServedApis(claims=newest)
     if not any(one.get("kind") == DOMAIN_KIND for one in kinds):
@@ -48,8 +48,8 @@ async def _shape(api: Api, version: str, looks: int) -> DomainShape | None:
     """Return the schema of ComputeDomain; None without one. A server publishes a schema after its definition."""
     for left in reversed(range(looks)):
         schema = await api.request("GET", f"/openapi/v3/apis/{version}")
-        found = _shape_in(_document(schema)) if schema.good else None
-        if found is not None or not (schema.good or schema.status == NOT_FOUND):
+        found = _shape_in(_document(schema)) if schema.ok else None
+        if found is not None or not (schema.ok or schema.status == NOT_FOUND):
             return found
         if left:
             await asyncio.sleep(_BETWEEN)

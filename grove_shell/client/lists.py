@@ -22,20 +22,20 @@ class NotListed(Exception):
 
     Attributes:
         kind: its name.
-        forbidden: whether permission is lacking.
-        absent: whether the kind is not served.
-        passing: whether it is a passing trouble of the server or the network.
+        is_forbidden: whether permission is lacking.
+        is_absent: whether the kind is not served.
+        is_transient: whether it is a passing error of the server or the network.
     """
 
     def __init__(self, kind: ApiKind, answer: Response) -> None:
         """Keep what was said."""
-        no_list = "what came is no list: " if answer.good else ""
-        super().__init__(f"{kind.kind}: {no_list}{answer.words}")
+        no_list = "what came is no list: " if answer.ok else ""
+        super().__init__(f"{kind.kind}: {no_list}{answer.message}")
         self.kind = kind
         self.status = answer.status
-        self.forbidden = answer.status == FORBIDDEN
-        self.absent = answer.status == NOT_FOUND
-        self.passing = answer.good or answer.status in {GONE, TOO_MANY} or answer.status >= SERVER_FAULT
+        self.is_forbidden = answer.status == FORBIDDEN
+        self.is_absent = answer.status == NOT_FOUND
+        self.is_transient = answer.ok or answer.status in {GONE, TOO_MANY} or answer.status >= SERVER_FAULT
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ async def list_pages(
             del query[_LIMIT]  # what comes at one go needs no token, which could run out again
             token, first = "", True
             continue
-        if not answer.good:
+        if not answer.ok:
             raise NotListed(kind, answer)
         raw = answer.json()
         if not is_list(raw, kind):

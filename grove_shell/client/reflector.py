@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Protocol
 
-from grove_shell.client.api import Api, RefusedWatch, Unreachable
+from grove_shell.client.api import Api, Unreachable, WatchRefused
 from grove_shell.client.kinds import ApiKind
 from grove_shell.client.lists import NotListed, accept_header, list_all, selector_query
 from grove_shell.client.response import FORBIDDEN, GONE, NOT_FOUND
@@ -38,7 +38,7 @@ class Store(Protocol):
         """Apply a deletion, given the last state of the object."""
         ...
 
-    def lose(self, kind: str, why: str) -> None:
+    def mark_unlisted(self, kind: str, why: str) -> None:
         """Forget the kind: listing it is forbidden, or it is not served."""
         ...
 
@@ -91,13 +91,13 @@ class Reflector:
                     await self._wait("")
             except NotListed as fault:
                 self._version = ""
-                if not fault.passing:
+                if not fault.is_transient:
                     self._cannot_see(fault)
-                trouble = "" if fault.absent and self.kind.optional else str(fault)
-                await self._wait(trouble, at_least=_LONG_PATIENCE if fault.forbidden or fault.absent else 0)
+                trouble = "" if fault.is_absent and self.kind.optional else str(fault)
+                await self._wait(trouble, at_least=_LONG_PATIENCE if fault.is_forbidden or fault.is_absent else 0)
             except Unreachable as fault:
                 await self._wait(str(fault))
-            except RefusedWatch as fault:
+            except WatchRefused as fault:
                 if fault.is_lasting:  # OP-080
                     self._version = ""
                 status = fault.answer.status
@@ -123,10 +123,10 @@ class Reflector:
         """Report a failed list once: every report requeues all sets (OP-021)."""
         if str(fault) != self._unseen:
             self._unseen = str(fault)
-            if fault.absent and self.kind.optional:  # OP-060
+            if fault.is_absent and self.kind.optional:  # OP-060
                 self._store.replace(self.kind.kind, (), "")
             else:
-                self._store.lose(self.kind.kind, str(fault))
+                self._store.mark_unlisted(self.kind.kind, str(fault))
         self.synced.set()
 
     async def _watch(self) -> bool:
@@ -137,7 +137,7 @@ class Reflector:
 
         Raises:
             Unreachable: the connection failed.
-            RefusedWatch: the server refused the watch, or ended it with an error.
+            WatchRefused: the server refused the watch, or ended it with an error.
         """
         path = self.kind.path(self._namespace)
         query = {

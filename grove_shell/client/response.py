@@ -22,14 +22,14 @@ _MULTIPLE: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """The status and body of a response; ``pause`` is the value of ``Retry-After`` in seconds, if it has one."""
+    """The status and body of a response; ``retry_after`` is the value of ``Retry-After`` in seconds, if it has one."""
 
     status: int
     body: bytes
-    pause: float | None = None
+    retry_after: float | None = None
 
     @property
-    def good(self) -> bool:
+    def ok(self) -> bool:
         """Whether the status is a success."""
         return self.status < _MULTIPLE
 
@@ -48,14 +48,14 @@ class Response:
         return found if isinstance(found, dict) else {}
 
     @property
-    def words(self) -> str:
+    def message(self) -> str:
         """The message of the server for an error."""
         return str(
             self.json().get("message") or self.body[:200].decode("utf-8", "replace").strip() or f"HTTP {self.status}"
         )
 
 
-def pause_in(status: int, retry_after: str | None) -> float | None:
+def retry_after_in(status: int, retry_after: str | None) -> float | None:
     """Return the value of ``Retry-After`` in seconds; None without one."""
     if status != TOO_MANY and not (status == _UNAVAILABLE and retry_after):
         return None

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
 from grove_core.kernel.refs import Ref
-from grove_shell.client.api import RefusedWatch, Unreachable
+from grove_shell.client.api import Unreachable, WatchRefused
 from grove_shell.client.kinds import KINDS, ApiKind
 from grove_shell.client.nesting_limit import read_json
 from grove_shell.client.response import NOT_FOUND, Response
@@ -89,14 +89,14 @@ def is_object_at(raw: object, ref: Ref) -> TypeGuard[dict[str, Any]]:
 
 def shows_object(answer: Response, ref: Ref) -> bool:
     """Return whether a response shows the object that was requested or written."""
-    return answer.good and is_object_at(answer.json(), ref)
+    return answer.ok and is_object_at(answer.json(), ref)
 
 
 def confirms_write(answer: Response, ref: Ref) -> bool:
     """Return whether a response confirms a write: it shows the object, or the success of a deletion."""
     raw = answer.json()
     is_success = (raw.get("kind"), raw.get("status")) == ("Status", "Success")
-    return (answer.good and is_success) or shows_object(answer, ref)
+    return (answer.ok and is_success) or shows_object(answer, ref)
 
 
 def confirms_absence(answer: Response, ref: Ref) -> bool:
@@ -105,7 +105,7 @@ def confirms_absence(answer: Response, ref: Ref) -> bool:
     return is_not_found and answer.details.get("name") == ref.name
 
 
-def watch_error(status: Mapping[str, Any]) -> RefusedWatch:
+def watch_error(status: Mapping[str, Any]) -> WatchRefused:
     """Return the error in an ERROR event of a watch."""
     words = status.get("message") or "the watch ended with an error that says no more"
-    return RefusedWatch(Response(status.get("code") or 0, json.dumps({"message": words}).encode()))
+    return WatchRefused(Response(status.get("code") or 0, json.dumps({"message": words}).encode()))

@@ -75,7 +75,7 @@ class DomainCache:
             known, label = self._found[kind].pop(place, None), self._unread[kind].pop(place, "")
             self.changed(label if known is None else _domain_of(known))
 
-    def lose(self, kind: str, why: str) -> None:
+    def mark_unlisted(self, kind: str, why: str) -> None:
         """Nothing is known of a kind any more: the view of the pods is as old as can be (DC-072)."""
         del why
         if kind == PODS.kind:

@@ -68,7 +68,7 @@ class DomainControllerProcess:
 
     def _answered(self, step: Step, answer: Response | None, words: str) -> None:
         reason = step.because[0]
-        done = answer is not None and answer.good
+        done = answer is not None and answer.ok
         self.telling.say(
             "info" if done else "warning",
             f"writes {step.target.short}" if done else f"cannot write {step.target.short}",

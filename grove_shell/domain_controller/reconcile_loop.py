@@ -99,7 +99,7 @@ class DomainReconcileLoop:
                 good = False
                 continue
             was_done = confirms_write(answer, step.target)
-            self._answered(step, answer, "" if was_done else answer.words)
+            self._answered(step, answer, "" if was_done else answer.message)
             good = good and was_done
             if was_done:
                 self._shelf.put(step.target.kind, answer.json())

@@ -169,9 +169,9 @@ async def _found(
     ref = Ref(kind.api_version, kind.kind, *place)
     if shows_object(answer, ref):
         return answer.json()
-    if answer.good:
-        raise NoAccess(f"what came is no {kind.kind}: {answer.words}; is there a proxy on the way?")
-    got = "none of that name" if confirms_absence(answer, ref) else answer.words
+    if answer.ok:
+        raise NoAccess(f"what came is no {kind.kind}: {answer.message}; is there a proxy on the way?")
+    got = "none of that name" if confirms_absence(answer, ref) else answer.message
     problems.append(Problem(path=path, expected=f"a {kind.kind} that is there", got=got))
     return None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeVar
 
 from grove_core.kernel.errors import MalformedObject
-from grove_shell.client.api import Api, RefusedWatch, Unreachable
+from grove_shell.client.api import Api, Unreachable, WatchRefused
 from grove_shell.client.connection import NoAccess
 from grove_shell.client.kinds import ApiKind
 from grove_shell.client.rate_limiter import RateLimiter
@@ -54,7 +54,7 @@ def event_reader(project: Project[T]) -> Callable[[bytes], WatchEvent[T]]:
     Raises:
         Malformed: the object is not what it claims to be.
         Unreachable: it is no event (DC-133).
-        RefusedWatch: it is an ERROR (DC-134).
+        WatchRefused: it is an ERROR (DC-134).
     """
 
     def read(line: bytes) -> WatchEvent[T]:
@@ -120,7 +120,7 @@ class ObjectWatch(Generic[T]):
                 await self._watch()
             except (Unreachable, NoAccess) as fault:
                 await self._wait(str(fault))
-            except RefusedWatch as fault:
+            except WatchRefused as fault:
                 if fault.is_lasting:
                     self._version = ""
                 await self._wait("" if fault.answer.status == GONE else str(fault))
@@ -130,11 +130,11 @@ class ObjectWatch(Generic[T]):
         if self._bucket is not None:
             await self._bucket.take()
         answer = await self._api.request("GET", self._path, query=self._only)
-        if not answer.good:
-            raise RefusedWatch(answer)
+        if not answer.ok:
+            raise WatchRefused(answer)
         raw = answer.json()
         if not is_list(raw, self._kind):
-            raise Unreachable(f"what came is no list: {answer.words}")
+            raise Unreachable(f"what came is no list: {answer.message}")
         version: str = raw["metadata"]["resourceVersion"]
         items = raw["items"] or ()
         try:

@@ -83,21 +83,23 @@ def http_request_of(request: Request, identity: DaemonIdentity) -> HttpRequest:
 
 def result_of(request: Request, said: Response) -> RequestResult:
     """What an answer means to the daemon."""
-    if said.good:
+    if said.ok:
         try:
             return _done(request, said)
         except MalformedObject as fault:
             return RequestResult(kind=ResultKind.REFUSED, detail=f"what it answered does not read: {fault}")
     if said.status == TOO_MANY:
-        patience = None if said.pause is None else timedelta(seconds=said.pause)
-        return RequestResult(kind=ResultKind.BUSY, retry_after=patience, detail=said.words)
+        patience = None if said.retry_after is None else timedelta(seconds=said.retry_after)
+        return RequestResult(kind=ResultKind.BUSY, retry_after=patience, detail=said.message)
     if said.status == NOT_FOUND:
         about = _about(request)
         is_gone = about is not None and confirms_absence(said, about)
-        return RequestResult(kind=ResultKind.GONE if is_gone else ResultKind.LOST, detail=said.words)
+        return RequestResult(kind=ResultKind.GONE if is_gone else ResultKind.LOST, detail=said.message)
     if said.status == CONFLICT:
-        return RequestResult(kind=ResultKind.OWNED if _is_owned(said) else ResultKind.STALE, detail=said.words)
-    return RequestResult(kind=ResultKind.LOST if said.status >= SERVER_FAULT else ResultKind.REFUSED, detail=said.words)
+        return RequestResult(kind=ResultKind.OWNED if _is_owned(said) else ResultKind.STALE, detail=said.message)
+    return RequestResult(
+        kind=ResultKind.LOST if said.status >= SERVER_FAULT else ResultKind.REFUSED, detail=said.message
+    )
 
 
 class HttpRequestSender:
@@ -144,7 +146,7 @@ def _done(request: Request, said: Response) -> RequestResult:
     """Raises MalformedObject; what is nothing of an API server is an answer that was lost (DC-133)."""
     raw, about = said.json(), _about(request)
     if not (is_list(raw, PODS) if about is None else is_object_at(raw, about)):
-        return RequestResult(kind=ResultKind.LOST, detail=f"what came is not what was asked for: {said.words}")
+        return RequestResult(kind=ResultKind.LOST, detail=f"what came is not what was asked for: {said.message}")
     if isinstance(request, ListPods):
         pods = tuple(daemon_pod_of({"kind": PODS.kind, **item}) for item in raw["items"] or ())
         return RequestResult(kind=ResultKind.DONE, pods=pods)

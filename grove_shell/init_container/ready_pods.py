@@ -52,7 +52,7 @@ class ReadyPodStore:
         del kind
         self._ready.pop(raw["metadata"]["name"], None)
 
-    def lose(self, kind: str, why: str) -> None:
+    def mark_unlisted(self, kind: str, why: str) -> None:
         """Nothing is known of pods any more."""
         del kind, why
         self._ready.clear()

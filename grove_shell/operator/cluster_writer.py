@@ -75,8 +75,8 @@ class ClusterWriter:
                 if self._cache.root_key_in(kind, raw, controller_in(raw)) == root_key:
                     ref = Ref(KINDS[kind].api_version, kind, namespace, raw["metadata"]["name"])
                     listed.add(ref)
-                    if self._cache.goes_back(ref, raw, as_of):
-                        self._cache.believe(kind, raw)
+                    if self._cache.is_rolled_back(ref, raw, as_of):
+                        self._cache.overwrite(kind, raw)
                         doubts.append(f"{ref.short}: {OLDER_STATE}")
                     if controller_in(raw).kind == "PodClique" and label_missing(kind, raw):
                         unlabelled.append((ref, raw))

@@ -152,7 +152,7 @@ class Leader:
             if response.status == NOT_FOUND:
                 return self._has(await self._request("POST", self._lease({}, transitions=0)))
             if not shows_object(response, self._ref):
-                self._fail(response.words)
+                self._fail(response.message)
                 return False
             raw = response.json()
             spec = raw.get("spec") or {}
@@ -181,7 +181,7 @@ class Leader:
         if is_held:
             self.holder = self._terms.identity
         else:
-            self._fail(response.words)
+            self._fail(response.message)
         return is_held
 
     def _is_held_in(self, response: Response) -> bool:

@@ -63,4 +63,4 @@ async def served_definitions(api: Api) -> list[CrdNames]:
 async def _discovered(api: Api, path: str) -> Fields:
     """Return a document of discovery; empty without one."""
     response = await api.request("GET", f"/apis/{path}")
-    return Fields(response.json() if response.good else None, "", [])
+    return Fields(response.json() if response.ok else None, "", [])

@@ -128,8 +128,8 @@ class Shared:
         while True:
             answer = await self._api.request("GET", f"{self._place}/{self._told.secret}")
             if not (shows_object(answer, self._ref) or confirms_absence(answer, self._ref)):
-                raise NotOurs(answer.words)
-            raw: dict[str, Any] = answer.json() if answer.good else {}
+                raise NotOurs(answer.message)
+            raw: dict[str, Any] = answer.json() if answer.ok else {}
             chain = self._read(raw) if raw else None
             due = renewed(chain, terms, datetime.now(UTC))
             if due is None and chain is not None:
@@ -165,7 +165,7 @@ class Shared:
         is_written = shows_object(answer, self._ref)
         if is_written or answer.status == CONFLICT:
             return is_written
-        raise NotOurs(answer.words)
+        raise NotOurs(answer.message)
 
 
 class _Trouble:

@@ -48,7 +48,7 @@ class Names:
         """One set is gone."""
         self._sets.get(raw["metadata"]["namespace"], {}).pop(raw["metadata"]["name"], None)
 
-    def lose(self, _kind: str, why: str) -> None:
+    def mark_unlisted(self, _kind: str, why: str) -> None:
         """Nothing is known any more."""
         self._sets.clear()
         self.trouble = why

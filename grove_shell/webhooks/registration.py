@@ -100,8 +100,8 @@ class Registration:
                 f"there is no {place.plural}/{place.name}: grove manifests --only webhooks"
                 " | kubectl apply --server-side -f -"
             )
-        if not is_object(raw := answer.json()) or not answer.good:
-            raise NotRegistered(answer.words)
+        if not is_object(raw := answer.json()) or not answer.ok:
+            raise NotRegistered(answer.message)
         found = {one.get("name"): one.get("clientConfig") or {} for one in raw.get("webhooks") or ()}
         wrong = []
         for webhook in (one for one in place.ours if one in found):
@@ -110,8 +110,8 @@ class Registration:
                 wrong.append({"name": webhook, "clientConfig": wanted})
         if wrong:
             answer = await self._api.request("PATCH", path, body={"webhooks": wrong}, content_type=STRATEGIC)
-            if not answer.good:
-                raise NotRegistered(answer.words)
+            if not answer.ok:
+                raise NotRegistered(answer.message)
         missing = [one for one in place.needed if one not in found]
         if missing:
             raise NotRegistered(

@@ -69,7 +69,7 @@ class SharedObjects:
         """One object is gone."""
         self._shelf(kind).pop(home_of(raw), None)
 
-    def lose(self, kind: str, _why: str) -> None:
+    def mark_unlisted(self, kind: str, _why: str) -> None:
         """Nothing is known any more: what there is shows when it is made."""
         self._shelf(kind).clear()
 
@@ -131,10 +131,10 @@ class Several:
         for one in self._told:
             one.drop(kind, raw)
 
-    def lose(self, kind: str, why: str) -> None:
+    def mark_unlisted(self, kind: str, why: str) -> None:
         """Nothing is known any more."""
         for one in self._told:
-            one.lose(kind, why)
+            one.mark_unlisted(kind, why)
 
 
 def home_of(raw: Mapping[str, Any]) -> RootKey:

@@ -76,7 +76,7 @@ class Existing:
         self._unread.discard(ref)
         self._count()
 
-    def lose(self, kind: str, _why: str) -> None:
+    def mark_unlisted(self, kind: str, _why: str) -> None:
         """Nothing is known any more of a kind."""
         self.replace(kind, (), "")
         self._listed.discard(kind)
@@ -131,7 +131,7 @@ class Uses:
         self.users.note(home_of(raw), "")
         self.unread.discard(home_of(raw))
 
-    def lose(self, _kind: str, _why: str) -> None:
+    def mark_unlisted(self, _kind: str, _why: str) -> None:
         """Nothing is known any more."""
         self._forget()
 
@@ -190,7 +190,7 @@ class BoundPods:
         if left:
             self.of_sets[owner] = left
 
-    def lose(self, _kind: str, _why: str) -> None:
+    def mark_unlisted(self, _kind: str, _why: str) -> None:
         """Nothing is known any more."""
         self._forget()
 

@@ -45,7 +45,7 @@ def test_dc130_a_list_of_pods_that_was_begun_before_what_is_known_changes_nothin
 def test_dc130_after_a_loss_any_list_is_better_than_nothing() -> None:
     shelf = DomainCache()
     shelf.put("Pod", pod(105))
-    shelf.lose("Pod", "forbidden")
+    shelf.mark_unlisted("Pod", "forbidden")
     shelf.replace("Pod", [], "100")
     assert shelf.pods_version == 100
 

@@ -79,7 +79,7 @@ class Server:
     async def ask(self, method: str, path: str, body: Any = None, content_type: str = JSON) -> Response:
         """Somebody else than the operator asks; it must not be refused."""
         answer = await self.api.request(method, path, body=body, content_type=content_type)
-        assert answer.good, f"{method} {path}: {answer.words}"
+        assert answer.ok, f"{method} {path}: {answer.message}"
         return answer
 
     async def _begin(self, namespace: str) -> None:
@@ -106,7 +106,7 @@ class Server:
         self._note(kind, raw, went=True)
         self.cache.drop(kind, raw)
 
-    def lose(self, kind: str, why: str) -> None:
+    def mark_unlisted(self, kind: str, why: str) -> None:
         """A kind is not shown."""
         raise AssertionError(f"{kind}: {why}")
 

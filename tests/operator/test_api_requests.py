@@ -123,7 +123,7 @@ def test_op074_what_is_withdrawn_leaves_no_connection() -> None:
                 with pytest.raises(Withdrawn, match="spared"):
                     await api.request("DELETE", "/second", body={}, unless=words.__next__)
                 open_at.add(open_sockets())
-            assert (await api.request("DELETE", "/third", body={}, unless=lambda: None)).good
+            assert (await api.request("DELETE", "/third", body={}, unless=lambda: None)).ok
         return slow.asked, told, open_at
 
     heard, told, open_at = asyncio.run(scenario())

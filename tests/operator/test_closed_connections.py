@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 import trustme
 
-from grove_shell.client.api import Api, RefusedWatch, Unreachable
+from grove_shell.client.api import Api, Unreachable, WatchRefused
 from grove_shell.client.connection import Connection
 from tests.operator.stub_server import no_token
 
@@ -103,7 +103,7 @@ def test_op108_who_leaves_hangs_up(what: Callable[[Api], Awaitable[object]], sai
                 await served
                 await asyncio.sleep(0.1)
                 asking.cancel()
-                with suppress(asyncio.CancelledError, Unreachable, RefusedWatch):
+                with suppress(asyncio.CancelledError, Unreachable, WatchRefused):
                     await asking
             assert len(connections() - before) == 1, "that of somebody"
             return await asyncio.to_thread(somebody.is_left)

@@ -187,7 +187,7 @@ def test_op004_a_kind_that_is_not_shown_is_unknown() -> None:
     seen = cache.observe((NAMESPACE, "llm"), NOW)
     assert seen is not None
     assert (seen.complete, seen.not_collected) == (EVERY_KIND, frozenset())
-    cache.lose("Pod", "pods is forbidden")
+    cache.mark_unlisted("Pod", "pods is forbidden")
     seen = cache.observe((NAMESPACE, "llm"), NOW)
     assert seen is not None
     assert (seen.complete, seen.not_collected) == (EVERY_KIND - {"Pod"}, frozenset({"Pod"}))
@@ -282,7 +282,7 @@ def test_wl233_what_is_of_a_set_that_cannot_be_seen_is_not_let_go_of() -> None:
     for event in server.log:
         feed(cache, event)
     assert leaving(cache) == []
-    cache.lose("PodCliqueSet", "podcliquesets is forbidden")
+    cache.mark_unlisted("PodCliqueSet", "podcliquesets is forbidden")
     assert leaving(cache) == []
     broken = a_set("llm", "uid-llm")
     broken["spec"]["replicas"] = "many"

@@ -58,7 +58,7 @@ def test_op082_it_is_not_begun_a_third_time() -> None:
     server = Paged(stubborn=True)
     with pytest.raises(NotListed, match="Pod: too old") as told:
         server.ask(lambda api: list_all(api, POD))
-    assert told.value.passing
+    assert told.value.is_transient
     assert server.limits == ["500", "500", None, None]
 
 

@@ -67,7 +67,7 @@ def test_wl073_it_is_over_when_enough_were_ready_at_once(wanted: Mapping[str, in
             waiting.replace("Pod", told, "1")
         else:
             there = {}
-            waiting.lose("Pod", "pods is forbidden")
+            waiting.mark_unlisted("Pod", "pods is forbidden")
         serving = [
             pod["metadata"]["labels"][CLIQUE[0]]
             for pod in there.values()

@@ -85,8 +85,8 @@ def test_op065_no_list_is_no_empty_list(text: str) -> None:
 
     with pytest.raises(NotListed, match="PodCliqueSet: what came is no list") as told:
         ask(Saying(text), listed)
-    assert told.value.passing
-    assert not told.value.absent
+    assert told.value.is_transient
+    assert not told.value.is_absent
 
 
 ANYTHING: Final = st.recursive(
@@ -125,7 +125,7 @@ def test_op065_a_page_that_comes_again_is_none() -> None:
 
     with pytest.raises(NotListed, match="what came is no list") as told:
         ask(Saying(page), listed)
-    assert (taken, told.value.passing) == ([1], True)
+    assert (taken, told.value.is_transient) == ([1], True)
 
 
 @pytest.mark.parametrize("watch", [LOGIN, "[]\n", '{"type": "ADDED"}\n', '{"type": "ADDED", "object": {}}\n', "5\n"])

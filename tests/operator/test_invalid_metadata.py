@@ -87,7 +87,7 @@ def test_op075_a_controller_without_a_name_says_nothing() -> None:
 
 def test_op083_what_goes_deep_and_has_no_end_is_no_answer() -> None:
     assert Response(200, DEEP.encode()).json() == {}
-    assert Response(500, DEEP.encode()).words == DEEP[:200]
+    assert Response(500, DEEP.encode()).message == DEEP[:200]
 
 
 @pytest.mark.parametrize("line", DEADLY, ids=lambda line: line[:60])

@@ -293,7 +293,7 @@ def test_op021_a_list_of_topologies_that_brings_nothing_new_wakes_nobody() -> No
     woken.clear()
     shelf.replace(TOPOLOGY_KIND, [raw], "6")
     assert woken == []
-    shelf.lose(TOPOLOGY_KIND)
+    shelf.mark_unlisted(TOPOLOGY_KIND)
     woken.clear()
     shelf.replace(TOPOLOGY_KIND, [raw], "7")
     assert woken

@@ -91,7 +91,7 @@ def test_op106_who_counts_as_lost_with_all_its_kind_is_missed() -> None:
 
     async def acts(begin: Callable[[], Tried]) -> None:
         await begin()("llm-0-b-0", "b")
-        cache.lose("Pod", "forbidden")
+        cache.mark_unlisted("Pod", "forbidden")
         await begin()("llm-0-b-1", "b")
 
     acted(server, cache, acts)

@@ -209,7 +209,7 @@ def test_op078_a_set_that_is_gone_is_told_of_no_more_though_its_parts_stay() -> 
 def test_op078_of_a_kind_that_is_lost_nobody_knows_who_is_gone() -> None:
     cluster = Cluster("never")
     assert not cluster.cache.is_gone(cluster.root_key)
-    cluster.cache.lose("PodCliqueSet", "forbidden")
+    cluster.cache.mark_unlisted("PodCliqueSet", "forbidden")
     assert not cluster.cache.is_gone(cluster.root_key)
     cluster.cache.replace("PodCliqueSet", [], "9")
     assert cluster.cache.is_gone(cluster.root_key)

@@ -173,7 +173,7 @@ def take(cache: ClusterCache, event: tuple[str, Json]) -> None:
         case "drop":
             cache.drop(raw["kind"], raw)
         case "lose":
-            cache.lose(raw["kind"], "403")
+            cache.mark_unlisted(raw["kind"], "403")
         case _:
             cache.replace(raw["kind"], raw["items"], raw["version"])
 
@@ -305,13 +305,13 @@ def test_tp042_what_is_not_shown_is_not_known() -> None:
     assert isinstance(topology, TopologySnapshot)
     assert (topology.users[0].text, topology.not_collected) == ("ml/llm", ())
     assert "TopologyNotCollected" not in held_for(cache)
-    cache.lose("PodClique", "forbidden")
+    cache.mark_unlisted("PodClique", "forbidden")
     topology = cache.observation(key_of_topology("aws"), NOW)
     assert isinstance(topology, TopologySnapshot)
     assert topology.not_collected == ("PodClique",)
 
     cache.replace("PodClique", (), "9")
-    cache.lose(TOPOLOGY_KIND, "forbidden")
+    cache.mark_unlisted(TOPOLOGY_KIND, "forbidden")
     assert "TopologyNotCollected" in held_for(cache)
     assert cache.lost[TOPOLOGY_KIND] == "forbidden"
     assert cache.observation(key_of_topology(DEFAULT_TOPOLOGY), NOW) is None, "whether it is there is not known"

@@ -88,10 +88,10 @@ class Copy:
             self.cache.put(kind, deepcopy(raw))
             self._note(raw)
 
-    def lose(self, kind: str) -> None:
+    def mark_unlisted(self, kind: str) -> None:
         """The server shows a kind no more, and says nothing else of it (OP-004)."""
         self.heard.pop(kind, None)
-        self.cache.lose(kind, "forbidden")
+        self.cache.mark_unlisted(kind, "forbidden")
         self.answers = [answer for answer in self.answers if answer[1]["kind"] != kind]
         self.known[kind].clear()
 
@@ -100,7 +100,7 @@ class Copy:
         if what < 0.05:
             self.heard.pop(kind, None)  # 410, and all over again
         elif what < 0.08:
-            self.lose(kind)
+            self.mark_unlisted(kind)
         elif what < 0.7:
             self.listen(kind)
         elif self.answers:

@@ -63,7 +63,7 @@ def test_tp090_the_copies_say_what_the_objects_themselves_would(changes: list[An
             there[kind][name] = raw
             shelf.put(kind, raw)
         if what == "again":
-            shelf.lose(kind, "cut")
+            shelf.mark_unlisted(kind, "cut")
             shelf.replace(kind, list(there[kind].values()), "2")
     of = {kind: list(found.values()) for kind, found in there.items()}
     cliques = [podclique_of(one) for one in of["PodClique"]]

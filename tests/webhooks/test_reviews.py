@@ -210,7 +210,7 @@ def test_wh005_who_is_near_is_enough_to_judge_by(known: list[str], clique: str) 
 
 def test_wh006_what_is_not_known_is_said() -> None:
     known = names()
-    known.lose(POD_CLIQUE_SET, "podcliquesets is forbidden")
+    known.mark_unlisted(POD_CLIQUE_SET, "podcliquesets is forbidden")
     _, said = answered(VALIDATION, review(set_of()), known)
     assert said["response"]["allowed"]
     assert "podcliquesets is forbidden" in said["response"]["warnings"][-1]

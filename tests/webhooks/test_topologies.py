@@ -179,7 +179,7 @@ class TestTP091:
 @pytest.mark.parametrize("lost", [TOPOLOGY_KIND, BINDING_KIND])
 def test_tp072_a_kind_that_is_not_shown_refuses_nobody(lost: str) -> None:
     async def play(caller: Caller) -> None:
-        caller.copies.cache[lost].lose(lost, "forbidden")
+        caller.copies.cache[lost].mark_unlisted(lost, "forbidden")
         response = await caller.about(a_set("aws-p4", "rack"))
         assert response["allowed"]
         assert response["warnings"][0].endswith("(TP-072)")

@@ -25,9 +25,9 @@ async def check_kinds(api: Api) -> None:
     """Raises NoAccess where the server does not know both kinds."""
     for kind in (DOMAINS, CLIQUES):
         answer = await api.request("GET", kind.path("default"), query={"limit": "1"})
-        if not answer.good:
+        if not answer.ok:
             more = "grove manifests --only crds --with compute-domains | kubectl apply --server-side -f -"
-            raise NoAccess(f"{api.connection.server}: {kind.kind}: {answer.words.strip()}; {more}")
+            raise NoAccess(f"{api.connection.server}: {kind.kind}: {answer.message.strip()}; {more}")
 
 
 class RunNamespace:
@@ -76,8 +76,8 @@ class RunNamespace:
         path = DOMAINS.path(self.namespace, domain, "status")
         query = {"fieldManager": manager, "force": "true"}
         answer = await self._api.request("PATCH", path, query=query, body=body, content_type=APPLY)
-        if not answer.good:
-            raise NoAccess(f"{path}: {answer.words}")
+        if not answer.ok:
+            raise NoAccess(f"{path}: {answer.message}")
 
     async def make_domain(self, name: str, nodes: int) -> str:
         """A domain for so many nodes; its uid."""
@@ -97,12 +97,12 @@ class RunNamespace:
         version = "authentication.k8s.io/v1" if body["kind"] == "TokenRequest" else group
         for left in (2, 1, 0):
             answer = await self._api.request("POST", path, body={"apiVersion": version, **body})
-            if answer.good:
+            if answer.ok:
                 made: Mapping[str, Any] = answer.json()
                 return made
             if left:
                 await asyncio.sleep(0.5)  # a namespace or a role may not be known to all of the server yet
-        raise NoAccess(f"{path}: {answer.words}")
+        raise NoAccess(f"{path}: {answer.message}")
 
 
 def write_kubeconfig(path: Path, server: str, authority: str | None, token: str, namespace: str) -> None:

@@ -95,6 +95,6 @@ def _samples(page: str) -> Iterator[tuple[str, dict[str, str], float]]:
 
 async def _page(api: Api) -> str:
     answer = await api.request("GET", "/metrics", accept="text/plain")
-    if not answer.good:
-        raise Unreachable(f"{api.connection.server}/metrics: {answer.words}")
+    if not answer.ok:
+        raise Unreachable(f"{api.connection.server}/metrics: {answer.message}")
     return answer.body.decode()
