@@ -18,10 +18,11 @@ from grove_core.kernel.admission import AdmissionVerdict, Caution, Objection, ve
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import GROVE, SET
+from grove_core.resources.api_names import GROVE
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, MnnvlMode
 from grove_core.resources.fields import Fields
+from grove_core.resources.labels import SET
 from grove_core.resources.manifest import Manifest, manifest_of
 from grove_core.resources.meta import read_label, read_labels, ref_in
 from grove_core.resources.placeholders import with_placeholders
@@ -78,7 +79,7 @@ def used_names_in(objects: Iterable[Mapping[str, Any]]) -> UsedNames:
             manifest, _ = manifest_of(with_defaults(raw))
             sets += [] if manifest is None else [manifest]
         elif (kind := str(raw.get("kind"))) in _NAMED:
-            ref, owner = ref_in(raw, "", kind), read_label(read_labels(Fields(raw, "", [])), *SET)
+            ref, owner = ref_in(raw, "", kind), read_label(read_labels(Fields(raw, "", [])), SET)
             held += [(ref.namespace, owner, kind, ref.name)] if owner else []
     return used_names_of(sets, held)
 

@@ -22,9 +22,10 @@ from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import GROVE, MNNVL_ADOPTED, MNNVL_ENABLED, SCHEDULER, SET, SHARED_CLAIM
+from grove_core.resources.api_names import GROVE, MNNVL_ADOPTED, MNNVL_ENABLED, SCHEDULER, SHARED_CLAIM
 from grove_core.resources.configuration import Configuration, MnnvlMode
 from grove_core.resources.fields import Fields, shown
+from grove_core.resources.labels import SET
 from grove_core.resources.meta import read_label, read_labels, ref_in
 from grove_core.resources.podclique import podclique_of
 
@@ -72,7 +73,7 @@ def admit_podgang(raw: Mapping[str, Any], configuration: Configuration) -> Decis
 
 def set_named_in(raw: Mapping[str, Any]) -> str:
     """The set that a PodClique's labels name; empty where none does."""
-    return read_label(read_labels(Fields(raw, "", [])), *SET)
+    return read_label(read_labels(Fields(raw, "", [])), SET)
 
 
 def _cautions(subject: Ref, annotations: Mapping[str, object], entry: LeftUnchanged) -> tuple[Caution, ...]:

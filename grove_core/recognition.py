@@ -12,7 +12,8 @@ from grove_core.areas.workload.template.template_hash import is_own_hash
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import MANAGED_BY, OPERATOR, SET
+from grove_core.resources.api_names import MANAGED_BY, OPERATOR
+from grove_core.resources.labels import SET
 from grove_core.resources.names import listed
 from grove_core.resources.newer_release import CONDITIONS, NEWEST_KNOWN
 from grove_core.resources.podclique import PodClique
@@ -20,7 +21,7 @@ from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.foreign_gangs import foreign_gangs_in
 
 _ANY_MOMENT: Final = datetime(2000, 1, 1, tzinfo=UTC)  # names do not depend on it
-_OUR_LABEL: Final = SET[1]  # on every object that this operator makes, and on none of the Go operator's
+_OUR_LABEL: Final = SET.design  # on every object that this operator makes, and on none of the Go operator's
 
 
 @dataclass(frozen=True, slots=True)

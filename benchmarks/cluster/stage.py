@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, TypeVar
 
 from benchmarks.cluster.workloads import NAMESPACE, Json
-from grove_core.resources.api_names import SET
+from grove_core.resources.labels import SET
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.kinds import KINDS
 
@@ -133,7 +133,7 @@ class Stage:
 
 
 def _of(names: list[str]) -> str:
-    return f"{SET[0]} in ({','.join(names)})"
+    return f"{SET.primary} in ({','.join(names)})"
 
 
 def _is_ready(pod: Json) -> bool:

@@ -9,7 +9,7 @@ from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.api_names import DOMAIN, DOMAIN_CLIQUE, NVIDIA
 from grove_core.resources.daemon_entry import DaemonEntry, read_entries
 from grove_core.resources.fields import Fields
-from grove_core.resources.meta import Resource, read_identity, read_label, read_labels
+from grove_core.resources.meta import Resource, read_identity, read_labels
 from grove_core.resources.names import clique_of_name
 
 CLIQUE_KIND: Final = "ComputeDomainClique"
@@ -51,11 +51,11 @@ def compute_domain_clique_of(raw: Mapping[str, Any]) -> ComputeDomainClique:
     top = Fields(raw, "", problems)
     identity = read_identity(top, NVIDIA, CLIQUE_KIND, None)
     labels = read_labels(top)
-    domain_uid = read_label(labels, DOMAIN)
+    domain_uid = labels.text(DOMAIN)
     clique = ComputeDomainClique(
         **identity,
         domain_uid=domain_uid,
-        clique=read_label(labels, DOMAIN_CLIQUE) or clique_of_name(domain_uid, identity["ref"].name),
+        clique=labels.text(DOMAIN_CLIQUE) or clique_of_name(domain_uid, identity["ref"].name),
         owners=tuple(sorted(owner.text("uid") for owner in top.part("metadata").parts("ownerReferences"))),
         daemons=read_entries(top, "daemons", DAEMON_NODE_NAME),
         stored=FrozenMap.over(raw),

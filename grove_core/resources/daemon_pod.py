@@ -9,7 +9,7 @@ from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, DOMAIN, DOMAIN_CLIQUE
 from grove_core.resources.fields import Fields
-from grove_core.resources.meta import read_identity, read_label, read_labels
+from grove_core.resources.meta import read_identity, read_labels
 from grove_core.resources.pod import FINISHED_PHASES
 
 
@@ -52,7 +52,7 @@ def daemon_pod_of(raw: Mapping[str, Any]) -> DaemonPod:
         uid=identity["uid"],
         node=top.part("spec").text("nodeName"),
         ip=status.text("podIP"),
-        domain_uid=read_label(labels, DOMAIN),
+        domain_uid=labels.text(DOMAIN),
         clique=labels.text(DOMAIN_CLIQUE) if DOMAIN_CLIQUE in labels else None,
         created=top.part("metadata").time("creationTimestamp"),
         ready=_is_ready(status),

@@ -12,19 +12,25 @@ from typing import Final, NamedTuple, Protocol
 from grove_core.kernel.frozen import EMPTY, FrozenMap, list_of, part_of
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import (
-    CLIQUE,
     COMPONENT,
-    GROUP,
-    GROUP_REPLICA,
     MNNVL_DEVICE_CLASS,
     MNNVL_ENABLED,
     MNNVL_MANAGED,
     MNNVL_SCOPE,
-    SET_REPLICA,
     SHARED_CLAIM,
 )
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.labels import first_of, labels_of_replica, labels_of_set, set_named_by
+from grove_core.resources.labels import (
+    CLIQUE,
+    GROUP,
+    GROUP_REPLICA,
+    SET_REPLICA,
+    label_in,
+    labels_of_replica,
+    labels_of_set,
+    set_named_by,
+    text_at,
+)
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.names import (
     index_from,
@@ -150,10 +156,10 @@ class DomainMembership(NamedTuple):
             MNNVL_MANAGED: "true",
         }
         if user.group:
-            found |= dict(zip(GROUP, (position.group, user.group), strict=True))
-            found |= dict.fromkeys(GROUP_REPLICA, user.group_replica)
+            found |= GROUP.written(position.group, design=user.group)
+            found |= GROUP_REPLICA.written(user.group_replica)
         if user.clique:
-            found |= dict(zip(CLIQUE, (position.name, user.clique), strict=True))
+            found |= CLIQUE.written(position.name, design=user.clique)
         return dict(sorted(found.items()))
 
 
@@ -197,7 +203,7 @@ def position_of_clique(clique: LabelledClique) -> CliquePosition | None:
     if not set_name or clique.replica_index < 0:
         return None
     base = replica_name(set_name, clique.replica_index)
-    named, index = first_of(labels, *GROUP), index_from(first_of(labels, *GROUP_REPLICA))
+    named, index = label_in(labels, GROUP), index_from(label_in(labels, GROUP_REPLICA))
     if not named:
         return CliquePosition(set_name, clique.replica_index, name, name.removeprefix(f"{base}-"))
     if index is None:
@@ -208,11 +214,15 @@ def position_of_clique(clique: LabelledClique) -> CliquePosition | None:
 
 def domain_user_of(labels: FrozenMap) -> DomainUser | None:
     """Whom an object serves by its labels; None where they name nobody."""
-    set_name, replica = set_named_by(labels), first_of(labels, *SET_REPLICA)
+    set_name, replica = set_named_by(labels), label_in(labels, SET_REPLICA)
     if not set_name or not replica:
         return None
     return DomainUser(
-        set_name, replica, first_of(labels, GROUP[1]), first_of(labels, *GROUP_REPLICA), first_of(labels, CLIQUE[1])
+        set_name,
+        replica,
+        group=text_at(labels, GROUP.design),
+        group_replica=label_in(labels, GROUP_REPLICA),
+        clique=text_at(labels, CLIQUE.design),
     )
 
 

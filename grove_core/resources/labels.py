@@ -1,30 +1,107 @@
-"""Labels that objects of a set carry, in every family of keys: all are written, any is read (WL-031, decision D3)."""
+"""Labels of the objects of a set. Several families of label keys are in use: all are written, any is read (WL-031, D3).
 
-from collections.abc import Mapping
+Every label that has more than one key is declared here, as :class:`LabelKeys`, and read by :func:`first_value`. Another
+family of keys is one more key in these declarations.
+"""
 
-from grove_core.resources.api_names import COMPONENT, MANAGED_BY, NAME, OPERATOR, SET, SET_REPLICA
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+from grove_core.resources.api_names import COMPONENT, MANAGED_BY, NAME, OPERATOR
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelKeys:
+    """The keys of one label, one for each family.
+
+    Attributes:
+        primary: the key that released Go operators write; label selectors and field references use it.
+        design: the key of the design documents. No released Go operator writes it. On ComputeDomains and claims that
+            are shared by annotation its value is the name in the template, not the full name (MS-022).
+        others: the keys of further families.
+        keys: all of them; where an object carries several, the first one counts.
+    """
+
+    primary: str
+    design: str
+    others: tuple[str, ...] = ()
+    keys: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keys", (self.primary, self.design, *self.others))
+
+    def written(self, value: str, *, design: str | None = None) -> dict[str, str]:
+        """Return the label under every key.
+
+        Args:
+            value: of the label.
+            design: the value under the design's key, if that differs.
+        """
+        return {**dict.fromkeys(self.keys, value), self.design: value if design is None else design}
+
+
+SET: Final = LabelKeys("app.kubernetes.io/part-of", "grove.io/podcliqueset", ("grove.io/pcs-name",))
+"""The name of the set."""
+SET_REPLICA: Final = LabelKeys(
+    "grove.io/podcliqueset-replica-index", "grove.io/replica-index", ("grove.io/pcs-replica-index",)
+)
+"""The replica index in the set."""
+GROUP: Final = LabelKeys("grove.io/podcliquescalinggroup", "grove.io/pcsg-name")
+"""The full name of the scaling group."""
+GROUP_REPLICA: Final = LabelKeys("grove.io/podcliquescalinggroup-replica-index", "grove.io/pcsg-replica-index")
+"""The replica index in the scaling group."""
+CLIQUE: Final = LabelKeys("grove.io/podclique", "grove.io/clique-name")
+"""The full name of the PodClique."""
+
+
+def first_value(label: LabelKeys, value_at: Callable[[str], V]) -> V | None:
+    """Return the value of the first key of a label that has one; None where no key has.
+
+    Args:
+        label: the label.
+        value_at: returns the value at a key; anything falsy where there is none.
+    """
+    for key in label.keys:
+        value = value_at(key)
+        if value:
+            return value
+    return None
+
+
+def text_at(labels: Mapping[str, object], key: str) -> str:
+    """Return the text at one key; empty where there is none."""
+    value = labels.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def label_in(labels: Mapping[str, object], label: LabelKeys) -> str:
+    """Return the value of a label; empty where no key has a text."""
+    return first_value(label, lambda key: text_at(labels, key)) or ""
+
+
+def has_label(labels: Mapping[str, object], label: LabelKeys, value: str) -> bool:
+    """Return whether any key of a label has this value."""
+    return any(labels.get(key) == value for key in label.keys)
 
 
 def labels_of_set(set_name: str) -> dict[str, str]:
-    """What every object of a set carries (WL-031)."""
-    return {MANAGED_BY: OPERATOR, **dict.fromkeys(SET, set_name)}
+    """Return the labels that every object of a set carries (WL-031)."""
+    return {MANAGED_BY: OPERATOR, **SET.written(set_name)}
 
 
 def labels_of(set_name: str, name: str, component: str) -> dict[str, str]:
-    """What an object of a set carries that has a name and a part to play."""
+    """Return the labels of an object of a set that has a name and a component of its own."""
     return {**labels_of_set(set_name), NAME: name.replace(":", "-"), COMPONENT: component}
 
 
 def labels_of_replica(replica: int) -> dict[str, str]:
-    """Which replica of the set an object belongs to (decision D3)."""
-    return dict.fromkeys(SET_REPLICA, str(replica))
-
-
-def first_of(labels: Mapping[str, object], *keys: str) -> str:
-    """The first of these labels that is set, as text; empty where none is."""
-    return next((text for key in keys if isinstance(text := labels.get(key), str) and text), "")
+    """Return the labels that say to which replica of the set an object belongs (decision D3)."""
+    return SET_REPLICA.written(str(replica))
 
 
 def set_named_by(labels: Mapping[str, object]) -> str:
-    """The set that an object's labels say it is of; empty where they say none."""
-    return first_of(labels, *SET)
+    """Return the name of the set that an object's labels name; empty where they name none."""
+    return label_in(labels, SET)

@@ -13,6 +13,7 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.times import parse_time
 from grove_core.resources.api_names import CONDITIONS
 from grove_core.resources.fields import Fields
+from grove_core.resources.labels import LabelKeys, first_value
 from grove_core.resources.names import index_from
 
 _TYPE: Final = attrgetter("type")
@@ -159,23 +160,24 @@ def read_creation(meta: Fields) -> datetime | None:
     return parse_time(value) if isinstance(value, str) else None
 
 
-def read_label(labels: Fields, *keys: str) -> str:
-    """The value of the first of these label keys that is set; empty where none is (decision D3)."""
-    return next((text for key in keys if (text := labels.text(key))), "")
+def read_label(labels: Fields, label: LabelKeys) -> str:
+    """Return the value of a label; empty where it has none. A value that is no string is noted (decision D3)."""
+    return first_value(label, labels.text) or ""
 
 
-def read_index(labels: Fields, keys: tuple[str, ...], named: int | None, *, is_known: bool = False) -> int:
+def read_index(labels: Fields, label: LabelKeys, named: int | None, *, is_known: bool = False) -> int:
     """A replica index (GT-026); -1 where nothing tells it.
 
     Args:
-        labels, keys: the first of these labels tells it where the name does not.
-        named: the index in the name, which nobody can edit; None where there is none.
-        is_known: to somebody else, so that it is no problem if nothing tells it.
+        labels: of the object.
+        label: the label that has the index.
+        named: the index in the object's name, which cannot be edited and wins over the label; None where there is none.
+        is_known: whether it is found elsewhere, so that it is no problem if neither has it.
     """
-    text = read_label(labels, *keys)
+    text = read_label(labels, label)
     index = index_from(text)
     if index is None and (text or (named is None and not is_known)):
-        labels.note(f"[{keys[0]}]", "a replica index (0, 1, 2, ...)", text or None)
+        labels.note(f"[{label.primary}]", "a replica index (0, 1, 2, ...)", text or None)
     return next((found for found in (named, index) if found is not None), -1)
 
 

@@ -9,7 +9,7 @@ from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.api_names import MANAGED_BY, OPERATOR
 from grove_core.resources.fields import Fields
-from grove_core.resources.meta import Resource, read_identity, read_label, read_labels, view_of
+from grove_core.resources.meta import Resource, read_identity, read_labels, view_of
 
 CLAIM_KIND: Final = "ResourceClaim"
 # What Grove makes besides its own kinds: the kind -> the group of its API.
@@ -60,4 +60,4 @@ def owned_object_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | N
 
 def is_managed_by_grove(labels: Fields) -> bool:
     """Whether labels say that Grove made the object."""
-    return read_label(labels, MANAGED_BY) == OPERATOR
+    return labels.text(MANAGED_BY) == OPERATOR

@@ -4,7 +4,7 @@ Files, list pages, watch events and tests share :func:`pod_of`. It is the hot pa
 assumes a well-formed pod, and whatever does not fit takes the slow road that finds every problem.
 """
 
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
@@ -12,9 +12,10 @@ from typing import Any, Final
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.resources.api_names import CORE, GATE, POD_GANG, POD_INDEX, SET, TEMPLATE_HASH
+from grove_core.resources.api_names import CORE, GATE, POD_GANG, POD_INDEX, TEMPLATE_HASH
 from grove_core.resources.fields import Fields
 from grove_core.resources.gpus import GPU, gpus_of
+from grove_core.resources.labels import SET, first_value
 from grove_core.resources.meta import read_identity, read_label, read_labels
 from grove_core.resources.names import index_from
 
@@ -79,81 +80,90 @@ class Pod:
         return Ref(CORE, "Pod", self.namespace, self.name)
 
 
-def pod_of(raw: Mapping[str, Any], shared: MutableMapping[str, str]) -> Pod:  # noqa: C901 - one straight line is faster
-    """Project a pod as the API writes it.
+def pod_of(raw: Mapping[str, Any], shared: MutableMapping[str, str]) -> Pod:
+    """Return the pod that an object of the API describes.
 
     Args:
         raw: the object; unknown fields are ignored, missing ones have defaults.
-        shared: strings seen before, so that the many pods of one clique share one copy of each.
+        shared: strings read before, so that the many pods of one clique share one copy of each.
 
     Raises:
         MalformedObject: with every problem of the pod (IN-030).
     """
     try:
-        meta = raw["metadata"]
-        status = raw.get("status") or _NOTHING
-        labels = meta.get("labels") or _NOTHING
-        owner = ""
-        for reference in meta.get("ownerReferences") or ():
-            controls = reference.get("controller")
-            if controls is True:
-                if owner or not reference["uid"]:
-                    raise MalformedObject(_problems_of(raw))
-                owner = reference["uid"]
-            elif controls:
-                raise MalformedObject(_problems_of(raw))
-        scheduled = gated = ready = False
-        reason = ""
-        for condition in status.get("conditions") or ():
-            type_ = condition["type"]
-            if type_ == "Ready":
-                ready = _HOLDS[condition["status"]]
-            elif type_ == "PodScheduled":
-                scheduled = _HOLDS[condition["status"]]
-                if not scheduled:
-                    reason = condition.get("reason") or ""
-                    gated = reason == "SchedulingGated" and condition["status"] == "False"
-        share = shared.setdefault
-        name = meta["name"]
-        namespace = meta.get("namespace") or "default"
-        uid = meta.get("uid") or ""
-        version = meta.get("resourceVersion") or ""
-        template_hash = labels.get(TEMPLATE_HASH) or ""
-        gang = labels.get(POD_GANG) or ""
-        set_name = labels.get(SET[0]) or labels.get(SET[1]) or labels.get(SET[2]) or ""
-        spec = raw.get("spec") or _NOTHING
-        node = spec.get("nodeName") or ""
-        gates = spec.get("schedulingGates")
-        phase = status.get("phase") or ""
-        trouble = "" if ready else _trouble_of(status, reason)
-        crashed, unready = (False, False) if ready else _failing(status)
-        "".join((name, namespace, uid, version, owner, template_hash, gang, set_name, node, phase, trouble))  # noqa: FLY002 - one C call that raises TypeError where any of them is no string
-        if not name or (meta.get("deletionTimestamp") or "").__class__ is not str:
-            raise MalformedObject(_problems_of(raw))
-        return Pod(
-            share(namespace, namespace),
-            name,
-            uid,
-            version,
-            share(owner, owner),
-            share(template_hash, template_hash),
-            share(gang, gang),
-            share(node, node),
-            share(phase, phase),
-            share(trouble, trouble),
-            bool(meta.get("deletionTimestamp")),
-            scheduled,
-            gated,
-            ready,
-            any(gate["name"] == GATE for gate in gates) if gates else False,
-            _index_of(labels.get(POD_INDEX)),
-            share(set_name, set_name),
-            crashed,
-            unready,
-            _gpus_in(spec),
-        )
+        return _read_well_formed(raw, shared.setdefault)
     except (KeyError, TypeError, AttributeError) as fault:
         raise MalformedObject(_problems_of(raw)) from fault
+
+
+def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str]) -> Pod:
+    """Read a pod in one pass; raises KeyError, TypeError or AttributeError where it is not well-formed."""
+    meta, status, spec = raw["metadata"], raw.get("status") or _NOTHING, raw.get("spec") or _NOTHING
+    labels, gates = meta.get("labels") or _NOTHING, spec.get("schedulingGates")
+    scheduled, gated, ready, reason = _conditions_in(status)
+    crashed, unready = (False, False) if ready else _failing(status)
+    namespace, name, uid = meta.get("namespace") or "default", meta["name"], meta.get("uid") or ""
+    version, deleted = meta.get("resourceVersion") or "", meta.get("deletionTimestamp") or ""
+    owner, set_name = _controller_uid_in(meta), first_value(SET, labels.get) or ""
+    template_hash, gang = labels.get(TEMPLATE_HASH) or "", labels.get(POD_GANG) or ""
+    node, phase, trouble = spec.get("nodeName") or "", status.get("phase") or "", ""
+    if not ready:
+        trouble = _trouble_of(status, reason)
+    # One C call that raises TypeError where any of them is no string.
+    "".join((namespace, name, uid, version, owner, set_name, template_hash, gang, node, phase, trouble))  # noqa: FLY002 - see above
+    if not name or deleted.__class__ is not str:
+        raise TypeError
+    return Pod(
+        share(namespace, namespace),
+        name,
+        uid,
+        version,
+        share(owner, owner),
+        share(template_hash, template_hash),
+        share(gang, gang),
+        share(node, node),
+        share(phase, phase),
+        share(trouble, trouble),
+        bool(deleted),
+        scheduled,
+        gated,
+        ready,
+        any(gate["name"] == GATE for gate in gates) if gates else False,
+        _index_of(labels.get(POD_INDEX)),
+        share(set_name, set_name),
+        crashed,
+        unready,
+        _gpus_in(spec),
+    )
+
+
+def _controller_uid_in(meta: Mapping[str, Any]) -> str:
+    """Return the uid of the controller owner; empty where there is none. Raises TypeError where it is not clear."""
+    owner = ""
+    for reference in meta.get("ownerReferences") or ():
+        controls = reference.get("controller")
+        if not controls:
+            continue
+        if controls is not True or owner or not reference["uid"]:
+            raise TypeError
+        owner = reference["uid"]
+    return owner
+
+
+def _conditions_in(status: Mapping[str, Any]) -> tuple[bool, bool, bool, str]:
+    """Return whether a pod is scheduled, gated and ready, and the reason why it is not scheduled."""
+    scheduled = gated = ready = False
+    reason = ""
+    for condition in status.get("conditions") or ():
+        type_ = condition["type"]
+        if type_ == "Ready":
+            ready = _HOLDS[condition["status"]]
+        elif type_ == "PodScheduled":
+            scheduled = _HOLDS[condition["status"]]
+            if not scheduled:
+                reason = condition.get("reason") or ""
+                gated = reason == "SchedulingGated" and condition["status"] == "False"
+    return scheduled, gated, ready, reason
 
 
 def _gpus_in(spec: Mapping[str, Any]) -> int:
@@ -210,8 +220,10 @@ def _problems_of(raw: object) -> tuple[Problem, ...]:
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
     read_identity(top, CORE, "Pod", None)
-    for keys in ((TEMPLATE_HASH,), (POD_GANG,), SET):
-        read_label(read_labels(top), *keys)
+    labels = read_labels(top)
+    labels.text(TEMPLATE_HASH)
+    labels.text(POD_GANG)
+    read_label(labels, SET)
     top.part("spec").text("nodeName")
     for gate in top.part("spec").parts("schedulingGates"):
         gate.text("name", required=True)

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.resources.api_names import SET
 from grove_core.resources.fields import Fields
+from grove_core.resources.labels import SET
 from grove_core.resources.meta import read_label
 from grove_core.resources.pod import FINISHED_PHASES
 from grove_core.resources.pod_demand import REQUIRED, Amounts, amounts_of
@@ -38,7 +38,7 @@ def pod_on_node_of(raw: Mapping[str, Any]) -> PodOnNode | None:
         return None
     meta = pod.part("metadata")
     of_clique = any(one.flag("controller") and one.text("kind") == "PodClique" for one in meta.parts("ownerReferences"))
-    name = read_label(meta.part("labels"), *SET) if of_clique else ""
+    name = read_label(meta.part("labels"), SET) if of_clique else ""
     namespace, spec = meta.text("namespace") or "default", pod.part("spec")
     repelled_namespaces = (
         tuple(sorted(_repelled_namespaces(spec.part("affinity"), namespace))) if "affinity" in spec else ()

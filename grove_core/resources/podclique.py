@@ -9,8 +9,9 @@ from typing import Any, ClassVar, Final, TypedDict
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import EMPTY, FrozenMap
-from grove_core.resources.api_names import BASE_GANG, GROUP_REPLICA, GROVE, SET, SET_REPLICA, TEMPLATE_HASH
+from grove_core.resources.api_names import BASE_GANG, GROVE, TEMPLATE_HASH
 from grove_core.resources.fields import Fields
+from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
 from grove_core.resources.meta import (
     Resource,
     is_old_spelling,
@@ -139,12 +140,12 @@ def read_clique_labels(labels: Fields, owner_kind: str, owner_name: str, name: s
     """
     is_member = owner_kind == GROUP_KIND
     in_owner = index_after(owner_name, name) if owner_name else None
-    in_set = index_after(read_label(labels, *SET), owner_name) if is_member else in_owner
+    in_set = index_after(read_label(labels, SET), owner_name) if is_member else in_owner
     return CliqueLabels(
         replica_index=read_index(labels, SET_REPLICA, in_set, is_known=is_member),
         group_replica_index=read_index(labels, GROUP_REPLICA, in_owner) if is_member else -1,
-        template_hash=read_label(labels, TEMPLATE_HASH),
-        base_gang=read_label(labels, BASE_GANG),
+        template_hash=labels.text(TEMPLATE_HASH),
+        base_gang=labels.text(BASE_GANG),
     )
 
 

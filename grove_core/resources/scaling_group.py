@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import EMPTY, FrozenMap
-from grove_core.resources.api_names import GROVE, SET_REPLICA
+from grove_core.resources.api_names import GROVE
 from grove_core.resources.fields import Fields
+from grove_core.resources.labels import SET_REPLICA
 from grove_core.resources.meta import (
     Resource,
     is_old_spelling,

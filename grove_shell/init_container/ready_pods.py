@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from grove_core.resources.api_names import CLIQUE
-from grove_core.resources.labels import first_of
+from grove_core.resources.labels import CLIQUE, label_in
 
 _READY: Final = ("Ready", "True")
 
@@ -60,7 +59,7 @@ class ReadyPodStore:
     def _take(self, raw: Mapping[str, Any]) -> None:
         meta, conditions = raw["metadata"], (raw.get("status") or {}).get("conditions") or ()
         ready = any((one.get("type"), one.get("status")) == _READY for one in conditions)
-        clique = first_of(meta.get("labels") or {}, *CLIQUE)
+        clique = label_in(meta.get("labels") or {}, CLIQUE)
         if ready and not meta.get("deletionTimestamp") and clique in self._wanted:
             self._ready[meta["name"]] = clique
         else:

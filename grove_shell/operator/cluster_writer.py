@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step
-from grove_core.resources.api_names import GROVE, SET
+from grove_core.resources.api_names import GROVE
+from grove_core.resources.labels import SET
 from grove_core.resources.owner_reference import controller_in
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.apply.label_repair import label_missing
@@ -64,7 +65,7 @@ class ClusterWriter:
         listed: set[Ref] = set()
         doubts: list[str] = []
         unlabelled: list[tuple[Ref, Mapping[str, Any]]] = []
-        selector = "" if kind == "Pod" else f"{SET[0]}={name}"  # a pod may have no label any more
+        selector = "" if kind == "Pod" else f"{SET.primary}={name}"  # a pod may have no label any more
         least = self._cache.newest(kind)
         async for page in list_pages(self._api, KINDS[kind], namespace, selector, least=least):
             as_of = version_number(page.version)

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from grove_core.resources.api_names import CLIQUE_FINALIZER, MANAGED_BY, OPERATOR, SET, SET_REPLICA
+from grove_core.resources.api_names import CLIQUE_FINALIZER, MANAGED_BY, OPERATOR
+from grove_core.resources.labels import SET, SET_REPLICA
 from tests.cluster.api import ApiError, Json, wait_until
 from tests.cluster.operators import Operator, Starting
 from tests.cluster.scenes import API_VERSION, Scene, clique, light
@@ -58,7 +59,7 @@ class TestRefusals:
         self, scene: Scene, operator: Operator
     ) -> None:
         """A clique of a set that is gone; for a while a policy forbids to change it, and nobody else does."""
-        labels = {SET[0]: "bad", SET_REPLICA[0]: "0", MANAGED_BY: OPERATOR}
+        labels = {SET.primary: "bad", SET_REPLICA.primary: "0", MANAGED_BY: OPERATOR}
         metadata = {"name": "bad-0-worker", "namespace": scene.namespace, "labels": labels}
         metadata |= {"finalizers": [CLIQUE_FINALIZER]}
         spec = clique("worker")["spec"]

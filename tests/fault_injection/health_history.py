@@ -6,7 +6,7 @@ Only what an operator had to see counts: while it ran, in fair weather. What may
 from dataclasses import dataclass
 from typing import Final
 
-from grove_core.resources.api_names import GROUP, GROUP_REPLICA
+from grove_core.resources.labels import GROUP, GROUP_REPLICA
 from tests.fault_injection.api_store import Json
 from tests.fault_injection.fault_rates import Climate
 from tests.fault_injection.virtual_time import seconds
@@ -82,7 +82,7 @@ class Courses:
         """What is wrong with the end of a PodClique: that all for which it may end were well too lately; or nothing."""
         labels = raw["metadata"]["labels"]
         replica = f"{labels['app.kubernetes.io/part-of']}-{labels['grove.io/podcliqueset-replica-index']}"
-        group, index = labels.get(GROUP[0]), labels.get(GROUP_REPLICA[0])
+        group, index = labels.get(GROUP.primary), labels.get(GROUP_REPLICA.primary)
         members: list[str] = next((one["cliqueNames"] for one in template["podCliqueScalingGroups"]), [])
         names = [f"{replica}-{one['name']}" for one in template["cliques"] if one["name"] not in members]
         names += [f"{replica}-{one['name']}" for one in template["podCliqueScalingGroups"]]
@@ -94,7 +94,7 @@ class Courses:
 
     def too_late(self, raw: Json, template: Json) -> str:
         """What is wrong with a PodClique that is still there: it has been sick for too long; or nothing."""
-        name, is_grouped = raw["metadata"]["name"], GROUP[0] in raw["metadata"]["labels"]
+        name, is_grouped = raw["metadata"]["name"], GROUP.primary in raw["metadata"]["labels"]
         course = self._course(name)
         if not self._could_end(raw):
             course.sick_for = 0.0

@@ -8,7 +8,7 @@ from contextlib import suppress
 from random import Random
 from typing import Final
 
-from grove_core.resources.api_names import GROUP, GROUP_REPLICA
+from grove_core.resources.labels import GROUP, GROUP_REPLICA
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.client.connection import Connection
 from grove_shell.operator.process import OperatorProcess
@@ -190,7 +190,9 @@ class Life:
         alone = {f"{replica}-{one['name']}" for one in template["cliques"] if one["name"] not in grouped}
         for group in template["podCliqueScalingGroups"]:
             raw = self.store.get(Address(GROUP_KIND, NAMESPACE, f"{replica}-{group['name']}"))
-            own = labels.get(GROUP[0]) != raw["metadata"]["name"] or _is_well_part(raw, labels[GROUP_REPLICA[0]], well)
+            own = labels.get(GROUP.primary) != raw["metadata"]["name"] or _is_well_part(
+                raw, labels[GROUP_REPLICA.primary], well
+            )
             if not self._is_well_group(raw, well) or not own:
                 return False
         return alone <= well

@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable
 from random import Random
 from typing import Final, TypeAlias
 
-from grove_core.resources.api_names import GROUP, MANAGED_BY
+from grove_core.resources.api_names import MANAGED_BY
+from grove_core.resources.labels import GROUP
 from tests.fault_injection.api_store import Address, Json
 from tests.fault_injection.kubelet import is_ready
 from tests.fault_injection.operator_run import NAMESPACE, Life
@@ -75,7 +76,7 @@ def lost(life: Life, clique: Json, _root: str) -> None:
 def mute(life: Life, clique: Json, _root: str) -> None:
     """Its status, or that of its scaling group, is not written for a while."""
     climate, name = life.climate, clique["metadata"]["name"]
-    climate.mute = life.chance.choice(("", name, name, clique["metadata"]["labels"].get(GROUP[0], name)))
+    climate.mute = life.chance.choice(("", name, name, clique["metadata"]["labels"].get(GROUP.primary, name)))
     climate.muted_by, climate.muted_for = life.chance.choice(_CODES), life.chance.choice((1, 2, 5, _ALWAYS))
 
 

@@ -12,18 +12,16 @@ from grove_core.resources.api_names import (
     CORE,
     GATE,
     GROUP_FINALIZER,
-    GROUP_REPLICA,
     GROVE,
     MANAGED_BY,
     OPERATOR,
     POD_INDEX,
     RBAC,
     SCHEDULER,
-    SET,
     SET_FINALIZER,
-    SET_REPLICA,
     TEMPLATE_HASH,
 )
+from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
 from grove_core.resources.podclique import GROUP_KIND
 
 Json = dict[str, Any]
@@ -137,9 +135,9 @@ SLOTS: Final[Mapping[str, Slot]] = {
 
 LABELS: Final[Mapping[str, str]] = {
     MANAGED_BY: OPERATOR,
-    **dict.fromkeys(SET, _SET_NAME),
-    **dict.fromkeys(SET_REPLICA, "0"),
-    **dict.fromkeys(GROUP_REPLICA, "0"),
+    **SET.written(_SET_NAME),
+    **SET_REPLICA.written("0"),
+    **GROUP_REPLICA.written("0"),
     TEMPLATE_HASH: "first",
 }
 

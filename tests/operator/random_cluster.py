@@ -4,8 +4,9 @@ from copy import deepcopy
 from random import Random
 from typing import Any, Final
 
-from grove_core.resources.api_names import MANAGED_BY, OPERATOR, SET
+from grove_core.resources.api_names import MANAGED_BY, OPERATOR
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
+from grove_core.resources.labels import SET
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.client.kinds import KINDS
 from tests.operator.cached_objects import NAMESPACE, Json, a_set
@@ -101,7 +102,7 @@ class Server:
 
     def _labels(self, kind: str) -> dict[str, str]:
         followed = {MANAGED_BY: OPERATOR} if not KINDS[kind].selector or self.chance.random() < 0.8 else {}
-        named = {SET[0]: self.chance.choice((*SETS, "another"))} if self.chance.random() < 0.7 else {}
+        named = {SET.primary: self.chance.choice((*SETS, "another"))} if self.chance.random() < 0.7 else {}
         return {**followed, **named}
 
     @staticmethod

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.resources.api_names import CLIQUE
+from grove_core.resources.labels import CLIQUE
 from grove_core.version import IMAGE
 from grove_shell.cli.main import run
 from grove_shell.init_container.ready_pods import ReadyPodStore
@@ -28,7 +28,7 @@ def a_pod(name: str, clique: str, *, ready: bool, deleting: bool = False) -> Jso
     going = {"deletionTimestamp": "2026-11-20T09:00:00Z"} if deleting else {}
     conditions = [{"type": "Ready", "status": "True" if ready else "False"}]
     return {
-        "metadata": {"name": name, "labels": dict.fromkeys(CLIQUE, clique), **going},
+        "metadata": {"name": name, "labels": CLIQUE.written(clique), **going},
         "status": {"conditions": conditions},
     }
 
@@ -69,7 +69,7 @@ def test_wl073_it_is_over_when_enough_were_ready_at_once(wanted: Mapping[str, in
             there = {}
             waiting.mark_unlisted("Pod", "pods is forbidden")
         serving = [
-            pod["metadata"]["labels"][CLIQUE[0]]
+            pod["metadata"]["labels"][CLIQUE.primary]
             for pod in there.values()
             if pod["status"]["conditions"][0]["status"] == "True" and "deletionTimestamp" not in pod["metadata"]
         ]

@@ -9,7 +9,7 @@ from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.resources.api_names import SET
+from grove_core.resources.labels import SET
 from grove_core.resources.owner_reference import controller_in
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import root_key_in
@@ -28,7 +28,7 @@ SOUND: Final = {
     "namespace": "ml",
     "uid": "u",
     "resourceVersion": "7",
-    "labels": {SET[0]: "llm"},
+    "labels": {SET.primary: "llm"},
     "annotations": None,
     "ownerReferences": [{"kind": "PodCliqueSet", "name": "llm", "uid": "s", "controller": True}],
 }
@@ -132,7 +132,7 @@ METADATA: Final = st.fixed_dictionaries(
     {"name": st.text(min_size=1)},
     optional={
         **dict.fromkeys(("namespace", "uid", "resourceVersion"), st.text() | JUNK),
-        **dict.fromkeys(("labels", "annotations"), st.dictionaries(st.sampled_from([*SET, "a"]), JUNK) | JUNK),
+        **dict.fromkeys(("labels", "annotations"), st.dictionaries(st.sampled_from([*SET.keys, "a"]), JUNK) | JUNK),
         "ownerReferences": OWNERS | JUNK,
         "finalizers": JUNK,
     },

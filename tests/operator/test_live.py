@@ -15,7 +15,8 @@ from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Delete
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.api_names import GROUP_REPLICA, MANAGED_BY, SET
+from grove_core.resources.api_names import MANAGED_BY
+from grove_core.resources.labels import GROUP_REPLICA, SET
 from grove_shell.actions.apply import ApplyOptions, apply
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
@@ -51,7 +52,7 @@ def lose_labels(server: ListingServer, *keys: str) -> None:
             }
 
 
-@pytest.mark.parametrize("keys", [(MANAGED_BY,), (MANAGED_BY, *SET)], ids=["managed-by", "both"])
+@pytest.mark.parametrize("keys", [(MANAGED_BY,), (MANAGED_BY, *SET.keys)], ids=["managed-by", "both"])
 @pytest.mark.parametrize("options", [(), ("-A",), ("--until", "12h")], ids=" ".join)
 def test_op053_pods_without_their_label_are_there(
     keys: tuple[str, ...],
@@ -219,7 +220,7 @@ def test_in048_a_clique_whose_scaling_group_is_gone_holds_its_set(
             meta["deletionTimestamp"] = NOW
         if meta["name"] == "gemma-0-router":
             meta["ownerReferences"][0] |= {"kind": "PodCliqueScalingGroup", "name": "gemma-0-pool", "uid": "gone"}
-            meta["labels"][GROUP_REPLICA[0]] = "0"
+            meta["labels"][GROUP_REPLICA.primary] = "0"
         if meta["name"] in {"gemma", "gemma-0-router"}:
             left.append(item)
     server.items[:] = left

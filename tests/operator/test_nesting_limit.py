@@ -14,8 +14,9 @@ from grove_core.kernel.frozen import MOST_LEVELS
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Withheld
 from grove_core.reconcile import reconcile
-from grove_core.resources.api_names import CLAIMS, SET
+from grove_core.resources.api_names import CLAIMS
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
+from grove_core.resources.labels import SET
 from grove_shell.cache.cache_view import TEMPLATE_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cli.main import run
@@ -116,7 +117,7 @@ def test_op100_who_wrote_it_may_be_told_as_deep_as_it_is() -> None:
 
 @pytest.mark.parametrize("kind", sorted(one.kind for one in KINDS.values() if not one.metadata_only))
 def test_op100_it_does_not_read_whatever_it_is(kind: str) -> None:
-    meta = {"name": "x", "namespace": NAMESPACE, "uid": "u", "resourceVersion": "5", "labels": {SET[0]: "llm"}}
+    meta = {"name": "x", "namespace": NAMESPACE, "uid": "u", "resourceVersion": "5", "labels": {SET.primary: "llm"}}
     raw = {"apiVersion": KINDS[kind].api_version, "kind": kind, "metadata": meta, "spec": HOLE}
     cache = ClusterCache()
     cache.put(kind, Response(200, written(raw, 1200).encode()).json())

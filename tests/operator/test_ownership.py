@@ -5,7 +5,8 @@ from typing import Any, Final
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY, OPERATOR, SET, SET_REPLICA
+from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY, OPERATOR
+from grove_core.resources.labels import SET, SET_REPLICA
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
 from tests.operator.cached_objects import NAMESPACE, Json, a_set
@@ -13,7 +14,7 @@ from tests.property.resources.manifests import clique, owner
 from tests.property.workload.sets import NOW
 
 SETS: Final = ("llm", "chat")
-LABELS: Final = st.sampled_from([{}, *({SET[0]: name} for name in (*SETS, "my-app", ""))])
+LABELS: Final = st.sampled_from([{}, *({SET.primary: name} for name in (*SETS, "my-app", ""))])
 
 
 def part(kind: str, name: str, controller: Json, labels: Json, version: str = "1") -> Json:
@@ -128,9 +129,9 @@ def test_op075_a_clique_that_changes_hands_is_no_more_of_the_one_before() -> Non
         owner("uid-p", kind=GROUP_KIND, name="chat-0-pool"),
     )
     cache = kept([{"kind": "PodCliqueSet", **a_set(one, f"uid-{one}")} for one in SETS])
-    cache.put("PodClique", part("PodClique", "llm-0-a", pool, {SET[0]: "llm"}))
-    cache.put("PodClique", part("PodClique", "llm-0-a", of_set, {SET[0]: "llm"}, "2"))
-    late = part(GROUP_KIND, "chat-0-pool", owner("uid-chat", kind="PodCliqueSet", name="chat"), {SET[0]: "chat"})
+    cache.put("PodClique", part("PodClique", "llm-0-a", pool, {SET.primary: "llm"}))
+    cache.put("PodClique", part("PodClique", "llm-0-a", of_set, {SET.primary: "llm"}, "2"))
+    late = part(GROUP_KIND, "chat-0-pool", owner("uid-chat", kind="PodCliqueSet", name="chat"), {SET.primary: "chat"})
     cache.put(GROUP_KIND, {**late, "metadata": {**late["metadata"], "uid": "uid-p"}})
     assert seen_by(cache)["llm"][1] == ["llm-0-a"]
 
@@ -140,9 +141,9 @@ def test_op075_one_of_the_same_name_has_pods_of_its_own() -> None:
     of_set = owner("uid-llm", kind="PodCliqueSet", name="llm")
     cache = kept([{"kind": "PodCliqueSet", **a_set(one, f"uid-{one}")} for one in SETS])
     cache.put("PodClique", part("PodClique", "llm-0-a", of_set, {}))
-    cache.put("Pod", part("Pod", "llm-0-a-0", owner("uid-llm-0-a", name="llm-0-a"), {SET[0]: "llm"}))
+    cache.put("Pod", part("Pod", "llm-0-a-0", owner("uid-llm-0-a", name="llm-0-a"), {SET.primary: "llm"}))
     of_chat = owner("uid-chat", kind="PodCliqueSet", name="chat")
-    anew = part("PodClique", "llm-0-a", of_chat, {SET_REPLICA[0]: "0"}, "2")
+    anew = part("PodClique", "llm-0-a", of_chat, {SET_REPLICA.primary: "0"}, "2")
     cache.put("PodClique", {**anew, "metadata": {**anew["metadata"], "uid": "another"}})
     assert seen_by(cache)["chat"][1:] == (["llm-0-a"], {})
     assert [ref.name for ref in cache.of((NAMESPACE, "llm"), "Pod")] == ["llm-0-a-0"]
@@ -162,7 +163,7 @@ def test_op075_an_owner_that_is_put_right_brings_its_own_along() -> None:
     """A clique before its group, by a label that lies, and its pods with it; then the group comes."""
     pool = owner("uid-llm-0-pool", kind=GROUP_KIND, name="llm-0-pool")
     of_set = owner("uid-llm", kind="PodCliqueSet", name="llm")
-    lies = {SET[0]: "chat"}
+    lies = {SET.primary: "chat"}
     cache = kept(
         [
             *({"kind": "PodCliqueSet", **a_set(name, f"uid-{name}")} for name in SETS),

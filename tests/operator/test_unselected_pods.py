@@ -11,7 +11,8 @@ from aiohttp import web
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
-from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY, OPERATOR, SET, SET_REPLICA
+from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY, OPERATOR
+from grove_core.resources.labels import SET, SET_REPLICA
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api, Unreachable
@@ -42,7 +43,7 @@ CLIQUE: Final[Json] = {
         "namespace": "ml",
         "uid": "a",
         "resourceVersion": "6",
-        "labels": {SET[0]: "llm", SET_REPLICA[0]: "0"},
+        "labels": {SET.primary: "llm", SET_REPLICA.primary: "0"},
     },
     "spec": {"replicas": 1},
 }
@@ -52,7 +53,7 @@ class Server:
     """It has one pod and its clique, lists what a selector asks for, and writes down who patches it."""
 
     def __init__(self, *, forbids: bool = False, conflicts: bool = False, strips: bool = False) -> None:
-        self.pod = a_pod("8", {SET[0]: "llm"})
+        self.pod = a_pod("8", {SET.primary: "llm"})
         self.others: list[Json] = []
         self.forbids, self.conflicts, self.strips = forbids, conflicts, strips
         self.patches: list[Json] = []
@@ -84,8 +85,8 @@ def vanished_pods() -> ClusterCache:
     """The pod was there, and then the watch told that it went: in the version in which it lost its label."""
     cache = ClusterCache()
     cache.put("PodClique", CLIQUE)
-    cache.put("Pod", a_pod("7", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
-    cache.drop("Pod", a_pod("8", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
+    cache.put("Pod", a_pod("7", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
+    cache.drop("Pod", a_pod("8", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
     assert cache.find(REF) is None
     return cache
 
@@ -99,7 +100,7 @@ def answered(server: Server, cache: ClusterCache, ask: Callable[[Api, ClusterCac
 
 
 async def create(api: Api, cache: ClusterCache) -> Attempt:
-    manifest = freeze(a_pod("", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
+    manifest = freeze(a_pod("", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
     assert isinstance(manifest, FrozenMap)
     return await StepExecutor(api, cache).attempt(Step(Stage.WORKLOAD, REF, Create(manifest), ()))
 
@@ -157,7 +158,7 @@ def test_op018_nothing_is_ended_while_nobody_can_follow_it() -> None:
     assert cache.find(REF) is None
 
 
-@pytest.mark.parametrize("labels", [{SET[0]: "llm"}, {}, {SET[0]: "another"}], ids=str)
+@pytest.mark.parametrize("labels", [{SET.primary: "llm"}, {}, {SET.primary: "another"}], ids=str)
 def test_op019_nothing_is_ended_while_it_is_there(labels: Json) -> None:
     """It is seen again, and the next round knows of it."""
     server, cache = Server(), vanished_pods()
@@ -172,7 +173,7 @@ def test_op019_nothing_is_ended_while_it_is_there(labels: Json) -> None:
 def test_op019_all_that_is_there_is_taken_in_at_once(forbids: bool, words: str) -> None:
     """Or each would put the end off for a pause of its own; whatever is wrong with another."""
     cache, server = vanished_pods(), Server(forbids=forbids)
-    labels = {SET[0]: "llm", MANAGED_BY: OPERATOR}
+    labels = {SET.primary: "llm", MANAGED_BY: OPERATOR}
     then, now = (a_pod(version, labels, "llm-0-a-1", "another") for version in ("8", "9"))
     cache.put("Pod", then)
     cache.drop("Pod", then)
@@ -186,13 +187,13 @@ def test_op019_all_that_is_there_is_taken_in_at_once(forbids: bool, words: str) 
 def test_op018_one_refusal_is_enough_to_end_nothing() -> None:
     """Each may take as long as a server is waited for."""
     cache, server = vanished_pods(), Server(forbids=True)
-    server.others = [a_pod("8", {SET[0]: "llm"}, f"llm-0-a-{index}", f"uid-{index}") for index in range(1, 9)]
+    server.others = [a_pod("8", {SET.primary: "llm"}, f"llm-0-a-{index}", f"uid-{index}") for index in range(1, 9)]
     with pytest.raises(Unreachable, match="no labels here"):
         answered(server, cache, relist_set)
     assert len(server.patches) == 1
 
 
-@pytest.mark.parametrize("labels", [{}, {SET[0]: "llm"}], ids=["of nobody", "named as of the set"])
+@pytest.mark.parametrize("labels", [{}, {SET.primary: "llm"}], ids=["of nobody", "named as of the set"])
 def test_op013_pods_of_nobody_are_none_of_its_business(labels: Json) -> None:
     server, cache = Server(), ClusterCache()
     cache.put("PodClique", CLIQUE)
@@ -304,7 +305,7 @@ def test_op014_a_cause_that_is_not_shown_does_not_stand(status: int, text: str) 
 def test_op084_nothing_is_ended_by_a_list_of_an_older_state() -> None:
     """Its pods are healthy in versions that count as old news."""
     cache = with_clique()
-    cache.put("Pod", a_pod("50", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
+    cache.put("Pod", a_pod("50", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
     with pytest.raises(Unreachable, match="Pod: the server lists an older state than it told of before"):
         answered(Server(), cache, relist_set)
 
@@ -322,9 +323,9 @@ def test_op018_a_label_that_is_taken_again_at_once_is_none() -> None:
 def test_op084_nothing_is_ended_by_a_list_that_shows_what_was_before() -> None:
     """Its own version is new enough: the store went back, and caught up since. The next look knows it."""
     cache = with_clique()
-    cache.put("Pod", a_pod("9", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
+    cache.put("Pod", a_pod("9", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
     server = Server()
-    server.pod = a_pod("5", {SET[0]: "llm", MANAGED_BY: OPERATOR})
+    server.pod = a_pod("5", {SET.primary: "llm", MANAGED_BY: OPERATOR})
     with pytest.raises(Unreachable, match="Pod/llm-0-a-0: the server lists an older state than it told of before"):
         answered(server, cache, relist_set)
     assert cache.newest("Pod") == 5
@@ -334,8 +335,8 @@ def test_op084_nothing_is_ended_by_a_list_that_shows_what_was_before() -> None:
 @pytest.mark.req("OP-018", "OP-084")
 def test_op018_who_is_believed_as_it_was_before_is_followed_as_well() -> None:
     cache, server = with_clique(), Server()
-    cache.put("Pod", a_pod("9", {SET[0]: "llm", MANAGED_BY: OPERATOR}))
-    server.pod = a_pod("5", {SET[0]: "llm"})
+    cache.put("Pod", a_pod("9", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
+    server.pod = a_pod("5", {SET.primary: "llm"})
     with pytest.raises(Unreachable, match="Pod/llm-0-a-0: the server lists an older state than it told of before"):
         answered(server, cache, relist_set)
     assert len(server.patches) == 1

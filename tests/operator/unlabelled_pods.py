@@ -11,7 +11,8 @@ from aiohttp import web
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
-from grove_core.resources.api_names import CORE, MANAGED_BY, OPERATOR, SET, SET_REPLICA
+from grove_core.resources.api_names import CORE, MANAGED_BY, OPERATOR
+from grove_core.resources.labels import SET, SET_REPLICA
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.controller.reconcile_root import reconcile_root
@@ -20,7 +21,7 @@ from grove_shell.operator.step_recheck import StepRecheck
 from tests.domain_daemon.single_domain import until
 from tests.operator.stub_server import asked, not_found
 
-FOLLOWED: Final = {SET[0]: "llm", MANAGED_BY: OPERATOR}
+FOLLOWED: Final = {SET.primary: "llm", MANAGED_BY: OPERATOR}
 PLURALS: Final = ("pods", "podcliques", "podcliquescalinggroups")
 A_LIST: Final = {"metadata": {"resourceVersion": "9"}}
 HOME: Final = ("ml", "llm")
@@ -28,7 +29,7 @@ Json = dict[str, Any]
 
 
 def a_clique(letter: str, namespace: str = "ml") -> Json:
-    labels = {SET[0]: "llm", SET_REPLICA[0]: "0"}
+    labels = {SET.primary: "llm", SET_REPLICA.primary: "0"}
     meta = {"name": f"llm-0-{letter}", "namespace": namespace, "uid": letter, "resourceVersion": "6", "labels": labels}
     return {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "metadata": meta, "spec": {"replicas": 3}}
 

@@ -9,14 +9,15 @@ from grove_core.areas.gang_termination.rulesets import rule_sets
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.recognition import recognised, unpredicted_of
-from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, SET
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
+from grove_core.resources.labels import SET
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.snapshot.indexing import cluster_of
 from tests.property.strategies.worlds import START, world_of
 
 WORLD: Final = world_of(b"\x01\x00\x00\x00\x00\x01")
-GO_LABELS: Final = FrozenMap({"app.kubernetes.io/managed-by": "grove-operator", SET[0]: "llm"})
-OUR_LABELS: Final = FrozenMap({**GO_LABELS, SET[1]: "llm"})
+GO_LABELS: Final = FrozenMap({"app.kubernetes.io/managed-by": "grove-operator", SET.primary: "llm"})
+OUR_LABELS: Final = FrozenMap({**GO_LABELS, SET.design: "llm"})
 GO_HASH: Final = "9c9fcf8dcc6598c457"
 OUR_HASH: Final = "bcdfghjklm"
 NEVER: Final = CliqueStatus()

@@ -8,8 +8,9 @@ from grove_core.admit import used_names_in
 from grove_core.admit_podclique import admit_podclique
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.kernel.admission import Amend
-from grove_core.resources.api_names import MNNVL_ENABLED, SET, SET_REPLICA
+from grove_core.resources.api_names import MNNVL_ENABLED
 from grove_core.resources.configuration import NOT_DISCOVERED, Configuration, Mnnvl, MnnvlMode
+from grove_core.resources.labels import SET, SET_REPLICA
 from grove_core.resources.podcliqueset import podcliqueset_of
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -28,7 +29,7 @@ def test_ms004_a_clique_without_a_spec_joins_all_the_same(spec: Any) -> None:
         "metadata": {
             "name": "llm-0-a",
             "namespace": "ml",
-            "labels": {SET[0]: "llm", SET_REPLICA[0]: "0"},
+            "labels": {SET.primary: "llm", SET_REPLICA.primary: "0"},
             "annotations": {MNNVL_ENABLED: "true"},
             "ownerReferences": [{"controller": True, "kind": "PodCliqueSet", "name": "llm", "uid": "u"}],
         },

@@ -9,9 +9,10 @@ from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.kernel.steps import Apply, Create, Delete, Outcome, SetStatus, Stage, Step
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.api_names import DOMAIN_TEMPLATE, DOMAINS_READY, SET
+from grove_core.resources.api_names import DOMAIN_TEMPLATE, DOMAINS_READY
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION
 from grove_core.resources.domains_ready_condition import CreationFailure, creation_failure_in
+from grove_core.resources.labels import SET
 from grove_core.resources.names import domain_claim_template_name, domain_name, index_from
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -183,7 +184,7 @@ def forgets_the_claim(snapshot: Snapshot) -> Plan:
 def takes_any_domain_for_its_own(snapshot: Snapshot) -> Plan:
     """Goes by the name alone."""
     root = snapshot.root
-    labels = FrozenMap(dict.fromkeys(SET, root.ref.name))
+    labels = FrozenMap(SET.written(root.ref.name))
     named = {key: replace(domain, owner_uid=root.uid, labels=labels) for key, domain in snapshot.named_domains.items()}
     return reconcile(replace(snapshot, named_domains=named))
 

@@ -8,7 +8,7 @@ from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.field.rulesets import NEWEST
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.kernel.steps import Outcome, is_of_end
-from grove_core.resources.api_names import SET_REPLICA
+from grove_core.resources.labels import SET_REPLICA
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_shell.simulator.recording.history import Actor, EntryKind
@@ -225,14 +225,14 @@ def test_sm040_f10_labels_that_are_taken_away() -> None:
 @pytest.mark.req("GT-026")
 def test_sm040_f10_labels_that_are_edited() -> None:
     """They say that a clique of replica 0 is of replica 1; the one that is breached ends, and only that."""
-    lie = {"kind": "PodClique", "name": "llm-0-a", "labels": {SET_REPLICA[0]: "1", "team": None}}
+    lie = {"kind": "PodClique", "name": "llm-0-a", "labels": {SET_REPLICA.primary: "1", "team": None}}
     crash = {"at": "30s", "crashPod": {"clique": "llm-1-a", "index": 0, "recovers": "10m"}}
     found = run({"at": "20s", "editLabels": lie}, crash, manifest=set_raw(clique_raw("a", 1, 1), replicas=2))
     cliques = [change.object for change in found.changes if isinstance(change.object, PodClique)]
-    assert [one.labels.get(SET_REPLICA[0]) for one in cliques if one.ref.name == "llm-0-a"][-1] == "1"
+    assert [one.labels.get(SET_REPLICA.primary) for one in cliques if one.ref.name == "llm-0-a"][-1] == "1"
     ended = [entry.subject for entry in found.history.entries if entry.kind is EntryKind.TERMINATED]
     assert {ref.name for ref in ended if ref is not None} == {"llm-1-a"}
-    for name, kept in (("llm-7-a", {}), ("llm-0-a", {SET_REPLICA[0]: "0"})):
+    for name, kept in (("llm-7-a", {}), ("llm-0-a", {SET_REPLICA.primary: "0"})):
         edit = {"kind": "PodClique", "name": name, "labels": kept}
         assert told(run({"at": "20s", "editLabels": edit}), EntryKind.NO_EFFECT) != []
 

@@ -14,12 +14,12 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Absent, Desired, Present, Status, Want, Withheld
 from grove_core.resources.api_formats import domain_format_of
-from grove_core.resources.api_names import DOMAINS_READY, SET
+from grove_core.resources.api_names import DOMAINS_READY
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.domain_sharing import is_managed
 from grove_core.resources.domains_ready_condition import REASON, CreationFailure
-from grove_core.resources.labels import labels_of, labels_of_replica
+from grove_core.resources.labels import SET, has_label, labels_of, labels_of_replica
 from grove_core.resources.names import domain_claim_template_name, listed, replica_of_domain
 from grove_core.resources.new_object import NewObject
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -150,4 +150,4 @@ def _condition(snapshot: Snapshot, failure: CreationFailure) -> Iterator[Status]
 
 def _is_own(domain: ComputeDomain, root: PodCliqueSet) -> bool:
     """Return whether a domain belongs to the set, by its controller and by its label (MN-052)."""
-    return domain.owner_uid == root.uid and any(domain.labels.get(key) == root.ref.name for key in SET)
+    return domain.owner_uid == root.uid and has_label(domain.labels, SET, root.ref.name)

@@ -22,9 +22,10 @@ from grove_core.kernel.frozen import FrozenMap, part_of
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Ensure
 from grove_core.kernel.wants import Absent, Applied, Desired, Ensured, Present, Want, Withheld
-from grove_core.resources.api_names import MNNVL_ADOPTED, SET_REPLICA
+from grove_core.resources.api_names import MNNVL_ADOPTED
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.domain_sharing import CliquePosition, LabelledClique, scope_of, shared_claim_entry
+from grove_core.resources.labels import SET_REPLICA, label_in
 from grove_core.resources.names import index_from, listed
 from grove_core.resources.owner_reference import owner_reference_to
 from grove_core.snapshot.coming import refusals
@@ -115,7 +116,7 @@ class _NewClique(NamedTuple):
 def _new_clique(want: Present) -> _NewClique:
     metadata = part_of(want.manifest, "metadata")
     labels = part_of(metadata, "labels")
-    index = index_from(str(labels.get(SET_REPLICA[0], "")))
+    index = index_from(label_in(labels, SET_REPLICA))
     pod_spec = part_of(part_of(want.manifest, "spec"), "podSpec")
     return _NewClique(want.target, -1 if index is None else index, labels, part_of(metadata, "annotations"), pod_spec)
 

@@ -16,16 +16,8 @@ from grove_core.kernel.conditions import Condition, Truth, condition_of, is_true
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.times import format_time, whole_seconds
 from grove_core.kernel.wants import Status
-from grove_core.resources.api_names import (
-    CLIQUE,
-    GANG_INITIALIZED,
-    GANG_READY,
-    GANG_SCHEDULED,
-    GROUP,
-    MANAGED_BY,
-    OPERATOR,
-    SET,
-)
+from grove_core.resources.api_names import GANG_INITIALIZED, GANG_READY, GANG_SCHEDULED, MANAGED_BY, OPERATOR
+from grove_core.resources.labels import CLIQUE, GROUP, SET
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
@@ -75,7 +67,7 @@ class _Told:
             wanted["currentPodTemplateHash"] = clique.template_hash
             wanted["currentPodCliqueSetGenerationHash"] = self._rollout.generation
         if not part.group:
-            wanted["hpaPodSelector"] = self._selector({CLIQUE[0]: part.name})
+            wanted["hpaPodSelector"] = self._selector({CLIQUE.primary: part.name})
         roll = self._rollout.cliques.get(part.name)
         hashes = {_SET_HASH: self._rollout.generation, "podTemplateHash": clique.template_hash}
         runs = roll is not None and roll.runs
@@ -108,7 +100,7 @@ class _Told:
         serving_now = sum(all(map(self._serves, names)) for names in by_replica.values())
         wanted: dict[str, Json] = {
             "updatedReplicas": len(serving),
-            "selector": self._selector({GROUP[0]: group.ref.name}),
+            "selector": self._selector({GROUP.primary: group.ref.name}),
         }
         if len(updated) == len(by_replica):
             wanted["currentPodCliqueSetGenerationHash"] = self._rollout.generation
@@ -235,5 +227,5 @@ class _Told:
         return clique is not None and self._context.ready[clique.uid] >= clique.needed
 
     def _selector(self, more: Mapping[str, str]) -> str:
-        labels = {MANAGED_BY: OPERATOR, SET[0]: self._context.root.ref.name, **more}
+        labels = {MANAGED_BY: OPERATOR, SET.primary: self._context.root.ref.name, **more}
         return ",".join(f"{key}={text}" for key, text in labels.items())

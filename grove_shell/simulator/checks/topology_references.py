@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from grove_core.kernel.admission import Deny
-from grove_core.resources.api_names import SET
 from grove_core.resources.cluster_topology import ClusterTopology
+from grove_core.resources.labels import SET
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_shell.simulator.checks.check import ActualState, Check, Manifest
@@ -112,4 +112,4 @@ class TopologyReferenceCheck(Check):
 
 def _says_whose_it_is(clique: PodClique) -> bool:
     """Whether whoever sees it alone can tell its set: a member of a group without labels does not show it."""
-    return clique.owner_kind == "PodCliqueSet" or any(key in clique.labels for key in SET)
+    return clique.owner_kind == "PodCliqueSet" or any(key in clique.labels for key in SET.keys)

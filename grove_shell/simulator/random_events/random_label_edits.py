@@ -3,22 +3,18 @@
 from random import Random
 from typing import Final
 
-from grove_core.resources.api_names import (
-    BASE_GANG,
-    CLIQUE,
-    GROUP,
-    GROUP_REPLICA,
-    MNNVL_MANAGED,
-    POD_GANG,
-    SET,
-    SET_REPLICA,
-)
+from grove_core.resources.api_names import BASE_GANG, MNNVL_MANAGED, POD_GANG
+from grove_core.resources.labels import CLIQUE, GROUP, GROUP_REPLICA, SET, SET_REPLICA
 from grove_core.resources.owned_object import CLAIM_KIND
 from grove_shell.simulator.random_events.targets import Targets
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.fault_events import EditLabels
 
-_PLACES: Final = (SET, SET_REPLICA, GROUP, GROUP_REPLICA, CLIQUE, (POD_GANG,), (BASE_GANG,))
+_PLACES: Final = (
+    *(label.keys for label in (SET, SET_REPLICA, GROUP, GROUP_REPLICA, CLIQUE)),
+    (POD_GANG,),
+    (BASE_GANG,),
+)
 _OF_CLAIMS: Final = 0.3
 _MOST: Final = 3
 _INDICES: Final = ("0", "1", "7")

@@ -15,7 +15,8 @@ from grove_core.areas.gang_termination.verdicts import Keep, Terminate
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import SetStatus
 from grove_core.reconcile import reconcile
-from grove_core.resources.api_names import COMPONENT, GROUP, MANAGED_BY, SET
+from grove_core.resources.api_names import COMPONENT, MANAGED_BY
+from grove_core.resources.labels import GROUP, SET
 from tests.property.gang_termination_field.worlds import field_worlds, fielded
 from tests.property.strategies.tape import Tape
 from tests.property.strategies.worlds import START, World, is_termination, storms
@@ -143,7 +144,7 @@ POOL: Final = {"name": "g", "cliqueNames": ["x"], "replicas": 1, "minAvailable":
 SEEN: Final = at_rest(applied(set_raw(clique_raw("x"), groups=(POOL,), terminationDelay="4h")))
 
 
-@pytest.mark.parametrize("label", [MANAGED_BY, SET[0], COMPONENT, GROUP[0]])
+@pytest.mark.parametrize("label", [MANAGED_BY, SET.primary, COMPONENT, GROUP.primary])
 def test_gf030_who_does_not_carry_the_labels_is_no_member(label: str) -> None:
     (clique,) = SEEN.cliques
     other = replace(clique, labels=FrozenMap({**clique.labels, label: "other"}))

@@ -11,7 +11,8 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
 from grove_core.kernel.wants import Absent
-from grove_core.resources.api_names import GROVE, SET_REPLICA
+from grove_core.resources.api_names import GROVE
+from grove_core.resources.labels import SET_REPLICA
 from grove_core.resources.pod import Pod
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
@@ -42,8 +43,8 @@ def test_mn050_a_domain_is_of_the_replica_that_it_is_named_after(label: str | No
     """A label can be edited; what is judged by one and deleted by the other is the wrong one."""
     seen = ours()
     (domain,) = seen.domains
-    labels = {key: value for key, value in domain.labels.items() if key not in SET_REPLICA}
-    changed = replace(domain, labels=FrozenMap({**labels, **({SET_REPLICA[0]: label} if label else {})}))
+    labels = {key: value for key, value in domain.labels.items() if key not in SET_REPLICA.keys}
+    changed = replace(domain, labels=FrozenMap({**labels, **({SET_REPLICA.primary: label} if label else {})}))
     seen = replace(seen, domains=(changed,), named_domains={("ml", domain.ref.name): changed})
     assert gone(replace(of_replicas(seen, replicas), cliques=(), pods_of={})) == ["llm-cd-0"] * (replicas == 0)
 

@@ -11,7 +11,8 @@ from grove_core.areas.mnnvl_scopes.verdicts import SharedState
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
 from grove_core.reconcile import reconcile
-from grove_core.resources.api_names import GROUP_REPLICA, MNNVL_SCOPE
+from grove_core.resources.api_names import MNNVL_SCOPE
+from grove_core.resources.labels import GROUP_REPLICA
 from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, brought_up, half_shared
@@ -162,7 +163,7 @@ def test_ms050_how_many_replicas_a_group_has_is_told_by_the_group_then_by_the_te
             first,
             ref=replace(first.ref, name=f"llm-0-pool-{index}-cd"),
             uid=f"domain-{index}",
-            labels=FrozenMap({**first.labels, **dict.fromkeys(GROUP_REPLICA, str(index))}),
+            labels=FrozenMap({**first.labels, **GROUP_REPLICA.written(str(index))}),
             **of_set,
         )
         for index in range(5)

@@ -19,10 +19,11 @@ from grove_core.kernel.steps import Delete, Ensure, Stage
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
 from grove_core.resources.after_apply import with_applied_fields
-from grove_core.resources.api_names import COMPONENT, GROUP_REPLICA, MNNVL_MANAGED, MNNVL_SCOPE, SET_REPLICA
+from grove_core.resources.api_names import COMPONENT, MNNVL_MANAGED, MNNVL_SCOPE
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import ServedApis
 from grove_core.resources.domain_sharing import domain_user_of, position_of_clique
+from grove_core.resources.labels import GROUP_REPLICA, SET_REPLICA
 from grove_core.resources.podclique import PodClique
 from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPED, brought_up, half_shared, told, without
 from tests.property.workload.life import Life
@@ -37,7 +38,7 @@ def test_ms046_what_is_told_of_a_clique_is_what_its_place_says() -> None:
     pool = {"name": "pool", "cliqueNames": ["a"], "replicas": 2, "minAvailable": 1, "annotations": scope}
     seen = brought_up(set_raw(clique_raw("a", pod_spec=GPUS, annotations=scope), groups=(pool,)))[1]
     first, second = seen.cliques
-    lying = replace(first, labels=FrozenMap({**first.labels, **dict.fromkeys(GROUP_REPLICA, "1")}))
+    lying = replace(first, labels=FrozenMap({**first.labels, **GROUP_REPLICA.written("1")}))
     findings = reconcile(replace(seen, cliques=(lying, second))).findings
     (told,) = (one for one in findings if one.subject == lying.ref and one.question == "computeDomain")
     assert dict(told.because[0].facts)["domain"] == "llm-0-pool-0-cd"
@@ -60,7 +61,7 @@ def test_wl202_an_autoscaler_is_no_claim_whatever_it_is_called() -> None:
 def test_ms036_a_name_that_came_to_serve_another_is_told() -> None:
     seen = half_shared()
     (domain,) = seen.domains
-    other = replace(domain, labels=FrozenMap({**domain.labels, **dict.fromkeys(SET_REPLICA, "7")}))
+    other = replace(domain, labels=FrozenMap({**domain.labels, **SET_REPLICA.written("7")}))
     taken = replace(seen, domains=(), named_domains={("ml", other.ref.name): other})
     plan = reconcile(taken)
     assert other.ref in {held.target for held in plan.withheld}
@@ -151,7 +152,7 @@ def test_wl025_a_generation_that_nobody_knows_does_not_move() -> None:
     assert changed.auto_scaling["maxReplicas"] == 9
 
 
-@given(st.sampled_from(["grove.io/mnnvl-managed", *SET_REPLICA]), st.none() | st.sampled_from(["false", "7", "x"]))
+@given(st.sampled_from(["grove.io/mnnvl-managed", *SET_REPLICA.keys]), st.none() | st.sampled_from(["false", "7", "x"]))
 def test_ms057_a_claim_stays_whatever_its_labels_say(key: str, text: str | None) -> None:
     seen = half_shared()
     (claim,) = (one for one in seen.others if one.ref.kind == "ResourceClaim")

@@ -12,8 +12,8 @@ from grove_core.areas.mnnvl_scopes.verdicts import SharedState
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.steps import Ensure
 from grove_core.reconcile import reconcile
-from grove_core.resources.api_names import SET
 from grove_core.resources.configuration import Configuration
+from grove_core.resources.labels import SET
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, SHARED, brought_up, half_shared, without
 from tests.property.workload.sets import clique_raw, set_raw
@@ -165,7 +165,7 @@ def test_ms046_for_a_name_that_is_another_sets_nothing_is_made(whose: str) -> No
     seen = half_shared()
     none = seen.root.spec.model_copy(update={"replicas": 0})
     clique, other = seen.cliques
-    clique = replace(clique, labels=FrozenMap({**clique.labels, **dict.fromkeys(SET, whose)}))
+    clique = replace(clique, labels=FrozenMap({**clique.labels, **SET.written(whose)}))
     found = replace(seen, root=replace(seen.root, spec=none), cliques=(clique, other))
     assert owners_of_made(found) == ({"llm-0-cd": "llm-0"} if whose == "llm" else {})
 

@@ -13,19 +13,10 @@ from grove_core.kernel.frozen import frozen
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Apply, Delete, DropFinalizer, SetStatus
 from grove_core.resources.after_write import after_write
-from grove_core.resources.api_names import (
-    BASE_GANG,
-    GATE,
-    GROUP_REPLICA,
-    MANAGED_BY,
-    OPERATOR,
-    SET,
-    SET_REPLICA,
-    TEMPLATE_HASH,
-    TOPOLOGY_NAME,
-)
+from grove_core.resources.api_names import BASE_GANG, GATE, MANAGED_BY, OPERATOR, TEMPLATE_HASH, TOPOLOGY_NAME
 from grove_core.resources.cluster_topology import cluster_topology_of
 from grove_core.resources.compute_domain import ComputeDomain, compute_domain_of
+from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
 from grove_core.resources.owned_object import owned_object_of
 from grove_core.resources.pod import pod_of
 from grove_core.resources.podclique import podclique_of
@@ -56,7 +47,7 @@ def both(of: Callable[[bool], st.SearchStrategy[Json]]) -> tuple[st.SearchStrate
 
 
 def of_clique(gone: bool) -> st.SearchStrategy[Json]:
-    labels = texts(TEMPLATE_HASH, BASE_GANG, indexes=(*SET_REPLICA, *GROUP_REPLICA), gone=gone)
+    labels = texts(TEMPLATE_HASH, BASE_GANG, indexes=(*SET_REPLICA.keys, *GROUP_REPLICA.keys), gone=gone)
     scaling = st.fixed_dictionaries({"maxReplicas": NUMBERS}, optional={"minReplicas": NUMBERS})
     spec = {"autoScalingConfig": st.none() | scaling if gone else scaling}
     more = {"podSpec": st.builds(lambda name: {"priorityClassName": name}, TEXTS)}
@@ -225,7 +216,7 @@ def test_pl018_what_is_deleted_and_let_go_is_what_is_read(kind: str, generation:
 def test_pl018_a_pod_loses_our_gate_or_goes() -> None:
     gates = [{"name": GATE}, {"name": "of others"}]
     waiting = condition("PodScheduled", "False", reason="SchedulingGated")
-    gated = pod_of(pod(waiting, spec={"schedulingGates": gates}, metadata={"labels": {SET[0]: "llm"}}), {})
+    gated = pod_of(pod(waiting, spec={"schedulingGates": gates}, metadata={"labels": {SET.primary: "llm"}}), {})
     assert (gated.has_grove_gate, gated.gated, gated.trouble) == (True, True, "SchedulingGated")
     opened = after_write(gated, Apply(frozen({}), GUARD))
     assert (opened.has_grove_gate, opened.gated, opened.trouble) == (False, False, "")

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.resources.api_names import GROUP_REPLICA, SET_REPLICA
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED as OWN
+from grove_core.resources.labels import GROUP_REPLICA, SET_REPLICA, LabelKeys
 from grove_core.resources.podclique import CliqueStatus, PodClique, podclique_of
 from tests.property.resources.manifests import (
     SINCE,
@@ -178,25 +178,27 @@ class TestGT018:
 class TestPlaces:
     """Which set, which replica of it, which replica of a scaling group."""
 
-    @pytest.mark.parametrize("key", SET_REPLICA)
+    @pytest.mark.parametrize("key", SET_REPLICA.keys)
     def test_the_replica_is_read_from_a_label_of_any_family(self, key: str) -> None:
         assert podclique_of(clique("router", labels={key: "12"})).replica_index == 12
         assert podclique_of(member(**{key: "12"})).replica_index == 12
 
-    @pytest.mark.parametrize("key", GROUP_REPLICA)
+    @pytest.mark.parametrize("key", GROUP_REPLICA.keys)
     def test_the_replica_of_the_group_is_read_from_a_label_of_any_family(self, key: str) -> None:
         assert podclique_of(member("worker", **{key: "12"})).group_replica_index == 12
         assert podclique_of(clique(labels={key: "12"})).group_replica_index == -1
 
-    @pytest.mark.parametrize("keys", [SET_REPLICA, GROUP_REPLICA])
-    def test_the_first_label_that_says_something_wins(self, keys: tuple[str, ...]) -> None:
-        elsewhere = {GROUP_REPLICA[-1]: "7"}  # its name tells nothing
-        labels = {key: str(number) for number, key in enumerate(keys)}
+    @pytest.mark.parametrize(
+        ("label", "field"), [(SET_REPLICA, "replica_index"), (GROUP_REPLICA, "group_replica_index")]
+    )
+    def test_the_first_label_that_says_something_wins(self, label: LabelKeys, field: str) -> None:
+        elsewhere = {GROUP_REPLICA.keys[-1]: "7"}  # its name tells nothing
+        labels = {key: str(number) for number, key in enumerate(label.keys)}
         known, skipped = (
-            podclique_of(member("worker", **{**elsewhere, **given})) for given in (labels, {**labels, keys[0]: ""})
+            podclique_of(member("worker", **{**elsewhere, **given}))
+            for given in (labels, {**labels, label.primary: ""})
         )
-        read = {SET_REPLICA: "replica_index", GROUP_REPLICA: "group_replica_index"}[keys]
-        assert (str(getattr(known, read)), str(getattr(skipped, read))) == ("0", "1")
+        assert (getattr(known, field), getattr(skipped, field)) == (0, 1)
 
     def test_without_labels_a_standalone_clique_is_placed_by_its_name(self) -> None:
         known = podclique_of(clique("llm-7-router"))
@@ -208,29 +210,29 @@ class TestPlaces:
 
     def test_the_name_wins_over_a_label(self) -> None:
         """A label can be edited."""
-        assert podclique_of(clique("llm-7-router", labels={SET_REPLICA[0]: "3"})).replica_index == 7
-        assert podclique_of(member("llm-0-pool-4-worker", **{GROUP_REPLICA[0]: "3"})).group_replica_index == 4
+        assert podclique_of(clique("llm-7-router", labels={SET_REPLICA.primary: "3"})).replica_index == 7
+        assert podclique_of(member("llm-0-pool-4-worker", **{GROUP_REPLICA.primary: "3"})).group_replica_index == 4
 
     @pytest.mark.parametrize(
         "name", ["other-0-router", "llm-router", "llm-x-router", "llm-0", "llm-", "llm", "llm0-1-r"]
     )
     def test_a_name_that_says_no_replica_needs_a_label(self, name: str) -> None:
-        assert paths_of(clique(name)) == [f"metadata.labels[{SET_REPLICA[0]}]"]
-        assert podclique_of(clique(name, labels={SET_REPLICA[1]: "3"})).replica_index == 3
+        assert paths_of(clique(name)) == [f"metadata.labels[{SET_REPLICA.primary}]"]
+        assert podclique_of(clique(name, labels={SET_REPLICA.design: "3"})).replica_index == 3
 
     def test_without_owner_and_label_nothing_says_the_replica(self) -> None:
-        assert paths_of({"metadata": meta("llm-0-router")}) == [f"metadata.labels[{SET_REPLICA[0]}]"]
+        assert paths_of({"metadata": meta("llm-0-router")}) == [f"metadata.labels[{SET_REPLICA.primary}]"]
 
     @pytest.mark.parametrize(
         "text",
         ["-1", "+1", "1.0", "one", " 1", "1 ", "0x1", "\N{SUPERSCRIPT TWO}", "\N{ARABIC-INDIC DIGIT TWO}", "9" * 5_000],
     )
     def test_an_index_is_a_number_from_zero_on(self, text: str) -> None:
-        assert paths_of(clique(labels={SET_REPLICA[2]: text})) == [f"metadata.labels[{SET_REPLICA[0]}]"]
-        assert paths_of(member(**{GROUP_REPLICA[1]: text})) == [f"metadata.labels[{GROUP_REPLICA[0]}]"]
+        assert paths_of(clique(labels={SET_REPLICA.keys[2]: text})) == [f"metadata.labels[{SET_REPLICA.primary}]"]
+        assert paths_of(member(**{GROUP_REPLICA.design: text})) == [f"metadata.labels[{GROUP_REPLICA.primary}]"]
 
     def test_an_endless_number_in_a_name_is_no_index(self) -> None:
-        assert paths_of(clique(f"llm-{'9' * 5_000}-router")) == [f"metadata.labels[{SET_REPLICA[0]}]"]
+        assert paths_of(clique(f"llm-{'9' * 5_000}-router")) == [f"metadata.labels[{SET_REPLICA.primary}]"]
 
     @given(st.integers(0, 10**6), st.integers(0, 10**6))
     def test_names_are_read_back(self, replica: int, group_replica: int) -> None:
@@ -244,8 +246,8 @@ class TestFaults:
     @pytest.mark.parametrize(
         ("raw", "paths"),
         [
-            ([], ["", "metadata.name", f"metadata.labels[{SET_REPLICA[0]}]"]),
-            ({"metadata": 5}, ["metadata", "metadata.name", f"metadata.labels[{SET_REPLICA[0]}]"]),
+            ([], ["", "metadata.name", f"metadata.labels[{SET_REPLICA.primary}]"]),
+            ({"metadata": 5}, ["metadata", "metadata.name", f"metadata.labels[{SET_REPLICA.primary}]"]),
             (clique(labels={"grove.io/pod-template-hash": 5}), ["metadata.labels.grove.io/pod-template-hash"]),
             (clique(spec={"replicas": -1}), ["spec.replicas"]),
             (clique(spec={"replicas": 2**31}), ["spec.replicas"]),
@@ -264,7 +266,7 @@ class TestFaults:
             (clique(updatedReplicas={}), ["status.updatedReplicas"]),
             (
                 clique(owned_by=owner() | {"uid": ""}),
-                ["metadata.ownerReferences[0].uid", f"metadata.labels[{SET_REPLICA[0]}]"],
+                ["metadata.ownerReferences[0].uid", f"metadata.labels[{SET_REPLICA.primary}]"],
             ),
         ],
         ids=lambda value: " ".join(value) if isinstance(value, list) and value else "",
@@ -277,7 +279,7 @@ class TestFaults:
         assert set(paths_of(raw)) == {
             "spec.replicas",
             "spec.minAvailable",
-            f"metadata.labels[{SET_REPLICA[0]}]",
+            f"metadata.labels[{SET_REPLICA.primary}]",
             "status.conditions[0].status",
             "status.conditions[0].lastTransitionTime",
             "status.wasAvailable",

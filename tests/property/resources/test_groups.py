@@ -8,7 +8,7 @@ from hypothesis import example, given
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import SET_REPLICA
+from grove_core.resources.labels import SET_REPLICA
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup, scaling_group_of
 from tests.property.resources.manifests import SINCE, Json, almost, any_json, condition, group, is_there, meta, outcome
 
@@ -70,7 +70,7 @@ class TestFields:
         status: Json = {key: {"updateStartedAt": SINCE, "updateEndedAt": ended}}
         assert scaling_group_of(group(**status)).status.updating is (ended is None)
 
-    @pytest.mark.parametrize("key", SET_REPLICA)
+    @pytest.mark.parametrize("key", SET_REPLICA.keys)
     def test_the_replica_is_read_from_a_label_of_any_family(self, key: str) -> None:
         assert scaling_group_of(group("pool", labels={key: "12"})).replica_index == 12
         assert scaling_group_of(group("llm-5-pool", labels={key: "12"})).replica_index == 5
@@ -86,10 +86,10 @@ class TestFaults:
     @pytest.mark.parametrize(
         ("raw", "paths"),
         [
-            ([], ["", "metadata.name", f"metadata.labels[{SET_REPLICA[0]}]"]),
-            (group("pool"), [f"metadata.labels[{SET_REPLICA[0]}]"]),
-            ({"metadata": meta("llm-0-pool")}, [f"metadata.labels[{SET_REPLICA[0]}]"]),
-            (group(labels={SET_REPLICA[1]: "-1"}), [f"metadata.labels[{SET_REPLICA[0]}]"]),
+            ([], ["", "metadata.name", f"metadata.labels[{SET_REPLICA.primary}]"]),
+            (group("pool"), [f"metadata.labels[{SET_REPLICA.primary}]"]),
+            ({"metadata": meta("llm-0-pool")}, [f"metadata.labels[{SET_REPLICA.primary}]"]),
+            (group(labels={SET_REPLICA.design: "-1"}), [f"metadata.labels[{SET_REPLICA.primary}]"]),
             (group(spec={"replicas": -1}), ["spec.replicas"]),
             (group(spec={"minAvailable": 0}), ["spec.minAvailable"]),
             (group(spec={"cliqueNames": "leader"}), ["spec.cliqueNames"]),

@@ -15,6 +15,7 @@ from grove_core.resources.compute_domain import compute_domain_of
 from grove_core.resources.configuration import ServedApis
 from grove_core.resources.domain_sharing import DomainUser, managed_user_in, position_of_clique
 from grove_core.resources.fields import Fields
+from grove_core.resources.labels import LabelKeys
 from grove_core.resources.merge_patch import changed_fields
 from grove_core.resources.meta import read_conditions, read_index
 from grove_core.resources.owned_object import owned_object_of
@@ -57,7 +58,7 @@ def test_gt025_what_is_no_flag_is_quoted() -> None:
 @pytest.mark.parametrize(("text", "got"), [("x", '"x"'), ("", "nothing")])
 def test_gt026_what_is_no_index_is_quoted(text: str, got: str) -> None:
     labels = Fields({"replica": text} if text else {}, "metadata.labels", [])
-    assert read_index(labels, ("replica",), None) == -1
+    assert read_index(labels, LabelKeys("replica", "other"), None) == -1
     assert [problem.got for problem in labels.problems] == [got]
 
 

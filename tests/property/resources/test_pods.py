@@ -10,7 +10,8 @@ from hypothesis import example, given
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import GATE, POD_INDEX, SET
+from grove_core.resources.api_names import GATE, POD_INDEX
+from grove_core.resources.labels import SET
 from grove_core.resources.pod import Pod, pod_of
 from tests.property.resources.manifests import (
     SINCE,
@@ -153,13 +154,15 @@ class TestGT001:
 class TestSet:
     """Which set a pod is of, by a label of any family (D3)."""
 
-    @pytest.mark.parametrize("key", SET)
+    @pytest.mark.parametrize("key", SET.keys)
     def test_any_family_of_labels_counts(self, key: str) -> None:
         assert read(pod(metadata={"labels": {key: "llm"}})).set_name == "llm"
         assert paths_of(pod(metadata={"labels": {key: 5}})) == [f"metadata.labels.{key}"]
 
     def test_the_first_that_is_set_counts(self) -> None:
-        assert read(pod(metadata={"labels": {SET[0]: "", SET[1]: "llm", SET[2]: "other"}})).set_name == "llm"
+        assert (
+            read(pod(metadata={"labels": {SET.primary: "", SET.design: "llm", SET.keys[2]: "other"}})).set_name == "llm"
+        )
         assert read(pod()).set_name == ""
 
 

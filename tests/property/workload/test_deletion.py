@@ -11,8 +11,9 @@ from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Stage, Step
 from grove_core.reconcile import drop_finalizers, reconcile
-from grove_core.resources.api_names import GROVE, POD_GANG, SET, SET_FINALIZER, SET_REPLICA
+from grove_core.resources.api_names import GROVE, POD_GANG, SET_FINALIZER
 from grove_core.resources.domain_sharing import CliquePosition, DomainUser, domain_user_of, position_of_clique
+from grove_core.resources.labels import SET, SET_REPLICA
 from grove_core.resources.pod import pod_of
 from grove_core.resources.topology_usage import set_of_clique
 from grove_core.snapshot.indexing import cluster_of
@@ -70,7 +71,7 @@ def test_wl231_pods_that_outlived_their_clique_hold_the_set(raw: Json, which: in
             assert Why.PARTS_REMAIN in {why.rule for held in round_.withheld for why in held.because}
 
 
-@given(st.dictionaries(st.sampled_from(SET), st.sampled_from(("", "llm"))))
+@given(st.dictionaries(st.sampled_from(SET.keys), st.sampled_from(("", "llm"))))
 @pytest.mark.req("WL-233")
 def test_wl001_every_reader_of_labels_names_the_same_set(labels: dict[str, str]) -> None:
     """The first label that is set counts, whoever asks: what goes, what is left over, what counts for a topology."""
@@ -78,7 +79,9 @@ def test_wl001_every_reader_of_labels_names_the_same_set(labels: dict[str, str])
     life = Life(RAW)
     life.settle()
     old = life.clique("llm-0-pool-0-b")
-    stray = replace(old, uid="old", owner_uid="gone", labels=FrozenMap({**labels, SET_REPLICA[0]: "0"}), deleting=True)
+    stray = replace(
+        old, uid="old", owner_uid="gone", labels=FrozenMap({**labels, SET_REPLICA.primary: "0"}), deleting=True
+    )
     assert set_of_clique(stray) == name
     assert (position_of_clique(stray) or CliquePosition("", 0, "", "")).set_name == name
     assert (domain_user_of(stray.labels) or DomainUser("", "", "", "", "")).set_name == name
@@ -89,7 +92,7 @@ def test_wl001_every_reader_of_labels_names_the_same_set(labels: dict[str, str])
     assert len(life.world.leftovers()) == (name == "")
 
 
-@pytest.mark.parametrize("key", SET)
+@pytest.mark.parametrize("key", SET.keys)
 def test_wl231_a_pod_that_names_its_set_by_any_family_of_labels_holds_it(key: str) -> None:
     rested = at_rest(applied(RAW))
     labels = {POD_GANG: "llm-0", key: "llm"}

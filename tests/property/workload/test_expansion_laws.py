@@ -16,16 +16,8 @@ from grove_core.document.writing import document_as_json
 from grove_core.kernel.steps import Attempt, Create, Outcome
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
-from grove_core.resources.api_names import (
-    BASE_GANG,
-    CLIQUE_FINALIZER,
-    GATE,
-    GROUP_FINALIZER,
-    GROUP_REPLICA,
-    MANAGED_BY,
-    SET,
-    SET_REPLICA,
-)
+from grove_core.resources.api_names import BASE_GANG, CLIQUE_FINALIZER, GATE, GROUP_FINALIZER, MANAGED_BY
+from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.snapshot.size import size_of
 from grove_core.snapshot.snapshot import Snapshot
@@ -152,10 +144,10 @@ def test_wl030_every_object_has_its_owner_finalizer_and_labels(raw: Json) -> Non
         assert owner["blockOwnerDeletion"]
         assert owner["uid"]
         assert meta.get("finalizers", []) == finalizers.get(item["kind"], [])
-        assert {meta["labels"].get(key) for key in SET} == {"llm"}
+        assert {meta["labels"].get(key) for key in SET.keys} == {"llm"}
         assert meta["labels"][MANAGED_BY] == "grove-operator"
-        for family in (SET_REPLICA, GROUP_REPLICA):
-            assert len({meta["labels"].get(key) for key in family}) == 1
+        for label in (SET_REPLICA, GROUP_REPLICA):
+            assert len({meta["labels"].get(key) for key in label.keys}) == 1
 
 
 @RARELY
@@ -170,7 +162,7 @@ def test_wl080_pods_are_born_gated_where_they_must_wait_with_names_of_their_own(
         must_wait = BASE_GANG in item["metadata"]["labels"]
         assert item["spec"].get("schedulingGates") == ([{"name": GATE}] if must_wait else None)
         assert item["spec"]["hostname"] == f"{clique}-{index}"
-        assert item["spec"]["subdomain"] == f"llm-{item['metadata']['labels'][SET_REPLICA[0]]}"
+        assert item["spec"]["subdomain"] == f"llm-{item['metadata']['labels'][SET_REPLICA.primary]}"
         assert item["metadata"]["name"].startswith(f"{clique}-")
     assert manifests_of(raw) == manifests_of(raw)
 

@@ -15,7 +15,8 @@ from grove_core.areas.gang_termination.field.sightings import Sighting, as_store
 from grove_core.areas.gang_termination.field.unfinished import unfinished_in
 from grove_core.areas.gang_termination.verdicts import Breach, Ending, Keep, ReplicaFate, Terminate, ending_among
 from grove_core.kernel.reasons import Reason
-from grove_core.resources.api_names import COMPONENT, GROUP, MANAGED_BY, OPERATOR, SET
+from grove_core.resources.api_names import COMPONENT, MANAGED_BY, OPERATOR
+from grove_core.resources.labels import GROUP, SET
 from grove_core.resources.names import standalone_clique_name
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.snapshot.snapshot import Snapshot
@@ -92,7 +93,7 @@ def judge_field(snapshot: Snapshot, generation: Generation, *, looks: bool = Tru
 def _is_labelled(clique: PodClique, set_name: str) -> bool:
     """Whether its labels say that it is a member of its scaling group (GF-030)."""
     labels = clique.labels
-    return (labels.get(MANAGED_BY), labels.get(SET[0]), labels.get(COMPONENT), labels.get(GROUP[0])) == (
+    return (labels.get(MANAGED_BY), labels.get(SET.primary), labels.get(COMPONENT), labels.get(GROUP.primary)) == (
         OPERATOR,
         set_name,
         _MEMBER,

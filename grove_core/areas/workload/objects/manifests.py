@@ -7,11 +7,11 @@ from grove_core.areas.workload.template.expected_replicas import ExpectedClique
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Present
-from grove_core.resources.api_names import BASE_GANG, GROUP, GROUP_REPLICA, POD_GANG, TEMPLATE_HASH
-from grove_core.resources.labels import labels_of, labels_of_replica
+from grove_core.resources.api_names import BASE_GANG, POD_GANG, TEMPLATE_HASH
+from grove_core.resources.labels import GROUP, GROUP_REPLICA, labels_of, labels_of_replica
 from grove_core.resources.new_object import Body, NewObject
 
-_OF_PLACE: Final = frozenset((*GROUP, *GROUP_REPLICA, BASE_GANG))  # scaling groups and gates go by them
+_OF_PLACE: Final = frozenset((*GROUP.keys, *GROUP_REPLICA.keys, BASE_GANG))  # scaling groups and gates go by them
 
 
 class LazyManifest(NamedTuple):
@@ -48,8 +48,8 @@ def _groves_labels(set_name: str, part: ExpectedClique, template_hash: str) -> d
     labels |= labels_of_replica(part.replica)
     labels |= {POD_GANG: part.gang, TEMPLATE_HASH: template_hash}
     if part.group:
-        labels |= dict.fromkeys(GROUP, part.group)
-        labels |= dict.fromkeys(GROUP_REPLICA, str(part.group_replica))
+        labels |= GROUP.written(part.group)
+        labels |= GROUP_REPLICA.written(str(part.group_replica))
     if part.base_gang:
         labels[BASE_GANG] = part.base_gang
     return labels

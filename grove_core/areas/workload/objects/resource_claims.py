@@ -11,8 +11,8 @@ from grove_core.areas.workload.template.expected_replicas import ExpectedClique,
 from grove_core.kernel.frozen import FrozenMap, Json, list_of, part_of
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Present, Withheld
-from grove_core.resources.api_names import CLAIMS, CLIQUE, COMPONENT, GROUP, GROUP_REPLICA, POD_INDEX, SET_REPLICA
-from grove_core.resources.labels import labels_of_replica, labels_of_set
+from grove_core.resources.api_names import CLAIMS, COMPONENT, POD_INDEX
+from grove_core.resources.labels import CLIQUE, GROUP, GROUP_REPLICA, SET_REPLICA, labels_of_replica, labels_of_set
 from grove_core.resources.meta import Resource
 from grove_core.resources.names import claim_name
 from grove_core.resources.new_object import NewObject
@@ -30,13 +30,13 @@ Shared: TypeAlias = Iterator[LazyManifest | Withheld]
 def claims_of_set(context: WorkloadContext) -> Shared:
     """The claims that a set owns: one for all its replicas, or one for each."""
     root = context.root
-    return _claims(context, root, root.spec.template.resource_sharing, range(root.spec.replicas), {}, SET_REPLICA)
+    return _claims(context, root, root.spec.template.resource_sharing, range(root.spec.replicas), {}, SET_REPLICA.keys)
 
 
 def claims_of_group(context: WorkloadContext, group: ScalingGroup, part: ExpectedGroup) -> Shared:
     """The claims that a scaling group owns: one for all its replicas, or one for each."""
-    labels = {**labels_of_replica(part.replica), **dict.fromkeys(GROUP, part.name)}
-    return _claims(context, group, part.template.resource_sharing, range(part.replicas), labels, GROUP_REPLICA)
+    labels = {**labels_of_replica(part.replica), **GROUP.written(part.name)}
+    return _claims(context, group, part.template.resource_sharing, range(part.replicas), labels, GROUP_REPLICA.keys)
 
 
 def claims_of_clique(
@@ -50,7 +50,7 @@ def claims_of_clique(
         part: the same as the template has it.
         indices: of its pods, those to be made included; they need not be the lowest.
     """
-    labels = {**labels_of_replica(part.replica), **dict.fromkeys(CLIQUE, part.name)}
+    labels = {**labels_of_replica(part.replica), **CLIQUE.written(part.name)}
     return _claims(context, clique, part.template.resource_sharing, indices, labels, (POD_INDEX,))
 
 

@@ -9,8 +9,8 @@ from grove_core.areas.workload.objects.manifests import LazyManifest, wanted_obj
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.wants import Present
-from grove_core.resources.api_names import CORE, MANAGED_BY, OPERATOR, RBAC, SET, SET_REPLICA
-from grove_core.resources.labels import labels_of, labels_of_replica
+from grove_core.resources.api_names import CORE, MANAGED_BY, OPERATOR, RBAC
+from grove_core.resources.labels import SET, SET_REPLICA, labels_of, labels_of_replica
 from grove_core.resources.names import replica_name, role_name, token_secret_name
 from grove_core.resources.new_object import Body, NewObject
 from grove_core.resources.podcliqueset import PodCliqueSet
@@ -75,6 +75,6 @@ def service_for(root: PodCliqueSet, replica: int) -> Present:
 
 def service_spec(root: PodCliqueSet, replica: int) -> FrozenMap:
     """What the service of a replica says; all of it that a later template may change (WL-025)."""
-    selector = FrozenMap({MANAGED_BY: OPERATOR, SET[0]: root.ref.name, SET_REPLICA[0]: str(replica)})
+    selector = FrozenMap({MANAGED_BY: OPERATOR, SET.primary: root.ref.name, SET_REPLICA.primary: str(replica)})
     published = root.spec.template.headless_service_config.publish_not_ready_addresses
     return FrozenMap({"clusterIP": "None", "publishNotReadyAddresses": published, "selector": selector})

@@ -13,15 +13,8 @@ from grove_core.areas.workload.template.startup_parents import StartupParents
 from grove_core.areas.workload.template.template_hash import short_hash
 from grove_core.kernel.frozen import FrozenMap, freeze, list_of
 from grove_core.kernel.wants import Present
-from grove_core.resources.api_names import (
-    CLIQUE,
-    CORE,
-    DOMAIN_TEMPLATE,
-    GATE,
-    MNNVL_CLAIM,
-    POD_GANG,
-    POD_INDEX,
-)
+from grove_core.resources.api_names import CORE, DOMAIN_TEMPLATE, GATE, MNNVL_CLAIM, POD_GANG, POD_INDEX
+from grove_core.resources.labels import CLIQUE
 from grove_core.resources.names import pod_hostname, pod_name, replica_name, token_secret_name
 from grove_core.resources.new_object import NewObject
 from grove_core.resources.pod import Pod
@@ -146,7 +139,7 @@ def _spec_of(root: PodCliqueSet, clique: PodClique, part: ExpectedClique, index:
 def _labels_of(root: PodCliqueSet, clique: PodClique, part: ExpectedClique, birth: NewPod) -> dict[str, str]:
     """Those of its clique, Grove's whatever became of them there, and which of the clique's pods it is."""
     labels = with_grove_labels(clique.labels, root.ref.name, part, birth.made_of)
-    labels |= dict.fromkeys(CLIQUE, part.name)
+    labels |= CLIQUE.written(part.name)
     labels[POD_INDEX] = str(birth.place.index)
     return labels
 

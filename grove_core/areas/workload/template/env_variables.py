@@ -5,7 +5,8 @@ from typing import Any
 
 from grove_core.areas.workload.template.expected_replicas import ExpectedClique
 from grove_core.kernel.frozen import FrozenMap, Json, frozen, list_of
-from grove_core.resources.api_names import GROUP, GROUP_REPLICA, POD_INDEX
+from grove_core.resources.api_names import POD_INDEX
+from grove_core.resources.labels import GROUP, GROUP_REPLICA
 from grove_core.resources.names import replica_name
 from grove_core.resources.pod_spec_edits import in_containers
 
@@ -21,9 +22,9 @@ def with_group_variables(pod_spec: FrozenMap, pods: int) -> FrozenMap:
     return _with_variables(
         pod_spec,
         (
-            _from_label("GROVE_PCSG_NAME", GROUP[0]),
+            _from_label("GROVE_PCSG_NAME", GROUP.primary),
             {"name": "GROVE_PCSG_TEMPLATE_NUM_PODS", "value": str(pods)},
-            _from_label("GROVE_PCSG_INDEX", GROUP_REPLICA[0]),
+            _from_label("GROVE_PCSG_INDEX", GROUP_REPLICA.primary),
         ),
     )
 

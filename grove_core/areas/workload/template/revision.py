@@ -20,11 +20,11 @@ from grove_core.resources.api_names import (
     MNNVL_CLAIM,
     NAME,
     PREFIX,
-    SET,
     SHARED_CLAIM,
     TOPOLOGY_NAME,
 )
 from grove_core.resources.domain_sharing import shared_claim_entry
+from grove_core.resources.labels import SET
 from grove_core.resources.pod import Pod
 from grove_core.resources.pod_spec_edits import in_containers
 from grove_core.resources.podclique import PodClique
@@ -33,7 +33,7 @@ from grove_core.resources.template import CliqueTemplate
 
 _VARIABLES: Final = "GROVE_"
 _SAID_BY_GROVE: Final = frozenset({TOPOLOGY_NAME, DOMAIN_TEMPLATE})
-_GROVES_OWN: Final = frozenset({MANAGED_BY, NAME, COMPONENT, *SET})
+_GROVES_OWN: Final = frozenset({MANAGED_BY, NAME, COMPONENT, *SET.keys})
 
 
 class TemplateRevision:

@@ -1,0 +1,46 @@
+"""What is read of objects by their labels, and which labels are written, as JSON."""
+
+import json
+import sys
+from typing import Any
+
+from grove_core.resources.domain_sharing import domain_user_of, membership_of, position_in_template, position_of_clique
+from grove_core.resources.labels import CLIQUE, label_in
+from grove_core.resources.pod import pod_of
+from grove_core.resources.podclique import podclique_of
+from grove_core.resources.scaling_group import scaling_group_of
+from tests.property.resources.another_label_family import PREFIX
+from tests.property.resources.manifests import clique, group, owner, pod
+from tests.property.workload.sets import clique_raw, manifests_of, set_raw
+
+
+def read() -> dict[str, Any]:
+    """What is read of objects that carry the keys of the new family alone."""
+    labels = {f"{PREFIX}set": "llm", f"{PREFIX}set_replica": "3"}
+    of_group = {**labels, f"{PREFIX}group": "pool", f"{PREFIX}group_replica": "4"}
+    owned = owner("uid-pool", kind="PodCliqueScalingGroup", name="pool")
+    member = podclique_of(clique("member", owned_by=owned, labels=of_group))
+    user, position = domain_user_of(member.labels), position_of_clique(member)
+    return {
+        "set of the pod": pod_of(pod(metadata={"labels": labels}), {}).set_name,
+        "replicas of the clique": [member.replica_index, member.group_replica_index],
+        "replica of the group": scaling_group_of(group("pool", labels=labels)).replica_index,
+        "position of the clique": position,
+        "replicas of the user": [user.replica, user.group_replica] if user is not None else None,
+        "clique of the pod": label_in({f"{PREFIX}clique": "llm-3-router"}, CLIQUE),
+    }
+
+
+def written() -> list[Any]:
+    """The manifests of all objects of a new set, and the labels of a ComputeDomain that is shared by annotation."""
+    pool = {"name": "pool", "cliqueNames": ["b"], "replicas": 2}
+    position = position_in_template("llm", 0, "b", "pool", 1)
+    member = membership_of(position, {"grove.io/mnnvl-enabled": "true", "grove.io/mnnvl-scope": "clique"})
+    assert member is not None
+    domain = {"kind": "ComputeDomain", "metadata": {"labels": member.labels}}
+    return [*manifests_of(set_raw(clique_raw("a"), clique_raw("b"), groups=(pool,))), domain]
+
+
+def main() -> None:
+    """Print both."""
+    sys.stdout.write(json.dumps({"read": read(), "written": written()}))
