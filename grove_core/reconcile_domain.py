@@ -1,6 +1,6 @@
-"""The controller of one ComputeDomain on one page: what it can see goes in, a plan comes out.
+"""The plan of the controller of one ComputeDomain.
 
-A module of its own, since whoever plans PodCliqueSets need not load what domains are made of.
+It is not part of ``reconcile``, so that planning a PodCliqueSet does not load it.
 """
 
 from datetime import timedelta
@@ -12,16 +12,16 @@ from grove_core.plan.difference import difference
 from grove_core.plan.plan import Plan
 
 CLEANUP_INTERVAL: Final = timedelta(seconds=2)
-"""How often the entries of a domain are held against its pods."""
+"""Time until entries that could not be judged are compared with the pods again."""
 
 
-def reconcile_domain(moment: DomainSnapshot, *, cleanup: timedelta = CLEANUP_INTERVAL) -> Plan:
-    """Everything the controller would do about one ComputeDomain at this moment, and why (DC-070 to DC-089).
+def reconcile_domain(snapshot: DomainSnapshot, *, cleanup_interval: timedelta = CLEANUP_INTERVAL) -> Plan:
+    """Return what the controller does about one ComputeDomain, and why (DC-070 to DC-089).
 
     Args:
-        moment: what it can see.
-        cleanup: after which time pods are looked at again where something could not be said.
+        snapshot: the domain, its cliques and pods.
+        cleanup_interval: time until the next round if an entry could not be judged.
     """
-    desired, findings = wants_of_domain(moment)  # DC
-    wake_at = moment.now + cleanup if desired.held_back else None
-    return difference(desired, moment, wake_at=wake_at, findings=findings)
+    desired, findings = wants_of_domain(snapshot)  # DC
+    wake_at = snapshot.now + cleanup_interval if desired.held_back else None
+    return difference(desired, snapshot, wake_at=wake_at, findings=findings)

@@ -1,4 +1,4 @@
-"""``grove converge``: read what is asked for, run it, and show it as a table, a file of runs and pictures."""
+"""``grove converge``: run experiments and show them as a table, a file of runs and pictures."""
 
 from collections.abc import Sequence
 from contextlib import closing
@@ -34,9 +34,9 @@ TABLE: Final = "table.txt"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConvergeOptions:
-    """What the user asked for; see ``grove converge --help``."""
+    """Options of ``grove converge``."""
 
-    asked: ConvergeArguments
+    arguments: ConvergeArguments
     world: str = "model"
     kubeconfig: str | None = None
     store: str = ""
@@ -48,7 +48,7 @@ class ConvergeOptions:
 
 
 def converge(options: ConvergeOptions) -> int:
-    """Run and show; returns the exit code (CL-001)."""
+    """Run the experiments and show their results; return the exit code (CL-001)."""
     try:
         return _converge(options)
     except NoAccess as fault:  # CV-064
@@ -57,33 +57,33 @@ def converge(options: ConvergeOptions) -> int:
 
 
 def _converge(options: ConvergeOptions) -> int:
-    points, problems = points_of(options.asked)
+    points, problems = points_of(options.arguments)
     costs, faults = configuration(options.costs, costs_of)
     folder = Path(options.out) if options.out is not None else None
-    before, more = _before(folder, options)
+    earlier, more = _earlier_runs(folder, options)
     faults = (*faults_in(COMMAND_LINE, problems), *faults, *more)
     if faults:
         print_error(problems_page(faults, NOTHING_RUN))
         return USAGE if all(fault.file == COMMAND_LINE for fault in faults) else ERROR
     engine = _engine_of(options, costs)
-    strange = _strangers(points, before, engine, folder)
-    if strange:
-        print_error(problems_page(strange, NOTHING_RUN))
+    mismatches = _mismatches(points, earlier, engine, folder)
+    if mismatches:
+        print_error(problems_page(mismatches, NOTHING_RUN))
         return ERROR
-    return _run(points, engine, before, folder, options)
+    return _run(points, engine, earlier, folder, options)
 
 
 def _run(
-    points: Sequence[Point], engine: Engine, before: Sequence[Run], folder: Path | None, options: ConvergeOptions
+    points: Sequence[Point], engine: Engine, earlier: Sequence[Run], folder: Path | None, options: ConvergeOptions
 ) -> int:
-    known = {run.point: run for run in before if run.world == engine.world}
-    schedule, runs = Schedule(points, known), list(before)
+    known = {run.point: run for run in earlier if run.world == engine.world}
+    schedule, runs = Schedule(points, known), list(earlier)
     interrupted = False
     try:
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
-        with count_bar(schedule.left, "runs") as advance, closing(run_scheduled(schedule, engine)) as ended:
-            for run in ended:
+        with count_bar(schedule.left, "runs") as advance, closing(run_scheduled(schedule, engine)) as finished:
+            for run in finished:
                 runs.append(run)
                 if folder is not None:
                     write_runs(folder / RUNS, runs)
@@ -100,26 +100,26 @@ def _run(
         _show(runs, schedule, folder, options)
     if interrupted:
         if folder is not None:
-            print_error(f"what is done is in {folder / RUNS}; --resume goes on")
+            print_error(f"finished runs are in {folder / RUNS}; continue with --resume")
         raise KeyboardInterrupt
     return DONE
 
 
-def _before(folder: Path | None, options: ConvergeOptions) -> tuple[tuple[Run, ...], tuple[Fault, ...]]:
-    """The runs that are in the folder, if it is gone on with (CV-033); a fault where they would be lost (CV-034)."""
+def _earlier_runs(folder: Path | None, options: ConvergeOptions) -> tuple[tuple[Run, ...], tuple[Fault, ...]]:
+    """The runs in the folder, with --resume (CV-033); without it, a fault if they would be overwritten (CV-034)."""
     if folder is None:
-        missing = Fault(file=COMMAND_LINE, path="--resume", expected="--out with the folder to go on in", got="none")
+        missing = Fault(file=COMMAND_LINE, path="--resume", expected="--out with the folder to continue", got="none")
         return (), (missing,) if options.resume else ()
     path = folder / RUNS
     if not path.exists():
         return (), ()
     if not options.resume:
-        expected = "a folder without runs, or --resume to go on there"
+        expected = "a folder without runs, or --resume to continue it"
         return (), (Fault(file=COMMAND_LINE, path="--out", expected=expected, got=str(path)),)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
-        got = fault.strerror or str(fault) if isinstance(fault, OSError) else "bytes that are none"
+        got = fault.strerror or str(fault) if isinstance(fault, OSError) else "bytes that are not UTF-8"
         return (), (Fault(file=str(path), expected="a file of runs in UTF-8", got=got),)
     return read_runs(text, str(path))
 
@@ -131,14 +131,14 @@ def _engine_of(options: ConvergeOptions, costs: Costs) -> Engine:
     return engine
 
 
-def _strangers(
-    points: Sequence[Point], before: Sequence[Run], engine: Engine, folder: Path | None
+def _mismatches(
+    points: Sequence[Point], earlier: Sequence[Run], engine: Engine, folder: Path | None
 ) -> tuple[Fault, ...]:
-    """Runs that may not stand on curves with these: of this world in another setting, or of another experiment."""
+    """Earlier runs that cannot share curves with these: another setting of this world, or another experiment."""
     file = f"{folder}/{RUNS}"
     wanted = shared_parameters(points[0])
-    settings = [run.setting for run in before if run.world == engine.world and run.setting != engine.setting]
-    others = [shared_parameters(run.point) for run in before]
+    settings = [run.setting for run in earlier if run.world == engine.world and run.setting != engine.setting]
+    others = [shared_parameters(run.point) for run in earlier]
     found: list[tuple[str, object, object]] = [("setting", engine.setting, setting) for setting in settings]
     found += [(name, wanted[name], other[name]) for other in others for name in wanted if other[name] != wanted[name]]
     return tuple(
@@ -154,9 +154,9 @@ def _show(runs: Sequence[Run], schedule: Schedule, folder: Path | None, options:
         return
     (folder / TABLE).write_text(page.text, encoding="utf-8")
     if find_spec("matplotlib") is None:
-        print_warnings(["no pictures without matplotlib: pip install matplotlib, then again with --resume"])
+        print_warnings(["no pictures without matplotlib: pip install matplotlib, then repeat with --resume"])
         return
-    from grove_shell.views.convergence_plots import draw_all  # noqa: PLC0415 - it brings matplotlib
+    from grove_shell.views.convergence_plots import draw_all  # noqa: PLC0415 - it imports matplotlib
 
     for name in draw_all(runs, folder):
         print_error(f"{folder / name}")

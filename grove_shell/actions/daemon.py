@@ -1,4 +1,4 @@
-"""``grove daemon``: see who it is, say everything that is wrong, run."""
+"""``grove daemon``: resolve the identity of the daemon, report every problem, run."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -20,42 +20,42 @@ from grove_shell.views.problems_page import COMMAND_LINE, NOTHING_STARTED, probl
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DaemonOptions:
-    """What the user asked for; see ``grove daemon --help``."""
+    """Options of ``grove daemon``."""
 
-    told: DaemonArguments
+    arguments: DaemonArguments
     kubeconfig: str | None = None
     context: str | None = None
     log: str = "text"
 
 
 def run_daemon(options: DaemonOptions) -> int:
-    """Run until told to stop; returns the exit code (CL-001)."""
+    """Run until a signal; return the exit code (CL-001)."""
     return run_process(_run(options))
 
 
 async def _run(options: DaemonOptions) -> int:
-    told = options.told
-    problems = list(problems_in_arguments(told))
-    connection = await _reached(options, problems)
+    arguments = options.arguments
+    problems = list(problems_in_arguments(arguments))
+    connection = await _connect(options, problems)
     if connection is None:
-        return _refused(problems)
+        return _report(problems)
     async with Api(connection) as api:
-        identity, more = await resolve_identity(api, told)
+        identity, more = await resolve_identity(api, arguments)
     if identity is None or problems:
-        return _refused([*problems, *more])
+        return _report([*problems, *more])
     process = DaemonProcess(
         connection=connection,
         identity=identity,
-        settings=told.settings,
-        fabric=told.fabric or hosts_file_command(Path(told.peers)),
-        telling=DaemonLog(as_json=options.log == "json"),
-        grace=told.grace,
+        settings=arguments.settings,
+        fabric_command=arguments.fabric or hosts_file_command(Path(arguments.peers)),
+        log=DaemonLog(as_json=options.log == "json"),
+        grace_period=arguments.grace,
     )
     return await process.run()
 
 
-async def _reached(options: DaemonOptions, problems: list[Problem]) -> Connection | None:
-    """How to reach the server; without a way to it, what else is wrong is told all the same."""
+async def _connect(options: DaemonOptions, problems: list[Problem]) -> Connection | None:
+    """Connect to the API server; a failure is added to the problems if there are any."""
     try:
         return await connect(options.kubeconfig, options.context)
     except NoAccess as fault:
@@ -65,6 +65,6 @@ async def _reached(options: DaemonOptions, problems: list[Problem]) -> Connectio
         return None
 
 
-def _refused(problems: Iterable[Problem]) -> int:
+def _report(problems: Iterable[Problem]) -> int:
     print_error(problems_page(tuple(faults_in(COMMAND_LINE, problems)), NOTHING_STARTED))
     return ERROR

@@ -1,4 +1,4 @@
-"""``grove domain-controller``: reach the cluster, run."""
+"""``grove domain-controller``: check access to the cluster, run."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,7 +14,7 @@ from grove_shell.domain_daemon.kinds import DOMAINS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainControllerOptions:
-    """What the user asked for; see ``grove domain-controller --help``."""
+    """Options of ``grove domain-controller``."""
 
     namespace: str = ""
     pods_namespace: str = ""
@@ -25,7 +25,7 @@ class DomainControllerOptions:
 
 
 def run_domain_controller(options: DomainControllerOptions) -> int:
-    """Run until told to stop; returns the exit code (CL-001)."""
+    """Run until a signal; return the exit code (CL-001)."""
     return run_process(_run(options))
 
 
@@ -33,18 +33,18 @@ async def _run(options: DomainControllerOptions) -> int:
     connection = await connect(options.kubeconfig, options.context)
     async with Api(connection) as api:
         try:
-            answer = await api.request("GET", DOMAINS.path(options.namespace), query={"limit": "1"})
+            response = await api.request("GET", DOMAINS.path(options.namespace), query={"limit": "1"})
         except Unreachable as fault:
             raise NoAccess(advice_on(fault)) from fault
-    if not answer.ok:
-        words = f"ComputeDomain: {answer.message.strip()}"
-        more = "; NVIDIA's driver brings the kind, or: grove manifests --only crds --with compute-domains"
-        raise NoAccess(f"{connection.server}: {words}{more}")
+    if not response.ok:
+        error = f"ComputeDomain: {response.message.strip()}"
+        hint = "; NVIDIA's driver installs the definition, or: grove manifests --only crds --with compute-domains"
+        raise NoAccess(f"{connection.server}: {error}{hint}")
     process = DomainControllerProcess(
         connection=connection,
-        telling=DaemonLog(as_json=options.log == "json"),
+        log=DaemonLog(as_json=options.log == "json"),
         namespace=options.namespace,
         pods_namespace=options.pods_namespace,
-        cleanup=options.cleanup,
+        cleanup_interval=options.cleanup,
     )
     return await process.run()

@@ -7,48 +7,52 @@ import click
 from grove_shell.cli.options import DurationType
 
 
-@click.command("daemon", short_help="one daemon of a ComputeDomain: register, find the peers, run the fabric daemon")
+@click.command("daemon", short_help="run one daemon of a ComputeDomain")
 @click.option("--domain", required=True, metavar="NS/NAME", help="The ComputeDomain it serves.")
-@click.option("--domain-uid", default="", metavar="UID", help="Of the domain.  [default: as the server has it]")
+@click.option("--domain-uid", default="", metavar="UID", help="Uid of the domain.  [default: read from the server]")
 @click.option(
-    "--clique", required=True, metavar="ID", help="The NVLink clique of the node; empty where it has no fabric."
+    "--clique", required=True, metavar="ID", help="NVLink clique of the node; empty for a node without fabric."
 )
-@click.option("--pod", default="", metavar="NS/NAME", help="The pod it runs in, which has node and address.")
-@click.option("--node", default="", help="Its node.  [default: that of the pod]")
-@click.option("--ip", default="", metavar="ADDRESS", help="Where its peers reach it.  [default: that of the pod]")
+@click.option("--pod", default="", metavar="NS/NAME", help="The pod it runs in.")
+@click.option("--node", default="", help="Name of the node.  [default: node of the pod]")
+@click.option("--ip", default="", metavar="ADDRESS", help="IP address for its peers.  [default: IP of the pod]")
 @click.option(
     "--protocol",
     default="ssa",
     show_default=True,
     metavar="WORD",
-    help="rmw or ssa: in the domain; sharded or sharded-rmw: in an object for each clique.",
+    help="rmw or ssa: register in the domain; sharded or sharded-rmw: in one object per clique.",
 )
-@click.option("--limit", type=int, default=18, show_default=True, help="How many daemons a clique may have.")
-@click.option("--peers", default="", metavar="FILE", help="Keep the peer map in this file, as a hosts file has it.")
-@click.option("--fabric", default="", metavar="COMMAND", help="Run this in place of the stand-in that keeps the file.")
+@click.option("--limit", type=int, default=18, show_default=True, help="The most daemons of a clique.")
+@click.option("--peers", default="", metavar="FILE", help="Write the peer map to this hosts file.")
+@click.option("--fabric", default="", metavar="COMMAND", help="Fabric daemon to run instead of writing --peers.")
 @click.option(
-    "--grace", type=DurationType(), default="10s", show_default=True, help="How long it may take to remove its entry."
+    "--grace", type=DurationType(), default="10s", show_default=True, help="Time to remove its entry at the end."
 )
-@click.option("--kubeconfig", type=click.Path(dir_okay=False), help="Else KUBECONFIG, else the account of the pod.")
-@click.option("--context", help="Of the kubeconfig.")
-@click.option("--log", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How it tells.")
+@click.option(
+    "--kubeconfig", type=click.Path(dir_okay=False), help="[default: KUBECONFIG, else the service account of the pod]"
+)
+@click.option("--context", help="Context of the kubeconfig.")
+@click.option(
+    "--log", type=click.Choice(["text", "json"]), default="text", show_default=True, help="Format of log lines."
+)
 def command(**options: Any) -> int:
-    """Register on behalf of one node, find the daemons of its clique, and keep a fabric daemon beside it informed.
+    """Register one node, find the daemons of its clique, and send their peer map to a fabric daemon.
 
-    Every thing it does or waits for is a line on standard error, with the reason and the rule's number. SIGTERM takes
-    its entry away; killed, it keeps its index when it comes back. A fabric COMMAND gets each peer map as a line of JSON
-    on its standard input, {"index": 0, "hosts": [["10.0.0.1", "compute-domain-daemon-0000"]]}, and answers `ready` or
-    `not ready`.
+    Each action is logged on standard error, with its reason and the id of its rule. After SIGTERM it removes its entry.
+    After SIGKILL its entry remains, so that it gets the same index when it starts again. A fabric COMMAND reads each
+    peer map as a line of JSON from standard input, {"index": 0, "hosts": [["10.0.0.1", "compute-domain-daemon-0000"]]},
+    and prints `ready` or `not ready`.
 
     \b
     grove manifests --only crds --with compute-domains | kubectl apply --server-side -f -
     grove daemon --domain ml/training --clique rack-7.1 --node node-a --ip 10.0.0.1 --peers a.hosts
     grove daemon --domain ml/training --clique rack-7.1 --pod driver/daemon-x2x --protocol sharded --peers x.hosts
 
-    The gate ComputeDomainCliques is --protocol sharded. Pods need the label resource.nvidia.com/computeDomain=UID, or
-    `grove domain-controller` takes their entries for left-overs.
+    --protocol sharded corresponds to the feature gate ComputeDomainCliques. Pods need the label
+    resource.nvidia.com/computeDomain=UID; without it `grove domain-controller` removes their entries as stale.
 
-    Exit codes: 0 its entry is gone, 1 bad input or its entry had to be left behind, 64 usage.
+    Exit codes: 0 entry removed, 1 bad input or entry not removed in time, 64 usage.
     """
     from shlex import split
 
@@ -60,4 +64,4 @@ def command(**options: Any) -> int:
         options["fabric"] = tuple(split(options["fabric"]))
     except ValueError as fault:
         raise click.BadParameter(str(fault), param_hint="--fabric") from fault
-    return run_daemon(DaemonOptions(told=DaemonArguments(**options), **shared))
+    return run_daemon(DaemonOptions(arguments=DaemonArguments(**options), **shared))

@@ -1,1 +1,1 @@
-"""The controller of ComputeDomains: left-over entries go, the summary and the status are kept."""
+"""The controller of ComputeDomains: it removes stale entries and writes the status of each domain."""

@@ -1,4 +1,4 @@
-"""What the controller knows of domains, cliques and pods, and which domains have to be looked at."""
+"""The controller's cache of domains, cliques and pods."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
@@ -17,7 +17,7 @@ from grove_shell.client.version_numbers import version_number
 from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS, KINDS, PODS, registry_of
 
 ObjectKey = tuple[str, str]
-_READERS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
+_PARSERS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
     DOMAINS.kind: registry_of,
     CLIQUES.kind: registry_of,
     PODS.kind: daemon_pod_of,
@@ -25,108 +25,110 @@ _READERS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
 
 
 class DomainCache:
-    """Three copies, each as new as its own watch; what is older than what is known changes nothing (DC-130).
+    """Objects of three kinds, each kind as new as its own watch; an older state never replaces a newer one (DC-130).
 
-    A version that cannot be read leaves the one before in its place, and the view partial (DC-076, DC-089).
+    A state that cannot be parsed leaves the one before in its place, and its object counts as unreadable (DC-076,
+    DC-089).
 
     Attributes:
-        changed: hears the uid of a domain of which something is new; empty for all of them.
-        pods_version: how new the view of the pods is.
+        on_change: called with the uid of a changed domain; empty for all domains.
+        pods_version: all pods are at least as new as this version; 0 if that is unknown.
     """
 
-    def __init__(self, told: Callable[[str, str], None] = lambda _what, _words: None) -> None:
-        """Know nothing; ``told`` hears of each object that does not read, and why."""
-        self.changed: Callable[[str], None] = lambda _uid: None
+    def __init__(self, report: Callable[[str, str], None] = lambda _object, _message: None) -> None:
+        """Start empty; ``report`` is called with each object that cannot be parsed, and the error."""
+        self.on_change: Callable[[str], None] = lambda _uid: None
         self.pods_version = 0
-        self._told = told
-        self._found: dict[str, dict[ObjectKey, Any]] = {kind: {} for kind in _READERS}
-        self._seen: dict[str, dict[ObjectKey, tuple[str, int]]] = {kind: {} for kind in _READERS}  # uid and version
-        self._unread: dict[str, dict[ObjectKey, str]] = {kind: {} for kind in _READERS}  # the domain's uid on the label
-        self._gone = Tombstones()
+        self._report = report
+        self._objects: dict[str, dict[ObjectKey, Any]] = {kind: {} for kind in _PARSERS}
+        self._versions: dict[str, dict[ObjectKey, tuple[str, int]]] = {kind: {} for kind in _PARSERS}  # uid, version
+        self._unreadable: dict[str, dict[ObjectKey, str]] = {kind: {} for kind in _PARSERS}  # domain uid of the label
+        self._deleted = Tombstones()
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
-        """All objects of a kind, as of a version."""
+        """Apply a complete list as of a version; a list of pods that is older than the cache is dropped."""
         if kind == PODS.kind:
             if version and version_number(version) < self.pods_version:
                 return
             self.pods_version = version_number(version)
-        self._found[kind], self._seen[kind], self._unread[kind] = {}, {}, {}
+        self._objects[kind], self._versions[kind], self._unreadable[kind] = {}, {}, {}
         for raw in items:
-            self._gone.discard(_identity(raw)[0])
-            self._keep(kind, raw)
-        self.changed("")
+            self._deleted.discard(_identity(raw)[0])
+            self._store(kind, raw)
+        self.on_change("")
 
     def put(self, kind: str, raw: Mapping[str, Any]) -> None:
-        """One object is new or has changed."""
+        """Apply a new or changed object."""
         uid, version = _identity(raw)
-        known_uid, known = self._seen[kind].get(_place(raw), ("", 0))
-        if self._gone.is_stale(uid, version) or version < known or (uid, version) == (known_uid, known):
+        known_uid, known = self._versions[kind].get(_key(raw), ("", 0))
+        if self._deleted.is_stale(uid, version) or version < known or (uid, version) == (known_uid, known):
             return
-        self._pods_seen(kind, version)
-        self.changed(self._keep(kind, raw))
+        self._advance_pods_version(kind, version)
+        self.on_change(self._store(kind, raw))
 
     def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
-        """One object is gone; another of its name may be there already."""
-        (uid, version), place = _identity(raw), _place(raw)
-        self._gone.record(uid, version)
-        self._pods_seen(kind, version)
-        if self._seen[kind].get(place, ("", 0))[0] == uid:
-            del self._seen[kind][place]
-            known, label = self._found[kind].pop(place, None), self._unread[kind].pop(place, "")
-            self.changed(label if known is None else _domain_of(known))
+        """Apply a deletion; a newer object of the same name stays."""
+        (uid, version), key = _identity(raw), _key(raw)
+        self._deleted.record(uid, version)
+        self._advance_pods_version(kind, version)
+        if self._versions[kind].get(key, ("", 0))[0] == uid:
+            del self._versions[kind][key]
+            known, label = self._objects[kind].pop(key, None), self._unreadable[kind].pop(key, "")
+            self.on_change(label if known is None else _domain_uid_of(known))
 
     def mark_unlisted(self, kind: str, why: str) -> None:
-        """Nothing is known of a kind any more: the view of the pods is as old as can be (DC-072)."""
+        """Treat the pods as of unknown age if they cannot be listed any more (DC-072)."""
         del why
         if kind == PODS.kind:
             self.pods_version = 0
 
     @property
     def domains(self) -> tuple[ComputeDomain, ...]:
-        """All that are known."""
-        return tuple(self._found[DOMAINS.kind].values())
+        """All domains."""
+        return tuple(self._objects[DOMAINS.kind].values())
 
-    def moment(self, domain: ComputeDomain, now: datetime) -> DomainSnapshot:
-        """What there is to see of one domain."""
-        cliques: Iterable[ComputeDomainClique] = self._found[CLIQUES.kind].values()
-        pods: Iterable[DaemonPod] = self._found[PODS.kind].values()
-        unread = {
-            Ref(KINDS[kind].api_version, kind, *place): uid
+    def snapshot(self, domain: ComputeDomain, now: datetime) -> DomainSnapshot:
+        """Return a domain with its cliques and pods."""
+        cliques: Iterable[ComputeDomainClique] = self._objects[CLIQUES.kind].values()
+        pods: Iterable[DaemonPod] = self._objects[PODS.kind].values()
+        unreadable = {
+            Ref(KINDS[kind].api_version, kind, *key): uid
             for kind in (CLIQUES.kind, PODS.kind)
-            for place, uid in self._unread[kind].items()
+            for key, uid in self._unreadable[kind].items()
         }
-        return domain_snapshot_of(domain, cliques, pods, pods_version=self.pods_version, unreadable=unread, now=now)
+        version = self.pods_version
+        return domain_snapshot_of(domain, cliques, pods, pods_version=version, unreadable=unreadable, now=now)
 
-    def _keep(self, kind: str, raw: Mapping[str, Any]) -> str:
-        """Take one in; returns the uid of its domain, empty where it is not known."""
-        one, place = self._read(kind, raw), _place(raw)
-        self._seen[kind][place] = _identity(raw)
-        self._unread[kind].pop(place, None)
-        if one is None:
-            self._unread[kind][place] = _domain_on(raw)
-            return self._unread[kind][place]
-        self._found[kind][place] = one
-        return _domain_of(one)
+    def _store(self, kind: str, raw: Mapping[str, Any]) -> str:
+        """Store an object; return the uid of its domain, empty if it is unknown."""
+        parsed, key = self._parse(kind, raw), _key(raw)
+        self._versions[kind][key] = _identity(raw)
+        self._unreadable[kind].pop(key, None)
+        if parsed is None:
+            self._unreadable[kind][key] = _domain_uid_on_label(raw)
+            return self._unreadable[kind][key]
+        self._objects[kind][key] = parsed
+        return _domain_uid_of(parsed)
 
-    def _pods_seen(self, kind: str, version: int) -> None:
+    def _advance_pods_version(self, kind: str, version: int) -> None:
         if kind == PODS.kind:
             self.pods_version = max(self.pods_version, version)
 
-    def _read(self, kind: str, raw: Mapping[str, Any]) -> Any:  # noqa: ANN401 - one of three types, by the kind
+    def _parse(self, kind: str, raw: Mapping[str, Any]) -> Any:  # noqa: ANN401 - one of three types, by the kind
         try:
-            return _READERS[kind](raw)
+            return _PARSERS[kind](raw)
         except MalformedObject as fault:
-            self._told(f"{kind} {'/'.join(_place(raw))}", f"it does not read: {fault}")
+            self._report(f"{kind} {'/'.join(_key(raw))}", f"malformed object: {fault}")
             return None
 
 
-def _place(raw: Mapping[str, Any]) -> ObjectKey:
+def _key(raw: Mapping[str, Any]) -> ObjectKey:
     metadata = raw.get("metadata") or {}
     return str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
 
 
-def _domain_on(raw: Mapping[str, Any]) -> str:
-    """The domain's uid on the label of an object that cannot be read; empty where there is none."""
+def _domain_uid_on_label(raw: Mapping[str, Any]) -> str:
+    """The domain uid on the label of an object that cannot be parsed; empty without a label."""
     return Fields(raw, "", []).part("metadata").part("labels").text(DOMAIN)
 
 
@@ -135,5 +137,5 @@ def _identity(raw: Mapping[str, Any]) -> tuple[str, int]:
     return str(metadata.get("uid") or ""), version_number(metadata.get("resourceVersion"))
 
 
-def _domain_of(one: ComputeDomain | ComputeDomainClique | DaemonPod) -> str:
-    return one.uid if isinstance(one, ComputeDomain) else one.domain_uid
+def _domain_uid_of(parsed: ComputeDomain | ComputeDomainClique | DaemonPod) -> str:
+    return parsed.uid if isinstance(parsed, ComputeDomain) else parsed.domain_uid

@@ -1,4 +1,4 @@
-"""The controller as a process: three watches, one worker, and the signal that ends it."""
+"""The domain controller as a process: three watches, one worker, and the signal that ends it."""
 
 import asyncio
 from dataclasses import dataclass
@@ -15,64 +15,70 @@ from grove_shell.domain_controller.domain_cache import DomainCache
 from grove_shell.domain_controller.reconcile_loop import DomainReconcileLoop
 from grove_shell.domain_daemon.daemon_log import DaemonLog
 from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS, PODS
-from grove_shell.domain_daemon.monotonic_clock import BURST, REQUESTS_PER_SECOND, MonotonicClock
+from grove_shell.domain_daemon.monotonic_clock import MonotonicClock
+from grove_shell.domain_daemon.requests import BURST, REQUESTS_PER_SECOND
 from grove_shell.exits import DONE
 from grove_shell.until_stopped import until_stopped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainControllerProcess:
-    """What the controller process is told.
+    """The controller process.
 
     Attributes:
         namespace: of the domains; empty for all.
         pods_namespace: of daemons' pods and cliques; empty for all.
-        cleanup: how long until something that could not be said is looked at again.
+        cleanup_interval: time until entries that could not be judged are looked at again.
     """
 
     connection: Connection
-    telling: DaemonLog
+    log: DaemonLog
     namespace: str = ""
     pods_namespace: str = ""
-    cleanup: timedelta
+    cleanup_interval: timedelta
 
     async def run(self) -> int:
-        """Run until a signal."""
+        """Run until a signal; return the exit code."""
         agent = f"grove-domain-controller/{VERSION}"
         async with Api(self.connection, rate_limiter=RateLimiter(REQUESTS_PER_SECOND, BURST), user_agent=agent) as api:
-            self.telling.say("info", "controller starts", version=VERSION, server=self.connection.server)
-            await until_stopped(asyncio.Event(), (self._live(api),))
-        self.telling.say("info", "controller stops")
+            self.log.write("info", "controller starts", version=VERSION, server=self.connection.server)
+            await until_stopped(asyncio.Event(), (self._run(api),))
+        self.log.write("info", "controller stops")
         return DONE
 
-    async def _live(self, api: Api) -> None:
-        shelf = DomainCache(self._trouble)
-        places = ((DOMAINS, self.namespace), (CLIQUES, self.pods_namespace), (PODS, self.pods_namespace))
+    async def _run(self, api: Api) -> None:
+        cache = DomainCache(self._on_error)
+        watched = ((DOMAINS, self.namespace), (CLIQUES, self.pods_namespace), (PODS, self.pods_namespace))
         reflectors = [
-            Reflector(api, kind, shelf, namespace=namespace, report=self._trouble) for kind, namespace in places
+            Reflector(api, kind, cache, namespace=namespace, report=self._on_error) for kind, namespace in watched
         ]
-        rounds = DomainReconcileLoop(
-            api, shelf, self._answered, MonotonicClock(), namespace=self.pods_namespace, cleanup=self.cleanup
+        loop = DomainReconcileLoop(
+            api,
+            cache,
+            self._on_write,
+            MonotonicClock(),
+            namespace=self.pods_namespace,
+            cleanup_interval=self.cleanup_interval,
         )
         async with asyncio.TaskGroup() as group:
             for reflector in reflectors:
                 group.create_task(reflector.run())
             for reflector in reflectors:
                 await reflector.synced.wait()
-            self.telling.say("info", "caches are filled")
-            rounds.wake("")
-            group.create_task(rounds.run())
+            self.log.write("info", "caches are filled")
+            loop.enqueue("")
+            group.create_task(loop.run())
 
-    def _trouble(self, what: str, words: str) -> None:
-        self.telling.say("warning", f"cannot follow {what}", error=words)
+    def _on_error(self, what: str, message: str) -> None:
+        self.log.write("warning", f"cannot follow {what}", error=message)
 
-    def _answered(self, step: Step, answer: Response | None, words: str) -> None:
+    def _on_write(self, step: Step, response: Response | None, error: str) -> None:
         reason = step.because[0]
-        done = answer is not None and answer.ok
-        self.telling.say(
+        done = response is not None and response.ok
+        self.log.write(
             "info" if done else "warning",
             f"writes {step.target.short}" if done else f"cannot write {step.target.short}",
-            **({} if done else {"error": words}),
+            **({} if done else {"error": error}),
             because=reason.sentence,
             rule=reason.rule.requirement,
         )

@@ -1,4 +1,4 @@
-"""Looks at domains of which something is new, and carries out what the core wants of each."""
+"""The reconcile loop of the domain controller: one worker for all domains."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -22,120 +22,120 @@ OnWrite = Callable[[Step, Response | None, str], None]
 
 
 class DomainReconcileLoop:
-    """One worker for all domains; what is held back is looked at again on pods that were listed anew (DC-128)."""
+    """Reconciles changed domains; pods are listed again before a withheld step is decided anew (DC-128)."""
 
     def __init__(
         self,
         api: Api,
-        shelf: DomainCache,
-        answered: OnWrite,
+        cache: DomainCache,
+        on_write: OnWrite,
         clock: Callable[[], datetime],
         *,
         namespace: str = "",
-        cleanup: timedelta = CLEANUP_INTERVAL,
+        cleanup_interval: timedelta = CLEANUP_INTERVAL,
     ) -> None:
-        """Wait for news.
+        """Start with an empty queue.
 
         Args:
-            api: whom to write to.
-            shelf: what is known; it says when something is new.
-            answered: is told of each write, with the answer, or with the reason why there is none.
-            clock: aware UTC.
-            namespace: of the pods that are listed anew; empty for all.
-            cleanup: how long until something that could not be said is looked at again.
+            api: the API server.
+            cache: of domains, cliques and pods; its changes are queued.
+            on_write: called after each write with the step, the response (None without one) and the error.
+            clock: returns aware UTC.
+            namespace: of the pods to list again; empty for all.
+            cleanup_interval: time until a domain is requeued after a withheld step or a failed write.
         """
         self._api = api
-        self._shelf = shelf
-        self._answered = answered
+        self._cache = cache
+        self._on_write = on_write
         self._clock = clock
         self._namespace = namespace
-        self._cleanup = cleanup
-        self._dirty: set[str] = set()
-        self._again: dict[str, datetime] = {}
-        self._news = asyncio.Event()
-        shelf.changed = self.wake
+        self._cleanup_interval = cleanup_interval
+        self._queue: set[str] = set()
+        self._requeue_at: dict[str, datetime] = {}
+        self._queued = asyncio.Event()
+        cache.on_change = self.enqueue
 
-    def wake(self, uid: str) -> None:
-        """Look at this domain; at all where none is named."""
-        self._dirty.add(uid)
-        self._news.set()
+    def enqueue(self, uid: str) -> None:
+        """Queue a domain by its uid; all domains if it is empty."""
+        self._queue.add(uid)
+        self._queued.set()
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Reconcile until cancelled."""
         while True:
-            await self._rest()
-            self._forget_the_gone()
+            await self._wait_for_work()
+            self._drop_deleted_domains()
             now = self._clock()
-            due = {uid for uid, moment in self._again.items() if moment <= now}
+            due = {uid for uid, at in self._requeue_at.items() if at <= now}
             if due:
-                await self._see_pods()
-            wanted, self._dirty = self._dirty | due, set()
-            for domain in self._shelf.domains:
+                await self._relist_pods()
+            wanted, self._queue = self._queue | due, set()
+            for domain in self._cache.domains:
                 if "" in wanted or domain.uid in wanted:
-                    await self.round(domain)
+                    await self.reconcile(domain)
 
-    def _forget_the_gone(self) -> None:
-        """Nobody looks again at a domain that is not there; it would be due for ever (DC-131)."""
-        known = {domain.uid for domain in self._shelf.domains}
-        self._again = {uid: moment for uid, moment in self._again.items() if uid in known}
+    def _drop_deleted_domains(self) -> None:
+        """Drop requeue times of deleted domains, which would stay due forever (DC-131)."""
+        known = {domain.uid for domain in self._cache.domains}
+        self._requeue_at = {uid: at for uid, at in self._requeue_at.items() if uid in known}
 
-    async def round(self, domain: ComputeDomain) -> None:
-        """One look at one domain, and its writes."""
-        plan = reconcile_domain(self._shelf.moment(domain, self._clock()), cleanup=self._cleanup)
-        self._again.pop(domain.uid, None)
+    async def reconcile(self, domain: ComputeDomain) -> None:
+        """Plan one domain and carry out its writes."""
+        plan = reconcile_domain(self._cache.snapshot(domain, self._clock()), cleanup_interval=self._cleanup_interval)
+        self._requeue_at.pop(domain.uid, None)
         if plan.wake_at is not None:
-            self._again[domain.uid] = plan.wake_at
-        if not await self._carried_out(plan):
-            self._again[domain.uid] = self._clock() + self._cleanup
+            self._requeue_at[domain.uid] = plan.wake_at
+        if not await self._carry_out(plan):
+            self._requeue_at[domain.uid] = self._clock() + self._cleanup_interval
 
-    async def _carried_out(self, plan: Plan) -> bool:
-        """Whether every write went well; one that did not is decided anew later."""
-        good = True
+    async def _carry_out(self, plan: Plan) -> bool:
+        """Send every write; return whether all succeeded."""
+        all_succeeded = True
         for step in plan.steps:
             try:
-                answer = await self._write(step)
+                response = await self._write(step)
             except Unreachable as fault:
-                self._answered(step, None, str(fault))
-                good = False
+                self._on_write(step, None, str(fault))
+                all_succeeded = False
                 continue
-            was_done = confirms_write(answer, step.target)
-            self._answered(step, answer, "" if was_done else answer.message)
-            good = good and was_done
-            if was_done:
-                self._shelf.put(step.target.kind, answer.json())
-        return good
+            succeeded = confirms_write(response, step.target)
+            self._on_write(step, response, "" if succeeded else response.message)
+            all_succeeded = all_succeeded and succeeded
+            if succeeded:
+                self._cache.put(step.target.kind, response.json())
+        return all_succeeded
 
     async def _write(self, step: Step) -> Response:
-        """Every write is aimed at the version that was judged."""
+        """Send a write with the uid and version that the decision is based on."""
         ref, action = step.target, step.action
-        assert isinstance(action, Apply | SetStatus)  # noqa: S101 - what the core plans of domains
-        aim: Mapping[str, Any] = {"uid": action.guard.uid, "resourceVersion": action.guard.resource_version}
+        assert isinstance(action, Apply | SetStatus)  # noqa: S101 - the only steps that the core plans for domains
+        guard: Mapping[str, Any] = {"uid": action.guard.uid, "resourceVersion": action.guard.resource_version}
         path = path_of(ref, "status" if ref.kind == DOMAIN_KIND else "")
         if isinstance(action, Apply):
-            body = {**thaw(action.fields), "metadata": aim}
+            body = {**thaw(action.fields), "metadata": guard}
             return await self._api.request(
                 "PATCH", path, query={"fieldManager": MANAGER}, body=body, content_type=MERGE
             )
-        metadata = {"name": ref.name, "namespace": ref.namespace, **aim}
+        metadata = {"name": ref.name, "namespace": ref.namespace, **guard}
         body = {"apiVersion": ref.api_version, "kind": ref.kind, "metadata": metadata, "status": thaw(action.fields)}
         query = {"fieldManager": MANAGER, "force": "true"}
         return await self._api.request("PATCH", path, query=query, body=body, content_type=APPLY)
 
-    async def _see_pods(self) -> None:
-        """The pods from the server itself, which makes the view as new as the list."""
+    async def _relist_pods(self) -> None:
+        """List the pods, so that the cache is as new as the list."""
         try:
-            found, version = await list_all(self._api, PODS, self._namespace)
+            pods, version = await list_all(self._api, PODS, self._namespace)
         except (Unreachable, NotListed):
-            return  # the watch of the pods tells the trouble
-        self._shelf.replace(PODS.kind, found, version)
+            return  # the watch of the pods reports the error
+        self._cache.replace(PODS.kind, pods, version)
 
-    async def _rest(self) -> None:
-        """Until there are news, or something is to be looked at again."""
-        soonest = min(self._again.values(), default=None)
+    async def _wait_for_work(self) -> None:
+        """Wait until a domain is queued or due."""
+        soonest = min(self._requeue_at.values(), default=None)
         seconds = None if soonest is None else max((soonest - self._clock()).total_seconds(), 0)
         try:
             async with asyncio.timeout(seconds):
-                await self._news.wait()
+                await self._queued.wait()
         except TimeoutError:
             return
-        self._news.clear()
+        self._queued.clear()

@@ -1,1 +1,1 @@
-"""One daemon of a ComputeDomain as a process: the decisions of the core, carried out against a real API server."""
+"""One daemon of a ComputeDomain as a process, which carries out the decisions of the core against an API server."""

@@ -1,6 +1,6 @@
-"""One daemon: it sees, decides and acts, one thing after the other.
+"""The loop of one daemon: it observes, decides and acts, one action at a time.
 
-Rule for this file: it decides nothing itself. What is seen goes into the core's memory, what the core decides is done.
+It decides nothing itself: events and results update the state of the core, and the core decides.
 """
 
 import asyncio
@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar, assert_never
 
 from grove_core.areas.domain_cliques.daemon_context import (
     DaemonContext,
@@ -20,11 +20,18 @@ from grove_core.areas.domain_cliques.judge import decide
 from grove_core.areas.domain_cliques.protocols import DaemonSettings
 from grove_core.areas.domain_cliques.state_updates import after_event, after_result
 from grove_core.areas.domain_cliques.verdicts import (
-    REQUESTS,
+    Apply,
+    ClearOtherEntry,
     DaemonAction,
     DaemonRegistry,
     Idle,
+    LabelPod,
+    ListPods,
+    Post,
     PushPeers,
+    Put,
+    ReadObject,
+    RemoveEntry,
     Request,
     RequestResult,
     RestartFabric,
@@ -44,109 +51,117 @@ _JITTER: Final = (0.75, 1.25)
 
 
 class RequestSender(Protocol):
-    """Whoever carries out requests."""
+    """Sends the requests of a daemon."""
 
-    async def ask(self, request: Request) -> RequestResult:
-        """Send one and wait for its answer."""
+    async def send(self, request: Request) -> RequestResult:
+        """Send one request and return its result."""
         ...
 
 
 class DaemonObserver(Protocol):
-    """Whoever is told what a daemon does."""
+    """Is notified of what a daemon does."""
 
-    def decided(self, decision: Decision[DaemonAction]) -> None:
-        """A decision was made; the same one may be made again and again."""
+    def on_decision(self, decision: Decision[DaemonAction]) -> None:
+        """Handle a decision; the same decision may be made many times in a row."""
         ...
 
-    def answered(self, request: Request, answer: RequestResult) -> None:
-        """A request was answered, or given up."""
+    def on_result(self, request: Request, result: RequestResult) -> None:
+        """Handle the result of a request."""
         ...
 
 
 class DomainDaemon:
-    """See the module.
+    """One daemon of a ComputeDomain.
 
     Attributes:
-        memory: what it knows, as the core keeps it.
-        pod: its own, as last seen.
+        state: as the core keeps it between decisions.
+        pod: the daemon's own pod as last observed.
     """
 
     def __init__(
         self,
         identity: DaemonIdentity,
         settings: DaemonSettings,
-        asking: RequestSender,
+        sender: RequestSender,
         fabric: FabricProcess,
-        witness: DaemonObserver,
+        observer: DaemonObserver,
         clock: Callable[[], datetime],
     ) -> None:
-        """Know nothing yet."""
+        """Start without any observation.
+
+        Args:
+            identity: node, pod and domain of the daemon.
+            settings: protocol, limits and delays.
+            sender: sends its requests.
+            fabric: the fabric daemon beside it.
+            observer: is notified of decisions and results.
+            clock: returns aware UTC.
+        """
         self.identity = identity
         self.settings = settings
         self.state = DaemonState()
         self.pod: DaemonPod | None = None
         self.fabric = fabric
-        self._asking = asking
-        self._witness = witness
+        self._sender = sender
+        self._observer = observer
         self._clock = clock
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
         self._stopping = asyncio.Event()
-        self._stop_by: datetime | None = None
+        self._stop_deadline: datetime | None = None
 
-    def seen(self, version: int, registry: DaemonRegistry | None) -> None:
-        """Its register has changed, or was listed."""
-        observation = RegistryObservation(version, registry)
+    def on_registry_change(self, version: int, registry: DaemonRegistry | None) -> None:
+        """Apply a list or watch event of the registry; None if it does not exist."""
         self.state = after_event(
             self.state,
             self.identity,
             self.settings,
-            observation,
+            RegistryObservation(version, registry),
             now=self._clock(),
             jitter=random.uniform(*_JITTER),  # noqa: S311 - a pause is no secret
         )
-        self.look()
+        self.wake()
 
-    def pod_seen(self, _version: int, pod: DaemonPod | None) -> None:
-        """Its pod has changed, or was listed."""
+    def on_pod_change(self, _version: int, pod: DaemonPod | None) -> None:
+        """Apply a list or watch event of the daemon's own pod; None if it does not exist."""
         self.pod = pod
-        self.look()
+        self.wake()
 
-    def look(self) -> None:
-        """Something changed: decide anew."""
-        self._news.set()
+    def wake(self) -> None:
+        """Make the loop decide again."""
+        self._changed.set()
 
-    def stop(self, grace: timedelta = GRACE_PERIOD) -> None:
-        """Take the entry away and end, within this time (DC-053)."""
-        if self._stop_by is None:
-            self._stop_by = self._clock() + grace
+    def stop(self, grace_period: timedelta = GRACE_PERIOD) -> None:
+        """Make the daemon remove its entry and end, within the grace period (DC-053)."""
+        if self._stop_deadline is None:
+            self._stop_deadline = self._clock() + grace_period
             self._stopping.set()
-            self.look()
+            self.wake()
 
     async def run(self) -> Stopped:
-        """Work until a stop is asked for; return the last verdict, which says whether the entry is gone."""
+        """Work until the daemon has stopped; return the last verdict, with whether its entry remains."""
         while True:
-            self._news.clear()
-            if self._stop_by is not None:
-                await self.fabric.stop()  # before anybody else can have its index (DC-125)
+            self._changed.clear()
+            if self._stop_deadline is not None:
+                await self.fabric.stop()  # before another daemon can take its index (DC-125)
             decision = decide(self.context())
-            self._witness.decided(decision)
+            self._observer.on_decision(decision)
             if isinstance(decision.verdict, Stopped):
                 return decision.verdict
-            await self._do(decision.verdict)
+            await self._carry_out(decision.verdict)
 
     def context(self) -> DaemonContext:
-        """What it can see now."""
+        """Return the input of the next decision."""
         return DaemonContext(
             identity=self.identity,
             settings=self.settings,
             state=self.state,
             pod=self.pod,
             fabric=self.fabric.state,
-            stop_deadline=self._stop_by,
+            stop_deadline=self._stop_deadline,
             now=self._clock(),
         )
 
-    async def _do(self, action: DaemonAction) -> None:
+    async def _carry_out(self, action: DaemonAction) -> None:
         match action:
             case StartFabric(index, peers):
                 await self.fabric.start(index, peers)
@@ -157,37 +172,39 @@ class DomainDaemon:
                 await self.fabric.start(index, peers)
             case StandBy(until):
                 await self.fabric.stop()
-                await self._nap(until)
+                await self._wait(until)
             case Wait(until):
-                await self._nap(until)
+                await self._wait(until)
             case Idle() | Stopped():
-                await self._nap(None)
+                await self._wait(None)
+            case Apply() | Put() | Post() | RemoveEntry() | ClearOtherEntry() | LabelPod() | ListPods() | ReadObject():
+                await self._send(action)
             case _:
-                assert isinstance(action, REQUESTS)  # noqa: S101 - what a closed union is narrowed to
-                await self._ask(action)
+                assert_never(action)
 
-    async def _ask(self, request: Request) -> None:
-        answer = await self._within_grace(self._asking.ask(request))
-        answer = answer or RequestResult(kind=ResultKind.LOST, detail="there was no time left to wait for an answer")
+    async def _send(self, request: Request) -> None:
+        result = await self._within_grace_period(self._sender.send(request))
+        if result is None:
+            result = RequestResult(kind=ResultKind.NO_RESPONSE, detail="the grace period ended before the response")
         self.state = after_result(
             self.state,
             self.identity,
             self.settings,
             request,
-            answer,
+            result,
             now=self._clock(),
             jitter=random.uniform(*_JITTER),  # noqa: S311 - no secret
         )
-        self._witness.answered(request, answer)
+        self._observer.on_result(request, result)
 
-    async def _within_grace(self, work: Coroutine[Any, Any, T]) -> T | None:
-        """Its result; None where the daemon is stopping and its time is over (DC-057)."""
+    async def _within_grace_period(self, work: Coroutine[Any, Any, T]) -> T | None:
+        """Return the result; None if the daemon is stopping and its deadline passed first (DC-057)."""
         task = asyncio.ensure_future(work)
         stopping = asyncio.ensure_future(self._stopping.wait())
         try:
             await asyncio.wait({task, stopping}, return_when=asyncio.FIRST_COMPLETED)
-            if not task.done() and self._stop_by is not None:
-                await asyncio.wait({task}, timeout=max((self._stop_by - self._clock()).total_seconds(), 0))
+            if not task.done() and self._stop_deadline is not None:
+                await asyncio.wait({task}, timeout=max((self._stop_deadline - self._clock()).total_seconds(), 0))
             return task.result() if task.done() else None
         finally:
             stopping.cancel()
@@ -196,10 +213,10 @@ class DomainDaemon:
                 with suppress(asyncio.CancelledError):
                     await task
 
-    async def _nap(self, until: datetime | None) -> None:
-        """Until there are news, or then; no longer than a stopping daemon has."""
-        moments = [moment for moment in (until, self._stop_by) if moment is not None]
-        seconds = max((min(moments) - self._clock()).total_seconds(), 0) if moments else None
+    async def _wait(self, until: datetime | None) -> None:
+        """Wait for a change, at the longest until the given time or the stop deadline."""
+        times = [time for time in (until, self._stop_deadline) if time is not None]
+        seconds = max((min(times) - self._clock()).total_seconds(), 0) if times else None
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._news.wait()
+                await self._changed.wait()

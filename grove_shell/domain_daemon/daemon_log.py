@@ -1,4 +1,4 @@
-"""What a daemon tells people: each thing that it does or waits for, once, with the reason and its rule."""
+"""The log of a daemon: each decision once, with its reason and rule, as text or as JSON."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -35,12 +35,12 @@ from grove_shell.json_text import json_text
 from grove_shell.log_lines import log_reason, log_time, write_line
 from grove_shell.page import Page, print_page_to
 
-_WORDS: Final[Mapping[type[DaemonAction], str]] = MappingProxyType(
+_MESSAGES: Final[Mapping[type[DaemonAction], str]] = MappingProxyType(
     {
         Apply: "applies its entry",
         Put: "writes its entry",
-        Post: "makes the object",
-        RemoveEntry: "takes its entry away",
+        Post: "creates the object",
+        RemoveEntry: "removes its entry",
         ClearOtherEntry: "clears the other object",
         LabelPod: "labels its pod",
         ListPods: "lists the pods of its node",
@@ -49,20 +49,20 @@ _WORDS: Final[Mapping[type[DaemonAction], str]] = MappingProxyType(
         PushPeers: "pushes the peer map",
         RestartFabric: "restarts the fabric daemon",
         Wait: "waits",
-        StandBy: "steps back",
-        Idle: "rests",
+        StandBy: "stands by",
+        Idle: "is idle",
         Stopped: "has stopped",
     }
 )
 _STYLES: Final[Mapping[type[DaemonAction], str]] = MappingProxyType(
     {StartFabric: "green", RestartFabric: "yellow", StandBy: "yellow"}
 )
-_PASSING: Final = frozenset({Why.BACKING_OFF})
-_CHANGING: Final = frozenset({"until"})
+_NOT_LOGGED: Final = frozenset({Why.BACKING_OFF})
+_VARYING_FACTS: Final = frozenset({"until"})
 
 
 class DaemonLog:
-    """Writes a line for each; what stays the same is said once."""
+    """Writes one line for each new decision and for each failed request."""
 
     def __init__(
         self,
@@ -71,21 +71,21 @@ class DaemonLog:
         as_json: bool = False,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """Write to a stream; standard error where none is given."""
+        """Write to a stream; to standard error by default."""
         self._out: TextIO | None = out or sys.stderr
         self._as_json = as_json
         self._clock = clock
         self._last: object = None
 
-    def say(self, level: str, message: str, **fields: Any) -> None:  # noqa: ANN401 - whatever there is to say
-        """One line that is no decision."""
+    def write(self, level: str, message: str, **fields: Any) -> None:  # noqa: ANN401 - fields of any type
+        """Write a line that is no decision."""
         shown = "  ".join(f"{name}={value}" for name, value in fields.items())
         self._write(level, message, shown, "yellow" if level == "warning" else "", fields)
 
-    def decided(self, decision: Decision[DaemonAction]) -> None:
-        """What it does now, and why; a pause after a failure is told with the failure."""
+    def on_decision(self, decision: Decision[DaemonAction]) -> None:
+        """Write a decision unless it equals the last one; a wait during backoff is not logged."""
         kind, because = type(decision.verdict), decision.because
-        if because[0].rule in _PASSING:
+        if because[0].rule in _NOT_LOGGED:
             return
         key = (kind, tuple(_key(reason) for reason in because))
         if key == self._last:
@@ -93,14 +93,14 @@ class DaemonLog:
         self._last = key
         reason = because[0]
         shown = f"{reason.sentence}  {reason.rule.requirement}"
-        told = [*map(log_reason, because)]
-        self._write("info", _WORDS[kind], shown, _STYLES.get(kind, ""), {"because": told})
+        reasons = [*map(log_reason, because)]
+        self._write("info", _MESSAGES[kind], shown, _STYLES.get(kind, ""), {"because": reasons})
 
-    def answered(self, request: Request, answer: RequestResult) -> None:
-        """What went wrong is told; what went well shows in what it does next."""
+    def on_result(self, request: Request, result: RequestResult) -> None:
+        """Write a failed request; the next decision shows a success."""
         self._last = None
-        if answer.kind is not ResultKind.DONE:
-            self.say("warning", f"{_WORDS[type(request)]}: {answer.kind.value}", detail=answer.detail)
+        if result.kind is not ResultKind.SUCCEEDED:
+            self.write("warning", f"{_MESSAGES[type(request)]}: {result.kind.value}", detail=result.detail)
 
     def _write(self, level: str, message: str, shown: str, style: str, fields: Mapping[str, Any]) -> None:
         at = log_time(self._clock())
@@ -114,4 +114,4 @@ class DaemonLog:
 
 
 def _key(reason: Reason) -> object:
-    return (reason.rule, tuple(fact for fact in reason.facts if fact[0] not in _CHANGING))
+    return (reason.rule, tuple(fact for fact in reason.facts if fact[0] not in _VARYING_FACTS))

@@ -1,4 +1,4 @@
-"""The fabric daemon beside a daemon: what it can be told, and the child process that it really is."""
+"""The fabric daemon beside a daemon, run as a child process."""
 
 import asyncio
 import json
@@ -15,64 +15,64 @@ from grove_core.areas.domain_cliques.verdicts import PeerMap
 
 READY: Final = "ready"
 NOT_READY: Final = "not ready"
-_FAREWELL: Final = 5.0
-_FIRST_PAUSE: Final = 1.0
-_LONGEST_PAUSE: Final = 30.0
+_TERMINATION_TIMEOUT_S: Final = 5.0
+_FIRST_BACKOFF_S: Final = 1.0
+_MAX_BACKOFF_S: Final = 30.0
 
 
 class FabricProcess(Protocol):
-    """Whoever runs fabric daemons."""
+    """Starts, updates and stops a fabric daemon."""
 
     @property
     def state(self) -> FabricState | None:
-        """The one that runs; None where none does."""
+        """The running fabric daemon; None if none runs."""
         ...
 
     async def start(self, index: int, peers: PeerMap) -> None:
-        """Start one; it reads its index only now."""
+        """Start it; it reads its index only now."""
         ...
 
     async def push(self, peers: PeerMap) -> None:
-        """Give the one that runs a new peer map."""
+        """Send a new peer map to the running fabric daemon."""
         ...
 
     async def stop(self) -> None:
-        """End the one that runs, if one does; it is gone when this returns."""
+        """Stop it if it runs, and wait until it has ended."""
         ...
 
 
 def hosts_file_command(peers: Path) -> tuple[str, ...]:
-    """The command of the stand-in that keeps the peer map in a file."""
+    """Return the command that keeps the peer map in a hosts file instead of running a fabric daemon."""
     return (sys.executable, "-m", "grove_shell.domain_daemon.hosts_file_writer", str(peers))
 
 
 class FabricChildProcess:
-    """A child process that is handed peer maps as lines of JSON and answers ``ready`` or ``not ready`` (DC-124).
+    """A child process that reads peer maps as lines of JSON and prints ``ready`` or ``not ready`` (DC-124).
 
-    One that ends by itself is started again, after a pause that doubles.
+    A process that ends by itself is started again with exponential backoff.
 
     Attributes:
-        changed: is called whenever the state is another by itself.
+        on_change: called when the state changes without a call of this object.
     """
 
-    def __init__(self, command: Sequence[str], told: Callable[[str], None]) -> None:
-        """Run nothing yet.
+    def __init__(self, command: Sequence[str], report: Callable[[str], None]) -> None:
+        """Start without a process.
 
         Args:
-            command: what to run.
-            told: hears of a process that did not start, or ended by itself.
+            command: program and arguments.
+            report: called with a message if the process does not start, or ends by itself.
         """
         self.state: FabricState | None = None
-        self.changed: Callable[[], None] = lambda: None
+        self.on_change: Callable[[], None] = lambda: None
         self._command = tuple(command)
-        self._told = told
+        self._report = report
         self._process: Process | None = None
         self._reader: asyncio.Task[None] | None = None
-        self._pause = _FIRST_PAUSE
+        self._backoff = _FIRST_BACKOFF_S
 
     @property
     def pid(self) -> int | None:
-        """Of the process that runs."""
+        """The process id; None if no process runs."""
         return self._process.pid if self._process is not None else None
 
     async def start(self, index: int, peers: PeerMap) -> None:
@@ -84,16 +84,16 @@ class FabricChildProcess:
             )
         except OSError as fault:
             self._process = None
-            self._reader = asyncio.create_task(self._fall(f"{self._command[0]}: {fault.strerror or fault}"))
+            self._reader = asyncio.create_task(self._on_end(f"{self._command[0]}: {fault.strerror or fault}"))
             return
-        self._reader = asyncio.create_task(self._listen(self._process))
-        self._write()
+        self._reader = asyncio.create_task(self._read_output(self._process))
+        self._write_peers()
 
     async def push(self, peers: PeerMap) -> None:
         """See :class:`FabricProcess`."""
         if self.state is not None:
             self.state = replace(self.state, peers=peers)
-            self._write()
+            self._write_peers()
 
     async def stop(self) -> None:
         """See :class:`FabricProcess`."""
@@ -103,9 +103,9 @@ class FabricChildProcess:
             reader.cancel()
             await asyncio.gather(reader, return_exceptions=True)
         if process is not None:
-            await _ended(process)
+            await _terminate(process)
 
-    def _write(self) -> None:
+    def _write_peers(self) -> None:
         state, process = self.state, self._process
         if state is None or process is None or process.stdin is None:
             return
@@ -113,45 +113,45 @@ class FabricChildProcess:
         with suppress(OSError):
             process.stdin.write(f"{line}\n".encode())
 
-    async def _listen(self, process: Process) -> None:
-        while line := await _line_of(process):
+    async def _read_output(self, process: Process) -> None:
+        while line := await _read_line(process):
             word = line.decode("utf-8", "replace").strip()
             if self.state is not None and word in {READY, NOT_READY}:
                 self.state = replace(self.state, ready=word == READY)
-                self._pause = _FIRST_PAUSE if word == READY else self._pause
-                self.changed()
+                self._backoff = _FIRST_BACKOFF_S if word == READY else self._backoff
+                self.on_change()
         code = await process.wait()
-        await self._fall(f"the fabric daemon ended with {code}")
+        await self._on_end(f"the fabric daemon ended with {code}")
 
-    async def _fall(self, words: str) -> None:
-        """It is not ready from now on, and none runs after a pause."""
-        self._told(words)
+    async def _on_end(self, message: str) -> None:
+        """Mark the fabric daemon as not ready, and as not running after the backoff, so that it is started again."""
+        self._report(message)
         self._process = None
         if self.state is not None:
             self.state = replace(self.state, ready=False)
-            self.changed()
-        await asyncio.sleep(self._pause)
-        self._pause = min(self._pause * 2, _LONGEST_PAUSE)
+            self.on_change()
+        await asyncio.sleep(self._backoff)
+        self._backoff = min(self._backoff * 2, _MAX_BACKOFF_S)
         self.state = self._reader = None
-        self.changed()
+        self.on_change()
 
 
-async def _line_of(process: Process) -> bytes:
-    """The next line that may be one of the two words, empty where the output has ended; others may be of any length."""
+async def _read_line(process: Process) -> bytes:
+    """Return the next line that fits into the buffer, and skip longer ones; empty at the end of the output."""
     while process.stdout is not None:
         with suppress(ValueError):  # longer than the buffer, which is empty again now
             return await process.stdout.readline()
     return b""
 
 
-async def _ended(process: Process) -> None:
-    """Ask it to end, and end it if it does not."""
+async def _terminate(process: Process) -> None:
+    """Send SIGTERM, and SIGKILL if the process does not end in time."""
     if process.stdin is not None:
         process.stdin.close()
     with suppress(ProcessLookupError):
         process.terminate()
     try:
-        async with asyncio.timeout(_FAREWELL):
+        async with asyncio.timeout(_TERMINATION_TIMEOUT_S):
             await process.wait()
     except TimeoutError:
         with suppress(ProcessLookupError):

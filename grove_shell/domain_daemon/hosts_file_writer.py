@@ -1,7 +1,7 @@
-"""A stand-in for the fabric daemon: it writes the hosts it is given to a file, and says that it is ready.
+"""Writes the peer map to a hosts file; runs in place of a fabric daemon.
 
-Each line of its input is a peer map; when the input ends, so does it, and the file goes with it. It needs nothing but
-the standard library, since it starts anew with every index.
+Each line of standard input is a peer map as JSON; each written map is confirmed with ``ready``. At the end of the input
+the file is deleted. The module imports the standard library alone, because it starts again with every index.
 """
 
 import json
@@ -13,18 +13,18 @@ from typing import NoReturn
 
 
 def write_hosts(path: Path, line: str) -> None:
-    """Write the file of hosts as a whole: who reads it sees the map before or the map after."""
-    told = json.loads(line)
-    text = "".join(f"{address}\t{name}\n" for address, name in told["hosts"])
-    passing = path.with_name(f".{path.name}.{os.getpid()}")
-    passing.write_text(f"# index {told['index']}\n{text}", encoding="utf-8")
-    passing.replace(path)
+    """Replace the hosts file atomically with the peer map of a JSON line."""
+    peers = json.loads(line)
+    text = "".join(f"{address}\t{name}\n" for address, name in peers["hosts"])
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(f"# index {peers['index']}\n{text}", encoding="utf-8")
+    temporary.replace(path)
 
 
 def main(arguments: list[str]) -> int:
-    """Serve until there are no more lines."""
+    """Write peer maps to the file named by the first argument until the input ends; return the exit code."""
     path = Path(arguments[0])
-    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGTERM, _exit)
     try:
         for line in sys.stdin:
             write_hosts(path, line)
@@ -35,7 +35,7 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _leave(*_: object) -> NoReturn:
+def _exit(*_: object) -> NoReturn:
     raise SystemExit(0)
 
 

@@ -1,4 +1,4 @@
-"""Who a daemon is: what it was told, what the server says of its domain and pod, and everything that is wrong of it."""
+"""The identity of a daemon: from its arguments, its domain and its pod, with every problem of them."""
 
 import shutil
 from collections.abc import Iterator, Mapping
@@ -23,16 +23,18 @@ from grove_shell.client.kinds import ApiKind
 from grove_shell.client.response_check import confirms_absence, shows_object
 from grove_shell.domain_daemon.kinds import DOMAINS, PODS
 
-_UID: Final = "00000000-0000-0000-0000-000000000000"  # as long as real ones
+_EXAMPLE_UID: Final = "00000000-0000-0000-0000-000000000000"  # as long as real ones
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DaemonArguments:
-    """What a daemon is told; empty for what the server is asked.
+    """The options of ``grove daemon``; empty ones are read from the API server.
 
     Attributes:
-        domain, pod: ``NAMESPACE/NAME``; without a pod there is none to label, and no clique to own.
-        fabric: the command of the fabric daemon; empty for the stand-in, which keeps the map in ``peers``.
+        domain: ``NAMESPACE/NAME``.
+        pod: ``NAMESPACE/NAME``; empty if there is no pod to label and to own the clique.
+        fabric: the command of the fabric daemon; empty to keep the peer map in the file ``peers``.
+        grace: time to remove the entry at the end.
     """
 
     domain: str
@@ -49,42 +51,46 @@ class DaemonArguments:
 
     @property
     def settings(self) -> DaemonSettings:
-        """How it registers. Only once nothing is wrong."""
+        """The settings of the daemon; only meaningful if the arguments have no problems."""
         return DaemonSettings(
             protocol=protocol_named(self.protocol) or Protocol.SSA, limit=self.limit, has_pods=bool(self.pod)
         )
 
 
-def problems_in_arguments(told: DaemonArguments) -> tuple[Problem, ...]:
-    """Everything that is wrong with what it is told, whatever the server says (DC-126)."""
-    return tuple(_problems(told))
+def problems_in_arguments(arguments: DaemonArguments) -> tuple[Problem, ...]:
+    """Return every problem that is found without the API server (DC-126)."""
+    return tuple(_problems(arguments))
 
 
-async def resolve_identity(api: Api, told: DaemonArguments) -> tuple[DaemonIdentity | None, tuple[Problem, ...]]:
-    """Ask the server for what was not told; the daemon, or everything that keeps it from being one (DC-126).
+async def resolve_identity(api: Api, arguments: DaemonArguments) -> tuple[DaemonIdentity | None, tuple[Problem, ...]]:
+    """Read the domain and the pod of a daemon (DC-126).
+
+    Returns:
+        The identity, or None with every problem.
 
     Raises:
-        NoAccess: the server does not answer.
+        NoAccess: the server does not respond.
     """
     problems: list[Problem] = []
-    domain, pod = _place(told.domain), _place(told.pod)
-    uid = told.domain_uid
+    domain, pod = _key_of(arguments.domain), _key_of(arguments.pod)
+    uid = arguments.domain_uid
     if domain is not None and not uid:
-        found = await _found(api, DOMAINS, domain, "--domain", problems)
+        found = await _read_object(api, DOMAINS, domain, "--domain", problems)
         uid = str((found.get("metadata") or {}).get("uid") or "") if found is not None else ""
-    own = DaemonPod(ref=Ref(CORE, PODS.kind, domain[0] if domain else "", ""), uid="", node=told.node, ip=told.ip)
+    ref = Ref(CORE, PODS.kind, domain[0] if domain else "", "")
+    own = DaemonPod(ref=ref, uid="", node=arguments.node, ip=arguments.ip)
     if pod is not None:
-        raw = await _found(api, PODS, pod, "--pod", problems)
-        read = _read(raw, problems) if raw is not None else None
-        if read is not None:
-            problems += _problems_of_pod(told, read, uid)
-            own = read
+        raw = await _read_object(api, PODS, pod, "--pod", problems)
+        parsed = _parse_pod(raw, problems) if raw is not None else None
+        if parsed is not None:
+            problems += _problems_of_pod(arguments, parsed, uid)
+            own = parsed
     if problems or domain is None:
         return None, tuple(problems)
     return DaemonIdentity(
-        node=told.node or own.node,
-        ip=told.ip or own.ip,
-        clique=told.clique,
+        node=arguments.node or own.node,
+        ip=arguments.ip or own.ip,
+        clique=arguments.clique,
         namespace=domain[0],
         domain=domain[1],
         domain_uid=uid,
@@ -94,51 +100,51 @@ async def resolve_identity(api: Api, told: DaemonArguments) -> tuple[DaemonIdent
     ), ()
 
 
-def _problems(told: DaemonArguments) -> Iterator[Problem]:
-    yield from (_as_option(problem) for problem in problems_in_settings(told.protocol, told.limit))
-    if _place(told.domain) is None:
-        yield Problem(path="--domain", expected="NAMESPACE/NAME of a ComputeDomain", got=f'"{told.domain}"')
-    if told.pod and _place(told.pod) is None:
-        yield Problem(path="--pod", expected="NAMESPACE/NAME of its pod", got=f'"{told.pod}"')
-    name = domain_clique_name(told.domain_uid or _UID, told.clique)
-    if told.clique and not (is_label_value(told.clique) and is_dns_subdomain(name)):
-        words = "an id of at most 63 small letters, digits, dots and dashes, or nothing where the node has no fabric"
-        yield Problem(path="--clique", expected=words, got=f'"{told.clique}"')
-    protocol = protocol_named(told.protocol)
-    if not told.pod:
+def _problems(arguments: DaemonArguments) -> Iterator[Problem]:
+    yield from (_as_option(problem) for problem in problems_in_settings(arguments.protocol, arguments.limit))
+    if _key_of(arguments.domain) is None:
+        yield Problem(path="--domain", expected="NAMESPACE/NAME of a ComputeDomain", got=f'"{arguments.domain}"')
+    if arguments.pod and _key_of(arguments.pod) is None:
+        yield Problem(path="--pod", expected="NAMESPACE/NAME of its pod", got=f'"{arguments.pod}"')
+    name = domain_clique_name(arguments.domain_uid or _EXAMPLE_UID, arguments.clique)
+    if arguments.clique and not (is_label_value(arguments.clique) and is_dns_subdomain(name)):
+        expected = "an id of at most 63 lowercase letters, digits, dots and dashes; empty for a node without fabric"
+        yield Problem(path="--clique", expected=expected, got=f'"{arguments.clique}"')
+    protocol = protocol_named(arguments.protocol)
+    if not arguments.pod:
         if protocol is not None and protocol.sharded:
-            yield Problem(path="--pod", expected="its pod, which will be an owner of the clique's object", got="none")
-        for path, value in (("--node", told.node), ("--ip", told.ip)):
+            yield Problem(path="--pod", expected="its pod, which becomes an owner of the clique's object", got="none")
+        for path, value in (("--node", arguments.node), ("--ip", arguments.ip)):
             if not value:
-                yield Problem(path=path, expected="a value, where no --pod has it", got="none")
-    if told.node and not is_dns_subdomain(told.node):
-        yield Problem(path="--node", expected="the name of a node", got=f'"{told.node}"')
-    if told.ip and not _is_address(told.ip):
-        yield Problem(path="--ip", expected="an IP address", got=f'"{told.ip}"')
-    yield from _problems_of_fabric(told)
+                yield Problem(path=path, expected="a value, since no --pod is given", got="none")
+    if arguments.node and not is_dns_subdomain(arguments.node):
+        yield Problem(path="--node", expected="the name of a node", got=f'"{arguments.node}"')
+    if arguments.ip and not _is_address(arguments.ip):
+        yield Problem(path="--ip", expected="an IP address", got=f'"{arguments.ip}"')
+    yield from _problems_of_fabric(arguments)
 
 
-def _problems_of_fabric(told: DaemonArguments) -> Iterator[Problem]:
-    if told.fabric:
-        if shutil.which(told.fabric[0]) is None:
-            yield Problem(path="--fabric", expected="a program that can be started", got=f'"{told.fabric[0]}"')
-    elif not told.peers:
-        words = "a file for the peer map, or a --fabric program that takes it"
-        yield Problem(path="--peers", expected=words, got="none")
-    elif not Path(told.peers).parent.is_dir() or Path(told.peers).is_dir():
-        yield Problem(path="--peers", expected="a file in a directory that is there", got=f'"{told.peers}"')
+def _problems_of_fabric(arguments: DaemonArguments) -> Iterator[Problem]:
+    if arguments.fabric:
+        if shutil.which(arguments.fabric[0]) is None:
+            yield Problem(path="--fabric", expected="an executable program", got=f'"{arguments.fabric[0]}"')
+    elif not arguments.peers:
+        expected = "a file for the peer map, or a --fabric program that reads it"
+        yield Problem(path="--peers", expected=expected, got="none")
+    elif not Path(arguments.peers).parent.is_dir() or Path(arguments.peers).is_dir():
+        yield Problem(path="--peers", expected="a file in an existing directory", got=f'"{arguments.peers}"')
 
 
-def _problems_of_pod(told: DaemonArguments, pod: DaemonPod, uid: str) -> Iterator[Problem]:
-    """What the pod says against what was told."""
-    for path, given, found in (("--node", told.node, pod.node), ("--ip", told.ip, pod.ip)):
+def _problems_of_pod(arguments: DaemonArguments, pod: DaemonPod, uid: str) -> Iterator[Problem]:
+    """Contradictions between the pod and the arguments."""
+    for path, given, found in (("--node", arguments.node, pod.node), ("--ip", arguments.ip, pod.ip)):
         if given and found and given != found:
-            yield Problem(path=path, expected=f'what the pod {told.pod} has, "{found}"', got=f'"{given}"')
+            yield Problem(path=path, expected=f'what the pod {arguments.pod} has, "{found}"', got=f'"{given}"')
         elif not (given or found):
-            yield Problem(path=path, expected="a value, for the pod has none yet", got="none")
+            yield Problem(path=path, expected="a value, since the pod has none yet", got="none")
     if uid and pod.domain_uid != uid:
         got = f'"{pod.domain_uid}"' if pod.domain_uid else "none"
-        expected = f"a pod with the label {DOMAIN}={uid}, or the controller takes the entry for a left-over"
+        expected = f"a pod with the label {DOMAIN}={uid}; without it the controller removes the entry as stale"
         yield Problem(path="--pod", expected=expected, got=got)
 
 
@@ -146,7 +152,8 @@ def _as_option(problem: Problem) -> Problem:
     return Problem(path=f"--{problem.path}", expected=problem.expected, got=problem.got)
 
 
-def _place(text: str) -> tuple[str, str] | None:
+def _key_of(text: str) -> tuple[str, str] | None:
+    """Namespace and name of ``NAMESPACE/NAME``; None for any other text."""
     namespace, slash, name = text.partition("/")
     return (namespace, name) if slash and is_dns_subdomain(namespace) and is_dns_subdomain(name) else None
 
@@ -159,24 +166,24 @@ def _is_address(text: str) -> bool:
     return True
 
 
-async def _found(
-    api: Api, kind: ApiKind, place: tuple[str, str], path: str, problems: list[Problem]
+async def _read_object(
+    api: Api, kind: ApiKind, key: tuple[str, str], path: str, problems: list[Problem]
 ) -> Mapping[str, Any] | None:
     try:
-        answer = await api.request("GET", kind.path(*place))
+        response = await api.request("GET", kind.path(*key))
     except Unreachable as fault:
         raise NoAccess(advice_on(fault)) from fault
-    ref = Ref(kind.api_version, kind.kind, *place)
-    if shows_object(answer, ref):
-        return answer.json()
-    if answer.ok:
-        raise NoAccess(f"what came is no {kind.kind}: {answer.message}; is there a proxy on the way?")
-    got = "none of that name" if confirms_absence(answer, ref) else answer.message
-    problems.append(Problem(path=path, expected=f"a {kind.kind} that is there", got=got))
+    ref = Ref(kind.api_version, kind.kind, *key)
+    if shows_object(response, ref):
+        return response.json()
+    if response.ok:
+        raise NoAccess(f"the response is no {kind.kind}: {response.message}; is there a proxy on the way?")
+    got = "none of that name" if confirms_absence(response, ref) else response.message
+    problems.append(Problem(path=path, expected=f"an existing {kind.kind}", got=got))
     return None
 
 
-def _read(raw: Mapping[str, Any], problems: list[Problem]) -> DaemonPod | None:
+def _parse_pod(raw: Mapping[str, Any], problems: list[Problem]) -> DaemonPod | None:
     try:
         return daemon_pod_of(raw)
     except MalformedObject as fault:

@@ -1,4 +1,4 @@
-"""Where an API server keeps what daemons register in, and how it is read."""
+"""The kinds that daemons and the domain controller read and write: their paths, and how they are parsed."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -17,11 +17,15 @@ PODS: Final = ApiKind("Pod", CORE, "pods", DOMAIN)
 KINDS: Final[Mapping[str, ApiKind]] = MappingProxyType({one.kind: one for one in (DOMAINS, CLIQUES, PODS)})
 
 
-def path_of(ref: Ref, part: str = "") -> str:
-    """The path of an object."""
-    return KINDS[ref.kind].path(ref.namespace, ref.name, part)
+def path_of(ref: Ref, subresource: str = "") -> str:
+    """Return the URL path of an object, or of a subresource of it."""
+    return KINDS[ref.kind].path(ref.namespace, ref.name, subresource)
 
 
 def registry_of(raw: Mapping[str, Any]) -> DaemonRegistry:
-    """Project a domain or a clique. Raises MalformedObject with every problem."""
+    """Parse a ComputeDomain or a ComputeDomainClique.
+
+    Raises:
+        MalformedObject: with every problem.
+    """
     return compute_domain_of(raw) if raw.get("kind") == DOMAIN_KIND else compute_domain_clique_of(raw)

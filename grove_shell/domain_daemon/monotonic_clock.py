@@ -1,22 +1,17 @@
-"""How every daemon behaves towards a server and the time: its limits, and a clock that does not jump."""
+"""A clock of wall time that never jumps."""
 
 import time
 from datetime import UTC, datetime, timedelta
-from typing import Final
-
-REQUESTS_PER_SECOND: Final = 5.0
-BURST: Final = 10
-REQUEST_TIMEOUT_S: Final = 10.0
 
 
 class MonotonicClock:
-    """The time of day, which afterwards only goes on evenly: a clock that is set must not look like a delay."""
+    """Returns the wall time at its creation plus the monotonic time since, so that setting the clock delays nothing."""
 
     def __init__(self) -> None:
-        """Begin now."""
+        """Read both clocks."""
         self._start = datetime.now(UTC)
-        self._at = time.monotonic()
+        self._started = time.monotonic()
 
     def __call__(self) -> datetime:
-        """The time now."""
-        return self._start + timedelta(seconds=time.monotonic() - self._at)
+        """Return the present time, aware UTC."""
+        return self._start + timedelta(seconds=time.monotonic() - self._started)

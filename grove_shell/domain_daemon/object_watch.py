@@ -1,4 +1,4 @@
-"""One object by its name, followed: a list, a watch from the version of the list, and anew where that breaks."""
+"""Watches one object by its name: a list, then a watch, and a new list when the watch breaks."""
 
 import asyncio
 import random
@@ -15,57 +15,57 @@ from grove_shell.client.response import GONE
 from grove_shell.client.response_check import is_list, parse_watch_event, watch_error
 
 T = TypeVar("T")
-Project = Callable[[Mapping[str, Any]], T]
+Parse = Callable[[Mapping[str, Any]], T]
 DELETED: Final = "DELETED"
 _BOOKMARK: Final = "BOOKMARK"
-_FAULT: Final = "ERROR"
-_FIRST_PATIENCE: Final = 0.1
-_LONGEST_PATIENCE: Final = 10.0
-_LIFE: Final = (290.0, 580.0)  # seconds of a watch, so that not all begin anew at once
+_ERROR: Final = "ERROR"
+_FIRST_BACKOFF_S: Final = 0.1
+_MAX_BACKOFF_S: Final = 10.0
+_WATCH_TIMEOUT_S: Final = (290.0, 580.0)  # random, so that not all watches restart at once
 
 
 @dataclass(frozen=True, slots=True)
 class WatchEvent(Generic[T]):
-    """One line of a watch.
+    """One event of a watch.
 
     Attributes:
-        what: ``ADDED``, ``MODIFIED``, ``DELETED`` or ``BOOKMARK``.
-        version: of the store.
-        found: the object, where there is one.
+        type: ``ADDED``, ``MODIFIED``, ``DELETED`` or ``BOOKMARK``.
+        version: the resourceVersion of the event.
+        found: the parsed object; None for ``DELETED`` and ``BOOKMARK``.
     """
 
-    what: str
+    type: str
     version: str
     found: T | None = None
 
 
 class MalformedEvent(Exception):
-    """The object is not what it claims to be; its version is known all the same."""
+    """The object of a watch event cannot be parsed; its version is known."""
 
     def __init__(self, version: str, fault: MalformedObject) -> None:
-        """Keep both."""
+        """Keep the version of the event and the message of the fault."""
         super().__init__(str(fault))
         self.version = version
 
 
-def event_reader(project: Project[T]) -> Callable[[bytes], WatchEvent[T]]:
-    """How a line is read: its JSON, and the object in it projected.
+def event_reader(parse: Parse[T]) -> Callable[[bytes], WatchEvent[T]]:
+    """Return a function that parses one line of a watch.
 
-    Raises:
-        Malformed: the object is not what it claims to be.
-        Unreachable: it is no event (DC-133).
-        WatchRefused: it is an ERROR (DC-134).
+    The function raises:
+        MalformedEvent: the object cannot be parsed.
+        Unreachable: the line is no watch event (DC-133).
+        WatchRefused: the event is an ERROR (DC-134).
     """
 
     def read(line: bytes) -> WatchEvent[T]:
-        what, raw = parse_watch_event(line)
-        if what == _FAULT:
+        event_type, raw = parse_watch_event(line)
+        if event_type == _ERROR:
             raise watch_error(raw)
         version = str((raw.get("metadata") or {}).get("resourceVersion") or "")
-        if what in {DELETED, _BOOKMARK}:
-            return WatchEvent(what, version)
+        if event_type in {DELETED, _BOOKMARK}:
+            return WatchEvent(event_type, version)
         try:
-            return WatchEvent(what, version, project(raw))
+            return WatchEvent(event_type, version, parse(raw))
         except MalformedObject as fault:
             raise MalformedEvent(version, fault) from fault
 
@@ -73,119 +73,117 @@ def event_reader(project: Project[T]) -> Callable[[bytes], WatchEvent[T]]:
 
 
 class ObjectWatch(Generic[T]):
-    """Keeps somebody informed of one object."""
+    """Calls a function with every state of one object."""
 
     def __init__(
         self,
         api: Api,
         kind: ApiKind,
-        place: tuple[str, str],
-        project: Project[T],
-        heard: Callable[[int, T | None], None],
+        key: tuple[str, str],
+        parse: Parse[T],
+        on_change: Callable[[int, T | None], None],
         *,
-        told: Callable[[str], None] = lambda _words: None,
-        bucket: RateLimiter | None = None,
+        report: Callable[[str], None] = lambda _message: None,
+        limiter: RateLimiter | None = None,
         read: Callable[[bytes], WatchEvent[T]] | None = None,
     ) -> None:
-        """Begin with nothing.
+        """Start without a list.
 
         Args:
-            api: whom to ask.
-            kind: of what.
-            place: its namespace and name.
-            project: of JSON, what is handed on. Raises MalformedObject.
-            heard: is told the version and the object, None where it is not there.
-            told: hears of every trouble, once.
-            bucket: a list takes a token of it, a watch does not.
-            read: reads a line of the watch in place of :func:`reading`.
+            api: the API server.
+            kind: of the object.
+            key: namespace and name of the object.
+            parse: of JSON; raises MalformedObject.
+            on_change: called with the version and the parsed object; None if it does not exist.
+            report: called once for each error.
+            limiter: for lists; watches are not limited.
+            read: parses a line of the watch, instead of :func:`event_reader`.
         """
         self._api = api
         self._kind = kind
-        self._path = kind.path(place[0])
-        self._only = {"fieldSelector": f"metadata.name={place[1]}"}
-        self._project = project
-        self._heard = heard
-        self._told = told
-        self._bucket = bucket
-        self._read = read or event_reader(project)
-        self._patience = _FIRST_PATIENCE
-        self._trouble = ""
-        self._version = ""  # of the last event, or of the list; empty to list anew
+        self._path = kind.path(key[0])
+        self._selector = {"fieldSelector": f"metadata.name={key[1]}"}
+        self._parse = parse
+        self._on_change = on_change
+        self._report = report
+        self._limiter = limiter
+        self._read = read or event_reader(parse)
+        self._backoff = _FIRST_BACKOFF_S
+        self._last_error = ""
+        self._version = ""  # of the last event, or of the list; empty to list again
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """List and watch until cancelled."""
         while True:
             try:
                 self._version = self._version or await self._list()
                 await self._watch()
             except (Unreachable, NoAccess) as fault:
-                await self._wait(str(fault))
+                await self._back_off(str(fault))
             except WatchRefused as fault:
                 if fault.is_lasting:
                     self._version = ""
-                await self._wait("" if fault.answer.status == GONE else str(fault))
+                await self._back_off("" if fault.answer.status == GONE else str(fault))
 
     async def _list(self) -> str:
-        """Everything there is of this name; the version to watch from."""
-        if self._bucket is not None:
-            await self._bucket.take()
-        answer = await self._api.request("GET", self._path, query=self._only)
-        if not answer.ok:
-            raise WatchRefused(answer)
-        raw = answer.json()
+        """List the objects of this name; return the version to watch from."""
+        if self._limiter is not None:
+            await self._limiter.take()
+        response = await self._api.request("GET", self._path, query=self._selector)
+        if not response.ok:
+            raise WatchRefused(response)
+        raw = response.json()
         if not is_list(raw, self._kind):
-            raise Unreachable(f"what came is no list: {answer.message}")
+            raise Unreachable(f"the response is no list: {response.message}")
         version: str = raw["metadata"]["resourceVersion"]
         items = raw["items"] or ()
+        head = {"apiVersion": self._kind.api_version, "kind": self._kind.kind}
         try:
-            found = (
-                self._project({"apiVersion": self._kind.api_version, "kind": self._kind.kind, **items[0]})
-                if items
-                else None
-            )
+            found = self._parse({**head, **items[0]}) if items else None
         except MalformedObject as fault:
-            self._say(f"it does not read: {fault}")
+            self._report_once(f"malformed object: {fault}")
         else:
-            self._tell(version, found)
+            self._notify(version, found)
         return version
 
     async def _watch(self) -> None:
-        """Events from the last version on, until the server ends it."""
-        seconds = str(int(random.uniform(*_LIFE)))  # noqa: S311 - no secret
+        """Apply events since the last version, until the server ends the watch."""
+        seconds = str(int(random.uniform(*_WATCH_TIMEOUT_S)))  # noqa: S311 - no secret
         query = {
-            **self._only,
+            **self._selector,
             "watch": "1",
             "allowWatchBookmarks": "true",
             "resourceVersion": self._version,
             "timeoutSeconds": seconds,
         }
-        quiet = True
+        is_empty = True
         async for line in self._api.lines(self._path, query):
-            quiet = False
+            is_empty = False
             try:
                 event = self._read(line)
             except MalformedEvent as fault:
                 self._version = fault.version or self._version
-                self._say(f"it does not read: {fault}")
+                self._report_once(f"malformed object: {fault}")
                 continue
             self._version = event.version or self._version
-            self._patience, self._trouble = _FIRST_PATIENCE, ""
-            if event.what != _BOOKMARK:
-                self._tell(self._version, event.found)
-        if quiet:
-            await self._wait("")
+            self._backoff, self._last_error = _FIRST_BACKOFF_S, ""
+            if event.type != _BOOKMARK:
+                self._notify(self._version, event.found)
+        if is_empty:
+            await self._back_off("")
 
-    def _tell(self, version: str, found: T | None) -> None:
-        self._trouble = ""
-        self._heard(int(version) if version.isdecimal() else 0, found)
+    def _notify(self, version: str, found: T | None) -> None:
+        self._last_error = ""
+        self._on_change(int(version) if version.isdecimal() else 0, found)
 
-    def _say(self, words: str) -> None:
-        if words and words != self._trouble:
-            self._trouble = words
-            self._told(words)
+    def _report_once(self, message: str) -> None:
+        if message and message != self._last_error:
+            self._last_error = message
+            self._report(message)
 
-    async def _wait(self, trouble: str) -> None:
-        self._say(trouble)
-        pause = self._patience * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
-        self._patience = min(self._patience * 2, _LONGEST_PATIENCE)
+    async def _back_off(self, error: str) -> None:
+        """Report the error and wait with exponential backoff and jitter."""
+        self._report_once(error)
+        pause = self._backoff * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
+        self._backoff = min(self._backoff * 2, _MAX_BACKOFF_S)
         await asyncio.sleep(pause)

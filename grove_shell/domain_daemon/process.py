@@ -1,4 +1,4 @@
-"""A daemon as a process: its two watches, its limits, its child, and the signal that ends it."""
+"""A daemon as a process: its two watches, its rate limit, its child process, and its signals."""
 
 import asyncio
 import signal
@@ -18,45 +18,44 @@ from grove_shell.domain_daemon.daemon import DomainDaemon
 from grove_shell.domain_daemon.daemon_log import DaemonLog
 from grove_shell.domain_daemon.fabric_process import FabricChildProcess
 from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS, PODS, registry_of
-from grove_shell.domain_daemon.monotonic_clock import BURST, REQUEST_TIMEOUT_S, REQUESTS_PER_SECOND, MonotonicClock
+from grove_shell.domain_daemon.monotonic_clock import MonotonicClock
 from grove_shell.domain_daemon.object_watch import ObjectWatch
-from grove_shell.domain_daemon.requests import HttpRequestSender
+from grove_shell.domain_daemon.requests import BURST, REQUEST_TIMEOUT_S, REQUESTS_PER_SECOND, HttpRequestSender
 from grove_shell.exits import DONE, ERROR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DaemonProcess:
-    """What one daemon process is told.
+    """One daemon process.
 
     Attributes:
-        fabric: the command of its fabric daemon.
-        grace: how long it may take to remove its entry when it is told to stop.
+        fabric_command: program and arguments of its fabric daemon.
+        grace_period: time to remove its entry after a signal.
     """
 
     connection: Connection
     identity: DaemonIdentity
     settings: DaemonSettings
-    fabric: Sequence[str]
-    telling: DaemonLog
-    grace: timedelta
+    fabric_command: Sequence[str]
+    log: DaemonLog
+    grace_period: timedelta
 
     async def run(self) -> int:
-        """Run until a signal; the exit code: 1 where its entry had to be left behind."""
+        """Run until a signal; return the exit code, 1 if its entry remains."""
         agent = f"grove-daemon/{VERSION}"
         async with Api(self.connection, timeout=REQUEST_TIMEOUT_S, tries=1, user_agent=agent) as api:
-            return await self._live(api)
+            return await self._run(api)
 
-    async def _live(self, api: Api) -> int:
-        identity, told = self.identity, self.telling
-        bucket = RateLimiter(REQUESTS_PER_SECOND, BURST)
-        fabric = FabricChildProcess(self.fabric, lambda words: told.say("warning", words))
-        daemon = DomainDaemon(
-            identity, self.settings, HttpRequestSender(api, identity, bucket), fabric, told, MonotonicClock()
-        )
-        fabric.changed = daemon.look
+    async def _run(self, api: Api) -> int:
+        identity, log = self.identity, self.log
+        limiter = RateLimiter(REQUESTS_PER_SECOND, BURST)
+        fabric = FabricChildProcess(self.fabric_command, lambda message: log.write("warning", message))
+        sender = HttpRequestSender(api, identity, limiter)
+        daemon = DomainDaemon(identity, self.settings, sender, fabric, log, MonotonicClock())
+        fabric.on_change = daemon.wake
         for name in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(name, daemon.stop, self.grace)
-        told.say(
+            asyncio.get_running_loop().add_signal_handler(name, daemon.stop, self.grace_period)
+        log.write(
             "info",
             "daemon starts",
             version=VERSION,
@@ -68,8 +67,8 @@ class DaemonProcess:
             protocol=self.settings.protocol.short_name,
         )
         try:
-            async with asyncio.TaskGroup() as group:  # a daemon that hears nothing any more must not go on (DC-132)
-                watches = [group.create_task(one) for one in self._watches(api, daemon, bucket)]
+            async with asyncio.TaskGroup() as group:  # a daemon must not go on without its watches (DC-132)
+                watches = [group.create_task(one) for one in self._watches(api, daemon, limiter)]
                 last = await daemon.run()
                 for watch in watches:
                     watch.cancel()
@@ -77,17 +76,18 @@ class DaemonProcess:
             await fabric.stop()
         return ERROR if last.entry_remains else DONE
 
-    def _watches(self, api: Api, daemon: DomainDaemon, bucket: RateLimiter) -> Iterator[Coroutine[Any, Any, None]]:
-        """Of its register and, where it has one, of its pod: each of one object alone (DC-120)."""
+    def _watches(self, api: Api, daemon: DomainDaemon, limiter: RateLimiter) -> Iterator[Coroutine[Any, Any, None]]:
+        """Watches of the registry and of the daemon's pod, each of one object alone (DC-120)."""
         identity, sharded = self.identity, self.settings.protocol.sharded
         registry = identity.registry_ref(sharded=sharded)
         if identity.clique:
-            place, told = (registry.namespace, registry.name), self._trouble(registry.short)
+            key, report = (registry.namespace, registry.name), self._reporter(registry.short)
             kind = CLIQUES if sharded else DOMAINS
-            yield ObjectWatch(api, kind, place, registry_of, daemon.seen, told=told, bucket=bucket).run()
+            changed = daemon.on_registry_change
+            yield ObjectWatch(api, kind, key, registry_of, changed, report=report, limiter=limiter).run()
         if self.settings.has_pods:
-            place, told = (identity.pod_namespace, identity.pod), self._trouble(identity.pod_ref.short)
-            yield ObjectWatch(api, PODS, place, daemon_pod_of, daemon.pod_seen, told=told).run()
+            key, report = (identity.pod_namespace, identity.pod), self._reporter(identity.pod_ref.short)
+            yield ObjectWatch(api, PODS, key, daemon_pod_of, daemon.on_pod_change, report=report).run()
 
-    def _trouble(self, what: str) -> Callable[[str], None]:
-        return lambda words: self.telling.say("warning", f"cannot follow {what}", error=words)
+    def _reporter(self, what: str) -> Callable[[str], None]:
+        return lambda message: self.log.write("warning", f"cannot follow {what}", error=message)

@@ -1,7 +1,7 @@
-"""What a daemon decides to ask, as requests to an API server, and the server's answers as the core takes them in.
+"""Requests of a daemon as HTTP requests, and responses of the API server as results for the core.
 
-A request is whole before it waits for its turn: what waited may be out of date when it goes out, as it is with every
-client that limits itself (DC-121).
+A request is built before it waits for the rate limiter, as in every client that limits itself; its content may be
+stale when it is sent (DC-121).
 """
 
 import json
@@ -35,13 +35,16 @@ from grove_shell.client.response import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_M
 from grove_shell.client.response_check import confirms_absence, is_list, is_object_at
 from grove_shell.domain_daemon.kinds import KINDS, PODS, path_of, registry_of
 
+REQUESTS_PER_SECOND: Final = 5.0
+BURST: Final = 10
+REQUEST_TIMEOUT_S: Final = 10.0
 LABEL_MANAGER: Final = "compute-domain-daemon"
-_OWNED: Final = "FieldManagerConflict"
+_FIELD_CONFLICT: Final = "FieldManagerConflict"
 
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A request as it goes out."""
+    """Method, path, query and body of a request."""
 
     method: str
     path: str
@@ -51,7 +54,7 @@ class HttpRequest:
 
 
 def http_request_of(request: Request, identity: DaemonIdentity) -> HttpRequest:
-    """The request for what was decided."""
+    """Return the HTTP request that carries out a request of a daemon."""
     match request:
         case RemoveEntry(write) | ClearOtherEntry(write):
             return http_request_of(write, identity)
@@ -81,89 +84,98 @@ def http_request_of(request: Request, identity: DaemonIdentity) -> HttpRequest:
             assert_never(request)
 
 
-def result_of(request: Request, said: Response) -> RequestResult:
-    """What an answer means to the daemon."""
-    if said.ok:
+def result_of(request: Request, response: Response) -> RequestResult:
+    """Return the result of a request, given the server's response."""
+    if response.ok:
         try:
-            return _done(request, said)
+            return _success(request, response)
         except MalformedObject as fault:
-            return RequestResult(kind=ResultKind.REFUSED, detail=f"what it answered does not read: {fault}")
-    if said.status == TOO_MANY:
-        patience = None if said.retry_after is None else timedelta(seconds=said.retry_after)
-        return RequestResult(kind=ResultKind.BUSY, retry_after=patience, detail=said.message)
-    if said.status == NOT_FOUND:
-        about = _about(request)
-        is_gone = about is not None and confirms_absence(said, about)
-        return RequestResult(kind=ResultKind.GONE if is_gone else ResultKind.LOST, detail=said.message)
-    if said.status == CONFLICT:
-        return RequestResult(kind=ResultKind.OWNED if _is_owned(said) else ResultKind.STALE, detail=said.message)
-    return RequestResult(
-        kind=ResultKind.LOST if said.status >= SERVER_FAULT else ResultKind.REFUSED, detail=said.message
-    )
+            return RequestResult(kind=ResultKind.REFUSED, detail=f"malformed object in the response: {fault}")
+    words = response.message
+    if response.status == TOO_MANY:
+        retry_after = None if response.retry_after is None else timedelta(seconds=response.retry_after)
+        return RequestResult(kind=ResultKind.TOO_MANY_REQUESTS, retry_after=retry_after, detail=words)
+    if response.status == NOT_FOUND:
+        ref = _object_of(request)
+        is_absent = ref is not None and confirms_absence(response, ref)
+        return RequestResult(kind=ResultKind.NOT_FOUND if is_absent else ResultKind.NO_RESPONSE, detail=words)
+    if response.status == CONFLICT:
+        kind = ResultKind.FIELD_CONFLICT if _is_field_conflict(response) else ResultKind.CONFLICT
+        return RequestResult(kind=kind, detail=words)
+    kind = ResultKind.NO_RESPONSE if response.status >= SERVER_FAULT else ResultKind.REFUSED
+    return RequestResult(kind=kind, detail=words)
 
 
 class HttpRequestSender:
-    """Sends what one daemon asks for, no faster than it may."""
+    """Sends the requests of one daemon, limited in rate."""
 
     def __init__(
         self,
         api: Api,
         identity: DaemonIdentity,
-        bucket: RateLimiter | None = None,
+        limiter: RateLimiter | None = None,
         *,
-        sent: Callable[[int], None] = lambda _bytes: None,
+        on_send: Callable[[int], None] = lambda _bytes: None,
     ) -> None:
         """Send nothing yet.
 
         Args:
-            api: to whom; it has to hand on every 429 at once, since the daemon decides anew when it may ask again.
-            me: whose.
-            bucket: limits them; it belongs to this daemon alone.
-            sent: is told the bytes of each body that goes out.
+            api: the API server; it must not retry a 429, since the daemon decides itself when to try again.
+            identity: of the daemon.
+            limiter: of this daemon alone; None for no limit.
+            on_send: called with the number of bytes of each body.
         """
         self._api = api
-        self._me = identity
-        self._bucket = bucket
-        self._sent = sent
+        self._identity = identity
+        self._limiter = limiter
+        self._on_send = on_send
 
-    async def ask(self, request: Request) -> RequestResult:
-        """Send one and wait for its answer; nothing is raised for what goes wrong."""
-        http = http_request_of(request, self._me)
+    async def send(self, request: Request) -> RequestResult:
+        """Send one request and return its result; a transport error is a result too."""
+        http = http_request_of(request, self._identity)
         body = None if http.body is None else json.dumps(http.body, separators=(",", ":")).encode()
-        self._sent(len(body or b""))
-        if self._bucket is not None:
-            await self._bucket.take()
+        self._on_send(len(body or b""))
+        if self._limiter is not None:
+            await self._limiter.take()
         try:
-            said = await self._api.request(
+            response = await self._api.request(
                 http.method, http.path, query=http.query, body=body, content_type=http.content_type
             )
         except Unreachable as fault:
-            return RequestResult(kind=ResultKind.LOST, detail=str(fault))
-        return result_of(request, said)
+            return RequestResult(kind=ResultKind.NO_RESPONSE, detail=str(fault))
+        return result_of(request, response)
 
 
-def _done(request: Request, said: Response) -> RequestResult:
-    """Raises MalformedObject; what is nothing of an API server is an answer that was lost (DC-133)."""
-    raw, about = said.json(), _about(request)
-    if not (is_list(raw, PODS) if about is None else is_object_at(raw, about)):
-        return RequestResult(kind=ResultKind.LOST, detail=f"what came is not what was asked for: {said.message}")
+def _success(request: Request, response: Response) -> RequestResult:
+    """The result of a 2xx response; a body that is not the requested object counts as no response (DC-133).
+
+    Raises:
+        MalformedObject: the object cannot be parsed.
+    """
+    raw, ref = response.json(), _object_of(request)
+    if not (is_list(raw, PODS) if ref is None else is_object_at(raw, ref)):
+        detail = f"the response is not what was requested: {response.message}"
+        return RequestResult(kind=ResultKind.NO_RESPONSE, detail=detail)
     if isinstance(request, ListPods):
         pods = tuple(daemon_pod_of({"kind": PODS.kind, **item}) for item in raw["items"] or ())
-        return RequestResult(kind=ResultKind.DONE, pods=pods)
-    return RequestResult(kind=ResultKind.DONE, registry=None if isinstance(request, LabelPod) else registry_of(raw))
+        return RequestResult(kind=ResultKind.SUCCEEDED, pods=pods)
+    registry = None if isinstance(request, LabelPod) else registry_of(raw)
+    return RequestResult(kind=ResultKind.SUCCEEDED, registry=registry)
 
 
-def _is_owned(said: Response) -> bool:
-    """Whether fields of another manager were in the way, and not a version or a name."""
-    causes = said.details.get("causes")
-    return isinstance(causes, list) and any(isinstance(one, dict) and one.get("reason") == _OWNED for one in causes)
+def _is_field_conflict(response: Response) -> bool:
+    """Whether a 409 is about fields of another manager, not about a version or a name."""
+    causes = response.details.get("causes")
+    return isinstance(causes, list) and any(
+        isinstance(one, dict) and one.get("reason") == _FIELD_CONFLICT for one in causes
+    )
 
 
-def _about(request: Request) -> Ref | None:
-    """Which object it asks for, or writes; None for a list."""
+def _object_of(request: Request) -> Ref | None:
+    """The object that the request reads or writes; None for a list."""
     match request:
         case RemoveEntry(write) | ClearOtherEntry(write):
-            return _about(write)
+            return _object_of(write)
         case LabelPod(pod, _):
             return pod
         case ListPods():

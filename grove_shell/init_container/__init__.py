@@ -1,1 +1,1 @@
-"""The program of the init container that lets pods start in order."""
+"""The program of the init container that makes a pod wait for the PodCliques it starts after."""

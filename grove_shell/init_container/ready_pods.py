@@ -1,4 +1,4 @@
-"""Which pods of a gang are ready, and whether they are as many as are waited for."""
+"""The ready pods of a gang, compared with the numbers that a pod waits for."""
 
 import asyncio
 from collections import Counter
@@ -11,20 +11,20 @@ _READY: Final = ("Ready", "True")
 
 
 class ReadyPodStore:
-    """What is known of the pods of one gang; a shelf that a reflector fills.
+    """A reflector's store that keeps the ready pods of one gang.
 
     Attributes:
-        over: every clique has as many ready pods as are waited for.
+        satisfied: set once every PodClique has the wanted number of ready pods.
     """
 
     def __init__(self, wanted: Mapping[str, int]) -> None:
-        """Nothing is known yet; ``wanted`` is the number of ready pods by the name of their clique."""
-        self.over = asyncio.Event()
+        """Start empty; ``wanted`` is the number of ready pods by the name of their PodClique."""
+        self.satisfied = asyncio.Event()
         self._wanted = dict(wanted)
-        self._ready: dict[str, str] = {}  # name of a pod -> of its clique
+        self._ready: dict[str, str] = {}  # name of a pod -> of its PodClique
 
     def missing(self) -> list[str]:
-        """Whom is waited for, sorted: ``llama-0-router: 0 of 1 pods ready``."""
+        """Return the PodCliques with too few ready pods, sorted: ``llama-0-router: 0 of 1 pods ready``."""
         ready = Counter(self._ready.values())
         return [
             f"{name}: {ready[name]} of {number} pods ready"
@@ -33,30 +33,30 @@ class ReadyPodStore:
         ]
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
-        """All pods there are."""
+        """Apply a complete list."""
         del kind, version
         self._ready.clear()
         for raw in items:
-            self._take(raw)
-        self._judge()
+            self._store(raw)
+        self._check()
 
     def put(self, kind: str, raw: Mapping[str, Any]) -> None:
-        """A pod is new or has changed."""
+        """Apply a new or changed pod."""
         del kind
-        self._take(raw)
-        self._judge()
+        self._store(raw)
+        self._check()
 
     def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
-        """A pod is gone."""
+        """Apply a deletion."""
         del kind
         self._ready.pop(raw["metadata"]["name"], None)
 
     def mark_unlisted(self, kind: str, why: str) -> None:
-        """Nothing is known of pods any more."""
+        """Forget all pods."""
         del kind, why
         self._ready.clear()
 
-    def _take(self, raw: Mapping[str, Any]) -> None:
+    def _store(self, raw: Mapping[str, Any]) -> None:
         meta, conditions = raw["metadata"], (raw.get("status") or {}).get("conditions") or ()
         ready = any((one.get("type"), one.get("status")) == _READY for one in conditions)
         clique = label_in(meta.get("labels") or {}, CLIQUE)
@@ -65,6 +65,6 @@ class ReadyPodStore:
         else:
             self._ready.pop(meta["name"], None)
 
-    def _judge(self) -> None:
+    def _check(self) -> None:
         if not self.missing():
-            self.over.set()
+            self.satisfied.set()

@@ -91,10 +91,10 @@ def test_dc126_everything_wrong_is_one_report(domains: Domains) -> None:
     for told in (
         'command line: --protocol: expected one of rmw, ssa, sharded, sharded-rmw, got "csa"',
         "command line: --limit: expected an integer from 1 to 10000, got 0",
-        "command line: --clique: expected an id of at most 63 small letters",
+        "command line: --clique: expected an id of at most 63 lowercase letters",
         'command line: --ip: expected an IP address, got "10.0.0.300"',
-        "command line: --peers: expected a file for the peer map, or a --fabric program that takes it, got none",
-        "command line: --domain: expected a ComputeDomain that is there, got none of that name",
+        "command line: --peers: expected a file for the peer map, or a --fabric program that reads it, got none",
+        "command line: --domain: expected an existing ComputeDomain, got none of that name",
         f'command line: --node: expected what the pod {place}/{pod} has, "{place}-0", got "elsewhere"',
     ):
         assert told in found.stderr

@@ -65,7 +65,7 @@ def test_cv034_results_are_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "runs.csv").write_text("mine", encoding="utf-8")
     done = grove(*SMALL, "--out", str(tmp_path))
     assert (done.returncode, done.stdout) == (64, b"")
-    assert b"or --resume to go on there" in done.stderr
+    assert b"or --resume to continue it" in done.stderr
     assert (tmp_path / "runs.csv").read_text(encoding="utf-8") == "mine"
 
 
@@ -131,7 +131,7 @@ def test_cv030_an_interrupt_keeps_what_is_done(undrawn: None, tmp_path: Path, jo
         os.killpg(process.pid, signal.SIGINT)
         out, errors = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert b"--resume goes on" in errors
+    assert b"continue with --resume" in errors
     assert b"Traceback" not in errors
     assert b"leaked" not in errors
     assert b"protocol" in out

@@ -23,69 +23,69 @@ def clique(version: int) -> Json:
     return raw("ComputeDomainClique", "u1.c", version, daemons=[])
 
 
-def removed(shelf: DomainCache) -> list[str]:
+def removed(cache: DomainCache) -> list[str]:
     """Whose entry the controller would take away now."""
-    (one,) = shelf.domains
-    steps = reconcile_domain(shelf.moment(one, NOW)).steps
+    (one,) = cache.domains
+    steps = reconcile_domain(cache.snapshot(one, NOW)).steps
     return [step.target.name for step in steps if isinstance(step.action, Apply)]
 
 
 @pytest.mark.req("DC-072")
 def test_dc130_a_list_of_pods_that_was_begun_before_what_is_known_changes_nothing() -> None:
-    shelf = DomainCache()
+    cache = DomainCache()
     for one in (pod(101), domain(104), pod(105)):
-        shelf.put(one["kind"], one)
-    shelf.replace("Pod", [], "100")
-    assert shelf.pods_version == 105
-    assert not removed(shelf)
-    shelf.replace("Pod", [], "106")
-    assert removed(shelf) == ["d"]
+        cache.put(one["kind"], one)
+    cache.replace("Pod", [], "100")
+    assert cache.pods_version == 105
+    assert not removed(cache)
+    cache.replace("Pod", [], "106")
+    assert removed(cache) == ["d"]
 
 
 def test_dc130_after_a_loss_any_list_is_better_than_nothing() -> None:
-    shelf = DomainCache()
-    shelf.put("Pod", pod(105))
-    shelf.mark_unlisted("Pod", "forbidden")
-    shelf.replace("Pod", [], "100")
-    assert shelf.pods_version == 100
+    cache = DomainCache()
+    cache.put("Pod", pod(105))
+    cache.mark_unlisted("Pod", "forbidden")
+    cache.replace("Pod", [], "100")
+    assert cache.pods_version == 100
 
 
 @pytest.mark.req("DC-082")
 def test_dc130_an_answer_does_not_bring_back_what_is_gone() -> None:
-    shelf = DomainCache()
-    shelf.put("ComputeDomain", domain(104))
-    shelf.put("ComputeDomainClique", clique(110))
-    shelf.drop("ComputeDomainClique", clique(112))
-    shelf.put("ComputeDomainClique", clique(111))
-    (one,) = shelf.domains
-    assert not shelf.moment(one, NOW).cliques
-    shelf.replace("ComputeDomainClique", [clique(113)], "113")
-    assert shelf.moment(one, NOW).cliques
+    cache = DomainCache()
+    cache.put("ComputeDomain", domain(104))
+    cache.put("ComputeDomainClique", clique(110))
+    cache.drop("ComputeDomainClique", clique(112))
+    cache.put("ComputeDomainClique", clique(111))
+    (one,) = cache.domains
+    assert not cache.snapshot(one, NOW).cliques
+    cache.replace("ComputeDomainClique", [clique(113)], "113")
+    assert cache.snapshot(one, NOW).cliques
 
 
 def test_dc130_the_end_of_one_is_not_the_end_of_the_next_of_its_name() -> None:
-    shelf = DomainCache()
-    shelf.put("ComputeDomain", domain(104))
-    shelf.replace("Pod", [pod(110, uid="second")], "110")
+    cache = DomainCache()
+    cache.put("ComputeDomain", domain(104))
+    cache.replace("Pod", [pod(110, uid="second")], "110")
     for old in (pod(105, uid="first"), pod(106, uid="first")):
-        shelf.put("Pod", old)
-    shelf.drop("Pod", pod(107, uid="first"))
-    (one,) = shelf.domains
-    assert [found.uid for found in shelf.moment(one, NOW).pods] == ["second"]
+        cache.put("Pod", old)
+    cache.drop("Pod", pod(107, uid="first"))
+    (one,) = cache.domains
+    assert [found.uid for found in cache.snapshot(one, NOW).pods] == ["second"]
 
 
 def test_in030_what_does_not_read_is_told_and_changes_nothing() -> None:
     heard: list[str] = []
-    shelf = DomainCache(lambda what, _words: heard.append(what))
-    shelf.put("ComputeDomain", domain(104))
-    shelf.put("ComputeDomain", {**domain(105), "status": {"nodes": 7}})
+    cache = DomainCache(lambda what, _words: heard.append(what))
+    cache.put("ComputeDomain", domain(104))
+    cache.put("ComputeDomain", {**domain(105), "status": {"nodes": 7}})
     assert heard == ["ComputeDomain ml/d"]
-    assert [one.resource_version for one in shelf.domains] == ["104"]
+    assert [one.resource_version for one in cache.domains] == ["104"]
 
 
-def steps_of(shelf: DomainCache) -> list[Step]:
-    (one,) = shelf.domains
-    return list(reconcile_domain(shelf.moment(one, NOW)).steps)
+def steps_of(cache: DomainCache) -> list[Step]:
+    (one,) = cache.domains
+    return list(reconcile_domain(cache.snapshot(one, NOW)).steps)
 
 
 ODD: Final = {"conditions": [{"type": "example.com/gate", "status": "True"}, {"type": "Ready", "status": "True"}]}
@@ -95,62 +95,62 @@ BROKEN: Final = {"podIP": 7}
 @pytest.mark.parametrize("listed", [True, False])
 @pytest.mark.parametrize("status", [ODD, BROKEN])
 def test_dc076_a_pod_with_odd_fields_is_not_taken_for_gone(status: Json, *, listed: bool) -> None:
-    shelf = DomainCache()
+    cache = DomainCache()
     odd = raw("Pod", "p", 107, spec={"nodeName": "n1"}, status={"podIP": "10.0.0.1", **status})
     for one in (pod(101), domain(104)):
-        shelf.put(one["kind"], one)
+        cache.put(one["kind"], one)
     if listed:
-        shelf.replace("Pod", [odd], "107")
+        cache.replace("Pod", [odd], "107")
     else:
-        shelf.put("Pod", odd)
-    assert not removed(shelf)
-    assert shelf.pods_version == 107
-    shelf.drop("Pod", raw("Pod", "p", 108))
-    assert removed(shelf) == ["d"]
+        cache.put("Pod", odd)
+    assert not removed(cache)
+    assert cache.pods_version == 107
+    cache.drop("Pod", raw("Pod", "p", 108))
+    assert removed(cache) == ["d"]
 
 
 def test_dc076_an_unread_pod_of_another_domain_holds_nothing() -> None:
-    shelf = DomainCache()
+    cache = DomainCache()
     foreign = raw("Pod", "p", 107, spec={"nodeName": "n1"}, status=BROKEN)
     foreign["metadata"]["labels"] = {LABEL: "u2"}
-    shelf.put("ComputeDomain", domain(104))
-    shelf.replace("Pod", [foreign], "107")
-    assert removed(shelf) == ["d"]
+    cache.put("ComputeDomain", domain(104))
+    cache.replace("Pod", [foreign], "107")
+    assert removed(cache) == ["d"]
     del foreign["metadata"]["labels"][LABEL]
-    shelf.replace("Pod", [foreign], "108")
-    assert not removed(shelf)
-    shelf.replace("Pod", [pod(109)], "109")
-    shelf.drop("Pod", pod(110))
-    assert removed(shelf) == ["d"]
+    cache.replace("Pod", [foreign], "108")
+    assert not removed(cache)
+    cache.replace("Pod", [pod(109)], "109")
+    cache.drop("Pod", pod(110))
+    assert removed(cache) == ["d"]
 
 
 @pytest.mark.parametrize("listed", [True, False])
 def test_dc089_a_clique_that_does_not_read_is_not_taken_for_gone(*, listed: bool) -> None:
-    shelf = DomainCache()
+    cache = DomainCache()
     seen = domain(104)
     seen["status"] = {"status": "Ready", "cliques": [{"id": "c", "status": "Ready"}]}
     daemon = {"nodeName": "n1", "ipAddress": "10.0.0.1", "cliqueID": "c", "index": 0, "status": "Ready"}
     whole, odd = (raw("ComputeDomainClique", "u1.c", 100 + n, daemons=some) for n, some in enumerate(([daemon], 5)))
     for one in (pod(105), seen, whole):
-        shelf.put(one["kind"], one)
-    assert not steps_of(shelf)
+        cache.put(one["kind"], one)
+    assert not steps_of(cache)
     if listed:
-        shelf.replace(odd["kind"], [odd], "102")
+        cache.replace(odd["kind"], [odd], "102")
     else:
-        shelf.put(odd["kind"], odd)
-    assert not steps_of(shelf)
-    shelf.drop(odd["kind"], odd)
-    assert steps_of(shelf)
+        cache.put(odd["kind"], odd)
+    assert not steps_of(cache)
+    cache.drop(odd["kind"], odd)
+    assert steps_of(cache)
 
 
 @given(st.permutations(range(4)), st.booleans())
 def test_dc130_whatever_the_order_the_newest_wins(order: list[int], gone: bool) -> None:
     """One object's history, told in any order, by events and by answers to own writes."""
-    shelf = DomainCache()
+    cache = DomainCache()
     history = [clique(version) for version in range(101, 105)]
-    shelf.put("ComputeDomain", domain(100))
+    cache.put("ComputeDomain", domain(100))
     for place in order:
         is_end = gone and place == 3
-        (shelf.drop if is_end else shelf.put)("ComputeDomainClique", history[place])
-    (one,) = shelf.domains
-    assert [found.resource_version for found in shelf.moment(one, NOW).cliques] == ([] if gone else ["104"])
+        (cache.drop if is_end else cache.put)("ComputeDomainClique", history[place])
+    (one,) = cache.domains
+    assert [found.resource_version for found in cache.snapshot(one, NOW).cliques] == ([] if gone else ["104"])

@@ -18,9 +18,9 @@ SOON = timedelta(milliseconds=20)
 class Server:
     """Refuses every write, and counts how often pods are listed."""
 
-    def __init__(self, shelf: DomainCache, *, deletes: bool) -> None:
+    def __init__(self, cache: DomainCache, *, deletes: bool) -> None:
         self.lists = self.writes = 0
-        self._shelf = shelf
+        self._shelf = cache
         self._deletes = deletes
 
     async def request(self, method: str, _path: str, **_asked: Any) -> Response:
@@ -35,13 +35,13 @@ class Server:
 
 
 async def run_for(seconds: float, *, deletes: bool) -> Server:
-    shelf = DomainCache()
-    server = Server(shelf, deletes=deletes)
+    cache = DomainCache()
+    server = Server(cache, deletes=deletes)
     clock = lambda: NINE + timedelta(seconds=now())  # noqa: E731 - a clock
-    rounds = DomainReconcileLoop(server, shelf, lambda *_: None, clock, cleanup=SOON)  # type: ignore[arg-type]  # a stand-in
-    shelf.replace("Pod", [], "190")
-    shelf.put("ComputeDomain", domain(104))
-    task = asyncio.create_task(rounds.run())
+    loop = DomainReconcileLoop(server, cache, lambda *_: None, clock, cleanup_interval=SOON)  # type: ignore[arg-type]  # a stand-in
+    cache.replace("Pod", [], "190")
+    cache.put("ComputeDomain", domain(104))
+    task = asyncio.create_task(loop.run())
     await asyncio.sleep(seconds)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)

@@ -84,9 +84,9 @@ async def running_daemon(folder: Path) -> Any:
             connection=connection,
             identity=IDENTITY,
             settings=DaemonSettings(has_pods=False),
-            fabric=hosts_file_command(server.peers),
-            telling=DaemonLog(out, as_json=True),
-            grace=timedelta(seconds=5),
+            fabric_command=hosts_file_command(server.peers),
+            log=DaemonLog(out, as_json=True),
+            grace_period=timedelta(seconds=5),
         )
         running = asyncio.create_task(process.run())
         await until(lambda: server.nodes and server.nodes[0]["status"] == "Ready")

@@ -79,12 +79,12 @@ def test_dc129_the_controller_asks_for_what_is_declared() -> None:
 
     async def live() -> None:
         async with recorder.connection() as connection, Api(connection) as api:
-            shelf = DomainCache()
-            rounds = DomainReconcileLoop(
-                api, shelf, lambda *_: None, MonotonicClock(), cleanup=timedelta(milliseconds=20)
+            cache = DomainCache()
+            loop = DomainReconcileLoop(
+                api, cache, lambda *_: None, MonotonicClock(), cleanup_interval=timedelta(milliseconds=20)
             )
-            tasks = [asyncio.create_task(Reflector(api, kind, shelf).run()) for kind in (DOMAINS, CLIQUES, PODS)]
-            tasks.append(asyncio.create_task(rounds.run()))
+            tasks = [asyncio.create_task(Reflector(api, kind, cache).run()) for kind in (DOMAINS, CLIQUES, PODS)]
+            tasks.append(asyncio.create_task(loop.run()))
             await recorder.until(*declared(DOMAIN_CONTROLLER))
             for task in tasks:
                 task.cancel()

@@ -69,8 +69,8 @@ def test_dc121_whole_before_it_waits(count: int) -> None:
         async with recorder.connection() as connection, Api(connection, tries=1) as api:
             requests = HttpRequestSender(api, IDENTITY, RateLimiter(5.0, 10, clock=lambda: 0.0, sleep=nap))
             target = Ref(NVIDIA, "ComputeDomain", "ml", "training")
-            answers = [await requests.ask(ReadObject(target)) for _ in range(count)]
-        assert {answer.kind for answer in answers} == {ResultKind.BUSY}
+            answers = [await requests.send(ReadObject(target)) for _ in range(count)]
+        assert {answer.kind for answer in answers} == {ResultKind.TOO_MANY_REQUESTS}
         assert {answer.retry_after for answer in answers} == {timedelta(seconds=1)}
         assert len(recorder.asked) == count
 
@@ -112,7 +112,7 @@ def test_dc120_a_watch_without_a_token_is_told_and_begun_again(monkeypatch: pyte
 
     async def live() -> None:
         nobody: Any = None
-        following = ObjectWatch(nobody, DOMAINS, ("ml", "d"), registry_of, lambda *_: None, told=told.append)
+        following = ObjectWatch(nobody, DOMAINS, ("ml", "d"), registry_of, lambda *_: None, report=told.append)
         task = asyncio.create_task(following.run())
         await until(lambda: not trouble)
         await asyncio.sleep(0.05)
@@ -129,7 +129,7 @@ def test_dc120_a_watch_without_a_token_is_told_and_begun_again(monkeypatch: pyte
 
 def test_dc123_what_stays_the_same_is_said_once() -> None:
     out = io.StringIO()
-    telling = DaemonLog(out, clock=lambda: datetime(2026, 11, 20, 9, tzinfo=UTC))
+    log = DaemonLog(out, clock=lambda: datetime(2026, 11, 20, 9, tzinfo=UTC))
     decision = decide(
         DaemonContext(
             identity=IDENTITY,
@@ -139,14 +139,14 @@ def test_dc123_what_stays_the_same_is_said_once() -> None:
         )
     )
     assert isinstance(decision.verdict, Wait)
-    telling.decided(decision)
-    telling.decided(decision)
+    log.on_decision(decision)
+    log.on_decision(decision)
     line = "waits                      it has not seen ComputeDomain/training yet  DC-012"
     assert out.getvalue() == f"09:00:00.000  {line}\n"
-    telling.answered(ReadObject(IDENTITY.pod_ref), RequestResult(kind=ResultKind.LOST, detail="no answer in time"))
-    telling.decided(decision)
+    log.on_result(ReadObject(IDENTITY.pod_ref), RequestResult(kind=ResultKind.NO_RESPONSE, detail="no answer in time"))
+    log.on_decision(decision)
     assert out.getvalue().count(line) == 2
-    assert "reads the other object: lost detail=no answer in time" in out.getvalue()
+    assert "reads the other object: no response detail=no answer in time" in out.getvalue()
 
 
 @pytest.mark.req("DC-123")
@@ -154,11 +154,11 @@ def test_dc123_what_stays_the_same_is_said_once() -> None:
 def test_op090_what_a_daemon_cannot_tell_is_lost(*, as_json: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The disk is full; or somebody started it with standard error closed."""
     with Path("/dev/full").open("w", encoding="utf-8", buffering=1) as full:
-        DaemonLog(full, as_json=as_json).say("info", "x" * 10_000)
+        DaemonLog(full, as_json=as_json).write("info", "x" * 10_000)
         with suppress(OSError):
             full.close()
     monkeypatch.setattr(sys, "stderr", None)
-    DaemonLog(as_json=as_json).say("info", "nobody hears it")
+    DaemonLog(as_json=as_json).write("info", "nobody hears it")
 
 
 GOOD: Final = DaemonArguments(

@@ -56,7 +56,7 @@ def test_dc124_a_child_may_say_more_than_the_two_words() -> None:
 
     async def live() -> None:
         fabric = FabricChildProcess((sys.executable, "-c", CHATTY), told.append)
-        fabric.changed = lambda: states.append(fabric.state is not None and fabric.state.ready)
+        fabric.on_change = lambda: states.append(fabric.state is not None and fabric.state.ready)
         await fabric.start(0, PeerMap(()))
         await until(lambda: fabric.state is None)
         await fabric.stop()

@@ -41,31 +41,31 @@ THE_DOMAIN: Final = Ref(NVIDIA, "ComputeDomain", "ml", "training")
 def test_dc133_what_is_no_answer_was_not_answered(request_: ListPods | ReadObject, body: str) -> None:
     """Not even that no other pod of the node lives: the entry of a newer one would be taken over."""
     answer = result_of(request_, Response(200, body.encode()))
-    assert answer.kind is ResultKind.LOST
-    assert answer == RequestResult(kind=ResultKind.LOST, detail=answer.detail)
+    assert answer.kind is ResultKind.NO_RESPONSE
+    assert answer == RequestResult(kind=ResultKind.NO_RESPONSE, detail=answer.detail)
 
 
 @pytest.mark.parametrize("body", ["404 page not found\n", "[]", '{"reason": "NotFound", "details": "x"}'])
 def test_dc133_a_kind_that_is_not_served_right_now_is_no_end(body: str) -> None:
     """Only of that very object a server says that there is none."""
-    assert result_of(ReadObject(THE_DOMAIN), Response(404, body.encode())).kind is ResultKind.LOST
+    assert result_of(ReadObject(THE_DOMAIN), Response(404, body.encode())).kind is ResultKind.NO_RESPONSE
     gone = b'{"kind": "Status", "reason": "NotFound", "details": {"name": "training"}}'
-    assert result_of(ReadObject(THE_DOMAIN), Response(404, gone)).kind is ResultKind.GONE
+    assert result_of(ReadObject(THE_DOMAIN), Response(404, gone)).kind is ResultKind.NOT_FOUND
 
 
 @pytest.mark.parametrize("body", ["[]", "null", '{"details": "x"}', '{"details": {"causes": ["x"]}}'])
 def test_dc133_a_conflict_of_no_shape_is_one(body: str) -> None:
-    assert result_of(ReadObject(THE_DOMAIN), Response(409, body.encode())).kind is ResultKind.STALE
+    assert result_of(ReadObject(THE_DOMAIN), Response(409, body.encode())).kind is ResultKind.CONFLICT
 
 
 def test_dc133_another_object_is_no_answer() -> None:
     other = b'{"kind": "ComputeDomain", "metadata": {"name": "another", "uid": "x"}}'
-    assert result_of(ReadObject(THE_DOMAIN), Response(200, other)).kind is ResultKind.LOST
+    assert result_of(ReadObject(THE_DOMAIN), Response(200, other)).kind is ResultKind.NO_RESPONSE
 
 
 def test_dc133_none_is_an_answer_where_it_is_a_list() -> None:
     none = b'{"metadata": {"resourceVersion": "5"}, "items": null}'
-    assert result_of(ListPods("10.0.0.9"), Response(200, none)) == RequestResult(kind=ResultKind.DONE, pods=())
+    assert result_of(ListPods("10.0.0.9"), Response(200, none)) == RequestResult(kind=ResultKind.SUCCEEDED, pods=())
 
 
 @pytest.mark.parametrize("watch", [LOGIN, "[]\n", '{"type": "ADDED"}\n', '{"type": "ADDED", "object": {}}\n', "5\n"])
@@ -91,7 +91,7 @@ def test_dc133_what_was_seen_stays_and_the_server_is_asked_again(watch: str) -> 
                 ("ml", "training"),
                 registry_of,
                 lambda _version, found: heard.append(found is not None),
-                told=told.append,
+                report=told.append,
             )
             task = asyncio.create_task(following.run())
             await until(lambda: watches >= 3)
@@ -138,7 +138,7 @@ def test_dc134_a_watch_that_is_refused_is_asked_for_again_later(code: int, *, as
     async def follow() -> None:
         async with asked(answered) as api:
             place = ("ml", "training")
-            following = ObjectWatch(api, DOMAINS, place, registry_of, lambda *_: None, told=told.append)
+            following = ObjectWatch(api, DOMAINS, place, registry_of, lambda *_: None, report=told.append)
             task = asyncio.create_task(following.run())
             await until(lambda: asked_for.count("watch") >= 3)
             task.cancel()

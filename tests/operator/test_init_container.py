@@ -76,7 +76,7 @@ def test_wl073_it_is_over_when_enough_were_ready_at_once(wanted: Mapping[str, in
         enough = all(serving.count(name) >= number for name, number in wanted.items())
         assert (waiting.missing() == []) is enough
         over = over or enough
-        assert waiting.over.is_set() is over
+        assert waiting.satisfied.is_set() is over
 
 
 def initc_of(capsys: pytest.CaptureFixture[str], tmp_path: Path, *options: str) -> Json:

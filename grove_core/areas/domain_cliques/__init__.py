@@ -1,1 +1,1 @@
-"""How the daemons of a ComputeDomain find each other: registration, indices, peer maps, and who cleans up."""
+"""How daemons of a ComputeDomain register, choose indices and exchange peer maps, and how stale entries are removed."""

@@ -1,9 +1,9 @@
-"""A clique as one daemon sees it: who else is in it, who shares an index, which index comes next.
+"""One clique as one daemon sees it: the entries of other nodes, duplicate indices, and the next free index.
 
-Rule for this file: entries are told apart by node, never by place in a list (DC-011).
+Entries are identified by node, never by their place in a list (DC-011).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity
@@ -14,12 +14,12 @@ from grove_core.resources.daemon_entry import DaemonEntry
 
 @dataclass(frozen=True, slots=True)
 class CliqueView:
-    """One clique in one object, and what else is known of it from the other.
+    """The entries of one clique in a daemon's registry and in the other registry.
 
     Attributes:
-        mine: the entry of the daemon's node in its register, whoever wrote it and of whatever clique.
-        others: entries of other nodes; of a node that is in both objects both of them, that of its own register last.
-        elsewhere: the entry of its node in the object of the other gate.
+        own: the entry of the daemon's node in its registry, of any pod and any clique.
+        others: entries of other nodes; a node in both registries has two, the one of the daemon's registry last.
+        own_in_other: the entry of the daemon's node in the other registry.
     """
 
     own: DaemonEntry | None
@@ -28,46 +28,50 @@ class CliqueView:
 
     @property
     def used(self) -> frozenset[int]:
-        """Indices of the others."""
+        """Indices of other nodes."""
         return frozenset(entry.index for entry in self.others if entry.index is not None)
 
     def rival(self, index: int) -> str:
-        """The first of the others with this index; empty where nobody has it."""
+        """The first other node with this index; empty if there is none."""
         return next((entry.node for entry in self.others if entry.index == index), "")
 
     def holders(self, index: int) -> tuple[str, ...]:
-        """Every other node with this index."""
+        """All other nodes with this index, sorted."""
         return tuple(sorted({entry.node for entry in self.others if entry.index == index}))
 
     def duplicate_index(self) -> int | None:
-        """The smallest index that two nodes of the clique have; None where each has its own."""
+        """The smallest index that two nodes of the clique have; None if all indices differ."""
         holders: dict[int, str] = {}
-        shared = set[int]()
-        for entry in (*self.others, *((self.own,) if self.own is not None else ())):
+        duplicates = set[int]()
+        for entry in self._all():
             if entry.index is not None and holders.setdefault(entry.index, entry.node) != entry.node:
-                shared.add(entry.index)
-        return min(shared, default=None)
+                duplicates.add(entry.index)
+        return min(duplicates, default=None)
 
     def peers(self, limit: int) -> PeerMap:
-        """Index and address of all whose index is one (DC-044)."""
-        entries = (*self.others, *((self.own,) if self.own is not None else ()))
-        found = {entry.index: entry.ip for entry in entries if entry.index is not None and 0 <= entry.index < limit}
+        """The peer map of all entries whose index is from 0 to below the limit (DC-044)."""
+        found = {entry.index: entry.ip for entry in self._all() if entry.index is not None and 0 <= entry.index < limit}
         return PeerMap(tuple(sorted(found.items())))
+
+    def _all(self) -> Iterator[DaemonEntry]:
+        yield from self.others
+        if self.own is not None:
+            yield self.own
 
 
 def clique_view_of(
     identity: DaemonIdentity, registry: DaemonRegistry | None, other: DaemonRegistry | None = None
 ) -> CliqueView:
-    """The clique of a daemon in its register, joined with what it knows of the other object (DC-065)."""
-    own = entries_of_clique(identity.clique, registry)
-    foreign = entries_of_clique(identity.clique, other)
-    others = [entry for entry in (*foreign, *own) if entry.node != identity.node]
-    mine = entry_of_node(identity.node, registry.entries) if registry is not None else None
-    return CliqueView(mine, tuple(others), entry_of_node(identity.node, foreign))
+    """Return a daemon's clique in its registry, joined with the entries of the other registry (DC-065)."""
+    here = entries_of_clique(identity.clique, registry)
+    there = entries_of_clique(identity.clique, other)
+    others = [entry for entry in (*there, *here) if entry.node != identity.node]
+    own = entry_of_node(identity.node, registry.entries) if registry is not None else None
+    return CliqueView(own, tuple(others), entry_of_node(identity.node, there))
 
 
 def entries_of_clique(clique: str, registry: DaemonRegistry | None) -> tuple[DaemonEntry, ...]:
-    """The entries of one clique; all of them in an object that holds no other."""
+    """Return the entries of one clique; a ComputeDomainClique has no others."""
     if registry is None:
         return ()
     if isinstance(registry, ComputeDomainClique):
@@ -76,14 +80,20 @@ def entries_of_clique(clique: str, registry: DaemonRegistry | None) -> tuple[Dae
 
 
 def entry_of_node(node: str, entries: Iterable[DaemonEntry]) -> DaemonEntry | None:
-    """The entry of a node."""
+    """Return the entry of a node; None if it has none."""
     return next((entry for entry in entries if entry.node == node), None)
 
 
 def choose_index(view: CliqueView, limit: int, *proposals: int | None) -> int | None:
-    """The first proposal that is an index and that nobody else has, else the smallest such; None where all are taken.
+    """Return the first valid free proposal, else the smallest free index (DC-020 to DC-022).
 
-    DC-020 to DC-022. Indices of daemons that left are used again first, which is what gap filling means.
+    Args:
+        view: the clique; an index that another node has is not free.
+        limit: indices go from 0 to below it.
+        proposals: indices to prefer, the best first; None is skipped.
+
+    Returns:
+        None if all indices are taken.
     """
     used = view.used
     for index in proposals:

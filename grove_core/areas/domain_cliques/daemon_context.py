@@ -1,4 +1,4 @@
-"""What one daemon knows at one moment; every decision of it is a function of this value alone."""
+"""Everything that a decision of one daemon depends on."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,12 +15,12 @@ from grove_core.resources.names import domain_clique_name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DaemonIdentity:
-    """Who a daemon is; nothing of it changes while its process runs.
+    """The node, pod, clique and domain of a daemon; constant while its process runs.
 
     Attributes:
-        clique: empty where the node has no fabric.
-        namespace, domain, domain_uid: the ComputeDomain it was started for.
-        pod_namespace: where its pod is, and the cliques are.
+        clique: empty if the node has no fabric.
+        namespace, domain, domain_uid: of the ComputeDomain it was started for.
+        pod_namespace: of its pod and of the cliques.
     """
 
     node: str
@@ -35,11 +35,11 @@ class DaemonIdentity:
 
     @property
     def pod_ref(self) -> Ref:
-        """Its pod."""
+        """The daemon's pod."""
         return Ref(CORE, "Pod", self.pod_namespace, self.pod)
 
     def registry_ref(self, *, sharded: bool) -> Ref:
-        """The object it registers in: its clique, or the domain."""
+        """The object it registers in: its clique if sharded, else the domain."""
         if sharded:
             name = domain_clique_name(self.domain_uid, self.clique)
             return Ref(NVIDIA, CLIQUE_KIND, self.pod_namespace, name)
@@ -48,7 +48,7 @@ class DaemonIdentity:
 
 @dataclass(frozen=True, slots=True)
 class RegistryObservation:
-    """What an object was at a version of the store; ``register`` is None where there was none."""
+    """A registry at a version of the store; ``registry`` is None if the object did not exist."""
 
     version: int
     registry: DaemonRegistry | None
@@ -56,20 +56,20 @@ class RegistryObservation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DaemonState:
-    """What the process of a daemon remembers; a new process begins with ``Memory()``.
+    """What a daemon process keeps between decisions; a new process begins with ``DaemonState()``.
 
     Attributes:
-        seen: the newest state of its register, be it an event or the answer to a write of its own (DC-010).
-        settled: the index that an answer of its own has shown to be its alone (D42).
-        contested_since: since when somebody else has the index it settled on.
-        other: the object of the other gate as it was when it was read, at ``other_read_at`` (DC-065).
-        pods: of the domain on this node, as listed at ``pods_listed_at`` for the address ``pods_listed_for``.
-        labelled: the label of its pod was written.
-        must_force: its last apply met fields of another manager (DC-032).
-        by_put: its entry outlived an empty apply (DC-056).
-        failures: requests that failed in a row, ``failure`` the last of them in words.
-        not_before: no request before then; an event shortens it.
-        patient_until: no request before then, whatever happens (DC-035).
+        observed: the newest state of its registry, from an event or from the response to its own write (DC-010).
+        settled_index: the index that a response to its own write showed to be its alone (D42).
+        contested_since: since when another node has its settled index.
+        other_registry: the other registry as read at ``other_read_at`` (DC-065).
+        pods: the domain's pods on this node, as listed at ``pods_listed_at`` to find ``pods_listed_for``, an IP.
+        pod_labelled: whether the label of its pod was written.
+        must_force: whether its last apply conflicted with another field manager (DC-032).
+        removes_by_put: whether its entry remained after an empty apply, so that a PUT has to remove it (DC-056).
+        failures: failed requests in a row; ``failure`` describes the last one.
+        not_before: backoff: no request before this time; an event shortens it.
+        throttled_until: no request before this time, even after an event (DC-035).
     """
 
     observed: RegistryObservation | None = None
@@ -91,7 +91,7 @@ class DaemonState:
 
 @dataclass(frozen=True, slots=True)
 class FabricState:
-    """The fabric daemon's process: the index and peer map it runs with, and whether it says that it is ready."""
+    """The index and peer map that the fabric daemon runs with, and whether it reports ready."""
 
     index: int
     peers: PeerMap
@@ -100,13 +100,13 @@ class FabricState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DaemonContext:
-    """All that a decision of one daemon may look at.
+    """The input of a daemon's decision.
 
     Attributes:
-        pod: its own pod; None while it has not been seen.
-        fabric: the running process; None where none runs.
-        stop_by: set once it is told to stop: until when it may try to take its entry away.
-        now: aware UTC; the only clock there is.
+        pod: the daemon's own pod; None if it was not observed yet.
+        fabric: the running fabric daemon; None if none runs.
+        stop_deadline: None until the daemon is asked to stop; then the time until which it may remove its entry.
+        now: aware UTC; the only clock.
     """
 
     identity: DaemonIdentity
@@ -119,26 +119,26 @@ class DaemonContext:
 
     @property
     def registry_ref(self) -> Ref:
-        """The object it registers in."""
+        """The object the daemon registers in."""
         return self.identity.registry_ref(sharded=self.settings.protocol.sharded)
 
     @property
     def other_registry_ref(self) -> Ref:
-        """The object it would register in if the gate were the other way."""
+        """The object it would register in with the opposite value of the feature gate."""
         return self.identity.registry_ref(sharded=not self.settings.protocol.sharded)
 
     @property
     def registry(self) -> DaemonRegistry | None:
-        """Its register as last seen; None while there is none or none was seen."""
+        """The registry as last observed; None if it was not observed, or did not exist."""
         return self.state.observed.registry if self.state.observed is not None else None
 
     @property
     def is_other_domain(self) -> bool:
-        """Whether what has the name of its domain is another one: deleted and made again (DC-006)."""
+        """Whether the observed ComputeDomain has another uid: the domain was deleted and created again (DC-006)."""
         registry = self.registry
         return isinstance(registry, ComputeDomain) and registry.uid != self.identity.domain_uid
 
     @property
     def running_index(self) -> int | None:
-        """The index its fabric daemon runs with; None where none runs."""
+        """The index the fabric daemon runs with; None if none runs."""
         return self.fabric.index if self.fabric is not None else None

@@ -1,4 +1,4 @@
-"""What the controller of one ComputeDomain can see at one moment; its plan is a function of this value alone."""
+"""The input of the controller of one ComputeDomain: the domain, its cliques and the pods of its daemons."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ _NONE: Final[Mapping[Ref, str]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainSnapshot:
-    """A domain, the cliques of it, and the pods of its daemons.
+    """A domain, its cliques, and the pods of its daemons at one time.
 
     Attributes:
-        cliques: those whose label carries the uid of the domain, sorted by name (DC-082).
-        pods: those whose label carries it, ended and deleted ones as long as they are there.
-        pods_version: of the list or the event that the pods are known from; the whole view is as new as that.
-        unread_pods, unread_cliques: those of the domain, or perhaps of it, that cannot be read, as a sentence lists
-            them; empty where all can (DC-076, DC-089).
-        attempts: what was tried and is not seen yet; the controller judges each look anew.
+        cliques: those whose label contains the uid of the domain, sorted by name (DC-082).
+        pods: those whose label contains it, including terminated and terminating pods until they are deleted.
+        pods_version: of the list or event that the pods are known from; all pods are at least as new.
+        unreadable_pods, unreadable_cliques: objects that belong, or may belong, to the domain and cannot be parsed, as
+            a sentence lists them; empty if there are none (DC-076, DC-089).
+        attempts: always empty, since each reconcile round decides anew.
         now: aware UTC.
     """
 
@@ -41,12 +41,12 @@ class DomainSnapshot:
 
     @property
     def root_ref(self) -> Ref:
-        """Of the domain."""
+        """The domain."""
         return self.domain.ref
 
     @property
     def root_uid(self) -> str:
-        """Of the domain."""
+        """The uid of the domain."""
         return self.domain.uid
 
 
@@ -59,13 +59,16 @@ def domain_snapshot_of(
     unreadable: Mapping[Ref, str] = _NONE,
     now: datetime,
 ) -> DomainSnapshot:
-    """The moment of one domain, out of whatever cliques and pods there are; their order does not matter.
+    """Select the cliques and pods of one domain.
 
     Args:
-        domain, cliques, pods, pods_version, now: as in :class:`DomainSnapshot`, of all domains.
-        unreadable: address of each pod and clique that cannot be read -> the uid on its label; empty where it has none.
+        domain: the domain of the snapshot.
+        cliques, pods: of all domains, in any order.
+        pods_version: as in :class:`DomainSnapshot`.
+        unreadable: pods and cliques that cannot be parsed -> the domain uid of their label; empty without a label.
+        now: aware UTC.
     """
-    obscured = [ref for ref, uid in unreadable.items() if uid in {"", domain.uid}]
+    possible = [ref for ref, uid in unreadable.items() if uid in {"", domain.uid}]
     return DomainSnapshot(
         domain=domain,
         cliques=tuple(
@@ -73,12 +76,12 @@ def domain_snapshot_of(
         ),
         pods=tuple(sorted((pod for pod in pods if pod.domain_uid == domain.uid), key=lambda pod: pod.ref.sort_key)),
         pods_version=pods_version,
-        unreadable_pods=_unread("Pod", obscured),
-        unreadable_cliques=_unread(CLIQUE_KIND, obscured),
+        unreadable_pods=_listed("Pod", possible),
+        unreadable_cliques=_listed(CLIQUE_KIND, possible),
         now=now,
     )
 
 
-def _unread(kind: str, obscured: Iterable[Ref]) -> str:
-    names = [f"{ref.namespace}/{ref.name}" for ref in obscured if ref.kind == kind]
+def _listed(kind: str, refs: Iterable[Ref]) -> str:
+    names = [f"{ref.namespace}/{ref.name}" for ref in refs if ref.kind == kind]
     return listed(names) if names else ""

@@ -1,7 +1,7 @@
-"""The requests by which an entry is written and taken away, for each protocol.
+"""Requests that write and remove an entry, for each protocol.
 
-Rule for this file: a write holds all of what the daemon wants of its own, and nothing of anybody else's but what it has
-to carry along unchanged (DC-030, DC-031, DC-033).
+A write contains every field of the daemon's own entry. It contains entries of other daemons only where a whole object
+is written back, and then unchanged (DC-030, DC-031, DC-033).
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,11 +20,18 @@ from grove_core.resources.names import field_manager
 
 @dataclass(frozen=True, slots=True)
 class EntryPath:
-    """Where in a register the entries are."""
+    """Where a registry has its entries.
 
-    above: str
-    key: str
-    node: str
+    Attributes:
+        parent: the field that contains the list; empty for the object itself.
+        list_key: the field with the list of entries.
+        node_key: the field of an entry with the name of its node.
+        subresource: to which entries are written; empty for the object itself.
+    """
+
+    parent: str
+    list_key: str
+    node_key: str
     subresource: str
 
 
@@ -33,105 +40,108 @@ IN_CLIQUE = EntryPath("", "daemons", DAEMON_NODE_NAME, "")
 
 
 def entry_path(*, sharded: bool) -> EntryPath:
-    """Where the entries are."""
+    """Return where a clique object, or the domain, has its entries."""
     return IN_CLIQUE if sharded else IN_DOMAIN
 
 
 def write_request(context: DaemonContext, entry: DaemonEntry, *, force: bool = False) -> Apply | Put | Post:
-    """The request that makes the entry of the daemon's node this one."""
+    """Return the request that writes this entry for the daemon's node.
+
+    Args:
+        context: of the daemon.
+        entry: complete.
+        force: whether an apply takes fields over from other managers.
+    """
     registry, protocol = context.registry, context.settings.protocol
-    place = entry_path(sharded=protocol.sharded)
-    own = entry.as_json(place.node)
+    path = entry_path(sharded=protocol.sharded)
+    own = entry.as_json(path.node_key)
     if protocol.uses_apply:
-        return _applied(context, place, (own,), version="", force=force)
+        return _apply(context, path, (own,), version="", force=force)
     if registry is None:
         manifest = {**_head(context), "metadata": _metadata(context, "", ""), "daemons": (own,)}
         return Post(target=context.registry_ref, manager=field_manager_of(context), manifest=frozen(manifest))
-    return _put(context, place, registry, own)
+    return _put(context, path, registry, own)
 
 
 def removal_request(context: DaemonContext, registry: DaemonRegistry) -> RemoveEntry:
-    """The request that takes the own entry away, aimed at the very state that was looked at (DC-055)."""
+    """Return the request that removes the own entry, with the version the decision is based on (DC-055)."""
     protocol = context.settings.protocol
-    place = entry_path(sharded=protocol.sharded)
+    path = entry_path(sharded=protocol.sharded)
     if protocol.uses_apply and not context.state.removes_by_put:
-        return RemoveEntry(_applied(context, place, (), version=registry.resource_version, force=False))
-    return RemoveEntry(_put(context, place, registry, None))
+        return RemoveEntry(_apply(context, path, (), version=registry.resource_version, force=False))
+    return RemoveEntry(_put(context, path, registry, None))
 
 
 def clear_request(context: DaemonContext, other: DaemonRegistry) -> ClearOtherEntry:
-    """The request that takes the node's entry out of the object of the other gate, whole and aimed (DC-055, DC-067)."""
-    place = entry_path(sharded=isinstance(other, ComputeDomainClique))
-    left = {place.key: entries_without(other, place, [context.identity.node])}
+    """Return the PUT that removes the node's entry from the other registry, at its version (DC-055, DC-067)."""
+    path = entry_path(sharded=isinstance(other, ComputeDomainClique))
+    left = {path.list_key: entries_without(other, path, [context.identity.node])}
     whole: dict[str, Any] = dict(other.stored)
-    whole |= {place.above: {**(whole.get(place.above) or EMPTY), **left}} if place.above else left
+    whole |= {path.parent: {**(whole.get(path.parent) or EMPTY), **left}} if path.parent else left
     manager = field_manager_of(context)
-    return ClearOtherEntry(
-        Put(target=other.ref, subresource=place.subresource, manager=manager, manifest=frozen(whole))
-    )
+    return ClearOtherEntry(Put(target=other.ref, subresource=path.subresource, manager=manager, manifest=frozen(whole)))
 
 
 def field_manager_of(context: DaemonContext) -> str:
-    """The field manager: one for each node where fields are applied (DC-004, DC-031)."""
+    """Return the field manager: one for each node if fields are applied (DC-004, DC-031)."""
     protocol = context.settings.protocol
     return field_manager(protocol.manager, context.identity.node) if protocol.uses_apply else protocol.manager
 
 
-def entries_without(registry: DaemonRegistry, place: EntryPath, nodes: Iterable[str]) -> tuple[Json, ...]:
-    """The stored entries of all other nodes, byte for byte."""
-    gone = frozenset(nodes)
-    return tuple(item for item in _stored_entries(registry, place) if node_of_entry(item, place) not in gone)
+def entries_without(registry: DaemonRegistry, path: EntryPath, nodes: Iterable[str]) -> tuple[Json, ...]:
+    """Return the stored entries of all other nodes, unchanged."""
+    removed = frozenset(nodes)
+    return tuple(item for item in _stored_entries(registry, path) if node_of_entry(item, path) not in removed)
 
 
-def node_of_entry(item: Json, place: EntryPath) -> str:
-    """Whose entry it is."""
-    return str(item.get(place.node, "")) if isinstance(item, Mapping) else ""
+def node_of_entry(item: Json, path: EntryPath) -> str:
+    """Return the node of a stored entry; empty if it has none."""
+    return str(item.get(path.node_key, "")) if isinstance(item, Mapping) else ""
 
 
-def _applied(
-    context: DaemonContext, place: EntryPath, entries: tuple[FrozenMap, ...], *, version: str, force: bool
+def _apply(
+    context: DaemonContext, path: EntryPath, entries: tuple[FrozenMap, ...], *, version: str, force: bool
 ) -> Apply:
     registry = context.registry
     uid = registry.uid if registry is not None else ""
     body: dict[str, Any] = {**_head(context), "metadata": _metadata(context, uid, version)}
-    if place.above:
-        body[place.above] = {place.key: entries}
+    if path.parent:
+        body[path.parent] = {path.list_key: entries}
     elif entries:
-        body[place.key] = entries
+        body[path.list_key] = entries
     return Apply(
         target=context.registry_ref,
-        subresource=place.subresource,
+        subresource=path.subresource,
         manager=field_manager_of(context),
         fields=frozen(body),
         force=force,
     )
 
 
-def _put(context: DaemonContext, place: EntryPath, registry: DaemonRegistry, own: FrozenMap | None) -> Put:
+def _put(context: DaemonContext, path: EntryPath, registry: DaemonRegistry, own: FrozenMap | None) -> Put:
     node = context.identity.node
-    entries = list(_stored_entries(registry, place))
-    at = next((at for at, item in enumerate(entries) if node_of_entry(item, place) == node), len(entries))
+    entries = list(_stored_entries(registry, path))
+    at = next((at for at, item in enumerate(entries) if node_of_entry(item, path) == node), len(entries))
     before = entries[at] if at < len(entries) else EMPTY
     kept = dict(before) if own is not None and isinstance(before, FrozenMap) else {}
     entries[at : at + 1] = [] if own is None else [frozen({**kept, **own})]
     whole: dict[str, Any] = dict(registry.stored)
-    if place.above:
-        above = whole.get(place.above) or EMPTY
-        whole[place.above] = {**above, place.key: tuple(entries)}
+    if path.parent:
+        parent = whole.get(path.parent) or EMPTY
+        whole[path.parent] = {**parent, path.list_key: tuple(entries)}
     else:
-        whole |= {place.key: tuple(entries), "metadata": _with_reference(context, whole["metadata"])}
+        whole |= {path.list_key: tuple(entries), "metadata": _with_owner(context, whole["metadata"])}
     return Put(
         target=context.registry_ref,
-        subresource=place.subresource,
+        subresource=path.subresource,
         manager=field_manager_of(context),
         manifest=frozen(whole),
     )
 
 
-def _stored_entries(registry: DaemonRegistry, place: EntryPath) -> tuple[Json, ...]:
-    part: Any = registry.stored.get(place.above) or EMPTY if place.above else registry.stored
-    found = part.get(place.key) or ()
-    return tuple(found)
+def _stored_entries(registry: DaemonRegistry, path: EntryPath) -> tuple[Json, ...]:
+    parent: Any = registry.stored.get(path.parent) or EMPTY if path.parent else registry.stored
+    return tuple(parent.get(path.list_key) or ())
 
 
 def _head(context: DaemonContext) -> dict[str, str]:
@@ -139,9 +149,9 @@ def _head(context: DaemonContext) -> dict[str, str]:
 
 
 def _metadata(context: DaemonContext, uid: str, version: str) -> dict[str, Any]:
-    """Metadata of a request; in a clique also its labels and the daemon's pod among its owners (DC-036).
+    """Metadata of a request; for a clique with its labels and the daemon's pod as an owner (DC-036).
 
-    A uid is named where the server looks at it, which is not through a subresource.
+    The uid is left out for a subresource, where the API server ignores it.
     """
     ref, identity = context.registry_ref, context.identity
     metadata: dict[str, Any] = {"name": ref.name, "namespace": ref.namespace}
@@ -151,15 +161,16 @@ def _metadata(context: DaemonContext, uid: str, version: str) -> dict[str, Any]:
         metadata["uid"] = uid
     if context.settings.protocol.sharded:
         metadata["labels"] = {DOMAIN: identity.domain_uid, DOMAIN_CLIQUE: identity.clique}
-        metadata["ownerReferences"] = (_reference(context),)
+        metadata["ownerReferences"] = (_owner_reference(context),)
     return metadata
 
 
-def _reference(context: DaemonContext) -> dict[str, str]:
+def _owner_reference(context: DaemonContext) -> dict[str, str]:
     identity = context.identity
     return {"apiVersion": CORE, "kind": "Pod", "name": identity.pod, "uid": identity.pod_uid}
 
 
-def _with_reference(context: DaemonContext, metadata: Mapping[str, Any]) -> dict[str, Any]:
-    owners = [owner for owner in metadata.get("ownerReferences") or () if owner.get("uid") != context.identity.pod_uid]
-    return {**metadata, "ownerReferences": (*owners, _reference(context))}
+def _with_owner(context: DaemonContext, metadata: Mapping[str, Any]) -> dict[str, Any]:
+    pod_uid = context.identity.pod_uid
+    owners = [owner for owner in metadata.get("ownerReferences") or () if owner.get("uid") != pod_uid]
+    return {**metadata, "ownerReferences": (*owners, _owner_reference(context))}

@@ -1,16 +1,16 @@
-"""What a daemon does next: one question after the other, the first that has an answer speaks.
+"""The next action of a daemon.
 
-Rule for this file: the order is the protocol. Whoever changes it reads specs/domain_cliques.md first.
+The order of the questions is the protocol: a change here needs a change in specs/domain_cliques.md first.
 """
 
 from grove_core.areas.domain_cliques.clique_view import clique_view_of
 from grove_core.areas.domain_cliques.daemon_context import DaemonContext
-from grove_core.areas.domain_cliques.deregistration import deregister
+from grove_core.areas.domain_cliques.entry_requests import removal_request
 from grove_core.areas.domain_cliques.other_registry import next_read, read_other_registry
 from grove_core.areas.domain_cliques.registration import confirm_index, create_entry, take_over_entry
 from grove_core.areas.domain_cliques.rules import Why
 from grove_core.areas.domain_cliques.steady_state import maintain
-from grove_core.areas.domain_cliques.verdicts import REQUESTS, DaemonAction, Idle, LabelPod, Wait
+from grove_core.areas.domain_cliques.verdicts import REQUESTS, DaemonAction, Idle, LabelPod, Stopped, Wait
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.times import format_time
@@ -18,12 +18,12 @@ from grove_core.resources.api_names import DOMAIN_CLIQUE
 
 
 def decide(context: DaemonContext) -> Decision[DaemonAction]:
-    """What the daemon does now, and why. Pure and total; linear in the entries of its register.
+    """Return the daemon's next action, and why. Pure and total; linear in the entries of its registry.
 
-    A request is put off while the daemon backs off (DC-034) or the server asked for patience (DC-035); what concerns
-    only the fabric daemon beside it never is.
+    A request is deferred during backoff (DC-034) and while the server throttles (DC-035). Actions on the fabric daemon
+    are never deferred.
     """
-    wanted = deregister(context) if context.stop_deadline is not None else _next(context)
+    wanted = _deregister(context) if context.stop_deadline is not None else _next(context)
     if not isinstance(wanted.verdict, REQUESTS):
         return wanted
     state, now, ref = context.state, context.now, context.identity.pod_ref
@@ -40,11 +40,11 @@ def decide(context: DaemonContext) -> Decision[DaemonAction]:
 
 def _next(context: DaemonContext) -> Decision[DaemonAction]:
     identity, settings, state = context.identity, context.settings, context.state
-    before = _before_all(context)
-    if before is not None:
-        return before
-    again = next_read(context)
-    due = state.other_read_at is None or (again is not None and context.now >= again)
+    precondition = _precondition(context)
+    if precondition is not None:
+        return precondition
+    read_at = next_read(context)
+    due = state.other_read_at is None or (read_at is not None and context.now >= read_at)
     if settings.reads_other_registry and state.settled_index is None and due:
         return read_other_registry(context)
     view = clique_view_of(identity, context.registry, state.other_registry)
@@ -57,10 +57,10 @@ def _next(context: DaemonContext) -> Decision[DaemonAction]:
     return maintain(context, view, view.own, state.settled_index)
 
 
-def _before_all(context: DaemonContext) -> Decision[DaemonAction] | None:
-    """What comes before a look at any entry: the label of the pod, and whether there is anything to register in."""
+def _precondition(context: DaemonContext) -> Decision[DaemonAction] | None:
+    """Label the pod, and wait for a registry of the right domain; None once entries can be looked at."""
     identity, state, pod, registry = context.identity, context.state, context.pod, context.registry
-    unlabelled = pod is None or pod.clique != identity.clique  # a pod that is not seen yet may have no label
+    unlabelled = pod is None or pod.clique != identity.clique  # a pod that was not observed yet may have no label
     if context.settings.has_pods and unlabelled and not state.pod_labelled:
         labels = FrozenMap({DOMAIN_CLIQUE: identity.clique})
         because = Why.CLIQUE_UNLABELLED.because(identity.pod_ref, clique=identity.clique or "none")
@@ -75,3 +75,18 @@ def _before_all(context: DaemonContext) -> Decision[DaemonAction] | None:
         because = Why.OTHER_DOMAIN.because(identity.pod_ref, found=registry.uid, wanted=identity.domain_uid)
         return Decision(Wait(), (because,))
     return None
+
+
+def _deregister(context: DaemonContext) -> Decision[DaemonAction]:
+    """Remove the own entry until the deadline; an entry with another IP belongs to a successor (DC-053 to DC-057)."""
+    identity, registry, ref = context.identity, context.registry, context.identity.pod_ref
+    is_registered = registry is not None and any(
+        entry.node == identity.node and entry.ip == identity.ip for entry in registry.entries
+    )
+    if registry is None or not is_registered or context.is_other_domain:
+        return Decision(Stopped(), (Why.NOTHING_LEFT.because(ref, ip=identity.ip),))
+    deadline = context.stop_deadline
+    if deadline is not None and context.now >= deadline:
+        return Decision(Stopped(entry_remains=True), (Why.OUT_OF_TIME.because(ref, until=format_time(deadline)),))
+    why = Why.ENTRY_REMAINS if context.state.removes_by_put else Why.LEAVING
+    return Decision(removal_request(context, registry), (why.because(ref),))

@@ -1,4 +1,7 @@
-"""The object of the other gate: read and not watched, for as long as daemons of the clique may be in it (DC-065)."""
+"""The object in which daemons register with the opposite value of the feature gate (DC-065).
+
+It is read and not watched, for as long as it contains daemons of the clique.
+"""
 
 from datetime import datetime
 
@@ -11,27 +14,26 @@ from grove_core.kernel.decisions import Decision
 
 
 def read_other_registry(context: DaemonContext) -> Decision[DaemonAction]:
-    """Get the object of the other gate once (DC-065)."""
+    """Return a GET of the other registry (DC-065)."""
     target = context.other_registry_ref
-    return Decision(
-        ReadObject(target), (Why.OTHER_SOURCE_UNREAD.because(context.identity.pod_ref, register=target.short),)
-    )
+    because = Why.OTHER_SOURCE_UNREAD.because(context.identity.pod_ref, register=target.short)
+    return Decision(ReadObject(target), (because,))
 
 
 def clean_or_reread(context: DaemonContext, view: CliqueView) -> Decision[DaemonAction] | None:
-    """Take away what a predecessor left there under this very address (DC-067), or look again when it is time."""
-    other, left = context.state.other_registry, view.own_in_other
-    if other is not None and left is not None and left.ip == context.identity.ip:
+    """Remove the node's entry with the daemon's own IP from the other registry (DC-067), or read it again when due."""
+    other, entry = context.state.other_registry, view.own_in_other
+    if other is not None and entry is not None and entry.ip == context.identity.ip:
         because = Why.LEFT_BEHIND.because(context.identity.pod_ref, register=other.ref.short)
         return Decision(clear_request(context, other), (because,))
-    again = next_read(context)
-    return read_other_registry(context) if again is not None and context.now >= again else None
+    read_at = next_read(context)
+    return read_other_registry(context) if read_at is not None and context.now >= read_at else None
 
 
 def next_read(context: DaemonContext) -> datetime | None:
-    """When the other object is to be read again: as long as daemons of the clique are in it (DC-065)."""
+    """Return when to read the other registry again; None if it has no daemons of the clique (DC-065)."""
     state, identity = context.state, context.identity
     if not context.settings.reads_other_registry or state.other_registry is None or state.other_read_at is None:
         return None
-    others = any(entry.clique == identity.clique for entry in state.other_registry.entries)
-    return state.other_read_at + context.settings.recheck_interval if others else None
+    has_members = any(entry.clique == identity.clique for entry in state.other_registry.entries)
+    return state.other_read_at + context.settings.recheck_interval if has_members else None

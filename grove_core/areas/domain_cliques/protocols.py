@@ -1,4 +1,4 @@
-"""Which object daemons register in, and how they write to it: the one choice behind the one interface."""
+"""Protocols: which object daemons register in, and how they write to it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,19 +9,20 @@ from typing import Final
 from grove_core.kernel.errors import Problem
 
 NODES_PER_RACK: Final = 18
-"""Compute trays of one NVL72 rack: so many daemons does a clique have at most."""
+"""Compute trays of one NVL72 rack: the largest number of daemons in one clique."""
 MAX_CLIQUE_SIZE: Final = 10_000
-"""Hosts are numbered with four digits (DC-005)."""
+"""Host names have a number of four digits (DC-005)."""
 
 
 @unique
 class Protocol(Enum):
-    """Where daemons register and how they write.
+    """Where daemons register, and how they write.
 
     Attributes:
-        sharded: in an object for each clique, else all in the domain's own status.
-        applies: by server-side apply, else by reading, modifying and writing back under optimistic concurrency.
-        manager: prefix of the field manager.
+        short_name: as flags and files spell it.
+        sharded: whether each clique has an object of its own; if not, all entries are in the domain's status.
+        uses_apply: whether writes are server-side applies; if not, they are read-modify-write with a resourceVersion.
+        manager: the field manager, or its prefix.
     """
 
     RMW = ("rmw", False, False, "compute-domain-daemon")
@@ -29,15 +30,15 @@ class Protocol(Enum):
     SHARDED = ("sharded", True, True, "cd-daemon")
     SHARDED_RMW = ("sharded-rmw", True, False, "compute-domain-daemon")
 
-    def __init__(self, word: str, sharded: bool, applies: bool, manager: str) -> None:  # noqa: FBT001 - columns
-        self.short_name = word
+    def __init__(self, short_name: str, sharded: bool, uses_apply: bool, manager: str) -> None:  # noqa: FBT001 - columns
+        self.short_name = short_name
         self.sharded = sharded
-        self.uses_apply = applies
+        self.uses_apply = uses_apply
         self.manager = manager
 
 
 def protocol_for(*, cliques: bool = False, uses_apply: bool = True) -> Protocol:
-    """The protocol behind the gate and the setting (DC-001, DC-002).
+    """Return the protocol for a feature gate and a way of writing (DC-001, DC-002).
 
     Args:
         cliques: the feature gate ``ComputeDomainCliques``.
@@ -46,9 +47,9 @@ def protocol_for(*, cliques: bool = False, uses_apply: bool = True) -> Protocol:
     return next(found for found in Protocol if (found.sharded, found.uses_apply) == (cliques, uses_apply))
 
 
-def protocol_named(word: str) -> Protocol | None:
-    """The protocol of that name: ``rmw``, ``ssa``, ``sharded``, ``sharded-rmw``; None where there is none."""
-    return next((found for found in Protocol if found.short_name == word), None)
+def protocol_named(short_name: str) -> Protocol | None:
+    """Return the protocol ``rmw``, ``ssa``, ``sharded`` or ``sharded-rmw``; None for any other name."""
+    return next((found for found in Protocol if found.short_name == short_name), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +58,12 @@ class DaemonSettings:
 
     Attributes:
         limit: indices go from 0 to below it.
-        has_pods: daemons run in pods that can be labelled and listed; not in an experiment without pods.
-        reads_both: also looks at the object of the other gate (DC-065), for as long as a gate may be flipped.
-        first_delay, longest_delay: of the back-off: doubled with each failure.
-        patience: how long a settled daemon waits for a rival that should move (DC-026).
-        recheck: how long until it looks again at what it does not watch.
+        has_pods: whether daemons run in pods that can be labelled and listed; false in an experiment without pods.
+        reads_other_registry: whether entries in the other registry count too (DC-065); needed while a feature gate may
+            be flipped.
+        first_backoff, max_backoff: delay after a failed request; doubled with each failure in a row.
+        rival_timeout: how long a settled daemon waits for a rival with its index to move (DC-026).
+        recheck_interval: time between two reads of an object that is not watched.
     """
 
     protocol: Protocol = Protocol.SSA
@@ -75,7 +77,7 @@ class DaemonSettings:
 
 
 def problems_in_settings(protocol: str, limit: int, clique_size: int = 1) -> tuple[Problem, ...]:
-    """Everything that is wrong with a choice of protocol and sizes (DC-007)."""
+    """Return every problem of a protocol name, an index limit and a clique size (DC-007)."""
     return tuple(_problems(protocol, limit, clique_size))
 
 

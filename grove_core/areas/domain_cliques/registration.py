@@ -1,4 +1,4 @@
-"""How a daemon comes by an entry with an index that nobody shares; until then it has not settled (D42)."""
+"""How a daemon gets an entry with an index that no other daemon has; until then it is not settled (D42)."""
 
 from grove_core.areas.domain_cliques.clique_view import CliqueView, choose_index
 from grove_core.areas.domain_cliques.daemon_context import DaemonContext
@@ -14,15 +14,15 @@ from grove_core.resources.daemon_pod import DaemonPod
 
 
 def create_entry(context: DaemonContext, view: CliqueView) -> Decision[DaemonAction]:
-    """There is no entry of the node."""
+    """Register a node that has no entry."""
     running = context.running_index
     elsewhere = view.own_in_other.index if view.own_in_other is not None else None
     index = choose_index(view, context.settings.limit, running, elsewhere)
-    return register_index(context, index, _why_again(context, running, index))
+    return register_index(context, index, _reason_for(context, running, index))
 
 
-def _why_again(context: DaemonContext, running: int | None, index: int | None) -> Reason | None:
-    """Why an entry is made: for the first time, or because somebody took it away (D43); None where it cannot be."""
+def _reason_for(context: DaemonContext, running: int | None, index: int | None) -> Reason | None:
+    """Why an entry is created: for the first time, or again after its removal (D43); None without an index."""
     ref = context.identity.pod_ref
     if index is None:
         return None
@@ -33,35 +33,38 @@ def _why_again(context: DaemonContext, running: int | None, index: int | None) -
     return Why.INDEX_LOST.because(ref, before=running, index=index)
 
 
-def take_over_entry(context: DaemonContext, view: CliqueView, mine: DaemonEntry) -> Decision[DaemonAction]:
-    """The node's entry is another pod's: that of an earlier one, or of one that lives beside it (D45)."""
+def take_over_entry(context: DaemonContext, view: CliqueView, own: DaemonEntry) -> Decision[DaemonAction]:
+    """Replace the node's entry with another address, unless a newer pod on the node owns it (D45)."""
     identity, settings, state = context.identity, context.settings, context.state
     if settings.has_pods:
         listed_at = state.pods_listed_at
-        if (
-            state.pods_listed_for != mine.ip
-            or listed_at is None
-            or context.now >= listed_at + settings.recheck_interval
-        ):
-            return Decision(ListPods(mine.ip), (Why.STRANGER_SEEN.because(identity.pod_ref, ip=mine.ip),))
-        newer = newer_pod(state.pods, identity.pod_uid, mine.ip)
+        expired = listed_at is None or context.now >= listed_at + settings.recheck_interval
+        if listed_at is None or expired or state.pods_listed_for != own.ip:
+            return Decision(ListPods(own.ip), (Why.STRANGER_SEEN.because(identity.pod_ref, ip=own.ip),))
+        newer = newer_pod(state.pods, identity.pod_uid, own.ip)
         if newer is not None:
             until = listed_at + settings.recheck_interval
             because = Why.SUPERSEDED.because(identity.pod_ref, pod=newer.ref.name, until=format_time(until))
             return Decision(StandBy(until), (because,))
     running = context.running_index
-    sticky = mine.index if mine.clique == identity.clique else None
+    sticky = own.index if own.clique == identity.clique else None
     index = choose_index(view, settings.limit, running, sticky)
     if index is None and sticky is not None and view.rival(sticky):
-        return withdraw_entry(context, view, mine)
+        return withdraw_entry(context, view, own)
     if running is not None:
-        return register_index(context, index, _why_again(context, running, index))
-    reason = None if index is None else Why.PREDECESSOR_REPLACED.because(identity.pod_ref, ip=mine.ip, index=index)
+        return register_index(context, index, _reason_for(context, running, index))
+    reason = None if index is None else Why.PREDECESSOR_REPLACED.because(identity.pod_ref, ip=own.ip, index=index)
     return register_index(context, index, reason)
 
 
 def newer_pod(pods: tuple[DaemonPod, ...], own_uid: str, ip: str) -> DaemonPod | None:
-    """The living pod with this address, if it is newer than the own one, or the own one lives no more (D45)."""
+    """Return the living pod with this IP if it is newer than the daemon's own pod, or the own one is terminating (D45).
+
+    Args:
+        pods: of the node.
+        own_uid: of the daemon's own pod.
+        ip: of the node's entry.
+    """
     other = next((pod for pod in pods if pod.ip == ip and pod.living and pod.uid != own_uid), None)
     own = next((pod for pod in pods if pod.uid == own_uid and pod.living), None)
     if other is None or own is None:
@@ -69,32 +72,32 @@ def newer_pod(pods: tuple[DaemonPod, ...], own_uid: str, ip: str) -> DaemonPod |
     return other if other.born > own.born else None
 
 
-def confirm_index(context: DaemonContext, view: CliqueView, mine: DaemonEntry) -> Decision[DaemonAction]:
-    """The entry is its own, but it has not settled: it keeps an index that nobody shares, else it moves (D42)."""
+def confirm_index(context: DaemonContext, view: CliqueView, own: DaemonEntry) -> Decision[DaemonAction]:
+    """Write the own entry of an unsettled daemon again, with another index if a rival has the present one (D42)."""
     running, limit = context.running_index, context.settings.limit
-    index = choose_index(view, limit, running, mine.index)
+    index = choose_index(view, limit, running, own.index)
     if index is None:
-        return withdraw_entry(context, view, mine)
-    if index == mine.index:
+        return withdraw_entry(context, view, own)
+    if index == own.index:
         return register_index(context, index, Why.INDEX_UNCONFIRMED.because(context.identity.pod_ref, index=index))
-    if running is None and mine.index is not None and (rival := view.rival(mine.index)):
-        reason = Why.INDEX_CONTESTED.because(context.identity.pod_ref, rival=rival, before=mine.index, index=index)
+    if running is None and own.index is not None and (rival := view.rival(own.index)):
+        reason = Why.INDEX_CONTESTED.because(context.identity.pod_ref, rival=rival, before=own.index, index=index)
         return register_index(context, index, reason)
-    return register_index(context, index, _why_again(context, running, index))
+    return register_index(context, index, _reason_for(context, running, index))
 
 
-def withdraw_entry(context: DaemonContext, view: CliqueView, mine: DaemonEntry) -> Decision[DaemonAction]:
-    """There is no index for it, and while its entry repeats another's nobody may push."""
+def withdraw_entry(context: DaemonContext, view: CliqueView, own: DaemonEntry) -> Decision[DaemonAction]:
+    """Remove the own entry if no index is free: no daemon pushes while two entries share an index (DC-029)."""
     ref, registry, limit = context.identity.pod_ref, context.registry, context.settings.limit
-    if mine.index is not None and (rival := view.rival(mine.index)):
-        because = Why.WITHDRAWN.because(ref, rival=rival, before=mine.index, limit=limit)
+    if own.index is not None and (rival := view.rival(own.index)):
+        because = Why.WITHDRAWN.because(ref, rival=rival, before=own.index, limit=limit)
     else:
         because = Why.CLIQUE_FULL.because(ref, limit=limit)
     return Decision(Wait() if registry is None else removal_request(context, registry), (because,))
 
 
 def register_index(context: DaemonContext, index: int | None, reason: Reason | None) -> Decision[DaemonAction]:
-    """Register with an index, not ready yet (DC-039); where there is none, wait for one."""
+    """Register with an index as NotReady (DC-039); without an index, wait for a free one."""
     identity = context.identity
     if index is None or reason is None:
         until = context.now + context.settings.recheck_interval
@@ -104,7 +107,7 @@ def register_index(context: DaemonContext, index: int | None, reason: Reason | N
 
 
 def write_entry(context: DaemonContext, entry: DaemonEntry, reason: Reason) -> Decision[DaemonAction]:
-    """Write the own entry, with force where another manager was in the way (DC-032)."""
+    """Write the own entry; with force after a conflict with another field manager (DC-032)."""
     force = context.state.must_force
     forced = (Why.OWNED_BY_ANOTHER.because(context.identity.pod_ref),) if force else ()
     return Decision(write_request(context, entry, force=force), (reason, *forced))

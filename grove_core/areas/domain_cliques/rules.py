@@ -1,4 +1,4 @@
-"""The clauses of domain cliques: one member for each decision of specs/domain_cliques.md."""
+"""The clauses of domain cliques: one member for each decision rule of specs/domain_cliques.md."""
 
 from enum import unique
 
@@ -7,7 +7,7 @@ from grove_core.kernel.reasons import Clause, Rule
 
 @unique
 class Why(Rule):
-    """Why a daemon, or the controller of a domain, does what it does."""
+    """Reasons of the decisions of daemons and of the domain controller."""
 
     OTHER_DOMAIN = Clause("DC-006", "this is not the domain it was started for: its uid is {found}, not {wanted}")
     NOTHING_SEEN = Clause("DC-012", "it has not seen {register} yet")

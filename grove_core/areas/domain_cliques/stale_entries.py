@@ -1,6 +1,6 @@
-"""Which entries of a domain are those of daemons that are there, and which are left over.
+"""Which entries of a domain belong to existing pods, and which are stale.
 
-Rule for this file: an entry is taken away only on evidence that is at least as new as the entry (DC-072).
+An entry is removed only on evidence that is at least as new as the entry (DC-072).
 """
 
 from collections import defaultdict
@@ -19,7 +19,7 @@ from grove_core.resources.daemon_pod import DaemonPod
 
 @unique
 class EntryVerdict(Enum):
-    """What becomes of an entry: it stays, it goes, or nothing can be said yet."""
+    """Whether an entry stays, is removed, or cannot be judged yet."""
 
     KEEP = "Keep"
     REMOVE = "Remove"
@@ -28,61 +28,63 @@ class EntryVerdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class JudgedEntry:
-    """One entry, where it stands, and what becomes of it; ``decision`` is None for that of a pod that is there."""
+    """An entry, its registry, and the decision about it; None if a pod with the entry's address exists."""
 
     registry: DaemonRegistry
     entry: DaemonEntry
     decision: Decision[EntryVerdict] | None
 
     @property
-    def fate(self) -> EntryVerdict:
-        """What becomes of it."""
+    def verdict(self) -> EntryVerdict:
+        """The verdict of the decision."""
         return EntryVerdict.KEEP if self.decision is None else self.decision.verdict
 
 
-def judge_entries(moment: DomainSnapshot) -> tuple[JudgedEntry, ...]:
-    """Every entry of the domain and of its cliques (DC-070 to DC-076). Linear in entries and pods."""
+def judge_entries(snapshot: DomainSnapshot) -> tuple[JudgedEntry, ...]:
+    """Return a verdict on every entry of the domain and of its cliques (DC-070 to DC-076).
+
+    Linear in entries and pods.
+    """
     pods_on = defaultdict[str, list[DaemonPod]](list)
-    for pod in moment.pods:
+    for pod in snapshot.pods:
         pods_on[pod.node].append(pod)
-    homes = defaultdict[str, list[tuple[DaemonRegistry, DaemonEntry]]](list)
-    for registry, entry in _entries(moment):
-        homes[entry.node].append((registry, entry))
+    entries_on = defaultdict[str, list[tuple[DaemonRegistry, DaemonEntry]]](list)
+    for registry, entry in _entries(snapshot):
+        entries_on[entry.node].append((registry, entry))
     return tuple(
-        JudgedEntry(registry, entry, _judged(moment, registry, entry, pods_on.get(entry.node, []), homes))
-        for registry, entry in _entries(moment)
+        JudgedEntry(registry, entry, _decision(snapshot, registry, entry, pods_on.get(entry.node, []), entries_on))
+        for registry, entry in _entries(snapshot)
     )
 
 
-def _entries(moment: DomainSnapshot) -> Iterator[tuple[DaemonRegistry, DaemonEntry]]:
-    registries: tuple[DaemonRegistry, ...] = (moment.domain, *moment.cliques)
+def _entries(snapshot: DomainSnapshot) -> Iterator[tuple[DaemonRegistry, DaemonEntry]]:
+    registries: tuple[DaemonRegistry, ...] = (snapshot.domain, *snapshot.cliques)
     for registry in registries:
         for entry in registry.entries:
             yield registry, entry
 
 
-def _judged(
-    moment: DomainSnapshot,
+def _decision(
+    snapshot: DomainSnapshot,
     registry: DaemonRegistry,
     entry: DaemonEntry,
     pods: list[DaemonPod],
-    homes: Mapping[str, list[tuple[DaemonRegistry, DaemonEntry]]],
+    entries_on: Mapping[str, list[tuple[DaemonRegistry, DaemonEntry]]],
 ) -> Decision[EntryVerdict] | None:
     present = [pod for pod in pods if pod.clique is None or pod.clique == entry.clique]
     if any(pod.ip == entry.ip for pod in present):
         return None
-    where, ref = entry.node, registry.ref
+    node, ref = entry.node, registry.ref
     addresses = {pod.ip for pod in present if pod.living and pod.ip}
-    moved = next((other for other, twin in homes[where] if other.ref != ref and twin.ip in addresses), None)
-    seen = max([version_number(registry), *([version_number(moved)] if moved is not None else [])])
-    if present and moved is None:
-        return Decision(EntryVerdict.KEEP, (Why.POD_ON_NODE.because(ref, pod=present[0].ref.name, node=where),))
-    if moment.pods_version < seen:
-        return Decision(
-            EntryVerdict.UNKNOWN, (Why.PODS_NOT_AS_NEW.because(ref, pods=moment.pods_version, entries=seen),)
-        )
-    if moment.unreadable_pods:
-        return Decision(EntryVerdict.UNKNOWN, (Why.PODS_UNREAD.because(ref, pods=moment.unreadable_pods),))
-    if moved is not None:
-        return Decision(EntryVerdict.REMOVE, (Why.ENTRY_MOVED.because(ref, node=where, register=moved.ref.short),))
-    return Decision(EntryVerdict.REMOVE, (Why.ENTRY_STALE.because(ref, clique=entry.clique or "none", node=where),))
+    moved_to = next((other for other, twin in entries_on[node] if other.ref != ref and twin.ip in addresses), None)
+    newest = max([version_number(registry), *([version_number(moved_to)] if moved_to is not None else [])])
+    if present and moved_to is None:
+        return Decision(EntryVerdict.KEEP, (Why.POD_ON_NODE.because(ref, pod=present[0].ref.name, node=node),))
+    if snapshot.pods_version < newest:
+        because = Why.PODS_NOT_AS_NEW.because(ref, pods=snapshot.pods_version, entries=newest)
+        return Decision(EntryVerdict.UNKNOWN, (because,))
+    if snapshot.unreadable_pods:
+        return Decision(EntryVerdict.UNKNOWN, (Why.PODS_UNREAD.because(ref, pods=snapshot.unreadable_pods),))
+    if moved_to is not None:
+        return Decision(EntryVerdict.REMOVE, (Why.ENTRY_MOVED.because(ref, node=node, register=moved_to.ref.short),))
+    return Decision(EntryVerdict.REMOVE, (Why.ENTRY_STALE.because(ref, clique=entry.clique or "none", node=node),))

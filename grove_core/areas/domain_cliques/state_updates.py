@@ -1,12 +1,12 @@
-"""What a daemon remembers of what it sees and of the answers to what it asks: folds, one for each kind of news.
+"""How events and results of requests update the state of a daemon.
 
-Rule for this file: news never makes the daemon know less than its newest answer (DC-010). Chance comes in as
-``jitter``, a factor around 1 that whoever calls draws.
+An update never replaces an observation by an older one (DC-010). Randomness is passed in as ``jitter``, a factor
+around 1.
 """
 
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, assert_never
 
 from grove_core.areas.domain_cliques.clique_view import clique_view_of
 from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity, DaemonState, RegistryObservation
@@ -17,6 +17,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     DaemonRegistry,
     LabelPod,
     ListPods,
+    Post,
     Put,
     ReadObject,
     RemoveEntry,
@@ -28,15 +29,15 @@ from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.daemon_entry import DaemonEntry
 
-_BUSY: Final = timedelta(seconds=1)
-_MOST_DOUBLINGS: Final = 32
-_MOST_DIGITS: Final = 20  # of what a server counts by
+_DEFAULT_RETRY_AFTER: Final = timedelta(seconds=1)
+_MAX_DOUBLINGS: Final = 32
+_MAX_VERSION_DIGITS: Final = 20
 
 
 def version_number(registry: DaemonRegistry) -> int:
-    """The version of an object as a number, larger for newer ones; 0 where it is none (DC-901)."""
+    """Return the resourceVersion as a number, larger for newer states; 0 if it is no number (DC-901)."""
     text = registry.resource_version
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS else 0
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _MAX_VERSION_DIGITS else 0
 
 
 def after_event(
@@ -48,9 +49,9 @@ def after_event(
     now: datetime,
     jitter: float = 1.0,
 ) -> DaemonState:
-    """The daemon's register has changed, or was listed at the start of a watch.
+    """Return the state after a watch event, or the first list, of the registry.
 
-    An event is a fresh piece of work: earlier failures do not slow it down (DC-034).
+    An event resets the backoff of earlier failures (DC-034).
     """
     due = now + settings.first_backoff * jitter
     waits = state.not_before is not None and state.not_before > now
@@ -68,120 +69,131 @@ def after_result(
     identity: DaemonIdentity,
     settings: DaemonSettings,
     request: Request,
-    answer: RequestResult,
+    result: RequestResult,
     *,
     now: datetime,
     jitter: float = 1.0,
 ) -> DaemonState:
-    """A request of the daemon was answered, or was given up."""
-    match answer.kind:
-        case ResultKind.DONE:
+    """Return the state after the result of a request."""
+    match result.kind:
+        case ResultKind.SUCCEEDED:
             state = replace(state, failures=0, failure="", not_before=None, throttled_until=None)
-            return _checked(_taken_in(state, identity, settings, request, answer, now), identity, now)
-        case ResultKind.OWNED:
+            return _checked(_succeeded(state, identity, settings, request, result, now), identity, now)
+        case ResultKind.FIELD_CONFLICT:
             return replace(state, must_force=True, not_before=None)
-        case ResultKind.BUSY:
-            return replace(state, throttled_until=now + (answer.retry_after or _BUSY))
-        case ResultKind.GONE if isinstance(request, ReadObject | ClearOtherEntry):
+        case ResultKind.TOO_MANY_REQUESTS:
+            return replace(state, throttled_until=now + (result.retry_after or _DEFAULT_RETRY_AFTER))
+        case ResultKind.NOT_FOUND if isinstance(request, ReadObject | ClearOtherEntry):
             return replace(state, other_registry=None, other_read_at=now, failures=0, failure="", not_before=None)
-        case ResultKind.GONE if not isinstance(request, LabelPod | ListPods):  # these do not speak of the register
-            state = _failed(state, settings, answer, now, jitter)
-            return _checked(_gone(state, request), identity, now)
+        case ResultKind.NOT_FOUND if not isinstance(request, LabelPod | ListPods):  # these are not about the registry
+            state = _failed(state, settings, result, now, jitter)
+            return _checked(_without_registry(state, request), identity, now)
         case ResultKind.REFUSED if isinstance(request, RemoveEntry) and isinstance(request.write, Apply):
-            return replace(_failed(state, settings, answer, now, jitter), removes_by_put=True)
-        case _ if isinstance(request, ClearOtherEntry):
-            return replace(_failed(state, settings, answer, now, jitter), other_read_at=None)
+            return replace(_failed(state, settings, result, now, jitter), removes_by_put=True)
+        case ResultKind.CONFLICT | ResultKind.NOT_FOUND | ResultKind.NO_RESPONSE | ResultKind.REFUSED:
+            state = _failed(state, settings, result, now, jitter)
+            return replace(state, other_read_at=None) if isinstance(request, ClearOtherEntry) else state
         case _:
-            return _failed(state, settings, answer, now, jitter)
+            assert_never(result.kind)
 
 
-def _gone(state: DaemonState, request: Request) -> DaemonState:
-    """The object that was written to is not there; another one of its name that was seen since stays."""
+def _without_registry(state: DaemonState, request: Request) -> DaemonState:
+    """Record that the object of the request is gone; an object of its name with another uid stays."""
     if state.observed is None or state.observed.registry is None:
         return state
     write = request.write if isinstance(request, RemoveEntry) else request
     metadata = write.manifest["metadata"] if isinstance(write, Put) else EMPTY
-    aimed = metadata.get("uid") if isinstance(metadata, FrozenMap) else None
-    if aimed is not None and aimed != state.observed.registry.uid:
+    uid = metadata.get("uid") if isinstance(metadata, FrozenMap) else None
+    if uid is not None and uid != state.observed.registry.uid:
         return state
     return replace(state, observed=RegistryObservation(state.observed.version, None))
 
 
 def _failed(
-    state: DaemonState, settings: DaemonSettings, answer: RequestResult, now: datetime, jitter: float
+    state: DaemonState, settings: DaemonSettings, result: RequestResult, now: datetime, jitter: float
 ) -> DaemonState:
-    delay = settings.first_backoff * 2 ** min(state.failures, _MOST_DOUBLINGS)
+    delay = settings.first_backoff * 2 ** min(state.failures, _MAX_DOUBLINGS)
     return replace(
         state,
         failures=state.failures + 1,
-        failure=answer.detail or answer.kind.value,
+        failure=result.detail or result.kind.value,
         not_before=now + min(delay, settings.max_backoff) * jitter,
     )
 
 
-def _taken_in(
+def _succeeded(
     state: DaemonState,
     identity: DaemonIdentity,
     settings: DaemonSettings,
     request: Request,
-    answer: RequestResult,
+    result: RequestResult,
     now: datetime,
 ) -> DaemonState:
     match request:
         case LabelPod():
             return replace(state, pod_labelled=True)
         case ListPods(address):
-            return replace(state, pods=answer.pods, pods_listed_for=address, pods_listed_at=now)
+            return replace(state, pods=result.pods, pods_listed_for=address, pods_listed_at=now)
         case ReadObject() | ClearOtherEntry():
-            foreign = isinstance(answer.registry, ComputeDomain) and answer.registry.uid != identity.domain_uid
-            return replace(state, other_registry=None if foreign else answer.registry, other_read_at=now)
+            is_other = isinstance(result.registry, ComputeDomain) and result.registry.uid != identity.domain_uid
+            return replace(state, other_registry=None if is_other else result.registry, other_read_at=now)
         case RemoveEntry():
-            remains = _own_entry(identity, answer.registry) is not None
-            return replace(_seen_in(state, answer), removes_by_put=state.removes_by_put or remains)
-        case _:
-            state = replace(_seen_in(state, answer), must_force=False)
-            index = index_settled_by(identity, settings, answer.registry)
+            remains = _own_entry(identity, result.registry) is not None
+            return replace(_observed_in(state, result), removes_by_put=state.removes_by_put or remains)
+        case Apply() | Put() | Post():
+            state = replace(_observed_in(state, result), must_force=False)
+            index = index_settled_by(identity, settings, result.registry)
             if index is None or index == state.settled_index:
                 return state
             return replace(state, settled_index=index, contested_since=None, other_read_at=None)
+        case _:
+            assert_never(request)
 
 
-def index_settled_by(identity: DaemonIdentity, settings: DaemonSettings, answered: DaemonRegistry | None) -> int | None:
-    """The index that an answer to an own write shows to be the daemon's alone (D42, DC-023); None where it does not."""
-    mine = _own_entry(identity, answered)
-    if mine is None or mine.index is None or not 0 <= mine.index < settings.limit:
+def index_settled_by(identity: DaemonIdentity, settings: DaemonSettings, response: DaemonRegistry | None) -> int | None:
+    """Return the index that the response to an own write shows to be the daemon's alone (D42, DC-023).
+
+    Args:
+        identity: of the daemon.
+        settings: with the limit of indices.
+        response: the registry in the response; None if it had none.
+
+    Returns:
+        None if the response shows no such index.
+    """
+    own = _own_entry(identity, response)
+    if own is None or own.index is None or not 0 <= own.index < settings.limit:
         return None
-    return None if clique_view_of(identity, answered).rival(mine.index) else mine.index
+    return None if clique_view_of(identity, response).rival(own.index) else own.index
 
 
 def _own_entry(identity: DaemonIdentity, registry: DaemonRegistry | None) -> DaemonEntry | None:
-    """The entry of the node, if this very pod wrote it (DC-022): an earlier one had another address."""
-    mine = clique_view_of(identity, registry).own
-    return mine if mine is not None and mine.ip == identity.ip else None
+    """The entry of the node, if it has this pod's address: an earlier pod had another (DC-022)."""
+    own = clique_view_of(identity, registry).own
+    return own if own is not None and own.ip == identity.ip else None
 
 
-def _seen_in(state: DaemonState, answer: RequestResult) -> DaemonState:
-    if answer.registry is None:
+def _observed_in(state: DaemonState, result: RequestResult) -> DaemonState:
+    if result.registry is None:
         return state
-    return _newest(state, RegistryObservation(version_number(answer.registry), answer.registry))
+    return _newest(state, RegistryObservation(version_number(result.registry), result.registry))
 
 
 def _newest(state: DaemonState, observation: RegistryObservation) -> DaemonState:
-    """Read your writes: an event that is older than an answer is no news (DC-010)."""
+    """Keep the newer observation, so that an event never hides the daemon's own write (DC-010)."""
     if state.observed is not None and observation.version < state.observed.version:
         return state
     return replace(state, observed=observation)
 
 
 def _checked(state: DaemonState, identity: DaemonIdentity, now: datetime) -> DaemonState:
-    """What was settled stays so only while the newest state shows it; and since when somebody contests it."""
+    """Keep the settled index only while the newest observation shows it; record since when it is contested."""
     if state.settled_index is None:
         return state
-    view = clique_view_of(
-        identity, state.observed.registry if state.observed is not None else None, state.other_registry
-    )
-    mine = view.own
-    if mine is None or mine.ip != identity.ip or mine.index != state.settled_index:
+    registry = state.observed.registry if state.observed is not None else None
+    view = clique_view_of(identity, registry, state.other_registry)
+    own = view.own
+    if own is None or own.ip != identity.ip or own.index != state.settled_index:
         return replace(state, settled_index=None, contested_since=None, other_read_at=None)
     contested = bool(view.rival(state.settled_index))
     since = (state.contested_since or now) if contested else None

@@ -1,4 +1,4 @@
-"""What a settled daemon does: the fabric daemon beside it is looked after, then the word of its entry on that."""
+"""What a settled daemon does: it updates the fabric daemon, then the readiness in its entry."""
 
 from datetime import datetime
 
@@ -14,91 +14,95 @@ from grove_core.resources.compute_domain_clique import ComputeDomainClique
 from grove_core.resources.daemon_entry import NOT_READY, READY, DaemonEntry
 
 
-def maintain(context: DaemonContext, view: CliqueView, mine: DaemonEntry, index: int) -> Decision[DaemonAction]:
-    """It has an index for itself: the fabric daemon is looked after, then the entry's word on it."""
+def maintain(context: DaemonContext, view: CliqueView, own: DaemonEntry, index: int) -> Decision[DaemonAction]:
+    """Return the next action of a daemon that settled on an index.
+
+    Args:
+        context: of the daemon.
+        view: its clique.
+        own: its entry, with its address and this index.
+        index: the index it settled on.
+    """
     identity, settings, state = context.identity, context.settings, context.state
     if state.contested_since is not None:
-        moved = _contested(context, view, mine, index, state.contested_since)
-        if moved is not None:
-            return moved
+        move = _resolve_contest(context, view, own, index, state.contested_since)
+        if move is not None:
+            return move
     if settings.reads_other_registry and state.other_read_at is None:
         return read_other_registry(context)
-    shared = view.duplicate_index()
-    if shared is None:
-        action = _fabric(context, view, index)
+    duplicate = view.duplicate_index()
+    if duplicate is None:
+        action = _update_fabric(context, view, index)
         if action is not None:
             return action
-    status = (
-        READY if context.fabric is not None and context.fabric.ready and context.fabric.index == index else NOT_READY
-    )
+    fabric = context.fabric
+    status = READY if fabric is not None and fabric.ready and fabric.index == index else NOT_READY
     entry = DaemonEntry(identity.node, identity.ip, identity.clique, index, status)
-    if mine.status != status:
-        return write_entry(
-            context,
-            entry,
-            Why.READINESS_CHANGED.because(identity.pod_ref, before=mine.status or "nothing", after=status),
-        )
+    if own.status != status:
+        reason = Why.READINESS_CHANGED.because(identity.pod_ref, before=own.status or "nothing", after=status)
+        return write_entry(context, entry, reason)
     if isinstance(context.registry, ComputeDomainClique) and identity.pod_uid not in context.registry.owners:
         return write_entry(context, entry, Why.REFERENCE_MISSING.because(identity.pod_ref))
-    elsewhere = clean_or_reread(context, view)
-    if elsewhere is not None:
-        return elsewhere
+    cleaning = clean_or_reread(context, view)
+    if cleaning is not None:
+        return cleaning
     until = next_read(context)
-    if shared is not None:
-        return _held_up(context, view, index, shared, until)
+    if duplicate is not None:
+        return _wait_for_unique_indices(context, view, index, duplicate, until)
     peers = len(view.peers(settings.limit).addresses)
     because = (Why.CONVERGED.because(identity.pod_ref, index=index, peers=peers),)
     return Decision(Idle() if until is None else Wait(until), because)
 
 
-def _contested(
-    context: DaemonContext, view: CliqueView, mine: DaemonEntry, index: int, since: datetime
+def _resolve_contest(
+    context: DaemonContext, view: CliqueView, own: DaemonEntry, index: int, since: datetime
 ) -> Decision[DaemonAction] | None:
-    """Somebody else has the index it settled on; None while that one is expected to move.
+    """Move if another node has the settled index and is not expected to move; None otherwise.
 
-    Where the other stands in the object of the other gate, neither can have seen the other in its own answer, so who
-    has not started moves (DC-068). Who does not move within the patience never will; then the last by name does.
+    If the rival is in the other registry only, neither daemon can have seen the other in a response to its own write;
+    then a daemon whose fabric daemon has not started moves (DC-068). A rival that does not move within the timeout
+    never will; then the last node by name moves (DC-026).
     """
     identity, settings, holders = context.identity, context.settings, view.holders(index)
-    apart = context.fabric is None and not clique_view_of(identity, context.registry).rival(index)
-    last = all(node < identity.node for node in holders) and context.now >= since + settings.rival_timeout
+    only_in_other = context.fabric is None and not clique_view_of(identity, context.registry).rival(index)
+    is_last = all(node < identity.node for node in holders) and context.now >= since + settings.rival_timeout
     free = choose_index(view, settings.limit)
-    if not holders or not (apart or last):
+    if not holders or not (only_in_other or is_last):
         return None
     if free is None:
-        return withdraw_entry(context, view, mine)
+        return withdraw_entry(context, view, own)
     rival = view.rival(index)
     reason = Why.CONTESTED_ELSEWHERE.because(identity.pod_ref, rival=rival, before=index, index=free)
-    if not apart:
+    if not only_in_other:
         facts = {"rival": rival, "since": format_time(since)}
         reason = Why.STALEMATE_ENDED.because(identity.pod_ref, **facts, before=index, index=free)
     return register_index(context, free, reason)
 
 
-def _held_up(
-    context: DaemonContext, view: CliqueView, index: int, shared: int, again: datetime | None
+def _wait_for_unique_indices(
+    context: DaemonContext, view: CliqueView, index: int, duplicate: int, read_at: datetime | None
 ) -> Decision[DaemonAction]:
-    """Some index has two holders; the rival of its own one is awaited no longer than the patience lasts."""
+    """Wait while two entries share an index; for the own index no longer than the rival timeout."""
     ref, since = context.identity.pod_ref, context.state.contested_since
     if since is not None:
         because = Why.RIVAL_AWAITED.because(ref, index=index, rival=view.rival(index))
-        patient = since + context.settings.rival_timeout
-        moments = [moment for moment in (patient, again) if moment is not None and moment > context.now]
-        return Decision(Wait(min(moments, default=None)), (because,))
-    nodes = ", ".join(view.holders(shared))
-    return Decision(Wait(again), (Why.DUPLICATE_VISIBLE.because(ref, index=shared, nodes=nodes),))
+        deadline = since + context.settings.rival_timeout
+        times = [time for time in (deadline, read_at) if time is not None and time > context.now]
+        return Decision(Wait(min(times, default=None)), (because,))
+    nodes = ", ".join(view.holders(duplicate))
+    return Decision(Wait(read_at), (Why.DUPLICATE_VISIBLE.because(ref, index=duplicate, nodes=nodes),))
 
 
-def _fabric(context: DaemonContext, view: CliqueView, index: int) -> Decision[DaemonAction] | None:
+def _update_fabric(context: DaemonContext, view: CliqueView, index: int) -> Decision[DaemonAction] | None:
+    """Start, restart or update the fabric daemon; None if it runs with this index and the present peer map."""
     ref, fabric = context.identity.pod_ref, context.fabric
     peers = view.peers(context.settings.limit)
     count = len(peers.addresses)
     if fabric is None:
         return Decision(StartFabric(index, peers), (Why.FIRST_MAP.because(ref, index=index, peers=count),))
     if fabric.index != index:
-        return Decision(
-            RestartFabric(index, peers), (Why.INDEX_CHANGED.because(ref, before=fabric.index, index=index),)
-        )
+        because = Why.INDEX_CHANGED.because(ref, before=fabric.index, index=index)
+        return Decision(RestartFabric(index, peers), (because,))
     if fabric.peers != peers:
         return Decision(PushPeers(index, peers), (Why.MAP_CHANGED.because(ref, peers=count),))
     return None

@@ -1,4 +1,4 @@
-"""What a daemon can do next, and how the world can answer: closed unions."""
+"""Actions that a daemon can take next, and results of its requests: closed unions."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,24 +13,24 @@ from grove_core.resources.daemon_pod import DaemonPod
 from grove_core.resources.names import daemon_host
 
 DaemonRegistry: TypeAlias = ComputeDomain | ComputeDomainClique
-"""An object that daemons register in."""
+"""The object in which daemons register: the whole domain, or one clique of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PeerMap:
-    """A peer map: (index, address) of every daemon of a clique, sorted by index, each index once."""
+    """The (index, IP address) of every daemon of a clique, sorted by index, each index once."""
 
     addresses: tuple[tuple[int, str], ...]
 
     @property
     def hosts(self) -> tuple[tuple[str, str], ...]:
-        """(address, name) as a hosts file has them (DC-005)."""
+        """The (IP address, host name) lines of a hosts file (DC-005)."""
         return tuple((address, daemon_host(index)) for index, address in self.addresses)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Apply:
-    """Server-side apply of these fields; creates the object where ``fields`` name no uid and there is none."""
+    """Server-side apply of ``fields``; creates a missing object unless ``fields`` contain a uid."""
 
     target: Ref
     subresource: str
@@ -41,7 +41,7 @@ class Apply:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Put:
-    """Write the whole object back; it carries the version it was read at."""
+    """Replace the whole object; the manifest contains the resourceVersion that was read."""
 
     target: Ref
     subresource: str
@@ -60,21 +60,21 @@ class Post:
 
 @dataclass(frozen=True, slots=True)
 class RemoveEntry:
-    """Take the own entry away, by this write."""
+    """Remove the daemon's own entry with this write."""
 
     write: Apply | Put
 
 
 @dataclass(frozen=True, slots=True)
 class ClearOtherEntry:
-    """Take the entry of its node out of the object of the other gate, by this write."""
+    """Remove the entry of the daemon's node from the other registry with this write."""
 
     write: Put
 
 
 @dataclass(frozen=True, slots=True)
 class LabelPod:
-    """Merge these labels into those of the own pod."""
+    """Merge these labels into those of the daemon's own pod."""
 
     pod: Ref
     labels: FrozenMap
@@ -82,7 +82,7 @@ class LabelPod:
 
 @dataclass(frozen=True, slots=True)
 class ListPods:
-    """List the pods of the domain on the node, from the server itself: who has this address?"""
+    """List the domain's pods on the daemon's node, to find the pod with this IP address."""
 
     address: str
 
@@ -104,7 +104,7 @@ class StartFabric:
 
 @dataclass(frozen=True, slots=True)
 class PushPeers:
-    """Give the running fabric daemon a new peer map."""
+    """Send a new peer map to the running fabric daemon."""
 
     index: int
     peers: PeerMap
@@ -112,7 +112,7 @@ class PushPeers:
 
 @dataclass(frozen=True, slots=True)
 class RestartFabric:
-    """End the fabric daemon and start it anew: an index is read only once."""
+    """Restart the fabric daemon, which reads its index only when it starts."""
 
     index: int
     peers: PeerMap
@@ -120,29 +120,29 @@ class RestartFabric:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Nothing now; look again when something changes, at the latest then."""
+    """Do nothing now; decide again on the next event, or at ``until``."""
 
     until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StandBy:
-    """End the fabric daemon if it runs, write nothing, and look again then."""
+    """Stop the fabric daemon if it runs, write nothing, and decide again at ``until``."""
 
     until: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """Nothing to do until something changes."""
+    """Do nothing until the next event."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """It has stopped: nothing more will be written.
+    """The daemon has stopped and writes nothing more.
 
     Attributes:
-        entry_remains: whether its entry is still registered, for want of time to remove it (DC-057).
+        entry_remains: whether its entry is still registered, because the deadline passed first (DC-057).
     """
 
     entry_remains: bool = False
@@ -156,29 +156,31 @@ REQUESTS: Final = (Apply, Put, Post, RemoveEntry, ClearOtherEntry, LabelPod, Lis
 
 @unique
 class ResultKind(Enum):
-    """How the server answered a request.
+    """How a request ended.
 
-    ``STALE`` is 409 for a version, a uid or a name that is taken, ``OWNED`` 409 for fields of another manager, ``GONE``
-    404, ``BUSY`` 429, ``LOST`` no answer at all, ``REFUSED`` whatever else is no success.
+    ``CONFLICT`` is 409 for a version, a uid or a taken name, ``FIELD_CONFLICT`` 409 for fields of another manager,
+    ``NOT_FOUND`` 404, ``TOO_MANY_REQUESTS`` 429, ``NO_RESPONSE`` a transport error or a server error, ``REFUSED`` any
+    other status that is no success.
     """
 
-    DONE = "done"
-    STALE = "stale"
-    OWNED = "owned"
-    GONE = "gone"
-    BUSY = "busy"
-    LOST = "lost"
+    SUCCEEDED = "succeeded"
+    CONFLICT = "conflict"
+    FIELD_CONFLICT = "field conflict"
+    NOT_FOUND = "not found"
+    TOO_MANY_REQUESTS = "too many requests"
+    NO_RESPONSE = "no response"
     REFUSED = "refused"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestResult:
-    """The answer to a request.
+    """The result of a request.
 
     Attributes:
-        register: the object as the server has it after the write, or as it was read.
-        pods: to a :class:`ListPods`.
-        retry_after: with ``BUSY``, where the server said how long.
+        registry: the object after the write, or as it was read.
+        pods: of :class:`ListPods`.
+        retry_after: of ``TOO_MANY_REQUESTS``, if the server named a delay.
+        detail: the server's message, or the transport error.
     """
 
     kind: ResultKind

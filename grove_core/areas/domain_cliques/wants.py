@@ -1,4 +1,4 @@
-"""From judgements to wishes: entries that should be gone, and what the domain's status should say."""
+"""The wants of the controller of a domain: entries to remove, and the status to write."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -17,80 +17,81 @@ from grove_core.resources.compute_domain_clique import ComputeDomainClique
 from grove_core.resources.names import listed
 
 
-def wants_of_domain(moment: DomainSnapshot) -> tuple[Desired, tuple[Finding, ...]]:
-    """What should change about a domain and its cliques, and every verdict behind it (DC-070 to DC-089).
+def wants_of_domain(snapshot: DomainSnapshot) -> tuple[Desired, tuple[Finding, ...]]:
+    """Return what should change about a domain and its cliques, and every finding (DC-070 to DC-089).
 
-    Where entries leave the domain itself, its status is written in a later round: one write for each object (PL-005).
+    If entries are removed from the domain itself, its status is written in a later round: a round has one write for
+    each object (PL-005).
     """
-    if moment.domain.deleting:
-        because = (Why.DOMAIN_BEING_DELETED.because(moment.domain.ref),)
-        return Desired(), (Finding(moment.domain.ref, "status", "Keep", because),)
-    judged = judge_entries(moment)
-    summary = domain_status_of(moment, judged)
+    if snapshot.domain.deleting:
+        because = (Why.DOMAIN_BEING_DELETED.because(snapshot.domain.ref),)
+        return Desired(), (Finding(snapshot.domain.ref, "status", "Keep", because),)
+    judged = judge_entries(snapshot)
+    status = domain_status_of(snapshot, judged)
     removals = tuple(_removals(judged))
     wants: list[Want] = [*removals]
-    if all(want.target != moment.domain.ref for want in removals) and not moment.unreadable_cliques:
-        wants += _status(moment, judged, summary)
-    held = list(_unread(moment)) + [
+    if all(want.target != snapshot.domain.ref for want in removals) and not snapshot.unreadable_cliques:
+        wants += _status_wants(snapshot, judged, status)
+    withheld = list(_withheld_status(snapshot)) + [
         Withheld(found.registry.ref, found.decision.because)
         for found in judged
-        if found.decision is not None and found.fate is EntryVerdict.UNKNOWN
+        if found.decision is not None and found.verdict is EntryVerdict.UNKNOWN
     ]
-    once = {unsure.target: unsure for unsure in reversed(held)}
-    return Desired(tuple(wants), tuple(once.values())), tuple(_findings(moment, judged, summary))
+    first_by_target = {item.target: item for item in reversed(withheld)}
+    return Desired(tuple(wants), tuple(first_by_target.values())), tuple(_findings(snapshot, judged, status))
 
 
-def _unread(moment: DomainSnapshot) -> Iterator[Withheld]:
-    """A clique that cannot be read is one nonetheless: the status would say that it is gone (DC-089)."""
-    if moment.unreadable_cliques:
-        because = Why.CLIQUES_UNREAD.because(moment.domain.ref, cliques=moment.unreadable_cliques)
-        yield Withheld(moment.domain.ref, (because,))
+def _withheld_status(snapshot: DomainSnapshot) -> Iterator[Withheld]:
+    """Withhold the status while a clique cannot be parsed: its record would be dropped (DC-089)."""
+    if snapshot.unreadable_cliques:
+        because = Why.CLIQUES_UNREAD.because(snapshot.domain.ref, cliques=snapshot.unreadable_cliques)
+        yield Withheld(snapshot.domain.ref, (because,))
 
 
 def _removals(judged: tuple[JudgedEntry, ...]) -> Iterator[Want]:
-    """Whole entries go, in one write for each object that was judged; none is edited (DC-075)."""
-    leftovers = defaultdict[Ref, list[JudgedEntry]](list)
+    """One write for each registry with stale entries; the entries that stay are unchanged (DC-075)."""
+    stale_by_registry = defaultdict[Ref, list[JudgedEntry]](list)
     for found in judged:
-        if found.fate is EntryVerdict.REMOVE:
-            leftovers[found.registry.ref].append(found)
-    for ref, gone in leftovers.items():
-        registry = gone[0].registry
-        place = entry_path(sharded=isinstance(registry, ComputeDomainClique))
-        left = entries_without(registry, place, (found.entry.node for found in gone))
-        fields = frozen({place.above: {place.key: left}} if place.above else {place.key: left})
-        because = tuple(reason for found in gone if found.decision is not None for reason in found.decision.because)
+        if found.verdict is EntryVerdict.REMOVE:
+            stale_by_registry[found.registry.ref].append(found)
+    for ref, stale in stale_by_registry.items():
+        registry = stale[0].registry
+        path = entry_path(sharded=isinstance(registry, ComputeDomainClique))
+        left = entries_without(registry, path, (found.entry.node for found in stale))
+        fields = frozen({path.parent: {path.list_key: left}} if path.parent else {path.list_key: left})
+        because = tuple(reason for found in stale if found.decision is not None for reason in found.decision.because)
         yield Applied(ref, registry.guard, fields, because)
 
 
-def _status(
-    moment: DomainSnapshot, judged: tuple[JudgedEntry, ...], summary: DomainStatus
+def _status_wants(
+    snapshot: DomainSnapshot, judged: tuple[JudgedEntry, ...], status: DomainStatus
 ) -> Iterator[Applied | Status]:
-    """All of what the controller says of the domain, where anything of it differs from what is stored (DC-086)."""
-    domain, records = moment.domain, summary.records
-    theirs = kept_fabricless_entries(judged, summary.fabricless)
-    if any(found.fate is EntryVerdict.UNKNOWN for found in theirs):
-        return  # an apply that does not hold an entry of the controller's own takes it away (DC-072)
-    kept = {found.entry.node for found in theirs}
-    stored = tuple(entry for entry in domain.nodes if not entry.clique and entry.node not in kept)
-    if (domain.readiness, domain.cliques, stored) == (summary.status.verdict, records, summary.fabricless):
+    """The whole status that the controller writes, if any of it differs from the stored one (DC-086)."""
+    domain, records = snapshot.domain, status.records
+    kept = kept_fabricless_entries(judged, status.fabricless)
+    if any(found.verdict is EntryVerdict.UNKNOWN for found in kept):
+        return  # an apply without an entry that the controller owns removes it (DC-072)
+    kept_nodes = {found.entry.node for found in kept}
+    stored = tuple(entry for entry in domain.nodes if not entry.clique and entry.node not in kept_nodes)
+    if (domain.readiness, domain.cliques, stored) == (status.readiness.verdict, records, status.fabricless):
         return
-    because = (*summary.status.because, *(reason for _, decision in summary.cliques for reason in decision.because))
+    because = (*status.readiness.because, *(reason for _, decision in status.cliques for reason in decision.because))
     fields: dict[str, Json] = {
-        "status": summary.status.verdict,
-        "cliques": tuple(frozen({"id": told.id, "status": told.status}) for told in records),
+        "status": status.readiness.verdict,
+        "cliques": tuple(frozen({"id": record.id, "status": record.status}) for record in records),
     }
-    strange = sorted({told.id for told in domain.cliques} - {told.id for told in records})
-    if strange:  # another manager may own them, whose records no apply takes away
-        because = (Why.RECORD_STALE.because(domain.ref, cliques=listed(strange)), *because)
-        yield Applied(domain.ref, domain.guard, frozen({IN_DOMAIN.above: fields}), because)
+    stale = sorted({record.id for record in domain.cliques} - {record.id for record in records})
+    if stale:  # another manager may own these records, and an apply does not remove them then
+        because = (Why.RECORD_STALE.because(domain.ref, cliques=listed(stale)), *because)
+        yield Applied(domain.ref, domain.guard, frozen({IN_DOMAIN.parent: fields}), because)
     else:
-        fields["nodes"] = tuple(entry.as_json(NODE_NAME) for entry in summary.fabricless)
+        fields["nodes"] = tuple(entry.as_json(NODE_NAME) for entry in status.fabricless)
         yield Status(domain.ref, domain.guard, frozen(fields), because)
 
 
-def _findings(moment: DomainSnapshot, judged: tuple[JudgedEntry, ...], summary: DomainStatus) -> Iterator[Finding]:
-    yield Finding(moment.domain.ref, "status", summary.status.verdict, summary.status.because)
-    for clique, (_, decision) in zip(sorted(moment.cliques, key=lambda one: one.clique), summary.cliques, strict=True):
+def _findings(snapshot: DomainSnapshot, judged: tuple[JudgedEntry, ...], status: DomainStatus) -> Iterator[Finding]:
+    yield Finding(snapshot.domain.ref, "status", status.readiness.verdict, status.readiness.because)
+    for clique, (_, decision) in zip(sorted(snapshot.cliques, key=lambda one: one.clique), status.cliques, strict=True):
         yield Finding(clique.ref, "status", decision.verdict, decision.because)
     for found in judged:
         if found.decision is not None:

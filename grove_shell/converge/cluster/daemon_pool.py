@@ -1,4 +1,4 @@
-"""Some of the daemons of a run, in a process of their own: each with its own watch, limiter and memory."""
+"""Some of the daemons of a run, in one process: each with its own watch, rate limiter and state."""
 
 import asyncio
 import gc
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection as Pipe
-from typing import Final
+from typing import Final, assert_never
 
 from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity, FabricState
 from grove_core.areas.domain_cliques.rules import Why
@@ -33,23 +33,23 @@ from grove_shell.converge.cluster.watch_decoder import WatchDecoder
 from grove_shell.converge.points import Point
 from grove_shell.domain_daemon.daemon import DomainDaemon
 from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS, registry_of
-from grove_shell.domain_daemon.monotonic_clock import REQUEST_TIMEOUT_S, MonotonicClock
+from grove_shell.domain_daemon.monotonic_clock import MonotonicClock
 from grove_shell.domain_daemon.object_watch import ObjectWatch
-from grove_shell.domain_daemon.requests import HttpRequestSender
+from grove_shell.domain_daemon.requests import REQUEST_TIMEOUT_S, HttpRequestSender
 
 IN_FLIGHT: Final = 10_000
 _INDEX_CHANGES: Final = frozenset({Why.INDEX_CONTESTED, Why.CONTESTED_ELSEWHERE, Why.STALEMATE_ENDED, Why.INDEX_LOST})
 _QUIET_S: Final = 0.3
-_LONGEST_DRAIN_S: Final = 10.0
+_MAX_DRAIN_S: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class PoolTask:
-    """What one process is to play.
+    """The daemons that one process runs.
 
     Attributes:
-        numbers: of its daemons.
-        start: the moment at which the run begins, on the monotonic clock that all processes share.
+        numbers: of the daemons, in the same order.
+        start: when the run begins, on the monotonic clock that all processes of a machine share.
     """
 
     point: Point
@@ -61,11 +61,13 @@ class PoolTask:
 
 @dataclass(slots=True)
 class DaemonCounts:
-    """What the daemons of a process count; moments in seconds since the start of the run.
+    """What the daemons of a process counted; times in seconds since the start of the run.
 
     Attributes:
-        refused: words of the server.
-        faults: of daemons that broke; there is nothing to be learnt from such a run (CV-067).
+        pushed: when each daemon first started its fabric daemon.
+        viewed: when each daemon first observed its whole clique without duplicate indices.
+        refused: error messages of the server.
+        faults: of daemons that crashed; such a run is no result (CV-067).
     """
 
     pushed: list[float] = field(default_factory=list)
@@ -85,157 +87,169 @@ class DaemonCounts:
 
 
 def limiter_of(point: Point) -> RateLimiter | None:
-    """Of one client of a run, full; None where nobody is limited (CV-066)."""
+    """Return a full rate limiter for one client; None if the point has no limit (CV-066)."""
     return RateLimiter(point.rate, point.burst) if point.rate else None
 
 
 class TimedFabric:
-    """A fabric daemon that is ready after a while, and runs nothing; see :class:`FabricManager`."""
+    """A fabric daemon without a process that becomes ready after a fixed time; see :class:`FabricProcess`."""
 
     def __init__(self, ready_after: float) -> None:
-        """Run nothing yet."""
+        """Start without a fabric daemon; ``ready_after`` is in seconds."""
         self.state: FabricState | None = None
-        self.changed: Callable[[], None] = lambda: None
+        self.on_change: Callable[[], None] = lambda: None
         self._ready_after = ready_after
 
     async def start(self, index: int, peers: PeerMap) -> None:
-        """Start it; one that was stopped meanwhile is never ready."""
-        made = self.state = FabricState(index, peers)
-        asyncio.get_running_loop().call_later(self._ready_after, self._ready, made.index)
+        """Start it; if it is stopped before, it does not become ready."""
+        started = self.state = FabricState(index, peers)
+        asyncio.get_running_loop().call_later(self._ready_after, self._set_ready, started.index)
 
     async def push(self, peers: PeerMap) -> None:
-        """Take the map."""
+        """Store the peer map."""
         if self.state is not None:
             self.state = replace(self.state, peers=peers)
 
     async def stop(self) -> None:
-        """End it."""
+        """Stop it."""
         self.state = None
 
-    def _ready(self, index: int) -> None:
+    def _set_ready(self, index: int) -> None:
         if self.state is not None and self.state.index == index:
             self.state = replace(self.state, ready=True)
-            self.changed()
+            self.on_change()
 
 
 class PooledDaemon:
-    """One daemon of a run, and who counts what it does."""
+    """One daemon of a run; observes it and counts."""
 
-    def __init__(self, call: PoolTask, place: int, tally: DaemonCounts, streams: WatchDecoder) -> None:
-        """Not started."""
-        point = call.point
-        self.identity = call.daemons[place]
-        number = call.numbers[place]
+    def __init__(self, task: PoolTask, position: int, counts: DaemonCounts, decoder: WatchDecoder) -> None:
+        """Create a daemon that has not started.
+
+        Args:
+            task: with all daemons of the process.
+            position: of this daemon in the task.
+            counts: of the process.
+            decoder: of the process.
+        """
+        point = task.point
+        self.identity = task.daemons[position]
+        number = task.numbers[position]
         chance = random.Random(f"{point.seed} {number}")  # noqa: S311 - an experiment, no secret
-        self._arrives = call.start + chance.random() * point.arrival_s
+        self._arrives = task.start + chance.random() * point.arrival_s
         self._fabric = TimedFabric((1 + chance.random()) * point.readiness_s)
-        self._call = call
-        self._tally = tally
-        self._streams = streams
-        self._size = point.size_of(point.clique_of(number))
+        self._task = task
+        self._counts = counts
+        self._decoder = decoder
+        self._clique_size = point.size_of(point.clique_of(number))
         self._pushed = self._viewed = False
-        self._moves = False
+        self._changes_index = False
 
     async def run(self, api: Api) -> None:
-        """From its arrival until cancelled."""
+        """Run from the arrival of the daemon until cancelled."""
         await asyncio.sleep(max(self._arrives - time.monotonic(), 0))
-        point, identity = self._call.point, self.identity
-        bucket = limiter_of(point)
-        requests = HttpRequestSender(api, identity, bucket, sent=self._sent)
-        daemon = DomainDaemon(identity, point.settings, requests, self._fabric, self, MonotonicClock())
-        self._fabric.changed = daemon.look
+        point, identity = self._task.point, self.identity
+        limiter = limiter_of(point)
+        sender = HttpRequestSender(api, identity, limiter, on_send=self._on_send)
+        daemon = DomainDaemon(identity, point.settings, sender, self._fabric, self, MonotonicClock())
+        self._fabric.on_change = daemon.wake
         sharded = point.protocol.sharded
         ref = identity.registry_ref(sharded=sharded)
 
-        def heard(version: int, registry: DaemonRegistry | None) -> None:
-            self._note(registry)
-            daemon.seen(version, registry)
+        def on_change(version: int, registry: DaemonRegistry | None) -> None:
+            self._check_view(registry)
+            daemon.on_registry_change(version, registry)
 
-        kind, place = CLIQUES if sharded else DOMAINS, (ref.namespace, ref.name)
-        following = ObjectWatch(api, kind, place, registry_of, heard, bucket=bucket, read=self._streams.read)
+        kind, key = CLIQUES if sharded else DOMAINS, (ref.namespace, ref.name)
+        watch = ObjectWatch(api, kind, key, registry_of, on_change, limiter=limiter, read=self._decoder.read)
         async with asyncio.TaskGroup() as group:
-            group.create_task(following.run())
+            group.create_task(watch.run())
             group.create_task(daemon.run())
 
-    def decided(self, decision: Decision[DaemonAction]) -> None:
-        """See :class:`Witness`."""
+    def on_decision(self, decision: Decision[DaemonAction]) -> None:
+        """See :class:`DaemonObserver`."""
         if isinstance(decision.verdict, StartFabric) and not self._pushed:
             self._pushed = True
-            self._tally.pushed.append(time.monotonic() - self._call.start)
-        self._moves = decision.because[0].rule in _INDEX_CHANGES
+            self._counts.pushed.append(time.monotonic() - self._task.start)
+        self._changes_index = decision.because[0].rule in _INDEX_CHANGES
 
-    def answered(self, request: Request, answer: RequestResult) -> None:
-        """See :class:`Witness`."""
-        tally = self._tally
-        match answer.kind:
-            case ResultKind.DONE if isinstance(request, Apply | Put | Post):
-                tally.writes += 1
-                tally.repicks += self._moves
-            case ResultKind.STALE | ResultKind.OWNED:
-                tally.conflicts += 1
-            case ResultKind.BUSY:
-                tally.throttled += 1
-            case ResultKind.LOST:
-                tally.timeouts += 1
-            case ResultKind.REFUSED | ResultKind.GONE:
-                tally.refused.append(answer.detail)
+    def on_result(self, request: Request, result: RequestResult) -> None:
+        """See :class:`DaemonObserver`."""
+        counts = self._counts
+        match result.kind:
+            case ResultKind.SUCCEEDED:
+                if isinstance(request, Apply | Put | Post):
+                    counts.writes += 1
+                    counts.repicks += self._changes_index
+            case ResultKind.CONFLICT | ResultKind.FIELD_CONFLICT:
+                counts.conflicts += 1
+            case ResultKind.TOO_MANY_REQUESTS:
+                counts.throttled += 1
+            case ResultKind.NO_RESPONSE:
+                counts.timeouts += 1
+            case ResultKind.REFUSED | ResultKind.NOT_FOUND:
+                counts.refused.append(result.detail)
             case _:
-                pass
-        self._note(answer.registry)
+                assert_never(result.kind)
+        self._check_view(result.registry)
 
-    def _sent(self, length: int) -> None:
-        self._tally.uploaded_bytes += length
+    def _on_send(self, length: int) -> None:
+        self._counts.uploaded_bytes += length
 
-    def _note(self, registry: DaemonRegistry | None) -> None:
-        """When its view first shows its whole clique."""
+    def _check_view(self, registry: DaemonRegistry | None) -> None:
+        """Record when the daemon first observes its whole clique without duplicate indices."""
         if self._viewed or registry is None:
             return
-        count, shared = self._streams.members(registry, self.identity.clique)
-        if count == self._size and not shared:
+        count, has_duplicates = self._decoder.members(registry, self.identity.clique)
+        if count == self._clique_size and not has_duplicates:
             self._viewed = True
-            self._tally.viewed.append(time.monotonic() - self._call.start)
+            self._counts.viewed.append(time.monotonic() - self._task.start)
 
 
 def run_pool(pipe: Pipe) -> None:
-    """The whole life of a process: it says that it is there, is called, plays, is told to end, and tells its tally."""
+    """Run the daemons of one task; the main function of a process.
+
+    Sends a message when the process is ready, receives a :class:`PoolTask`, runs it until the next message, and sends
+    :class:`DaemonCounts`.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    pipe.send("here")
-    call: PoolTask = pipe.recv()
+    pipe.send("ready")
+    task: PoolTask = pipe.recv()
     gc.collect()
     gc.freeze()
-    pipe.send(asyncio.run(_run_task(call, pipe)))
+    pipe.send(asyncio.run(_run_task(task, pipe)))
 
 
-async def _run_task(call: PoolTask, pipe: Pipe) -> DaemonCounts:
-    tally, streams = DaemonCounts(), WatchDecoder()
-    connection = await connect(call.kubeconfig)
-    loop, over = asyncio.get_running_loop(), asyncio.Event()
-    loop.add_reader(pipe.fileno(), over.set)
+async def _run_task(task: PoolTask, pipe: Pipe) -> DaemonCounts:
+    counts, decoder = DaemonCounts(), WatchDecoder()
+    connection = await connect(task.kubeconfig)
+    loop, end_requested = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(pipe.fileno(), end_requested.set)
     began = time.process_time()
     async with Api(
         connection, timeout=REQUEST_TIMEOUT_S, tries=1, in_flight=IN_FLIGHT, user_agent="grove-converge"
     ) as api:
-        players = [PooledDaemon(call, place, tally, streams) for place in range(len(call.daemons))]
-        tasks = [asyncio.create_task(player.run(api)) for player in players]
-        ended = asyncio.create_task(over.wait())
-        await asyncio.wait([*tasks, ended], return_when=asyncio.FIRST_COMPLETED)
-        await _drained(streams)
-        for task in tasks:
-            task.cancel()
-        for fault in await asyncio.gather(*tasks, return_exceptions=True):
+        daemons = [PooledDaemon(task, position, counts, decoder) for position in range(len(task.daemons))]
+        running = [asyncio.create_task(daemon.run(api)) for daemon in daemons]
+        end = asyncio.create_task(end_requested.wait())
+        await asyncio.wait([*running, end], return_when=asyncio.FIRST_COMPLETED)
+        await _drain(decoder)
+        for one in running:
+            one.cancel()
+        for fault in await asyncio.gather(*running, return_exceptions=True):
             if isinstance(fault, Exception):
-                tally.faults.append(repr(fault))
+                counts.faults.append(repr(fault))
     loop.remove_reader(pipe.fileno())
-    tally.cpu_s = time.process_time() - began
-    tally.watch_events, tally.watch_bytes, tally.decoded = streams.events, streams.length, streams.decoded
+    counts.cpu_s = time.process_time() - began
+    counts.watch_events, counts.watch_bytes, counts.decoded = decoder.events, decoder.length, decoder.decoded
     with suppress(EOFError):
         pipe.recv()
-    return tally
+    return counts
 
 
-async def _drained(streams: WatchDecoder) -> None:
-    """Wait until the streams bring nothing more."""
-    until, before = time.monotonic() + _LONGEST_DRAIN_S, -1
-    while before != streams.events and time.monotonic() < until:
-        before = streams.events
+async def _drain(decoder: WatchDecoder) -> None:
+    """Wait until the watches bring no more events."""
+    until, before = time.monotonic() + _MAX_DRAIN_S, -1
+    while before != decoder.events and time.monotonic() < until:
+        before = decoder.events
         await asyncio.sleep(_QUIET_S)

@@ -65,9 +65,9 @@ class RunMonitor(DomainCache):
             self._look(raw)
         super().replace(kind, found, version)
 
-    def moment(self, domain: ComputeDomain, now: datetime) -> DomainSnapshot:
+    def snapshot(self, domain: ComputeDomain, now: datetime) -> DomainSnapshot:
         """What the controller sees: the objects, and pods that are all there."""
-        seen = super().moment(domain, now)
+        seen = super().snapshot(domain, now)
         pods = tuple(sorted(self._pods, key=lambda pod: pod.ref.sort_key))
         return DomainSnapshot(domain=seen.domain, cliques=seen.cliques, pods=pods, pods_version=_NEWEST, now=now)
 

@@ -89,15 +89,15 @@ class CliqueState:
 
 
 def _register_of(entries: Mapping[int, EntryState], participants: Participants) -> DaemonRegistry:
-    place = entry_path(sharded=participants.point.protocol.sharded)
+    path = entry_path(sharded=participants.point.protocol.sharded)
     found = []
     for number, slot in sorted(entries.items()):
         who = participants.daemons[number]
         found.append(DaemonEntry(who.node, who.ip, who.clique, slot.index, READY if slot.ready else NOT_READY))
     stored = EMPTY  # only who writes an object back whole looks at all of it
     if not participants.point.protocol.uses_apply:
-        items = {place.key: [entry.as_json(place.node) for entry in found]}
-        stored = frozen({"metadata": {}, **({place.above: items} if place.above else items)})
+        items = {path.list_key: [entry.as_json(path.node_key) for entry in found]}
+        stored = frozen({"metadata": {}, **({path.parent: items} if path.parent else items)})
     if not participants.point.protocol.sharded:
         return ComputeDomain(ref=participants.domain, uid=DOMAIN_UID, nodes=tuple(found), stored=stored, **_UNOWNED)
     who = participants.daemons[next(iter(entries))]

@@ -52,6 +52,6 @@ class FastControllerModel:
 
     def answered(self, write: ModelWrite, told: WriteResult) -> None:
         """The answer to its write."""
-        if told.kind is ResultKind.DONE:
+        if told.kind is ResultKind.SUCCEEDED:
             self._stored = write.content
             self._version = max(self._version, told.version)

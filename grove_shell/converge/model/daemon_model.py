@@ -100,12 +100,12 @@ class FastDaemonModel:
     def answered(self, write: ModelWrite, told: WriteResult, at: int, jitter: float) -> None:
         """The answer to its write."""
         match told.kind:
-            case ResultKind.DONE:
+            case ResultKind.SUCCEEDED:
                 self._failures = self._not_before = self._patient_until = 0
                 if told.version >= self._version:
                     self._version, self._view = told.version, told.view
                 self._settle(write.index, told.view, at)
-            case ResultKind.BUSY:
+            case ResultKind.TOO_MANY_REQUESTS:
                 self._patient_until = at + self._retry_after
             case _:
                 settings = self._participants.settings
@@ -227,12 +227,12 @@ def _in_micros(span: timedelta) -> int:
 
 def _slot_in(action: DaemonAction, identity: DaemonIdentity, *, sharded: bool) -> EntryState:
     """The daemon's own entry in what it writes."""
-    place = entry_path(sharded=sharded)
+    path = entry_path(sharded=sharded)
     body: Any = (
         action.fields if isinstance(action, Apply) else action.manifest if isinstance(action, Put | Post) else None
     )
-    part = Fields(body[place.above] if place.above else body, "", [])
-    mine = entry_of_node(identity.node, read_entries(part, place.key, place.node))
+    part = Fields(body[path.parent] if path.parent else body, "", [])
+    mine = entry_of_node(identity.node, read_entries(part, path.list_key, path.node_key))
     if mine is None or mine.index is None:
         raise BrokenInvariant(
             "CV-003", f"in a world without losses every write holds an entry, and not {FrozenMap(body)}"

@@ -54,12 +54,12 @@ class SimulatedController:
     def _answered(self, write: ModelWrite, told: WriteResult) -> None:
         self._model.answered(write, told)
         self._busy = False
-        if told.kind is ResultKind.DONE:
+        if told.kind is ResultKind.SUCCEEDED:
             self._failures = 0
             if self._again:
                 self._plan_look(_FIRST_DELAY)
             return
         delay = min(_FIRST_DELAY * 2 ** min(self._failures, _MOST_DOUBLINGS), _LONGEST_DELAY)
         self._failures += 1
-        asked = self._context.costs.retry_after_ms * 1_000 if told.kind is ResultKind.BUSY else 0
+        asked = self._context.costs.retry_after_ms * 1_000 if told.kind is ResultKind.TOO_MANY_REQUESTS else 0
         self._plan_look(max(delay, asked))

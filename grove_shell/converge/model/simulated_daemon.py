@@ -124,7 +124,7 @@ class SimulatedDaemon:
     def _answered(self, write: ModelWrite, told: WriteResult) -> None:
         self._busy = False
         now = self._context.agenda.now
-        if self.viewed_at is None and told.kind is ResultKind.DONE:
+        if self.viewed_at is None and told.kind is ResultKind.SUCCEEDED:
             self._notes(told.view, now)
         self._model.answered(write, told, now, self._jitter())
         self._look()

@@ -109,7 +109,7 @@ class SimulatedServer:
         if request.waiting:
             request.waiting = False
             self._counters.throttled += request.write.writer != CONTROLLER_NUMBER
-            self._agenda.schedule_after(self._wire, partial(request.answer, WriteResult(ResultKind.BUSY)))
+            self._agenda.schedule_after(self._wire, partial(request.answer, WriteResult(ResultKind.TOO_MANY_REQUESTS)))
 
     def _work(self, request: _Request) -> None:
         self._processor.submit(partial(self._cost, request), partial(self._worked, request))
@@ -131,7 +131,7 @@ class SimulatedServer:
             self._refuse(request)
         elif self._agenda.now > request.due:
             self._counters.timeouts += write.writer != CONTROLLER_NUMBER
-            self._end(request, WriteResult(ResultKind.LOST))
+            self._end(request, WriteResult(ResultKind.NO_RESPONSE))
         elif not self._store.changes(write):
             self._succeed(request)
         else:
@@ -176,18 +176,18 @@ class SimulatedServer:
 
     def _refuse(self, request: _Request) -> None:
         self._counters.conflicts += request.write.writer != CONTROLLER_NUMBER
-        self._end(request, WriteResult(ResultKind.STALE))
+        self._end(request, WriteResult(ResultKind.CONFLICT))
 
     def _succeed(self, request: _Request) -> None:
         write = request.write
         if write.writer == CONTROLLER_NUMBER:
             self._counters.controller_writes += 1
-            self._end(request, WriteResult(ResultKind.DONE, self._store.version(write.object_number)))
+            self._end(request, WriteResult(ResultKind.SUCCEEDED, self._store.version(write.object_number)))
             return
         self._counters.writes += 1
         self._counters.repicks += write.moves
         view = self._store.view(write.object_number, self._participants.point.clique_of(write.writer))
-        self._end(request, WriteResult(ResultKind.DONE, self._store.version(write.object_number), view))
+        self._end(request, WriteResult(ResultKind.SUCCEEDED, self._store.version(write.object_number), view))
 
     def _end(self, request: _Request, told: WriteResult) -> None:
         self._agenda.schedule_after(self._wire, partial(request.answer, told))

@@ -280,7 +280,7 @@ class FullControllerModel:
         )
 
     def answered(self, write: ModelWrite, told: WriteResult) -> None:
-        if told.kind is ResultKind.DONE:
+        if told.kind is ResultKind.SUCCEEDED:
             self.take_in(write.object_number, told.version)
 
 

@@ -112,7 +112,7 @@ def test_cv060_a_fabric_daemon_that_was_stopped_is_never_ready() -> None:
 
     async def live() -> None:
         fabric = TimedFabric(0.02)
-        fabric.changed = lambda: told.append("changed")
+        fabric.on_change = lambda: told.append("changed")
         await fabric.start(3, PeerMap(()))
         await fabric.stop()
         await asyncio.sleep(0.04)

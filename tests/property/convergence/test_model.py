@@ -112,7 +112,7 @@ def test_cv005_an_apply_is_tried_until_it_wins() -> None:
     for writer in range(4):
         scene.write(writer, writer)
     scene.run()
-    assert {told.kind for _, told in scene.answers.values()} == {ResultKind.DONE}
+    assert {told.kind for _, told in scene.answers.values()} == {ResultKind.SUCCEEDED}
     assert scene.context.counters.conflicts == 0
     assert scene.context.counters.cas_failures == 3 + 2 + 1
     assert scene.store.version(DOMAIN_NUMBER) == 5
@@ -136,7 +136,7 @@ def test_cv006_a_stale_write_costs_for_its_whole_object() -> None:
     before, size = scene.context.processor.busy_us, scene.server.size(DOMAIN_NUMBER)
     scene.write(1, 0, base=1)
     scene.run()
-    assert scene.answers[1][1].kind is ResultKind.STALE
+    assert scene.answers[1][1].kind is ResultKind.CONFLICT
     assert scene.context.processor.busy_us - before == size
     assert scene.context.counters.conflicts == 1
 
@@ -146,7 +146,7 @@ def test_cv006_of_two_at_one_version_one_is_refused() -> None:
     scene.write(0, 0, base=1)
     scene.write(1, 0, base=1)
     scene.run()
-    assert sorted(told.kind.value for _, told in scene.answers.values()) == ["done", "stale"]
+    assert sorted(told.kind.value for _, told in scene.answers.values()) == ["conflict", "succeeded"]
     assert (scene.context.counters.conflicts, scene.context.counters.cas_failures) == (1, 1)
 
 
@@ -155,7 +155,11 @@ def test_cv007_who_finds_no_seat_queues_and_is_turned_away() -> None:
     for writer in range(3):
         scene.write(writer, writer)
     scene.run()
-    assert [scene.answers[writer][1].kind for writer in range(3)] == [ResultKind.DONE, ResultKind.BUSY, ResultKind.BUSY]
+    assert [scene.answers[writer][1].kind for writer in range(3)] == [
+        ResultKind.SUCCEEDED,
+        ResultKind.TOO_MANY_REQUESTS,
+        ResultKind.TOO_MANY_REQUESTS,
+    ]
     assert scene.context.counters.throttled == 2
 
 
@@ -172,7 +176,7 @@ def test_cv007_what_takes_too_long_is_given_up() -> None:
     scene = Scene(point(Protocol.SSA, 2, server_cores=1), request_limit_ms=1, request_us=5_000.0)
     scene.write(0, 0)
     scene.run()
-    assert scene.answers[0][1].kind is ResultKind.LOST
+    assert scene.answers[0][1].kind is ResultKind.NO_RESPONSE
     assert scene.context.counters.timeouts == 1
 
 

@@ -179,11 +179,13 @@ class RandomRun:
         if what == "lost answer" and under_way:
             if process.answer is None:
                 world.carry_out(process)
-            world.hear(process, RequestResult(kind=ResultKind.LOST))
+            world.hear(process, RequestResult(kind=ResultKind.NO_RESPONSE))
         elif what == "lost request" and under_way and process.answer is None:
-            world.hear(process, RequestResult(kind=ResultKind.LOST))
+            world.hear(process, RequestResult(kind=ResultKind.NO_RESPONSE))
         elif what == "busy" and under_way and process.answer is None:
-            world.hear(process, RequestResult(kind=ResultKind.BUSY, retry_after=timedelta(milliseconds=500)))
+            world.hear(
+                process, RequestResult(kind=ResultKind.TOO_MANY_REQUESTS, retry_after=timedelta(milliseconds=500))
+            )
 
     def disturb(self, what: str, process: DaemonProcess) -> None:
         world = self.world

@@ -198,12 +198,12 @@ class SmallCluster(CheckedServer):
         match request:
             case ListPods():
                 pods = [pod for pod in self.pods() if (pod.node, pod.domain_uid) == mine_of(process)]
-                process.answer = RequestResult(kind=ResultKind.DONE, pods=tuple(pods))
+                process.answer = RequestResult(kind=ResultKind.SUCCEEDED, pods=tuple(pods))
             case ReadObject(target):
                 body = self.server.get(address_of(target))
                 found = self.register_of(body) if body is not None else None
                 process.answer = RequestResult(
-                    kind=ResultKind.DONE if found is not None else ResultKind.GONE, registry=found
+                    kind=ResultKind.SUCCEEDED if found is not None else ResultKind.NOT_FOUND, registry=found
                 )
             case _:
                 response = self.commit(process, request, lambda: self.sent(request))
@@ -230,11 +230,13 @@ class SmallCluster(CheckedServer):
         if response.good:
             body = response.body
             registry = self.register_of(body) if body is not None and body["kind"] != "Pod" else None
-            return RequestResult(kind=ResultKind.DONE, registry=registry)
+            return RequestResult(kind=ResultKind.SUCCEEDED, registry=registry)
         if response.code == CONFLICT:
-            return RequestResult(kind=ResultKind.OWNED if response.owners else ResultKind.STALE, detail=response.detail)
+            return RequestResult(
+                kind=ResultKind.FIELD_CONFLICT if response.owners else ResultKind.CONFLICT, detail=response.detail
+            )
         if response.code == MISSING:
-            return RequestResult(kind=ResultKind.GONE, detail=response.detail)
+            return RequestResult(kind=ResultKind.NOT_FOUND, detail=response.detail)
         return RequestResult(kind=ResultKind.REFUSED, detail=response.detail)
 
     def hear(self, process: DaemonProcess, answer: RequestResult | None = None) -> None:

@@ -75,7 +75,7 @@ REQUEST = Apply(target=IDENTITY.registry_ref(sharded=False), subresource="status
 def test_dc034_delays_double_and_events_end_them() -> None:
     state, delays = DaemonState(), []
     for _ in range(13):
-        state = after_result(state, IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.STALE), now=NOW)
+        state = after_result(state, IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.CONFLICT), now=NOW)
         assert state.not_before is not None
         delays.append((state.not_before - NOW) / timedelta(milliseconds=1))
     assert delays[:3] == [5, 10, 20]
@@ -90,7 +90,12 @@ def test_dc034_delays_double_and_events_end_them() -> None:
 @pytest.mark.parametrize(("asked", "wanted"), [(None, 1), (timedelta(seconds=30), 30)])
 def test_dc035_patience_is_kept_through_events(asked: timedelta | None, wanted: int) -> None:
     state = after_result(
-        DaemonState(), IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.BUSY, retry_after=asked), now=NOW
+        DaemonState(),
+        IDENTITY,
+        SETTINGS,
+        REQUEST,
+        RequestResult(kind=ResultKind.TOO_MANY_REQUESTS, retry_after=asked),
+        now=NOW,
     )
     state = after_event(state, IDENTITY, SETTINGS, RegistryObservation(1, domain()), now=NOW)
     assert state.throttled_until == NOW + timedelta(seconds=wanted)
@@ -99,28 +104,30 @@ def test_dc035_patience_is_kept_through_events(asked: timedelta | None, wanted: 
 
 
 def test_dc032_once_with_force() -> None:
-    state = after_result(DaemonState(), IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.OWNED), now=NOW)
+    state = after_result(
+        DaemonState(), IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.FIELD_CONFLICT), now=NOW
+    )
     assert (state.must_force, state.not_before) == (True, None)
     done = after_result(
-        state, IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.DONE, registry=domain()), now=NOW
+        state, IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.SUCCEEDED, registry=domain()), now=NOW
     )
     assert not done.must_force
 
 
-@pytest.mark.parametrize("kind", [ResultKind.DONE, ResultKind.REFUSED])
+@pytest.mark.parametrize("kind", [ResultKind.SUCCEEDED, ResultKind.REFUSED])
 def test_dc056_what_remains_is_written_away(kind: ResultKind) -> None:
     registry = domain(entry("n1", 0), entry("n2", 1))
     context = context_for(registry, state={"settled_index": 0}, stop_deadline=NOW + timedelta(seconds=10))
     request = decide(context).verdict
     assert isinstance(request, RemoveEntry)
     assert isinstance(request.write, Apply)
-    answer = RequestResult(kind=kind, registry=registry if kind is ResultKind.DONE else None)
+    answer = RequestResult(kind=kind, registry=registry if kind is ResultKind.SUCCEEDED else None)
     state = after_result(context.state, IDENTITY, SETTINGS, request, answer, now=NOW)
     second = decide(replace(context, state=state, now=NOW + timedelta(seconds=1))).verdict
     assert isinstance(second, RemoveEntry)
     assert isinstance(second.write, Put)
     assert [item["name"] for item in thaw(second.write.manifest)["status"]["nodes"]] == ["n2"]
-    gone = after_result(state, IDENTITY, SETTINGS, second, RequestResult(kind=ResultKind.GONE), now=NOW)
+    gone = after_result(state, IDENTITY, SETTINGS, second, RequestResult(kind=ResultKind.NOT_FOUND), now=NOW)
     assert [why.rule for why in decide(replace(context, state=gone)).because] == [Why.NOTHING_LEFT]
 
 
@@ -172,7 +179,7 @@ def test_dc029_who_would_have_to_move_and_cannot_withdraws(entries: list[Json], 
     decision = decide(context)
     assert isinstance(decision.verdict, RemoveEntry)
     assert [why.rule for why in decision.because] == [Why.WITHDRAWN]
-    answer = RequestResult(kind=ResultKind.DONE, registry=domain(entries[1], version=11))
+    answer = RequestResult(kind=ResultKind.SUCCEEDED, registry=domain(entries[1], version=11))
     memory_after = after_result(context.state, IDENTITY, SETTINGS, decision.verdict, answer, now=NOW)
     last = decide(replace(context, state=memory_after))
     assert last.verdict == (StandBy(NOW + SETTINGS.recheck_interval) if fabric else Wait())
@@ -190,7 +197,7 @@ def test_dc010_what_was_made_anew_is_not_forgotten() -> None:
         IDENTITY,
         settings,
         request,
-        RequestResult(kind=ResultKind.GONE),
+        RequestResult(kind=ResultKind.NOT_FOUND),
         now=NOW,
     )
     assert state.observed == RegistryObservation(12, new)
@@ -199,13 +206,13 @@ def test_dc010_what_was_made_anew_is_not_forgotten() -> None:
         IDENTITY,
         settings,
         request,
-        RequestResult(kind=ResultKind.GONE),
+        RequestResult(kind=ResultKind.NOT_FOUND),
         now=NOW,
     )
     assert gone.observed == RegistryObservation(10, None)
-    never = after_result(DaemonState(), IDENTITY, settings, request, RequestResult(kind=ResultKind.GONE), now=NOW)
+    never = after_result(DaemonState(), IDENTITY, settings, request, RequestResult(kind=ResultKind.NOT_FOUND), now=NOW)
     assert never.observed is None
-    silent = after_result(DaemonState(), IDENTITY, settings, request, RequestResult(kind=ResultKind.DONE), now=NOW)
+    silent = after_result(DaemonState(), IDENTITY, settings, request, RequestResult(kind=ResultKind.SUCCEEDED), now=NOW)
     assert (silent.observed, silent.settled_index) == (None, None)
 
 
@@ -214,7 +221,7 @@ def test_dc010_what_was_made_anew_is_not_forgotten() -> None:
 def test_dc034_a_pod_that_is_not_there_says_nothing_of_the_register(request_: LabelPod | ListPods) -> None:
     """What was seen and settled stays; the request is tried again."""
     before = DaemonState(observed=RegistryObservation(10, domain(entry("n1", 0))), settled_index=0)
-    after = after_result(before, IDENTITY, SETTINGS, request_, RequestResult(kind=ResultKind.GONE), now=NOW)
+    after = after_result(before, IDENTITY, SETTINGS, request_, RequestResult(kind=ResultKind.NOT_FOUND), now=NOW)
     assert (after.observed, after.settled_index) == (before.observed, 0)
     assert (after.failures, after.not_before) == (1, NOW + SETTINGS.first_backoff)
 
@@ -237,11 +244,16 @@ def test_dc065_a_domain_of_another_uid_is_no_source() -> None:
         replace(domain(entry("n2", 0)), uid="other_registry"),
     )
     state = after_result(
-        DaemonState(), IDENTITY, SETTINGS, request, RequestResult(kind=ResultKind.DONE, registry=other), now=NOW
+        DaemonState(), IDENTITY, SETTINGS, request, RequestResult(kind=ResultKind.SUCCEEDED, registry=other), now=NOW
     )
     assert (state.other_registry, state.other_read_at) == (None, NOW)
     gone = after_result(
-        DaemonState(other_registry=domain()), IDENTITY, SETTINGS, request, RequestResult(kind=ResultKind.GONE), now=NOW
+        DaemonState(other_registry=domain()),
+        IDENTITY,
+        SETTINGS,
+        request,
+        RequestResult(kind=ResultKind.NOT_FOUND),
+        now=NOW,
     )
     assert (gone.other_registry, gone.other_read_at) == (None, NOW)
 
@@ -299,7 +311,7 @@ def test_dc050_a_label_is_written_once(own: DaemonPod | None) -> None:
     assert isinstance(request, LabelPod)
     assert thaw(request.labels) == {DOMAIN_CLIQUE: ""}
     state = after_result(
-        DaemonState(), identity, DaemonSettings(), request, RequestResult(kind=ResultKind.DONE), now=NOW
+        DaemonState(), identity, DaemonSettings(), request, RequestResult(kind=ResultKind.SUCCEEDED), now=NOW
     )
     assert decide(replace(context, state=state)).verdict == Idle()
 
@@ -323,6 +335,8 @@ def test_dc067_its_own_address_in_the_other_object(ip: str, *, clears: bool) -> 
 def test_dc067_what_could_not_be_cleared_is_read_again() -> None:
     put = Put(target=IDENTITY.registry_ref(sharded=True), subresource="", manager="m", manifest=FrozenMap({}))
     state = DaemonState(other_read_at=NOW)
-    after = after_result(state, IDENTITY, SETTINGS, ClearOtherEntry(put), RequestResult(kind=ResultKind.STALE), now=NOW)
+    after = after_result(
+        state, IDENTITY, SETTINGS, ClearOtherEntry(put), RequestResult(kind=ResultKind.CONFLICT), now=NOW
+    )
     assert after.other_read_at is None
     assert after.failures == 1

@@ -131,7 +131,7 @@ def test_dc023_only_an_own_and_single_index_settles(entries: list[Json], wanted:
     request = decide(context_for(domain())).verdict
     assert isinstance(request, Apply)
     after = after_result(
-        DaemonState(), IDENTITY, SETTINGS, request, RequestResult(kind=ResultKind.DONE, registry=registry), now=NOW
+        DaemonState(), IDENTITY, SETTINGS, request, RequestResult(kind=ResultKind.SUCCEEDED, registry=registry), now=NOW
     )
     assert after.settled_index == wanted
 

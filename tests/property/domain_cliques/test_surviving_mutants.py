@@ -38,8 +38,8 @@ def test_dc034_a_delay_that_is_over_does_not_hurry_an_event() -> None:
 def test_dc034_an_answer_ends_the_delays() -> None:
     failed = DaemonState(failures=7, failure="it did not work", not_before=NOW + SECOND)
     for request, answer in (
-        (REQUEST, RequestResult(kind=ResultKind.DONE, registry=domain())),
-        (ReadObject(IDENTITY.registry_ref(sharded=True)), RequestResult(kind=ResultKind.GONE)),
+        (REQUEST, RequestResult(kind=ResultKind.SUCCEEDED, registry=domain())),
+        (ReadObject(IDENTITY.registry_ref(sharded=True)), RequestResult(kind=ResultKind.NOT_FOUND)),
     ):
         after = after_result(failed, IDENTITY, SETTINGS, request, answer, now=NOW)
         assert (after.failures, after.failure, after.not_before) == (0, "", None)
@@ -57,14 +57,19 @@ def test_dc010_who_was_to_be_written_away_may_be_another_by_now() -> None:
     for request in (put, RemoveEntry(put)):
         assert (
             after_result(
-                DaemonState(observed=seen), IDENTITY, SETTINGS, request, RequestResult(kind=ResultKind.GONE), now=NOW
+                DaemonState(observed=seen),
+                IDENTITY,
+                SETTINGS,
+                request,
+                RequestResult(kind=ResultKind.NOT_FOUND),
+                now=NOW,
             ).observed
             == seen
         )
 
 
 def test_dc023_an_answer_that_shows_a_rival_keeps_what_was_settled_and_counts() -> None:
-    answer = RequestResult(kind=ResultKind.DONE, registry=domain(entry("n1", 0), entry("n2", 0)))
+    answer = RequestResult(kind=ResultKind.SUCCEEDED, registry=domain(entry("n1", 0), entry("n2", 0)))
     after = after_result(DaemonState(settled_index=0), IDENTITY, SETTINGS, REQUEST, answer, now=NOW)
     assert (after.settled_index, after.contested_since) == (0, NOW)
 
