@@ -16,7 +16,7 @@ from grove_shell.actions.rule_set_choice import choose_rule_set
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import Page, print_error
 from grove_shell.simulator.random_events.randomized_scenario import with_random_events
-from grove_shell.simulator.scenario.reading import Read, read_scenario
+from grove_shell.simulator.scenario.reading import ScenarioRead, read_scenario
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.unknown_names import unknown_names_in
 from grove_shell.simulator.shrink_scenario import MOST_RUNS, smallest_failing
@@ -71,7 +71,7 @@ def simulate(options: SimulateOptions) -> int:
     return _told(read, replace(run, rules_from=source, unpredicted=unpredicted), options)
 
 
-def _of_a_newer_release(read: Read, shown: Recognition | None) -> Mapping[Ref, tuple[str, ...]]:
+def _of_a_newer_release(read: ScenarioRead, shown: Recognition | None) -> Mapping[Ref, tuple[str, ...]]:
     """Set of the dump -> why its steps are not predicted: the release is newer, or in doubt (GF-134, GF-135)."""
     found: dict[Ref, tuple[str, ...]] = {}
     if read.cluster is None or shown is None:
@@ -83,7 +83,7 @@ def _of_a_newer_release(read: Read, shown: Recognition | None) -> Mapping[Ref, t
     return found
 
 
-def _told(read: Read, run: Run, options: SimulateOptions) -> int:
+def _told(read: ScenarioRead, run: Run, options: SimulateOptions) -> int:
     RENDERERS[options.output].show(
         page=lambda: timeline_page(run, verbose=options.verbose), document=lambda: run_as_json(run)
     )
@@ -94,7 +94,7 @@ def _told(read: Read, run: Run, options: SimulateOptions) -> int:
     return DONE if run.sound else FAIL_ON
 
 
-def _many(read: Read, scenario: Scenario, options: SimulateOptions) -> int:
+def _many(read: ScenarioRead, scenario: Scenario, options: SimulateOptions) -> int:
     """World after world, to the first one in which a promise is broken."""
     count, start = options.seeds or 0, monotonic()
     terminations, played = 0, 0
@@ -133,7 +133,7 @@ def _many(read: Read, scenario: Scenario, options: SimulateOptions) -> int:
     return DONE if broken is None else FAIL_ON
 
 
-def _shown(read: Read, plain: Scenario, smallest: Scenario | None, options: SimulateOptions, seed: int) -> bool:
+def _shown(read: ScenarioRead, plain: Scenario, smallest: Scenario | None, options: SimulateOptions, seed: int) -> bool:
     """Draw the one of many worlds that is worth it, and say which; whether the file could be written (SM-075)."""
     path = str(options.picture)
     with time_bar() as tick:
@@ -160,7 +160,7 @@ def _drawn(run: Run, path: str) -> bool:
 
 
 def _play(
-    read: Read,
+    read: ScenarioRead,
     scenario: Scenario,
     options: SimulateOptions,
     *,
@@ -175,7 +175,7 @@ def _play(
     return Simulation(scenario, how, dump=read.cluster, manifests=read.manifests).run()
 
 
-def _tell_smallest(read: Read, run: Run, options: SimulateOptions) -> Scenario:
+def _tell_smallest(read: ScenarioRead, run: Run, options: SimulateOptions) -> Scenario:
     """Shrink what broke a promise, and print or write the scenario that repeats it."""
     code = run.violation.code if run.violation is not None else ""
 

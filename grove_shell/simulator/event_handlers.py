@@ -1,4 +1,4 @@
-"""Who does what an event says."""
+"""Maps each kind of event to the function that executes it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -32,8 +32,7 @@ FAULTS: Final = (
     "limit_domains",
     "reconfigure",
 )
-"""Events that a :class:`Mischief` or :class:`FabricFaults` is for, by name."""
-
+"""Kinds of events that are faults: :class:`FaultInjector` and :class:`DomainFaults` execute them."""
 
 _ACTORS: Final = {
     "autoscale": Actor.AUTOSCALER,
@@ -44,40 +43,40 @@ _ACTORS: Final = {
 }
 
 
-def actor_of(what: str) -> Actor:
-    """Who does what an event of that name says."""
-    return _ACTORS.get(what, Actor.USER)
+def actor_of(kind: str) -> Actor:
+    """Return the actor of a kind of event."""
+    return _ACTORS.get(kind, Actor.USER)
 
 
 def handlers_by_event(
-    users: UserActions,
-    administrators: TopologyActions,
-    mischief: FaultInjector,
-    fabric: DomainFaults,
-    controller: NodeController,
+    user_actions: UserActions,
+    topology_actions: TopologyActions,
+    faults: FaultInjector,
+    domain_faults: DomainFaults,
+    node_controller: NodeController,
 ) -> Mapping[str, Callable[[Any], None]]:
-    """What to call for each kind of event, with what the event holds."""
+    """Return the function for each kind of event; it is called with the arguments of the event."""
 
     def node(act: Callable[[str], None]) -> Callable[[NodeTarget], None]:
-        return lambda where: act(users.node_of(where))
+        return lambda where: act(user_actions.node_of(where))
 
     return {
-        "apply_set": users.apply,
-        "scale": users.scale,
-        "autoscale": users.autoscale,
-        "delete_set": users.delete_set,
-        "delete_pod": users.delete_pod,
-        "fail_pod": users.fail_pod,
-        "crash_pod": users.crash_pod,
-        "lose_node": node(controller.lose),
-        "restore_node": node(controller.restore),
-        "add_nodes": controller.add,
-        "remove_node": node(controller.remove),
-        "cordon": node(lambda name: controller.cordon(name, closed=True)),
-        "uncordon": node(lambda name: controller.cordon(name, closed=False)),
-        "delete_domain": users.delete_domain,
-        "delete_claim": users.delete_claim,
-        "apply_topology": administrators.apply_topology,
-        "delete_topology": administrators.delete_topology,
-        **{name: getattr(fabric if hasattr(fabric, name) else mischief, name) for name in FAULTS},
+        "apply_set": user_actions.apply,
+        "scale": user_actions.scale,
+        "autoscale": user_actions.autoscale,
+        "delete_set": user_actions.delete_set,
+        "delete_pod": user_actions.delete_pod,
+        "fail_pod": user_actions.fail_pod,
+        "crash_pod": user_actions.crash_pod,
+        "lose_node": node(node_controller.lose),
+        "restore_node": node(node_controller.restore),
+        "add_nodes": node_controller.add,
+        "remove_node": node(node_controller.remove),
+        "cordon": node(lambda name: node_controller.cordon(name, closed=True)),
+        "uncordon": node(lambda name: node_controller.cordon(name, closed=False)),
+        "delete_domain": user_actions.delete_domain,
+        "delete_claim": user_actions.delete_claim,
+        "apply_topology": topology_actions.apply_topology,
+        "delete_topology": topology_actions.delete_topology,
+        **{name: getattr(domain_faults if hasattr(domain_faults, name) else faults, name) for name in FAULTS},
     }

@@ -1,14 +1,14 @@
-"""What is to happen, in the order in which it happens; nothing sleeps."""
+"""The queue of future events of a simulation; nothing sleeps."""
 
 from collections.abc import Callable
 from heapq import heappop, heappush
 
 
 class EventQueue:
-    """A heap of things to do, each at a moment; those of one moment in the order in which they were noted.
+    """Callbacks by time; those of the same time run in the order in which they were scheduled.
 
     Attributes:
-        now: the current moment since the start, in milliseconds, or in whatever unit all moments are.
+        now: the current time since the start, in the unit of all scheduled times (milliseconds in the simulator).
     """
 
     def __init__(self) -> None:
@@ -16,23 +16,22 @@ class EventQueue:
         self._heap: list[tuple[int, int, Callable[[], None]]] = []
         self._serial = 0
 
-    def schedule(self, moment: int, act: Callable[[], None]) -> None:
-        """Note something for a moment; for now, if that has passed."""
+    def schedule(self, at: int, callback: Callable[[], None]) -> None:
+        """Schedule a callback at a time; at the current time, if that has passed."""
         self._serial += 1
-        heappush(self._heap, (max(moment, self.now), self._serial, act))
+        heappush(self._heap, (max(at, self.now), self._serial, callback))
 
-    def schedule_after(self, span: int, act: Callable[[], None]) -> None:
-        """Note something for a while from now."""
-        self.schedule(self.now + span, act)
+    def schedule_after(self, span: int, callback: Callable[[], None]) -> None:
+        """Schedule a callback after a span."""
+        self.schedule(self.now + span, callback)
 
     @property
     def next_at(self) -> int | None:
-        """The next moment at which something happens; None if nothing will."""
+        """The time of the next callback; None for an empty queue."""
         return self._heap[0][0] if self._heap else None
 
     def run_next(self) -> None:
-        """Go to the next moment and do everything that is noted for it by then."""
-        moment = self._heap[0][0]
-        self.now = moment
-        while self._heap and self._heap[0][0] == moment:
+        """Advance to the next time, and run all callbacks of that time."""
+        self.now = self._heap[0][0]
+        while self._heap and self._heap[0][0] == self.now:
             heappop(self._heap)[2]()

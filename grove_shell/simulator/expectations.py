@@ -1,4 +1,4 @@
-"""What a scenario expects, held against the cluster at its moment."""
+"""Checks the expectations of a scenario against the cluster at their times."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,7 +27,7 @@ class UnmetExpectation:
 
     Attributes:
         at: milliseconds since the start.
-        says: what was expected where, and what was found.
+        message: what was expected, and what was found.
     """
 
     at: int
@@ -35,7 +35,7 @@ class UnmetExpectation:
 
 
 class ExpectationChecker:
-    """Holds the expectations of a scenario against what happens."""
+    """Checks the expectations of a scenario during a run, and collects those not met in ``unmet``."""
 
     def __init__(
         self, cluster: SimulatedCluster, nodes: Mapping[str, Node], history: History, expected: tuple[Expectation, ...]
@@ -51,41 +51,41 @@ class ExpectationChecker:
         self._seen: set[str] = set()
 
     def on_changes(self, changes: list[Change]) -> None:
-        """Notice what should never be so."""
+        """Record what must never happen."""
         for change in changes if self._never - self._seen else ():
             after = change.after
             if isinstance(after, Pod):
                 if after.trouble == UNSCHEDULABLE:
-                    self._saw("unschedulable", after.ref.short)
+                    self._record("unschedulable", after.ref.short)
             elif isinstance(after, PodClique | ScalingGroup) and is_true(
                 condition_of(after.status.conditions, MIN_AVAILABLE_BREACHED)
             ):
-                self._saw("breached", after.ref.short)
+                self._record("breached", after.ref.short)
 
-    def before(self, moment: int | None) -> None:
-        """Judge whatever is due before a moment; everything, the end included, for None."""
+    def check_before(self, moment: int | None) -> None:
+        """Check the expectations of all times before ``moment``; all of them, the end included, for None."""
         if self.history.terminations:
-            self._saw("terminated", "a replica")
+            self._record("terminated", "a replica")
         if self.history.refused:
-            self._saw("refused", "a write")
+            self._record("refused", "a write")
         while self._timed and (moment is None or self._timed[0][0] < moment):
             at, expected = self._timed.pop(0)
             self._judge(at, f"at {span_text(at)}", expected)
         for expected in self._last if moment is None else ():
             self._judge(self.cluster.queue.now, "at the end", expected)
 
-    def stopped(self) -> None:
-        """Nothing is known of moments that come after the one at which the run was stopped."""
+    def fail_unreached(self) -> None:
+        """Record the expectations of times after the stop of the run as not met."""
         stop = span_text(self.cluster.queue.now)
         for at, _ in self._timed:
             self.unmet.append(UnmetExpectation(at, f"at {span_text(at)}: not reached, the run was stopped at {stop}"))
         self._timed.clear()
 
-    def _saw(self, what: str, who: str) -> None:
+    def _record(self, what: str, subject: str) -> None:
         if what in self._never and what not in self._seen:
             self._seen.add(what)
             at = self.cluster.queue.now
-            self.unmet.append(UnmetExpectation(at, f"never {what}: {who} was, at {span_text(at)}"))
+            self.unmet.append(UnmetExpectation(at, f"never {what}: {subject} was, at {span_text(at)}"))
 
     def _judge(self, at: int, when: str, expected: Expectation) -> None:
         for what, wanted, found in self._differences(expected):
@@ -120,8 +120,8 @@ class ExpectationChecker:
                 yield what, getattr(expected, what), number
         for name, replicas in expected.failed_domains.items():
             root = self.cluster.find("PodCliqueSet", name)
-            told = creation_failure_in(root.status.conditions).replicas if isinstance(root, PodCliqueSet) else ()
-            yield f"failed domains of {name}", list(replicas), list(told)
+            failed = creation_failure_in(root.status.conditions).replicas if isinstance(root, PodCliqueSet) else ()
+            yield f"failed domains of {name}", list(replicas), list(failed)
         yield from self._of_topologies(expected, live)
         for clique, image in expected.images.items():
             images = {image_of(self.cluster, pod) for name, pod in live if name == clique}
@@ -136,7 +136,7 @@ class ExpectationChecker:
     def _of_topologies(
         self, expected: Expectation, live: Iterable[tuple[str, Pod]]
     ) -> Iterator[tuple[str, object, object]]:
-        """Where pods are, and what is said of topologies."""
+        """Yield what was expected and found of nodes and topologies."""
         pods = list(live)
         for clique, labels in expected.stands_on.items():
             nodes = [self.nodes.get(pod.node) for name, pod in pods if name == clique]

@@ -1,4 +1,4 @@
-"""A smaller scenario that breaks the same promise: fewer events, then shorter spans."""
+"""Shrinks a scenario that breaks a promise: fewer events, then shorter spans."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -14,15 +14,15 @@ _SPANS: Final = ("span", "down", "back", "ahead", "recovers", "every", "delay")
 _NUMBERS: Final = ("writes", "write", "times")
 _SMALLEST: Final = 100
 MOST_RUNS: Final = 400
-"""How many scenarios are tried at most."""
+"""Limit of the scenarios that are tried."""
 
 
 def smallest_failing(scenario: Scenario, fails: Fails) -> Scenario:
-    """The smallest scenario found that still fails; linear passes until nothing can go, or patience ends.
+    """Return the smallest failing scenario found within ``MOST_RUNS`` runs.
 
     Args:
-        scenario: one that fails.
-        fails: whether a scenario breaks the promise in question.
+        scenario: a failing scenario.
+        fails: returns whether a scenario breaks the promise.
     """
     search = _Search(scenario, fails)
     search.drop_events()
@@ -32,7 +32,7 @@ def smallest_failing(scenario: Scenario, fails: Fails) -> Scenario:
 
 
 class _Search:
-    """The best scenario so far."""
+    """Keeps the smallest failing scenario so far."""
 
     def __init__(self, scenario: Scenario, fails: Fails) -> None:
         self.fails = fails
@@ -42,7 +42,7 @@ class _Search:
         self._try(bare)
 
     def drop_events(self) -> None:
-        """Delta debugging: leave out halves, then quarters, then single events."""
+        """Leave out halves of the events, then quarters, then single events (delta debugging)."""
         size = max(len(self.best.spec.events) // 2, 1)
         while self.best.spec.events:
             place, dropped = 0, False
@@ -57,7 +57,7 @@ class _Search:
             size = max(size // 2, 1)
 
     def shorten(self) -> None:
-        """Halve moments, spans and numbers, each as often as it goes."""
+        """Halve times, spans and numbers, each as long as the scenario still fails."""
         place = 0
         while place < len(self.best.spec.events):
             for change in (_earlier, *(_smaller(name) for name in (*_SPANS, *_NUMBERS))):

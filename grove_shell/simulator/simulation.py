@@ -1,4 +1,4 @@
-"""One run: a world, its actors, what happens to them, until nothing more will happen."""
+"""Runs a scenario: sets up the cluster and the actors, and executes events until none is left."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -46,9 +46,9 @@ from grove_shell.simulator.violation import Violated, Violation
 from grove_shell.simulator.virtual_time import MINUTE, time_at
 
 FAULTS_STOP_AFTER: Final = 5 * MINUTE
-"""Faults that are left over stop so long after the last event has ended."""
+"""All faults stop this many milliseconds after the end of the last event (SM-041)."""
 _LONGEST: Final = 30 * 24 * 60 * MINUTE
-_MOST_MOMENTS: Final = 500_000
+_MOST_STEPS: Final = 500_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,15 +56,16 @@ class SimulationOptions:
     """How a scenario is run.
 
     Attributes:
-        rules: by which the operator judges sets.
-        decide, keep: its mind, about sets and about topologies; by the rules, where no other one is given.
-        check: watch what may never happen.
-        deaf: write no history.
-        until: when to stop, in milliseconds; None for the scenario's own word.
-        admission: who admits sets, PodCliques and PodGangs.
-        preflight: whether an operator that begins may go on.
-        followers: who else follows the operators.
-        tick: called after each moment with it and with the first at which the run may end, both in milliseconds.
+        rules: rule set of the operator.
+        decide: makes the plan of a set; None for ``reconcile`` with these rules.
+        decide_topology: makes the plan of a topology.
+        check: whether the promises are checked.
+        counts_only: keep no history entries, only counts.
+        until: when to stop, in milliseconds; None for ``until`` of the scenario.
+        admission: the admission decisions.
+        preflight: returns why an operator process must exit at its start; None where it may go on.
+        observers: get the actions of the operators.
+        tick: called after each time step with its time and the earliest possible end, both in milliseconds.
     """
 
     rules: RuleSet = DESIGN
@@ -81,20 +82,20 @@ class SimulationOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """What became of it.
+    """The result of a run.
 
     Attributes:
-        end: when nothing more happened, in milliseconds.
-        log: every change of the cluster.
-        violation: what may never happen, and did; the run ended there.
-        misses: expectations that were not met.
-        rested: whether it ended because nothing was left to happen.
-        writes: tried by the operator.
-        rounds: of the operator.
-        standings: of the cliques, at the end.
-        expected: how many expectations there were.
-        rules: name of the rule set by which the operator judged.
-        unpredicted: set -> what of it the rules do not predict, a sentence each (GF-130 to GF-134).
+        end: time of the last event, in milliseconds.
+        changes: all changes of the cluster.
+        violation: the broken promise that ended the run, if any.
+        unmet: expectations that were not met.
+        rested: whether the run ended because no event was left.
+        writes: number of writes of the operator, successful or not.
+        rounds: number of rounds of the operator.
+        clique_states: the PodCliques at the end.
+        expected: number of expectations.
+        rules: name of the rule set of the operator.
+        unpredicted: set -> what the rules do not predict of it, as sentences (GF-130 to GF-134).
         rules_from: what chose the rule set; None where a program chose it.
     """
 
@@ -115,12 +116,19 @@ class Run:
 
     @property
     def sound(self) -> bool:
-        """Whether everything was as expected."""
+        """Whether no promise was broken and all expectations were met."""
         return self.violation is None and not self.unmet
 
 
 class Simulation:
-    """A scenario, set up and ready to run."""
+    """One run of a scenario.
+
+    Args:
+        scenario: the scenario; its sets are admitted.
+        options: how it is run.
+        dump: the dump that it starts from, if any.
+        manifests: namespace and name -> manifest of each set of the dump.
+    """
 
     def __init__(
         self,
@@ -183,10 +191,10 @@ class Simulation:
         ]
 
     def run(self) -> Run:
-        """Let everything happen."""
+        """Run the scenario to its end, a violation, or its stop."""
         violation = None
         try:
-            rested = self._play()
+            rested = self._run_events()
             if self.checks is not None and rested:
                 self.checks.at_rest(self.operator)
         except Violated as found:
@@ -194,7 +202,7 @@ class Simulation:
         except BrokenInvariant as broken:
             violation, rested = Violation("PL", self.queue.now, (), f"a law is broken: {broken}"), False
         if violation is None:
-            self.expectations.before(None)
+            self.expectations.check_before(None)
         return Run(
             scenario=self.scenario,
             end=self.queue.now,
@@ -211,8 +219,8 @@ class Simulation:
             unpredicted=self.recorder.not_predicted,
         )
 
-    def _play(self) -> bool:
-        """Go from moment to moment; returns whether nothing was left to happen."""
+    def _run_events(self) -> bool:
+        """Run all time steps; return whether no event was left."""
         for topology in self.scenario.spec.topologies:
             self.topology_actions.admit(topology)
         for manifest in self.scenario.spec.sets:
@@ -220,48 +228,48 @@ class Simulation:
         end = 0
         for event in self.scenario.spec.events:
             end = max(end, event.at + (getattr(event.arguments, "span", 0) or 0))
-            self.queue.schedule(event.at, self._act_of(event))
+            self.queue.schedule(event.at, self._handler_of(event))
         if any(event.kind in FAULTS for event in self.scenario.spec.events):
             self.queue.schedule(end + FAULTS_STOP_AFTER, self.faults.stop_faults)
             self.queue.schedule(end + FAULTS_STOP_AFTER, self.domain_faults.stop_faults)
         self.operator.schedule_round(0)
         limit, tick = end + _LONGEST, self.options.tick
         goal = end if self.until is None else self.until
-        self._tell()
-        for _ in range(_MOST_MOMENTS):
-            following = self.queue.next_at
-            if following is None:
+        self._deliver_changes()
+        for _ in range(_MOST_STEPS):
+            step = self.queue.next_at
+            if step is None:
                 return True
-            if self.until is not None and following > self.until:
-                self.expectations.before(self.until + 1)
+            if self.until is not None and step > self.until:
+                self.expectations.check_before(self.until + 1)
                 self.queue.now = self.until
-                self.expectations.stopped()
+                self.expectations.fail_unreached()
                 return False
-            self.expectations.before(following)
-            if following > limit:
+            self.expectations.check_before(step)
+            if step > limit:
                 break
             self.queue.run_next()
-            self._tell()
+            self._deliver_changes()
             if tick is not None:
-                tick(following, goal)
-        self._never_rests()
+                tick(step, goal)
+        self._fail_to_rest()
         return False
 
-    def _tell(self) -> None:
+    def _deliver_changes(self) -> None:
         while self.cluster.deliver_changes():
             pass
 
-    def _never_rests(self) -> None:
+    def _fail_to_rest(self) -> None:
         if self.checks is not None:
-            message = f"the world does not come to rest, after {self.operator.rounds} rounds of the operator"
+            message = f"the run does not come to rest, after {self.operator.rounds} rounds of the operator"
             raise Violated(Violation("O1", self.queue.now, (), message))
 
-    def _act_of(self, event: Event) -> Callable[[], None]:
-        act, arguments = self._handlers[event.kind], event.arguments
+    def _handler_of(self, event: Event) -> Callable[[], None]:
+        handler, arguments = self._handlers[event.kind], event.arguments
 
-        def happen() -> None:
+        def execute() -> None:
             try:
-                act(arguments)
+                handler(arguments)
             except NoEffect as nothing:
                 self.history.without_effect += 1
                 message = f"{event.field_name} had no effect: {nothing}"
@@ -270,24 +278,26 @@ class Simulation:
                 least, most = self.faults.clocks
                 self.checks.state.clock_slack = most - least
 
-        return happen
+        return execute
 
 
 def _server_of(spec: Spec, dump: Dump | None) -> InMemoryCluster:
-    """What there is at the start, and what the operator is told and offered."""
+    """Return the API server at the start, with its objects, the configuration and the served kinds."""
     roots = () if dump is None else tuple(dump.snapshot_of(root, spec.start) for root in dump.sets)
-    world = InMemoryCluster(roots, lingering=True)
+    server = InMemoryCluster(roots, lingering=True)
     for topology in dump.topologies.values() if dump is not None else ():
-        world.add(topology)
-    world.complete = EVERY_KIND | {TOPOLOGY_KIND}
-    told = spec.operator
-    world.configuration = Configuration(mnnvl=told.mnnvl.as_told, topology=told.topology_aware_scheduling.as_told)
-    world.served = ServedApis(without_domains=spec.driver.installed > 0)
-    return world
+        server.add(topology)
+    server.complete = EVERY_KIND | {TOPOLOGY_KIND}
+    settings = spec.operator
+    server.configuration = Configuration(
+        mnnvl=settings.mnnvl.as_told, topology=settings.topology_aware_scheduling.as_told
+    )
+    server.served = ServedApis(without_domains=spec.driver.installed > 0)
+    return server
 
 
 def _nodes_of(spec: Spec, cluster: SimulatedCluster) -> dict[str, Node]:
-    """Those of the scenario, and those that pods of a dump are on, of which nothing else is known."""
+    """Return the nodes of the scenario, and cordoned nodes of unknown capacity for the pods of a dump."""
     nodes = {node.name: node for pool in spec.nodes for node in nodes_of(pool)}
     for pod in cluster.pods():
         if pod.node and pod.node not in nodes:

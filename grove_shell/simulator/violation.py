@@ -1,4 +1,4 @@
-"""What may never happen, happened."""
+"""Violations of promises."""
 
 from dataclasses import dataclass
 
@@ -8,10 +8,10 @@ class Violation:
     """One broken promise.
 
     Attributes:
-        code: of the catalogue (``RS1``, ``GT5``, ``O10``).
+        code: code of the promise in the catalogue (``RS1``, ``GT5``, ``O10``).
         at: milliseconds since the start.
-        objects: those concerned, as ``Kind/name``.
-        says: what was seen, and what was promised.
+        objects: the objects concerned, as ``Kind/name``.
+        message: what was observed, and what was promised.
     """
 
     code: str
@@ -21,7 +21,7 @@ class Violation:
 
 
 class Violated(Exception):
-    """Raised where a violation is found; it ends the run."""
+    """Raised at the first violation; it ends the run."""
 
     def __init__(self, violation: Violation) -> None:
         super().__init__(violation.message)

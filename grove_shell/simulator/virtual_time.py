@@ -1,4 +1,4 @@
-"""Virtual time: whole milliseconds since the start of a scenario, and how people write them."""
+"""Virtual time in whole milliseconds since the start of a scenario, and its text form."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -12,21 +12,21 @@ _MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 def parse_span(text: str) -> int | None:
-    """Milliseconds of a Go duration, rounded up; None if it is not one."""
+    """Return a Go duration in milliseconds, rounded up; None for any other text."""
     span = parse_duration(text)
     return None if span is None else -(-span // _MILLISECOND)
 
 
 def span_text(span: int) -> str:
-    """A span as a Go duration without zero tails: ``2m30s``, ``5m``, ``250ms``."""
+    """Return a span as a Go duration without trailing zero units: ``2m30s``, ``5m``, ``250ms``."""
     return short_duration(timedelta(milliseconds=span))
 
 
 def time_at(start: datetime, at: int) -> datetime:
-    """The moment so many milliseconds after the start."""
+    """Return the clock time ``at`` milliseconds after the start."""
     return start + timedelta(milliseconds=at)
 
 
 def millis_until(start: datetime, moment: datetime) -> int:
-    """Milliseconds from the start to a moment, rounded up so that one never looks too early."""
+    """Return the milliseconds from the start to a clock time, rounded up so that a round never comes too early."""
     return -((start - moment) // _MILLISECOND)

@@ -162,7 +162,7 @@ _WORDS: Final[Mapping[EntryKind, Callable[[_Told], str]]] = {
     EntryKind.READY: lambda told: f"{told.pods} ready",
     EntryKind.GONE: _gone,
     EntryKind.UNREADY: lambda told: f"{told.pods} not ready: {told.detail}",
-    EntryKind.FAILED: lambda told: f"{told.pods} ends by itself",
+    EntryKind.FAILED: lambda told: f"{told.pods} fails",
     EntryKind.CRASHED: lambda told: f"{told.pods} crashes",
     EntryKind.UNPLACED: lambda told: f"{told.detail} pods of {told.subject} not placed{told.reason}",
     EntryKind.OPENED: lambda told: (
@@ -171,10 +171,10 @@ _WORDS: Final[Mapping[EntryKind, Callable[[_Told], str]]] = {
     EntryKind.TERMINATED: _terminated,
     EntryKind.DELETED: _deleted,
     EntryKind.STATUS: lambda told: f"writes {len(told.bunch)} status{'es' if len(told.bunch) > 1 else ''}{told.reason}",
-    EntryKind.RELEASED: lambda told: f"lets go of {told.objects}",
+    EntryKind.RELEASED: lambda told: f"removes finalizers of {told.objects}",
     EntryKind.CONDITION: _condition,
     EntryKind.WAITS: lambda told: f"{_replica(told.first)} is breached and waits{told.reason}",
-    EntryKind.HOLDS: lambda told: f"holds back {told.subject}{told.reason}",
+    EntryKind.HOLDS: lambda told: f"withholds {told.subject}{told.reason}",
     EntryKind.CHANGED: lambda told: (
         f"{told.subject}: {told.detail}" if told.detail else f"changes {told.objects}{told.reason}"
     ),

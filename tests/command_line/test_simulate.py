@@ -111,11 +111,11 @@ def test_sm075_of_many_worlds_the_one_that_failed_is_drawn(tmp_path: Path) -> No
     done = grove("simulate", file, "--seeds", "1", "--picture", str(plain))
     assert done.returncode == 0, done.stderr
     assert done.stderr.decode() == f"{plain} shows the scenario as it is, no world broke a promise\n"
-    assert b"lists everything anew" in plain.read_bytes()
+    assert b"relists everything" in plain.read_bytes()
     found = mutant(["simulate", file, "--seeds", "1", "--picture", str(broken)])
     assert found.returncode == 3
     assert f"{broken} shows world 0, made as small as 1 event\n".encode() in found.stderr
-    assert b"lists everything anew" not in broken.read_bytes()
+    assert b"relists everything" not in broken.read_bytes()
     assert grove("simulate", file, "--seeds", "1", "--picture", os.devnull + "/x.svg").returncode == 1
 
 

@@ -87,7 +87,7 @@ class RulesSeen:
     def on_start(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
         pass
 
-    def crashed(self, actor: Actor, writes: int) -> None:
+    def on_crash(self, actor: Actor, writes: int) -> None:
         pass
 
 

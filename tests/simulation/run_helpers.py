@@ -55,7 +55,7 @@ class PlanRecorder:
     def on_start(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
         pass
 
-    def crashed(self, actor: Actor, writes: int) -> None:
+    def on_crash(self, actor: Actor, writes: int) -> None:
         pass
 
 

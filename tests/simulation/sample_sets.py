@@ -10,7 +10,7 @@ from grove_shell.simulator.random_events.random_topology_events import (
     RACK,
     SHELF,
     ZONE,
-    told,
+    settings_of,
     topology_raw,
 )
 from grove_shell.simulator.scenario.field_types import WRITTEN
@@ -97,7 +97,7 @@ def _with_topologies(scenario: Scenario, rng: Random) -> Scenario:
     raw["spec"]["topologies"] = [topology_raw(name, found) for name, found in levels.items()]
     default = rng.choice(HIERARCHIES[:3])
     is_on = rng.random() < 0.9
-    raw["spec"].setdefault("operator", {})["topologyAwareScheduling"] = told(default, enabled=is_on).model_dump(
+    raw["spec"].setdefault("operator", {})["topologyAwareScheduling"] = settings_of(default, enabled=is_on).model_dump(
         mode="json", by_alias=True
     )
     name = rng.choice(("alpha", "beta", "")) if is_on else ""

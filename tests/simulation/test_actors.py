@@ -194,7 +194,7 @@ ON_NOBODY: list[tuple[Json, Json, str]] = [
     ({}, {"restoreNode": {"node": "n-0"}}, "node n-0 is not lost"),
     ({}, {"restoreNode": {"of": {"clique": "x"}}}, "there is no PodClique x"),
     ({}, {"uncordon": {"node": "n-0"}}, "node n-0 is open already"),
-    ({}, {"addNodes": {"name": "n", "count": 2}}, "node n-0 is there already"),
+    ({}, {"addNodes": {"name": "n", "count": 2}}, "node n-0 exists already"),
     ({}, {"holdForeign": {"kind": "PodGang", "name": "x"}}, "there is no PodGang x"),
     ({}, {"gateForeign": {"clique": "x"}}, "there is no pod 0 of x"),
     ({}, {"editStatus": {"clique": "x"}}, "there is no PodClique x"),

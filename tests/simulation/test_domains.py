@@ -136,7 +136,7 @@ def test_sm007_a_domain_that_is_not_there() -> None:
     found = run(*events, driver={"release": "5s"})
     assert [message for _, message in told(found, EntryKind.NO_EFFECT)] == [
         "deleteDomain had no effect: there is no ComputeDomain llm-cd-0",
-        "foreignDomain had no effect: there is a ComputeDomain llm-cd-0 already",
+        "foreignDomain had no effect: ComputeDomain llm-cd-0 exists already",
         "deleteDomain had no effect: ComputeDomain llm-cd-0 is being deleted already",
     ]
 
@@ -181,7 +181,7 @@ def test_sm079_what_fails_is_told() -> None:
     found = run({"at": "0s", "limitDomains": {"most": 1, "span": "30s"}}, replicas=3)
     lines = [line for line in timeline_page(found).text.splitlines() if "ComputeDomainsReady" in line]
     assert "ComputeDomainsReady=False (CreationFailed): ComputeDomain creation failed for replicas: [1, 2]" in lines[0]
-    assert "ComputeDomainsReady is taken away" in lines[-1]
+    assert "ComputeDomainsReady is removed" in lines[-1]
 
 
 def test_sm050_channels_and_failures_are_expected() -> None:

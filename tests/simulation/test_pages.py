@@ -59,7 +59,7 @@ def test_sm070_pods_of_two_namespaces_are_not_equal() -> None:
 @pytest.mark.parametrize(
     ("found", "text"),
     [
-        (entry(EntryKind.FAILED), "pod llm-0-a-x ends by itself"),
+        (entry(EntryKind.FAILED), "pod llm-0-a-x fails"),
         (entry(EntryKind.CRASHED), "pod llm-0-a-x crashes"),
         (entry(EntryKind.GONE, actor=Actor.NODES, detail="node n is gone"), "pod llm-0-a-x gone: node n is gone"),
         (entry(EntryKind.WAITS, CLIQUE.at_replica(1), because=("b",)),
@@ -90,8 +90,8 @@ def test_sm070_what_few_want_to_know_is_told_on_request() -> None:
     assert line(*quiet, verbose=True) == [
         "writes 1 status: b",
         "pod llm-0-a-x started",
-        "holds back PodClique llm-0-a: b",
-        "lets go of PodClique llm-0-a",
+        "withholds PodClique llm-0-a: b",
+        "removes finalizers of PodClique llm-0-a",
         "creates PodClique llm-0-a: b",
         "PodClique llm-0-a: PodCliqueScheduled=True (R): m",
     ]

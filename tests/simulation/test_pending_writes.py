@@ -22,10 +22,10 @@ def test_op103_what_stays_unfinished_is_no_reason_to_look_again() -> None:
     """Only what failed the last time is: it may be tried again after a while."""
     memory = PendingWrites()
     assert not memory.has_failed(ROOT)
-    memory.take(ROOT, 0, plan_of(GONE), SEEN, (Attempt(GONE, Outcome.CONFLICT, "no"),))
+    memory.remember(ROOT, 0, plan_of(GONE), SEEN, (Attempt(GONE, Outcome.CONFLICT, "no"),))
     assert memory.has_failed(ROOT)
-    memory.take(ROOT, 1, plan_of(held=True), SEEN, ())
+    memory.remember(ROOT, 1, plan_of(held=True), SEEN, ())
     assert not memory.has_failed(ROOT)
     assert memory._unfinished[ROOT] == (Attempt(GONE, Outcome.CONFLICT, "no"),)  # noqa: SLF001 - whoever asks for it has caches
-    memory.take(ROOT, 2, plan_of(), SEEN, ())
+    memory.remember(ROOT, 2, plan_of(), SEEN, ())
     assert memory._unfinished[ROOT] == ()  # noqa: SLF001 - whoever asks for it has caches

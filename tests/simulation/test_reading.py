@@ -51,7 +51,7 @@ def test_sm001_all_faults_at_once_with_their_places(tmp_path: Path) -> None:
     assert seen["spec.events[0].at"] == ('a duration such as "90s" or "1h30m"', "5")
     assert seen["spec.events[0].scale.kind"][0] == "one of PodCliqueSet, PodCliqueScalingGroup, PodClique"
     assert seen["spec.events[0].scale.replicas"] == ("a whole number of at least 0", "-1")
-    assert seen["spec.events[1]"] == ("at, and exactly one thing that happens", "at")
+    assert seen["spec.events[1]"] == ("at, and exactly one kind of event", "at")
     assert seen["spec.events[2]"][1] == "at, relist, touch"
     assert seen["spec.events[3].loseNode"][0] == "either node, or of: {clique, index}"
     assert seen["spec.events[4].applySet.file"] == ("a file with a PodCliqueSet", "empty.yaml")
@@ -89,8 +89,8 @@ def test_sm001_no_clock_jumps_off_the_calendar(start: str, back: bool, tmp_path:
 def test_sm001_what_is_repeated_takes_time(tmp_path: Path) -> None:
     events = [{"at": "1s", "secondLeader": {"span": "5s", "every": every}} for every in ("0s", "0", "1s")]
     assert [*faults(read(tmp_path, {"sets": [set_raw(clique_raw("a", 1, 1))], "events": events})).items()] == [
-        ("spec.events[0].secondLeader.every", ("a duration longer than none", '"0s"')),
-        ("spec.events[1].secondLeader.every", ("a duration longer than none", '"0"')),
+        ("spec.events[0].secondLeader.every", ("a duration above 0s", '"0s"')),
+        ("spec.events[1].secondLeader.every", ("a duration above 0s", '"0"')),
     ]
 
 
@@ -152,29 +152,29 @@ def test_sm006_names_that_nobody_can_have(tmp_path: Path) -> None:
     cliques = "llm-0-a, llm-0-g-0-b, llm-0-g-1-b"
     assert found == {
         "spec.events[0].loseNode.node": (
-            "a node that can be there at 5m; known: gpu-0, gpu-1, gpu-2", '"gpu-7"'
+            "a node that can exist at 5m; known: gpu-0, gpu-1, gpu-2", '"gpu-7"'
         ),
         "spec.events[1].loseNode.of.clique": (
-            f"a PodClique that can be there at 5m; known: {cliques}", '"llm-0-aa"'
+            f"a PodClique that can exist at 5m; known: {cliques}", '"llm-0-aa"'
         ),
-        "spec.events[2].scale.name": ("a PodCliqueSet that can be there at 5m; known: llm", '"lm"'),
+        "spec.events[2].scale.name": ("a PodCliqueSet that can exist at 5m; known: llm", '"lm"'),
         "spec.events[3].scale.name": (
-            "a PodCliqueScalingGroup that can be there at 5m; known: llm-0-g", '"llm-1-g"'
+            "a PodCliqueScalingGroup that can exist at 5m; known: llm-0-g", '"llm-1-g"'
         ),
-        "spec.events[4].deleteSet.name": ("a PodCliqueSet that can be there at 5m; known: ml/llm", '"other/llm"'),
+        "spec.events[4].deleteSet.name": ("a PodCliqueSet that can exist at 5m; known: ml/llm", '"other/llm"'),
         "spec.events[5].crashPod.clique": (
-            "a PodClique that can be there at 5m; known: llm-0-g-0-b, llm-0-g-1-b, llm-0-a", '"llm-0-g-2-b"'
+            "a PodClique that can exist at 5m; known: llm-0-g-0-b, llm-0-g-1-b, llm-0-a", '"llm-0-g-2-b"'
         ),
         "spec.events[6].autoscale.name": (
-            "a HorizontalPodAutoscaler that can be there at 5m; there is no HorizontalPodAutoscaler", '"llm-0-g"'
+            "a HorizontalPodAutoscaler that can exist at 5m; there is no HorizontalPodAutoscaler", '"llm-0-g"'
         ),
         "spec.events[7].holdForeign.name": (
-            "a PodGang that can be there at 5m; known: llm-0-g-0, llm-0", '"llm-0-g-1"'
+            "a PodGang that can exist at 5m; known: llm-0-g-0, llm-0", '"llm-0-g-1"'
         ),
         "spec.events[8].editStatus.clique": (
-            "a PodClique that can be there at 5m; known: ml/llm-0-a, ml/llm-0-g-0-b, ml/llm-0-g-1-b", '"ml/llm-0-c"'
+            "a PodClique that can exist at 5m; known: ml/llm-0-a, ml/llm-0-g-0-b, ml/llm-0-g-1-b", '"ml/llm-0-c"'
         ),
-        "spec.kubelet.cliques.aa": ("a clique of some set's template; known: a, b", '"aa"'),
+        "spec.kubelet.cliques.aa": ("a clique in the template of a set; known: a, b", '"aa"'),
     }  # fmt: skip
 
 
@@ -239,7 +239,7 @@ def test_sm006_earlier_events_may_bring_somebody_about(tmp_path: Path, bringing:
 
 def test_sm006_a_node_stands_once(tmp_path: Path) -> None:
     nodes = [{"name": "gpu", "count": 2}, {"name": "gpu-1"}]
-    assert strangers(tmp_path, nodes=nodes) == {"spec.nodes": ("every node once", '"gpu-1" 2 times')}
+    assert strangers(tmp_path, nodes=nodes) == {"spec.nodes": ("unique node names", '"gpu-1" 2 times')}
 
 
 def test_sm006_whoever_is_in_a_dump_is_known(tmp_path: Path) -> None:
@@ -312,4 +312,4 @@ def test_sm001_a_set_beyond_all_measure_is_a_fault_at_once(tmp_path: Path, where
     huge = {**set_raw(clique_raw("a", 1, 1)), "spec": {**set_raw(clique_raw("a", 1, 1))["spec"], "replicas": 2**31 - 1}}
     events = [{"at": "1m", "applySet": {"manifest": huge}}, {"at": "2m", "deleteSet": {"name": "x"}}]
     found = read(tmp_path, {"sets": [huge]} if where == "spec.sets" else {"events": events})
-    assert faults(found)[where] == ("sets that come to have at most 200,000 objects", f"{3 * (2**31 - 1):,}")
+    assert faults(found)[where] == ("sets with at most 200,000 objects", f"{3 * (2**31 - 1):,}")

@@ -106,7 +106,7 @@ def test_sm085_what_admission_ensures_may_be_refused() -> None:
 def test_sm086_no_operator_without_the_definition() -> None:
     eyes = PlanRecorder()
     found = run(eyes=eyes, driver={"installed": "25s"})
-    told = [one.detail for one in found.history.entries if "ends at its start" in one.detail]
+    told = [one.detail for one in found.history.entries if "exits at its start" in one.detail]
     assert len(told) == 3
     assert min(change.at for change in found.changes if change.kind != "PodCliqueSet") == 30 * SECOND
     assert found.clique_states[0].ready == 2

@@ -357,7 +357,7 @@ class TestSM091:
         simulation, run = played(packed(), *events, topologies=both, admission={"watch": "5s"}, racks=(3, 3))
         page = timeline_page(run).text
         assert "TopologyInSync=False (TopologyMissing)" in page
-        assert "its topology holds again, TopologyInSync is taken away" in page
+        assert "its topology holds again, TopologyInSync is removed" in page
         assert racks_of(simulation, "late") == ["r1"] * 3
         made = [change.at for change in run.changes if change.object.ref.name == "late-0" and change.kind == "PodGang"]
         assert min(made) >= 60 * SECOND

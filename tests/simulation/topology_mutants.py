@@ -21,8 +21,7 @@ from grove_core.resources.topology_usage import topology_use_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.cluster.admission import Admission
 from grove_shell.simulator.operator.simulated_operator import Decide, DecideTopology
-from grove_shell.simulator.random_events.random_topology_events import HIERARCHIES, topology_raw
-from grove_shell.simulator.random_events.random_topology_events import told as told_of
+from grove_shell.simulator.random_events.random_topology_events import HIERARCHIES, settings_of, topology_raw
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.fault_events import HoldForeign, Reconfigure
 from grove_shell.simulator.scenario.scenario import Scenario
@@ -231,7 +230,7 @@ def stirred(scenario: Scenario) -> Scenario:
     name = manifest["metadata"]["name"]
     told = scenario.spec.operator.topology_aware_scheduling
     off, on = told.model_copy(update={"enabled": False}), told.model_copy(update={"enabled": True})
-    other = told_of(next(levels for levels in HIERARCHIES if told_of(levels) != on))
+    other = settings_of(next(levels for levels in HIERARCHIES if settings_of(levels) != on))
 
     def goes_to(topology: str) -> ApplySet:
         template = {**manifest["spec"]["template"], "clusterTopologyName": topology}

@@ -1,4 +1,4 @@
-"""NVIDIA's driver, as far as it keeps deleted ComputeDomains for a while."""
+"""NVIDIA's DRA driver, as far as its finalizer keeps deleted ComputeDomains for a while."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -17,7 +17,7 @@ FINALIZER: Final = "resource.nvidia.com/computeDomain"
 
 
 class DomainDriver:
-    """Is installed at its time, puts its finalizer on every domain, and takes it away a while after the deletion."""
+    """Serves ComputeDomains once installed, adds its finalizer to each, and removes it some time after the deletion."""
 
     def __init__(self, cluster: SimulatedCluster, spec: DriverSpec) -> None:
         self.cluster = cluster
@@ -26,7 +26,7 @@ class DomainDriver:
             cluster.queue.schedule(spec.installed, self._install)
 
     def on_changes(self, changes: Iterable[Change]) -> None:
-        """Domains that came, and domains that are to go."""
+        """Add the finalizer to new domains, and schedule its removal from deleted ones."""
         for change in changes if self.spec.release else ():
             item, before = change.after, change.before
             if not isinstance(item, ComputeDomain):

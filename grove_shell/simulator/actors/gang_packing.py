@@ -1,7 +1,7 @@
-"""Where pods of a gang go that are to be near each other: within one value of a node label (SM-026, SM-027).
+"""Assigns the pods of a gang to nodes with the same value of a node label, as its placement requires (SM-026, SM-027).
 
-Of several places the one with the least room comes first, then the first by name. Parts are placed one after the
-other, the largest first, and none is moved again for a later one: what fits only in another order does not fit.
+Of several values the one whose nodes have the least room is tried first, then by name. Blocks are placed one after the
+other, the largest first, without backtracking: a gang that fits only in another order does not fit.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -9,62 +9,62 @@ from typing import NamedTuple, TypeAlias
 
 from grove_core.resources.placement import NO_PACK, Pack, Placement
 from grove_core.resources.pod import Pod
-from grove_shell.simulator.cluster.nodes import ENDLESS, Node, PodRequests
+from grove_shell.simulator.cluster.nodes import UNLIMITED, Node, PodRequests
 
-Found: TypeAlias = list[tuple[Pod, Node]]
-Asking: TypeAlias = Callable[[Pod], PodRequests]
-Choosing: TypeAlias = Callable[[PodRequests, Iterable[Node]], Node | None]
+Assignment: TypeAlias = list[tuple[Pod, Node]]
+RequestsOf: TypeAlias = Callable[[Pod], PodRequests]
+ChooseNode: TypeAlias = Callable[[PodRequests, Iterable[Node]], Node | None]
 
 
 class Block(NamedTuple):
-    """Pods that are packed together, some of them among themselves still closer.
+    """Pods that are packed together; inner blocks are packed more closely.
 
     Attributes:
-        pack: by which labels.
-        pods: those with no closer block of their own, in the order in which they are placed.
-        blocks: the closer ones, the largest first.
-        company: nodes of pods that belong to it and are placed already.
+        pack: the required and the preferred node label.
+        pods: the pods outside of inner blocks, in the order of placement.
+        blocks: the inner blocks, the largest first.
+        placed_nodes: nodes of the pods of the block that are placed already.
     """
 
     pack: Pack
     pods: tuple[Pod, ...]
     blocks: tuple["Block", ...] = ()
-    company: tuple[Node, ...] = ()
+    placed_nodes: tuple[Node, ...] = ()
 
     @property
     def size(self) -> int:
-        """How many pods are to be placed."""
+        """Number of pods to place."""
         return len(self.pods) + sum(block.size for block in self.blocks)
 
     def members(self) -> Iterator[Pod]:
-        """All of them."""
+        """Yield all pods to place."""
         yield from self.pods
         for block in self.blocks:
             yield from block.members()
 
 
 def block_of(
-    placement: Placement, waiting: Mapping[str, Sequence[Pod]], company: Mapping[str, Sequence[Node]]
+    placement: Placement, waiting: Mapping[str, Sequence[Pod]], placed_nodes: Mapping[str, Sequence[Node]]
 ) -> Block:
-    """The pods of a gang as it wants them.
+    """Return the pods of a gang as nested blocks.
 
     Args:
-        placement: what the gang says.
-        waiting: name of a PodClique -> its pods that are to be placed.
-        company: name of a PodClique -> nodes of its pods that are placed.
+        placement: the placement of the PodGang.
+        waiting: name of a PodClique -> its pods to place.
+        placed_nodes: name of a PodClique -> nodes of its placed pods.
     """
     packs = dict(placement.cliques)
     together = {name for one in placement.packed_groups for name in one.cliques}
-    names = dict.fromkeys((*waiting, *company))
+    names = dict.fromkeys((*waiting, *placed_nodes))
 
     def block(pack: Pack, names: Iterable[str], parts: Iterable[Block] = ()) -> Block:
         bare: list[Pod] = []
         closer = list(parts)
-        near = [node for part in closer for node in part.company]
+        near = [node for part in closer for node in part.placed_nodes]
         for name in names:
-            near += company.get(name, ())
+            near += placed_nodes.get(name, ())
             if name in packs:
-                own = Block(packs[name], tuple(waiting.get(name, ())), (), tuple(company.get(name, ())))
+                own = Block(packs[name], tuple(waiting.get(name, ())), (), tuple(placed_nodes.get(name, ())))
                 closer.append(own)
             else:
                 bare += waiting.get(name, ())
@@ -76,28 +76,28 @@ def block_of(
 
 
 def required_in(placement: Placement) -> set[str]:
-    """The labels that pods of a gang must share."""
+    """Return the node labels that a placement requires."""
     packs = (placement.gang, *(pack for _, pack in placement.cliques), *(one.pack for one in placement.packed_groups))
     return {pack.required for pack in packs if pack.required}
 
 
-def placed_in(
+def assign_nodes(
     block: Block,
     nodes: Sequence[Node],
-    asks: Asking,
-    best: Choosing,
-) -> Found | None:
-    """A node for each pod of a block, with the room taken; None, and nothing taken, where there are none.
+    requests_of: RequestsOf,
+    best: ChooseNode,
+) -> Assignment | None:
+    """Return a node for each pod of a block, and reserve the room; None, with nothing reserved, where it does not fit.
 
     Args:
-        block: of pods.
-        nodes: to choose from.
-        asks: what a pod asks for.
-        best: the node for a pod among some.
+        block: the pods.
+        nodes: the nodes to choose from.
+        requests_of: returns what a pod requests.
+        best: returns the best node for requests.
     """
-    scarce = frozenset(resource for pod in block.members() for resource in asks(pod).amounts) - ENDLESS
-    for chosen in _choices(block, nodes, scarce):
-        found = _within(block, chosen, asks, best)
+    limited = frozenset(resource for pod in block.members() for resource in requests_of(pod).amounts) - UNLIMITED
+    for chosen in _choices(block, nodes, limited):
+        found = _within(block, chosen, requests_of, best)
         if found is not None:
             return found
     return None
@@ -106,65 +106,65 @@ def placed_in(
 def _within(
     block: Block,
     nodes: Sequence[Node],
-    asks: Asking,
-    best: Choosing,
-) -> Found | None:
-    taken: Found = []
+    requests_of: RequestsOf,
+    best: ChooseNode,
+) -> Assignment | None:
+    assigned: Assignment = []
     for part in block.blocks:
-        found = placed_in(part, nodes, asks, best)
+        found = assign_nodes(part, nodes, requests_of, best)
         if found is None:
-            give_back(taken, asks)
+            release(assigned, requests_of)
             return None
-        taken += found
+        assigned += found
     for pod in block.pods:
-        node = best(asks(pod), nodes)
+        node = best(requests_of(pod), nodes)
         if node is None:
-            give_back(taken, asks)
+            release(assigned, requests_of)
             return None
-        node.take(asks(pod).amounts)
-        taken.append((pod, node))
-    return taken
+        node.reserve(requests_of(pod).amounts)
+        assigned.append((pod, node))
+    return assigned
 
 
-def give_back(taken: Found, asks: Asking) -> None:
-    """Let go of the room that was taken."""
-    for pod, node in taken:
-        node.take(asks(pod).amounts, -1)
+def release(assigned: Assignment, requests_of: RequestsOf) -> None:
+    """Release the room that an assignment reserved."""
+    for pod, node in assigned:
+        node.reserve(requests_of(pod).amounts, -1)
 
 
-def _choices(block: Block, nodes: Sequence[Node], scarce: frozenset[str]) -> Iterator[Sequence[Node]]:
-    """The places for a block, the best first: with its wish where that can be had, and without."""
+def _choices(block: Block, nodes: Sequence[Node], limited: frozenset[str]) -> Iterator[Sequence[Node]]:
+    """Yield the node sets to try for a block: first within a preferred label value, then within the required one."""
     if block.pack == NO_PACK:
         yield nodes
         return
     required, preferred = block.pack
-    outer = list(_domains(required, block.company, nodes, scarce)) if required else [nodes]
+    outer = list(_domains(required, block.placed_nodes, nodes, limited)) if required else [nodes]
     if preferred:
         for place in outer:
-            yield from _domains(preferred, block.company, place, scarce)
+            yield from _domains(preferred, block.placed_nodes, place, limited)
     yield from outer
 
 
 def _domains(
-    key: str, company: Iterable[Node], nodes: Sequence[Node], scarce: frozenset[str]
+    key: str, placed_nodes: Iterable[Node], nodes: Sequence[Node], limited: frozenset[str]
 ) -> Iterator[Sequence[Node]]:
-    """The nodes by value of a label; only those that all who are placed stand on have, where somebody is placed."""
+    """Yield the nodes of each value of a label; only the value of the placed pods, where there are any."""
     by_value: dict[str, list[Node]] = {}
     for node in nodes:
         if key in node.labels:
             by_value.setdefault(node.labels[key], []).append(node)
-    values = {node.labels.get(key) for node in company}
+    values = {node.labels.get(key) for node in placed_nodes}
     if values:
         by_value = {value: found for value, found in by_value.items() if values == {value}}
-    for value in sorted(by_value, key=lambda value: (_room(by_value[value], scarce), len(value), value)):
+    for value in sorted(by_value, key=lambda value: (_room(by_value[value], limited), len(value), value)):
         yield by_value[value]
 
 
-def _room(nodes: Iterable[Node], scarce: frozenset[str]) -> int:
-    """What nodes have left of the scarce things that are asked for."""
+def _room(nodes: Iterable[Node], limited: frozenset[str]) -> int:
+    """Return what nodes have left of the limited resources that are requested."""
     return sum(
         node.capacity.get(resource, 0) - node.used.get(resource, 0)
         for node in nodes
         if not (node.cordoned or node.unready)
-        for resource in scarce
+        for resource in limited
     )

@@ -1,4 +1,4 @@
-"""What ``kubectl delete`` does, whoever says it."""
+"""Deletion of an object by a user."""
 
 from grove_core.resources.meta import Resource
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
@@ -6,14 +6,16 @@ from grove_shell.simulator.recording.history import Actor, EntryKind, History, N
 
 
 def delete(cluster: SimulatedCluster, history: History, item: Resource | None, what: str) -> None:
-    """Delete an object, or say why that does nothing.
+    """Delete an object as ``kubectl delete`` does, and record it.
 
     Args:
-        item: the object; None where there is none.
-        what: its kind and name, for sentences.
+        cluster: the cluster.
+        history: gets the entry.
+        item: the object; None where it does not exist.
+        what: kind and name of the object, for messages.
 
     Raises:
-        NoEffect: There is none, or it is being deleted already.
+        NoEffect: The object does not exist, or is being deleted already.
     """
     if item is None:
         raise NoEffect(f"there is no {what}")

@@ -1,4 +1,4 @@
-"""The kubelets: placed pods start, wait for whom they start after, become ready, and stop when they are deleted."""
+"""The kubelets: scheduled pods start, wait for their start-up order, become ready, and stop when they are deleted."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -18,12 +18,12 @@ _CRASHED: Final = "CrashLoopBackOff"
 
 
 def healthy(pod: Pod) -> Pod:
-    """The pod with every container started and ready (SM-097)."""
+    """Return the pod with every container started and ready (SM-097)."""
     return replace(pod, ready=True, trouble="", crashed=False, unready=False)
 
 
 class Kubelet:
-    """All kubelets of a cluster; one of a node that is lost does nothing until the node is back."""
+    """All kubelets of a cluster; the kubelet of a lost node does nothing until the node is back."""
 
     def __init__(
         self, cluster: SimulatedCluster, nodes: Mapping[str, Node], spec: KubeletSpec, history: History
@@ -32,14 +32,16 @@ class Kubelet:
         self.nodes = nodes
         self.spec = spec
         self.history = history
-        self._plain = PodTimings(start=spec.start, ready=spec.ready, stop=spec.stop)
-        self._doing: dict[str, str] = {}  # uid -> what has been begun for it
-        self._waiting: dict[str, tuple[tuple[str, int], ...]] = {}  # uid -> whom it starts after
-        self._names: dict[str, tuple[str, PodTimings]] = {}  # uid of a clique -> its name and pace
+        self._default_timings = PodTimings(start=spec.start, ready=spec.ready, stop=spec.stop)
+        self._in_progress: dict[str, str] = {}  # uid of a pod -> its operation in progress
+        self._waiting: dict[
+            str, tuple[tuple[str, int], ...]
+        ] = {}  # uid of a pod -> PodCliques that it waits for, with the ready pods it needs
+        self._timings: dict[str, tuple[str, PodTimings]] = {}  # uid of a PodClique -> its name and delays
         self._pods: dict[str, Pod] = {}
 
     def on_changes(self, changes: Iterable[Change]) -> None:
-        """Begin what placed pods need, and see whether those that wait may go on."""
+        """Begin the next operation of each changed pod, and start the waiting pods whose order allows it."""
         moved = False
         for change in changes:
             if change.kind != "Pod":
@@ -48,60 +50,60 @@ class Kubelet:
             if isinstance(pod, Pod):
                 self._pods[pod.uid] = pod
                 if pod.node:
-                    self.consider(pod)
+                    self.begin_next(pod)
             else:
                 self._pods.pop(change.object.uid, None)
-                self._doing.pop(change.object.uid, None)
+                self._in_progress.pop(change.object.uid, None)
                 self._waiting.pop(change.object.uid, None)
             moved = True
         if moved and self._waiting:
             for uid in tuple(self._waiting):
                 self._try_to_run(uid)
 
-    def consider(self, pod: Pod) -> None:
-        """Begin the next thing in the life of a pod, once."""
+    def begin_next(self, pod: Pod) -> None:
+        """Begin the next operation of a pod, unless it is in progress."""
         node = self.nodes.get(pod.node)
         if node is None or not node.up:
             return
-        pace = self._of(pod)[1]
+        timings = self._clique_of(pod)[1]
         if pod.deleting:
-            self._begin(pod.uid, "stop", pace.stop)
+            self._begin(pod.uid, "stop", timings.stop)
         elif pod.phase in FINISHED_PHASES or pod.ready:
             return
         elif pod.phase == _RUNNING:
             if pod.trouble != _CRASHED:
-                self._begin(pod.uid, "ready", pace.ready)
+                self._begin(pod.uid, "ready", timings.ready)
         else:
-            self._begin(pod.uid, "start", pace.start)
+            self._begin(pod.uid, "start", timings.start)
 
     def crash(self, pod: Pod, recovers: int) -> None:
-        """The pod stops being ready, and is again after a while; meanwhile its container is in CrashLoopBackOff."""
-        self._doing[pod.uid] = "crash"
+        """Make a pod not ready, with a container in CrashLoopBackOff, for ``recovers`` milliseconds."""
+        self._in_progress[pod.uid] = "crash"
         self.cluster.put_pod(replace(pod, ready=False, trouble=_CRASHED, crashed=True, unready=False))
         self.cluster.queue.schedule_after(recovers, lambda: self._recover(pod.uid))
 
     def fail(self, pod: Pod) -> None:
-        """The pod ends, and will not be started again."""
-        self._doing.pop(pod.uid, None)
+        """Let a pod fail for good."""
+        self._in_progress.pop(pod.uid, None)
         self.cluster.put_pod(replace(pod, ready=False, phase="Failed", trouble="Error", unready=False))
 
     def _begin(self, uid: str, what: str, span: int | None) -> None:
-        if self._doing.get(uid) != what:
-            self._doing[uid] = what
-            self.cluster.queue.schedule_after(span or 0, lambda: self._go_on(uid, what))
+        if self._in_progress.get(uid) != what:
+            self._in_progress[uid] = what
+            self.cluster.queue.schedule_after(span or 0, lambda: self._finish(uid, what))
 
-    def _go_on(self, uid: str, what: str) -> None:
-        """What was begun is done; unless the pod, the node or the plan for it is another by now."""
+    def _finish(self, uid: str, what: str) -> None:
+        """Finish an operation, unless the pod, its node or its operation has changed meanwhile."""
         pod = self._now(uid)
-        if pod is None or self._doing.get(uid) != what:
+        if pod is None or self._in_progress.get(uid) != what:
             return
-        del self._doing[uid]
+        del self._in_progress[uid]
         if what == "stop":
             self._note(EntryKind.GONE, pod)
             self.cluster.end_pod(pod)
         elif what == "start":
-            self._waiting[uid] = self._parents(pod)
-            self._doing[uid] = "wait"
+            self._waiting[uid] = self._awaited_cliques(pod)
+            self._in_progress[uid] = "wait"
             self._try_to_run(uid)
         elif not pod.deleting:
             self._note(EntryKind.READY, pod)
@@ -113,45 +115,45 @@ class Kubelet:
             return
         if all(self._ready_of(pod.namespace, name) >= count for name, count in self._waiting[uid]):
             del self._waiting[uid]
-            del self._doing[uid]
+            del self._in_progress[uid]
             self._note(EntryKind.STARTED, pod)
             self.cluster.put_pod(replace(pod, phase=_RUNNING, unready=self._starts_at_once(pod)))
 
     def _recover(self, uid: str) -> None:
         pod = self._now(uid)
-        if pod is not None and self._doing.get(uid) == "crash" and is_live(pod):
-            del self._doing[uid]
+        if pod is not None and self._in_progress.get(uid) == "crash" and is_live(pod):
+            del self._in_progress[uid]
             self._note(EntryKind.READY, pod)
             self.cluster.put_pod(healthy(replace(pod, phase=_RUNNING)))
 
     def _now(self, uid: str) -> Pod | None:
-        """The pod as it is stored, if its kubelet is there to do something."""
+        """Return the stored pod; None where it is gone or its kubelet does not respond."""
         known = self._pods.get(uid)
         pod = self.cluster.server.pod(known.ref) if known is not None else None
         if pod is None or pod.uid != uid:
             return None
         node = self.nodes.get(pod.node)
         if node is None or not node.up:
-            self._doing.pop(uid, None)
+            self._in_progress.pop(uid, None)
             self._waiting.pop(uid, None)
             return None
         return pod
 
-    def _of(self, pod: Pod) -> tuple[str, PodTimings]:
-        """Name and pace of the clique of a pod; also where the clique is gone."""
-        found = self._names.get(pod.owner_uid)
+    def _clique_of(self, pod: Pod) -> tuple[str, PodTimings]:
+        """Return name and delays of the PodClique of a pod, also after the PodClique is deleted."""
+        found = self._timings.get(pod.owner_uid)
         if found is None:
             name = self.cluster.server.name_of(pod.owner_uid)
             short = max((key for key in self.spec.cliques if name.endswith(f"-{key}")), key=len, default="")
             own = self.spec.cliques.get(short, PodTimings())
             given = {key: value for key in ("start", "ready", "stop") if (value := getattr(own, key)) is not None}
-            found = (name, self._plain.model_copy(update=given))
+            found = (name, self._default_timings.model_copy(update=given))
             if name:
-                self._names[pod.owner_uid] = found
+                self._timings[pod.owner_uid] = found
         return found
 
-    def _parents(self, pod: Pod) -> tuple[tuple[str, int], ...]:
-        """Whom the pod starts after, and how many ready pods of each: the arguments of its waiting init container."""
+    def _awaited_cliques(self, pod: Pod) -> tuple[tuple[str, int], ...]:
+        """Return the PodCliques that a pod waits for, with the ready pods it needs, from its init container."""
         found = []
         for container in self._containers(pod, "initContainers"):
             if container.get("name") == INIT_CONTAINER:
@@ -160,16 +162,16 @@ class Kubelet:
                     name, _, count = str(argument).removeprefix(PARENTS_FLAG).rpartition(":")
                     if (
                         str(argument).startswith(PARENTS_FLAG) and count.isdecimal()
-                    ):  # one of the user's may have that name
+                    ):  # a container of the user may have that name
                         found.append((name.strip(), int(count)))
         return tuple(found)
 
     def _starts_at_once(self, pod: Pod) -> bool:
-        """Whether a main container without a startup probe is there: it is started before it is ready (SM-097)."""
+        """Return whether a main container has no startup probe: it counts as started before it is ready (SM-097)."""
         return any("startupProbe" not in container for container in self._containers(pod, "containers"))
 
     def _containers(self, pod: Pod, key: str) -> list[FrozenMap]:
-        """The containers of a pod that was made in this run; of a pod of the dump only its facts are known."""
+        """Return the containers of a pod; empty for a pod of the dump, whose manifest is unknown."""
         manifest = self.cluster.server.manifests.get(pod.ref)
         spec = manifest.get("spec") if manifest is not None else None
         return [one for one in list_of(spec, key) if isinstance(one, FrozenMap)] if isinstance(spec, FrozenMap) else []
@@ -180,5 +182,5 @@ class Kubelet:
 
     def _note(self, what: EntryKind, pod: Pod) -> None:
         self.history.record(
-            self.cluster.queue.now, Actor.KUBELET, what, pod.ref, clique=self._of(pod)[0], detail=pod.node
+            self.cluster.queue.now, Actor.KUBELET, what, pod.ref, clique=self._clique_of(pod)[0], detail=pod.node
         )

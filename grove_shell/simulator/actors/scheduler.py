@@ -1,4 +1,4 @@
-"""The scheduler: a gang is placed as one or not at all, then pod by pod; the same world is always placed alike."""
+"""The scheduler: places what a gang needs all at once or not at all, then pod by pod; deterministic."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -11,19 +11,19 @@ from grove_core.resources.placement import NO_PACK, NO_PLACEMENT
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
-from grove_shell.simulator.actors.gang_packing import Block, Found, block_of, give_back, placed_in, required_in
+from grove_shell.simulator.actors.gang_packing import Assignment, Block, assign_nodes, block_of, release, required_in
 from grove_shell.simulator.cluster.changes import Change
-from grove_shell.simulator.cluster.nodes import ENDLESS, NO_REQUESTS, Node, PodRequests, count_pods, requests_of
+from grove_shell.simulator.cluster.nodes import NO_REQUESTS, UNLIMITED, Node, PodRequests, recount_requests, requests_of
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live
 from grove_shell.simulator.recording.history import Actor, EntryKind, History
 from grove_shell.simulator.scenario.scenario import SchedulerSpec
 
 
 class Scheduler:
-    """Looks a moment after there is something to place, or room to place it in.
+    """Runs a pass some time after pods or room for them appear.
 
     Attributes:
-        pending: pods that wait for a node, by uid.
+        pending: uid -> pod that waits for a node.
     """
 
     def __init__(
@@ -34,38 +34,38 @@ class Scheduler:
         self.spec = spec
         self.history = history
         self.pending: dict[str, Pod] = {}
-        self._asks: dict[tuple[str, str], PodRequests] = {}
+        self._requests: dict[tuple[str, str], PodRequests] = {}
         self._reported: dict[tuple[str, str], str] = {}
-        self._noted = False
+        self._scheduled = False
 
     def on_changes(self, changes: Iterable[Change]) -> None:
-        """Learn what there is to place, and whether it is worth another try."""
-        worth = False
+        """Update the pending pods, and schedule a pass if something may be placed now."""
+        may_place = False
         for change in changes:
             if change.kind == "Pod":
-                worth |= self._hear_of_pod(change)
+                may_place |= self._update_pending(change)
             elif change.kind == "PodGang":
-                worth = True
-        if worth:
-            self.nudge()
+                may_place = True
+        if may_place:
+            self.schedule_pass()
 
-    def nudge(self) -> None:
-        """Something changed that may let pods be placed."""
-        if self.pending and not self._noted:
-            self._noted = True
-            self.cluster.queue.schedule_after(self.spec.delay, self._look)
+    def schedule_pass(self) -> None:
+        """Schedule a pass after the scheduler's delay, if pods are pending."""
+        if self.pending and not self._scheduled:
+            self._scheduled = True
+            self.cluster.queue.schedule_after(self.spec.delay, self._run_pass)
 
-    def asks(self, pod: Pod) -> PodRequests:
-        """What a pod asks of its node; nothing where nobody knows its manifest."""
+    def requests_of(self, pod: Pod) -> PodRequests:
+        """Return what a pod requests; nothing where its manifest is unknown."""
         key = (pod.owner_uid, pod.template_hash)
-        found = self._asks.get(key)
+        found = self._requests.get(key)
         if found is None:
             manifest = self.cluster.server.manifests.get(pod.ref)
             spec = manifest.get("spec") if manifest is not None else None
-            found = self._asks[key] = requests_of(spec) if isinstance(spec, FrozenMap) else NO_REQUESTS
+            found = self._requests[key] = requests_of(spec) if isinstance(spec, FrozenMap) else NO_REQUESTS
         return found
 
-    def _hear_of_pod(self, change: Change) -> bool:
+    def _update_pending(self, change: Change) -> bool:
         before, pod = change.before, change.after
         if not isinstance(pod, Pod) or pod.node or not is_live(pod) or pod.gated or pod.has_grove_gate:
             gone = self.pending.pop(change.object.uid, None)
@@ -75,16 +75,16 @@ class Scheduler:
         self.pending[pod.uid] = pod
         return new
 
-    def _look(self) -> None:
-        """One pass over everything that waits."""
-        self._noted = False
-        count_pods(self.nodes.values(), ((pod, self.asks(pod)) for pod in self.cluster.pods() if pod.node))
+    def _run_pass(self) -> None:
+        """Try to place all pending pods."""
+        self._scheduled = False
+        recount_requests(self.nodes.values(), ((pod, self.requests_of(pod)) for pod in self.cluster.pods() if pod.node))
         cliques = {item.uid: item for item in self.cluster.server.items.values() if isinstance(item, PodClique)}
         gangs: defaultdict[tuple[str, str], list[Pod]] = defaultdict(list)
         for uid, pod in tuple(self.pending.items()):
             stored = self.cluster.server.pod(pod.ref)
             if stored is None or stored.uid != uid or stored.owner_uid not in cliques:
-                del self.pending[uid]  # it went in this very moment
+                del self.pending[uid]  # it was deleted at this time
             else:
                 gangs[stored.namespace, stored.gang].append(stored)
         self._reported = {gang: why for gang, why in self._reported.items() if gang in gangs}
@@ -97,12 +97,14 @@ class Scheduler:
                 gang = None
             left = [pod for pod in pods if not self._place(pod, gang, cliques)]
             for pod in left:
-                self._give_up(pod)
+                self._mark_unschedulable(pod)
             if left and (namespace, name) not in self._reported:
-                self._tell(name, left, f"{len(left)} of its pods fit nowhere{self._lack(left[0])}")
+                self._report_unplaced(
+                    name, left, f"{len(left)} of its pods fit nowhere{self._missing_resources(left[0])}"
+                )
 
     def _place_gang(self, gang: PodGang, pods: list[Pod], cliques: Mapping[str, PodClique]) -> list[Pod]:
-        """Place what the gang needs at once, or nothing; what may still be placed pod by pod is given back."""
+        """Place what the gang needs all at once, or nothing; return the pods that may still be placed one by one."""
         waiting: defaultdict[str, list[Pod]] = defaultdict(list)
         for pod in pods:
             waiting[cliques[pod.owner_uid].ref.name].append(pod)
@@ -112,32 +114,32 @@ class Scheduler:
             missing = max(group.min_replicas - placed, 0)
             needed += waiting[group.name][:missing]
             if missing > len(waiting[group.name]):
-                self._tell(
+                self._report_unplaced(
                     gang.ref.name, pods, f"it needs {missing} pods of {group.name}, {len(waiting[group.name])} wait"
                 )
-                return self._refuse(pods)
-        needed.sort(key=lambda pod: sorted(self.asks(pod).amounts.items()), reverse=True)
-        found = self._found(gang, needed, cliques)
+                return self._mark_all_unschedulable(pods)
+        needed.sort(key=lambda pod: sorted(self.requests_of(pod).amounts.items()), reverse=True)
+        found = self._assign(gang, needed, cliques)
         if found is None:
-            self._tell(gang.ref.name, pods, self._shortage(gang, needed))
-            return self._refuse(pods)
+            self._report_unplaced(gang.ref.name, pods, self._shortage(gang, needed))
+            return self._mark_all_unschedulable(pods)
         for pod, node in sorted(found, key=lambda pair: pair[0].name):
             self._bind(pod, node, cliques)
         chosen = {pod.uid for pod in needed}
         return [pod for pod in pods if pod.uid not in chosen]
 
-    def _found(self, gang: PodGang, pods: Iterable[Pod], cliques: Mapping[str, PodClique]) -> Found | None:
-        """Nodes for these pods of a gang, as near to each other as it says and to those that are placed."""
+    def _assign(self, gang: PodGang, pods: Iterable[Pod], cliques: Mapping[str, PodClique]) -> Assignment | None:
+        """Return nodes for pods of a gang that meet its placement, together with its placed pods; None without."""
         block = Block(NO_PACK, tuple(pods))
         if gang.placement._replace(topology="") != NO_PLACEMENT:
             waiting: defaultdict[str, list[Pod]] = defaultdict(list)
             for pod in block.pods:
                 waiting[cliques[pod.owner_uid].ref.name].append(pod)
-            block = block_of(gang.placement, waiting, self._company(gang, cliques))
-        return placed_in(block, tuple(self.nodes.values()), self.asks, self._best)
+            block = block_of(gang.placement, waiting, self._placed_nodes(gang, cliques))
+        return assign_nodes(block, tuple(self.nodes.values()), self.requests_of, self._best)
 
-    def _company(self, gang: PodGang, cliques: Mapping[str, PodClique]) -> dict[str, list[Node]]:
-        """By PodClique, the nodes of the pods of a gang that are placed and count."""
+    def _placed_nodes(self, gang: PodGang, cliques: Mapping[str, PodClique]) -> dict[str, list[Node]]:
+        """Return the nodes of the live placed pods of a gang, by PodClique."""
         found: defaultdict[str, list[Node]] = defaultdict(list)
         for uid, clique in cliques.items():
             for pod in self.cluster.server.pods.get(uid, ()):
@@ -146,16 +148,16 @@ class Scheduler:
         return found
 
     def _shortage(self, gang: PodGang, needed: list[Pod]) -> str:
-        """Why there are no nodes for what a gang needs: room, or room so near."""
-        taken: Found = []
+        """Return why a gang cannot be placed: too little room, or none close enough together."""
+        taken: Assignment = []
         nodes, why = tuple(self.nodes.values()), ""
         for pod in needed:
-            found = placed_in(Block(NO_PACK, (pod,)), nodes, self.asks, self._best)
+            found = assign_nodes(Block(NO_PACK, (pod,)), nodes, self.requests_of, self._best)
             if found is None:
-                why = f"there are some for {len(taken)}{self._lack(pod)}"
+                why = f"there are some for {len(taken)}{self._missing_resources(pod)}"
                 break
             taken += found
-        give_back(taken, self.asks)
+        release(taken, self.requests_of)
         keys = ", ".join(sorted(required_in(gang.placement)))
         return f"it needs nodes for {len(needed)} pods at once, {why or f'and there are none so near by {keys}'}"
 
@@ -167,35 +169,41 @@ class Scheduler:
             for pod in self.cluster.server.pods.get(uid, ())
         )
 
-    def _refuse(self, pods: Iterable[Pod]) -> list[Pod]:
+    def _mark_all_unschedulable(self, pods: Iterable[Pod]) -> list[Pod]:
         for pod in pods:
-            self._give_up(pod)
+            self._mark_unschedulable(pod)
         return []
 
     def _place(self, pod: Pod, gang: PodGang | None, cliques: Mapping[str, PodClique]) -> bool:
-        """Place a pod by itself; it may have to stand near the others of its gang."""
+        """Place a single pod, close to its gang where this requires it; return whether it was placed."""
         if gang is not None:
-            found = self._found(gang, (pod,), cliques)
+            found = self._assign(gang, (pod,), cliques)
         else:
-            found = placed_in(Block(NO_PACK, (pod,)), tuple(self.nodes.values()), self.asks, self._best)
+            found = assign_nodes(Block(NO_PACK, (pod,)), tuple(self.nodes.values()), self.requests_of, self._best)
         for placed, node in found or ():
             self._bind(placed, node, cliques)
         return found is not None
 
-    def _best(self, asks: PodRequests, nodes: Iterable[Node]) -> Node | None:
-        """The fullest node that has room; of equal ones the first by name."""
+    def _best(self, requests: PodRequests, nodes: Iterable[Node]) -> Node | None:
+        """Return the fullest node that has room, the first by name of equal ones; None without."""
         fitting = (
             node
             for node in nodes
-            if not (node.cordoned or node.unready) and asks.suit(node) and node.has_room(asks.amounts)
+            if not (node.cordoned or node.unready) and requests.match(node) and node.has_room(requests.amounts)
         )
-        return min(fitting, key=lambda node: (node.room_after(asks.amounts), len(node.name), node.name), default=None)
+        return min(
+            fitting, key=lambda node: (node.room_after(requests.amounts), len(node.name), node.name), default=None
+        )
 
-    def _lack(self, pod: Pod) -> str:
-        """What no node has at all that a pod asks for; words to add, empty where size or room is what lacks."""
+    def _missing_resources(self, pod: Pod) -> str:
+        """Return text about requested resources that no node has at all; empty where all exist on some node."""
         if not self.nodes:
             return "; the scenario has no nodes"
-        asked = (resource for resource, amount in self.asks(pod).amounts.items() if amount and resource not in ENDLESS)
+        asked = (
+            resource
+            for resource, amount in self.requests_of(pod).amounts.items()
+            if amount and resource not in UNLIMITED
+        )
         lacking = sorted(name for name in asked if not any(name in node.capacity for node in self.nodes.values()))
         return f"; no node has {', '.join(lacking)}" if lacking else ""
 
@@ -208,12 +216,12 @@ class Scheduler:
             self.cluster.queue.now, Actor.SCHEDULER, EntryKind.PLACED, pod.ref, clique=clique, detail=node.name
         )
 
-    def _give_up(self, pod: Pod) -> None:
+    def _mark_unschedulable(self, pod: Pod) -> None:
         if pod.trouble != UNSCHEDULABLE:
             self.pending[pod.uid] = replace(pod, trouble=UNSCHEDULABLE)
             self.cluster.put_pod(replace(pod, trouble=UNSCHEDULABLE))
 
-    def _tell(self, gang: str, pods: list[Pod], why: str) -> None:
+    def _report_unplaced(self, gang: str, pods: list[Pod], why: str) -> None:
         key = (pods[0].namespace, gang)
         if self._reported.get(key) != why:
             self._reported[key] = why

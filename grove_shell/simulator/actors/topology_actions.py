@@ -1,4 +1,4 @@
-"""What users do with topologies."""
+"""Writes of users to topologies."""
 
 from dataclasses import dataclass, field, replace
 
@@ -16,10 +16,10 @@ from grove_shell.simulator.scenario.user_events import ApplyTopology, TopologyBy
 
 @dataclass(slots=True)
 class TopologyActions:
-    """People who write topologies.
+    """Applies and deletes topologies on behalf of users.
 
     Attributes:
-        admission: who is asked about them.
+        admission: the admission decisions.
     """
 
     cluster: SimulatedCluster
@@ -27,10 +27,10 @@ class TopologyActions:
     admission: Admission = field(default_factory=Admission)
 
     def apply_topology(self, arguments: ApplyTopology) -> None:
-        """Apply a topology, if admission lets it pass."""
+        """Apply a topology, if admission accepts it."""
         name, found = _name_of(arguments.manifest), self._found(arguments.manifest)
         old = topology_manifest(found) if found is not None else None
-        around = self.cluster.topology_context()
+        around = self.cluster.topology_view()
         verdict = self.admission.of_topology(arguments.manifest, old, self.cluster.server.configuration, around)
         if isinstance(verdict, Deny):
             self.history.refused += 1
@@ -42,7 +42,7 @@ class TopologyActions:
         self.history.record(self._now, Actor.USER, EntryKind.APPLIED, self.admit(arguments.manifest).ref)
 
     def admit(self, manifest: Json) -> ClusterTopology:
-        """Put a topology there that was admitted: what is stored of it beside its levels and labels stays."""
+        """Store an admitted topology; of a stored one only its levels and labels change."""
         wanted, found = cluster_topology_of(manifest), self._found(manifest)
         if found is None:
             new = replace(wanted, uid=self.cluster.server.new_uid(wanted.ref), resource_version="1")

@@ -1,4 +1,4 @@
-"""What users, autoscalers and hardware do."""
+"""Actions of users and autoscalers, and failures of pods."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -44,13 +44,13 @@ OnSetWrite = Callable[[Manifest, Manifest | None, Manifest | Deny], None]
 
 @dataclass(slots=True)
 class UserActions:
-    """People and autoscalers, with what they applied last.
+    """Executes the events of users, autoscalers and pods, and keeps the manifests applied last.
 
     Attributes:
-        manifests: namespace and name -> the manifest of the set as it was admitted.
-        admission: who is asked about sets.
-        asked: is told of each write: the set, the one before, and what is stored or why it is refused.
-        rules: of the operator, whose webhooks give a set its delay (GF-001).
+        manifests: namespace and name -> the admitted manifest of a set.
+        admission: the admission decisions.
+        on_set_write: called for each write of a set with its new and old manifest, and what is stored or the denial.
+        rules: rule set of the operator; its webhooks set the default termination delay (GF-001).
     """
 
     cluster: SimulatedCluster
@@ -64,17 +64,17 @@ class UserActions:
     _last_applied: dict[tuple[str, str], Manifest] = field(default_factory=dict)
 
     def begin_with(self, manifest: Manifest) -> None:
-        """Put a set there that is there from the start, as if somebody had applied it."""
+        """Store a set that exists at the start, as if a user had applied it."""
         self.admit(manifest)
         meta = manifest["metadata"]
         self._last_applied[meta["namespace"], meta["name"]] = manifest
 
     def apply(self, arguments: ApplySet) -> None:
-        """Apply a set, if admission lets it pass."""
+        """Apply a set, if admission accepts it."""
         self._apply(arguments.manifest)
 
     def admit(self, manifest: Manifest) -> None:
-        """Put a set there that was admitted before."""
+        """Store an admitted set."""
         root = podcliqueset_of(manifest)
         key = (root.ref.namespace, root.ref.name)
         self.manifests[key] = manifest
@@ -99,7 +99,7 @@ class UserActions:
         self.cluster.add(replace(made, uid=self.cluster.server.new_uid(root.ref)))
 
     def scale(self, arguments: Scale) -> None:
-        """Write the replicas of an object: of a set through admission, of the others as their scale subresource."""
+        """Write the replicas of an object: of a set through admission, of others by their scale subresource."""
         item = self.cluster.find(arguments.kind, arguments.name)
         if isinstance(item, PodCliqueSet):
             manifest = self.manifests[item.ref.namespace, item.ref.name]
@@ -111,13 +111,13 @@ class UserActions:
             raise NoEffect(f"there is no {arguments.kind} {arguments.name}")
 
     def autoscale(self, arguments: Autoscale) -> None:
-        """An autoscaler writes what it wants, within its bounds, to what it scales."""
+        """Let an autoscaler write replicas within its bounds to its target."""
         scaler = self.cluster.find("HorizontalPodAutoscaler", arguments.name)
         spec = scaler.spec if isinstance(scaler, OwnedObject) else None
         if spec is None:
             raise NoEffect(f"there is no autoscaler {arguments.name}")
         target, least, most = spec["scaleTargetRef"], spec.get("minReplicas", 1), spec["maxReplicas"]
-        assert isinstance(target, FrozenMap) and isinstance(least, int) and isinstance(most, int)  # noqa: S101, PT018 - the schema of autoscalers says so; three facts, one sentence
+        assert isinstance(target, FrozenMap) and isinstance(least, int) and isinstance(most, int)  # noqa: S101, PT018 - the schema of autoscalers
         item = self.cluster.find(str(target["kind"]), str(target["name"]))
         if isinstance(item, ScalingGroup | PodClique):
             self._scale(item, min(max(arguments.replicas, least), most), Actor.AUTOSCALER)
@@ -133,7 +133,7 @@ class UserActions:
         self._delete(DOMAIN_KIND, arguments.name)
 
     def delete_claim(self, arguments: ClaimByName) -> None:
-        """Delete a ResourceClaim in the same way."""
+        """Delete a ResourceClaim, as ``kubectl delete`` does."""
         self._delete(CLAIM_KIND, arguments.name)
 
     def delete_pod(self, arguments: PodByIndex) -> None:
@@ -145,13 +145,13 @@ class UserActions:
         self.cluster.delete(pod.ref)
 
     def fail_pod(self, arguments: PodByIndex) -> None:
-        """A pod ends by itself."""
+        """Let a pod fail."""
         pod = self._placed_pod(arguments)
         self.history.record(self._now, Actor.KUBELET, EntryKind.FAILED, pod.ref, clique=arguments.clique)
         self.kubelet.fail(pod)
 
     def crash_pod(self, arguments: CrashPod) -> None:
-        """A pod stops being ready for a while."""
+        """Let a pod crash and recover."""
         pod = self._placed_pod(arguments)
         self.history.record(
             self._now, Actor.KUBELET, EntryKind.CRASHED, pod.ref, clique=arguments.clique, detail=pod.node
@@ -159,7 +159,7 @@ class UserActions:
         self.kubelet.crash(pod, arguments.recovers)
 
     def node_of(self, where: NodeTarget) -> str:
-        """Which node is meant. Raises NoEffect where it is that of a pod that is not there, or has none."""
+        """Return the name of the node of an event. Raises NoEffect where its pod does not exist or has no node."""
         if where.of is None:
             return where.node
         pod = self._pod(where.of)
@@ -182,7 +182,7 @@ class UserActions:
         there = self.cluster.find("PodCliqueSet", "/".join(key))
         old = self.manifests.get(key) if there is not None else None
         new = self._merged(manifest, old, key, dict)
-        verdict = self.admission.of_set(new, old, self.cluster.server.configuration, self.cluster.topology_context())
+        verdict = self.admission.of_set(new, old, self.cluster.server.configuration, self.cluster.topology_view())
         filled = self._merged(manifest, old, key, self.admission.defaults)
         stored = verdict if isinstance(verdict, Deny) else filled
         if self.on_set_write is not None:
@@ -204,7 +204,7 @@ class UserActions:
             )
 
     def _merged(self, manifest: Manifest, old: Manifest | None, key: tuple[str, str], defaults: Fill) -> Manifest:
-        """What ``kubectl apply`` and these defaults make of the stored set (WL-198, WL-199)."""
+        """Return what ``kubectl apply`` and defaulting make of the stored set (WL-198, WL-199)."""
         if old is None:
             return defaults(manifest)
         return apply_manifest(manifest, old, self._last_applied.get(key), defaults).manifest

@@ -1,1 +1,1 @@
-"""What may never happen, written apart from the core, on the history of the world."""
+"""The promises: checks of what may never happen, written independently of the core."""

@@ -1,4 +1,4 @@
-"""Of what is let in: sets that are older than a choice, operators without a definition, names (CD8, CD9, CD11)."""
+"""Checks admission of MNNVL annotations, the preflight of operators, and names (CD8, CD9, CD11)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,51 +10,50 @@ from grove_core.resources.configuration import Configuration
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.check import ActualState, Check, Manifest
+from grove_shell.simulator.checks.actual_state import ActualState
+from grove_shell.simulator.checks.check import Check, Manifest
 from grove_shell.simulator.checks.sharing_facts import KINDS, LONGEST, NAME, choices_in, claim_in, share_of
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.recording.history import Actor
 
 
 class AdmissionCheck(Check):
-    """Whoever comes: sets from users, operators at their start, and objects under their names."""
+    """CD8, CD9, CD11: updates of sets, operators at their start, and names of new objects."""
 
     def __init__(self, state: ActualState) -> None:
         super().__init__(state)
-        self._unfit = False  # the operator that runs should have ended at its start
-        self._users: dict[tuple[str, str], tuple[str, ...]] = {}  # namespace and name of a claim -> whom it serves
+        self._unfit = False  # the running operator should have exited at its start
+        self._users: dict[tuple[str, str], tuple[str, ...]] = {}  # namespace and name of a claim -> its user
 
     def on_set_write(self, new: Manifest, old: Manifest | None, stored: Manifest | Deny) -> None:
-        """An update that leaves the choice as it was is not refused for it, and adds none (CD8)."""
+        """Check that an update which leaves the MNNVL annotations is not refused for them, and stores them (CD8)."""
         if old is None or choices_in(new) != choices_in(old):
             return
         name = f"PodCliqueSet/{_name_in(new)}"
         if isinstance(stored, Deny):
             paths = [one.path for one in stored.objections if "grove.io/mnnvl" in one.path]
             if paths:
-                self.state.fail(
-                    "CD8", f"an update of {name} is refused for {paths[0]}, which it leaves as it was", name
-                )
+                self.state.fail("CD8", f"an update of {name} is refused for {paths[0]}, which it does not change", name)
         elif choices_in(stored) != choices_in(old):
-            self.state.fail("CD8", f"an update of {name} is stored with another choice than it had", name)
+            self.state.fail("CD8", f"an update of {name} is stored with other MNNVL annotations", name)
 
     def on_start(self, actor: Actor, configuration: Configuration, *, goes_on: bool) -> None:
-        """An operator that is to make domains and cannot ends before its first write (CD9)."""
+        """Check that exactly the operators which cannot create domains exit at their start (CD9)."""
         lacks = configuration.mnnvl.enabled and self.state.cluster.server.served.without_domains
         self._unfit = goes_on and lacks
         if not goes_on and not lacks:
-            self.state.fail("CD9", "an operator ended at its start, and nothing was in its way")
+            self.state.fail("CD9", "an operator exited at its start without a reason")
         del actor
 
     def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
-        """Any write at all."""
+        """Check that an operator which cannot create domains writes nothing (CD9)."""
         if self._unfit and actor is Actor.OPERATOR:
             message = f"an operator that cannot make ComputeDomains writes {attempt.step.target.short}"
             self.state.fail("CD9", message, attempt.step.target.short)
         del snapshot
 
     def on_changes(self, changes: list[Change]) -> None:
-        """Names are valid, and one user has each (CD11)."""
+        """Check that names are valid, and that each claim has one user (CD11)."""
         for change in changes:
             item = change.after
             if change.before is not None or item is None:
@@ -70,9 +69,9 @@ class AdmissionCheck(Check):
                         "CD11", f'{item.ref.short} has "{wrong[0]}", which is no valid name', item.ref.short
                     )
             elif isinstance(item, PodClique):
-                self._is_its_own(item)
+                self._check_claim(item)
 
-    def _is_its_own(self, clique: PodClique) -> None:
+    def _check_claim(self, clique: PodClique) -> None:
         root = self.state.roots.get(self.state.root_of.get(clique.uid, ""))
         claim = claim_in(clique.pod_spec)
         share = share_of(clique, root.ref.name) if root is not None else None

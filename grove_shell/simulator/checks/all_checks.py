@@ -1,4 +1,4 @@
-"""All checks of one run, in the order in which they are asked."""
+"""All checks of a run, in the order in which they are called."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -9,9 +9,10 @@ from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
 from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.simulator.checks.actual_state import ActualState
 from grove_shell.simulator.checks.admission import AdmissionCheck
 from grove_shell.simulator.checks.at_rest import NothingLeftCheck, SpecFulfilledCheck
-from grove_shell.simulator.checks.check import ActualState, Check, Manifest
+from grove_shell.simulator.checks.check import Check, Manifest
 from grove_shell.simulator.checks.compute_domains import ComputeDomainCheck
 from grove_shell.simulator.checks.domain_claims import DomainClaimCheck, check_domains_at_rest
 from grove_shell.simulator.checks.gang_termination import GangTerminationCheck
@@ -24,7 +25,7 @@ from grove_shell.simulator.checks.writes import OperatorWriteCheck
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.cluster.nodes import Node
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
-from grove_shell.simulator.cluster.topologies import RoundSnapshot, managed_topologies, topology_moment_in
+from grove_shell.simulator.cluster.topologies import RoundSnapshot, managed_topologies, topology_snapshot_in
 from grove_shell.simulator.operator.informers import Informers
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
 from grove_shell.simulator.recording.history import Actor
@@ -48,7 +49,7 @@ _CHECKS = (
 
 
 class AllChecks:
-    """Follows the operators, and listens to the cluster; raises Violated at the first promise that is broken."""
+    """Observes the operators and the changes of the cluster; raises Violated at the first broken promise."""
 
     def __init__(
         self, cluster: SimulatedCluster, nodes: Mapping[str, Node], start: datetime, *, gang_aware: bool = True
@@ -58,13 +59,13 @@ class AllChecks:
         self.checks: tuple[Check, ...] = (self.domains, *(check(self.state) for check in _CHECKS))
 
     def on_changes(self, changes: list[Change]) -> None:
-        """The cluster changed."""
-        self.state.take(changes)
+        """Check the changes of one time step."""
+        self.state.update(changes)
         for check in self.checks:
             check.on_changes(changes)
 
     def on_plan(self, actor: Actor, seen: RoundSnapshot, plan: Plan) -> None:
-        """A plan was made."""
+        """Check a plan before it is executed."""
         if not plan.steps or not isinstance(seen, Snapshot):
             return
         self.state.plans.append((seen, self.state.now))
@@ -72,7 +73,7 @@ class AllChecks:
             check.on_plan(actor, seen, plan)
 
     def on_write(self, actor: Actor, seen: RoundSnapshot, attempt: Attempt) -> None:
-        """A step was tried."""
+        """Check a step after it was executed or failed."""
         for check in self.checks:
             if isinstance(seen, Snapshot):
                 check.on_write(actor, seen, attempt)
@@ -80,20 +81,20 @@ class AllChecks:
                 check.on_topology_write(actor, seen, attempt)
 
     def on_start(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
-        """An operator process began, or ended before its first look."""
+        """Check the start of an operator process."""
         for check in self.checks:
             check.on_start(actor, configuration, goes_on=objection is None)
 
     def on_set_write(self, new: Manifest, old: Manifest | None, stored: Manifest | Deny) -> None:
-        """A user wrote a set."""
+        """Check a write of a set by a user."""
         for check in self.checks:
             check.on_set_write(new, old, stored)
 
-    def crashed(self, actor: Actor, writes: int) -> None:
-        """An operator ended; that is allowed."""
+    def on_crash(self, actor: Actor, writes: int) -> None:
+        """Ignore a crash: it is allowed."""
 
     def at_rest(self, operator: SimulatedOperator) -> None:
-        """Nothing is left to happen: the promises about that, and a further look must do nothing (O2)."""
+        """Check the promises at rest, when no event is left; another round must plan nothing (O2)."""
         for check in self.checks:
             check.at_rest()
         check_domains_at_rest(self.domains, operator.configuration)
@@ -103,12 +104,12 @@ class AllChecks:
         snapshots = (informers.view.observe(root, clock) for root in informers.view.roots())
         plans = [operator.decide(snapshot) for snapshot in snapshots if snapshot is not None]
         moments = (
-            topology_moment_in(informers.view, root.name, clock, ()) for root in managed_topologies(informers.view)
+            topology_snapshot_in(informers.view, root.name, clock, ()) for root in managed_topologies(informers.view)
         )
         plans += [operator.decide_topology(moment) for moment in moments]
         for steps in (plan.steps for plan in plans):
             if steps:
                 short = ", ".join(f"{type(step.action).__name__} {step.target.short}" for step in steps[:3])
                 self.state.fail(
-                    "O2", f"at rest another look would write: {short}", *(s.target.short for s in steps[:3])
+                    "O2", f"at rest another round would write: {short}", *(s.target.short for s in steps[:3])
                 )

@@ -1,4 +1,4 @@
-"""At rest: what should stand stands, and nothing else does (O1, O10, B9)."""
+"""Checks at rest: every set has the objects of its spec, and no others exist (O1, O10, B9)."""
 
 from collections.abc import Iterable, Iterator
 
@@ -24,28 +24,28 @@ from grove_core.resources.template import ROLLING_RECREATE
 from grove_shell.simulator.checks.check import Check
 from grove_shell.simulator.checks.domain_facts import is_shared
 from grove_shell.simulator.checks.pods import is_updating
-from grove_shell.simulator.checks.topology_facts import resolved
+from grove_shell.simulator.checks.topology_facts import topology_keys
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.cluster.simulated_cluster import image_of
 
-_KEPT_OUT = frozenset({"PodClique", "PodGang"})
+_MAY_BE_REFUSED = frozenset({"PodClique", "PodGang"})
 _NAMES = 3
 _COUNTED = ("PodClique", "PodCliqueScalingGroup", "PodGang", "Service")
 
 
 class SpecFulfilledCheck(Check):
-    """O1: every set has what its spec says, read off the documents and not off the core."""
+    """O1: every set has the objects that its spec requires, derived from the documents, not from the core."""
 
     def at_rest(self) -> None:
-        """Hold each set against its spec."""
+        """Compare each set with its spec."""
         for root in self.state.cluster.sets():
             if root.deleting:
-                if not self._held():
-                    self.state.fail("O10", f"{root.ref.name} is being deleted and never goes", root.ref.short)
+                if not self._has_lost_node():
+                    self.state.fail("O10", f"{root.ref.name} is being deleted and never disappears", root.ref.short)
             else:
-                self._judge(root)
+                self._compare(root)
 
-    def _judge(self, root: PodCliqueSet) -> None:
+    def _compare(self, root: PodCliqueSet) -> None:
         there = {
             (ref.kind, ref.name): item
             for ref, item in self.state.cluster.server.items.items()
@@ -53,33 +53,33 @@ class SpecFulfilledCheck(Check):
         }
         ready = self._all_ready(root)
         wanted = set(_parts_of(root, self.state.groups))
-        settled = ready and not self._is_blocked(root)  # an update that cannot make its spare replica stays where it is
+        settled = ready and not self._is_blocked(root)  # an update that cannot create its spare replica does not go on
         allowed = wanted if settled else wanted | set(_parts_of(root, self.state.groups, spare=True))
         missing, extra = sorted(wanted - there.keys()), sorted(there.keys() - allowed)
-        missing = [part for part in missing if part[0] not in _KEPT_OUT or not self._is_blocked(root)]
+        missing = [part for part in missing if part[0] not in _MAY_BE_REFUSED or not self._is_blocked(root)]
         if missing:
-            self.state.fail("O1", f"{_named(missing)} should be there", *map("/".join, missing))
+            self.state.fail("O1", f"{_listed(missing)} should exist", *map("/".join, missing))
         if extra:
-            self.state.fail("O1", f"{_named(extra)} should be gone", *map("/".join, extra))
+            self.state.fail("O1", f"{_listed(extra)} should not exist", *map("/".join, extra))
         for item in there.values():
-            if item.deleting and not self._held():
-                self.state.fail("O1", f"{item.ref.short} is being deleted and never goes", item.ref.short)
+            if item.deleting and not self._has_lost_node():
+                self.state.fail("O1", f"{item.ref.short} is being deleted and never disappears", item.ref.short)
             if isinstance(item, PodClique):
                 if not (self._is_blocked(root) and self._has_no_gang(item, root, there.values())):
-                    self._pods(item)
+                    self._check_pods(item)
                 if settled and root.spec.update_strategy.type == ROLLING_RECREATE:
-                    self._are_new(item, root)
+                    self._check_images(item, root)
 
     def _has_no_gang(self, clique: PodClique, root: PodCliqueSet, parts: Iterable[object]) -> bool:
-        """Whether a gang that a PodClique's pods wait for is not there: their own, or the base gang before it."""
+        """Return whether the gang of a PodClique's pods does not exist, or the base gang that it waits for."""
         gangs = {gang.ref.name: gang for gang in parts if isinstance(gang, PodGang)}
         referred = {group.name for gang in gangs.values() for group in gang.groups}
         return clique.ref.name not in referred or f"{root.ref.name}-{self.state.replica_of(clique)}" not in gangs
 
     def _is_blocked(self, root: PodCliqueSet) -> bool:
-        """Whether the topology of the set does not hold, or a name that PodCliques may wait for is not shared."""
-        told = self.state.cluster.server.configuration
-        if resolved(root, self.state.cluster.server.topologies(), told)[1]:
+        """Return whether the set's topology does not hold, or a shared domain or claim has a foreign object's name."""
+        server = self.state.cluster.server
+        if topology_keys(root, server.topologies(), server.configuration)[1]:
             return True
         is_on = self.state.cluster.server.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
         return is_on and any(
@@ -99,7 +99,7 @@ class SpecFulfilledCheck(Check):
             for pod in self.state.live(clique.uid)
         )
 
-    def _pods(self, clique: PodClique) -> None:
+    def _check_pods(self, clique: PodClique) -> None:
         live = self.state.live(clique.uid)
         most = clique.replicas + (is_updating(clique, live) and not all(pod.ready for pod in live))
         if not clique.replicas <= len(live) <= most and not clique.deleting:
@@ -107,10 +107,10 @@ class SpecFulfilledCheck(Check):
             self.state.fail("O1", message, clique.ref.short)
         for pod in live:
             if pod.has_grove_gate and self._may_be_placed(clique, pod):
-                self.state.fail("O1", f"the gate of {pod.name} stays, and nothing holds it", pod.ref.short)
+                self.state.fail("O1", f"the gate of {pod.name} stays, and nothing requires it", pod.ref.short)
 
-    def _are_new(self, clique: PodClique, root: PodCliqueSet) -> None:
-        """Every pod runs what the template says, where nothing kept it from being replaced."""
+    def _check_images(self, clique: PodClique, root: PodCliqueSet) -> None:
+        """Check that every pod runs the image of the template."""
         name = max(
             (found for found in root.spec.template.cliques if clique.ref.name.endswith(f"-{found.name}")),
             key=lambda found: len(found.name),
@@ -124,7 +124,7 @@ class SpecFulfilledCheck(Check):
                 self.state.fail("O1", f"{pod.name} runs {image} and should run {wanted}", pod.ref.short)
 
     def _may_be_placed(self, clique: PodClique, pod: Pod) -> bool:
-        """By the place of the PodClique: its labels may have been taken away (WL-094)."""
+        """Return whether the pod's gang may be placed, by names: labels of a PodClique may be removed (WL-094)."""
         root = self.state.roots.get(self.state.root_of.get(clique.uid, ""))
         base = f"{root.ref.name}-{self.state.replica_of(clique)}" if root is not None else clique.base_gang
         for name, placed in ((pod.gang, False), ("" if base == pod.gang else base, True)):
@@ -138,34 +138,34 @@ class SpecFulfilledCheck(Check):
                     return False
         return True
 
-    def _held(self) -> bool:
-        """Whether something outside holds objects: a lost node keeps its pods, and they their owners."""
+    def _has_lost_node(self) -> bool:
+        """Return whether a lost node keeps its pods, and these their owners."""
         return any(not node.up for node in self.state.nodes.values())
 
 
 class NothingLeftCheck(Check):
-    """O10 and B9: a set goes last, and whole."""
+    """O10, B9: a set disappears after all of its objects."""
 
     def on_changes(self, changes: list[Change]) -> None:
-        """A set that is gone has no pods left."""
+        """Check that a deleted set has no pods left (B9)."""
         for change in changes:
             if change.kind == "PodCliqueSet" and change.after is None:
                 pods = [pod.ref.short for pod in self._pods_of(change.object.uid)]
                 if pods:
                     name = change.object.ref.name
-                    self.state.fail("B9", f"{name} is gone, and {len(pods)} of its pods are not", *pods[:5])
+                    self.state.fail("B9", f"{name} is deleted, and {len(pods)} of its pods still exist", *pods[:5])
 
     def at_rest(self) -> None:
-        """Nothing that belonged to a set that is gone is still there."""
+        """Check that no object of a deleted set is left (O10)."""
         world = self.state.cluster.server
         there = {item.uid for item in world.items.values() if isinstance(item, PodCliqueSet)}
         for ref, item in world.items.items():
             root = self.state.root_of.get(item.uid, "")
             if root and root not in there:
-                self.state.fail("O10", f"{ref.short} is left of a set that is gone", ref.short)
+                self.state.fail("O10", f"{ref.short} is left of a deleted set", ref.short)
         for uid in self.state.roots.keys() - there:
             for pod in self._pods_of(uid):
-                self.state.fail("O10", f"{pod.name} is left of a set that is gone", pod.ref.short)
+                self.state.fail("O10", f"{pod.name} is left of a deleted set", pod.ref.short)
 
     def _pods_of(self, root: str) -> list[Pod]:
         return [
@@ -177,9 +177,9 @@ class NothingLeftCheck(Check):
 
 
 def _parts_of(root: PodCliqueSet, groups: dict[str, ScalingGroup], *, spare: bool = False) -> Iterator[tuple[str, str]]:
-    """Kind and name of every part of a set: of a scaling group as many replicas as the object says.
+    """Yield kind and name of every part of a set, with the replicas that the scaling group objects have.
 
-    With ``spare`` one more of each group, as there may be while an update runs that can spare none.
+    With ``spare``, one replica more of each group: an update that can spare no replica creates one.
     """
     template = root.spec.template
     members = {name for group in template.pod_clique_scaling_groups for name in group.clique_names}
@@ -204,6 +204,6 @@ def _parts_of(root: PodCliqueSet, groups: dict[str, ScalingGroup], *, spare: boo
                     yield "PodGang", scaled_gang_name(name, index - least)
 
 
-def _named(parts: list[tuple[str, str]]) -> str:
+def _listed(parts: list[tuple[str, str]]) -> str:
     shown = ", ".join(f"{kind} {name}" for kind, name in parts[:_NAMES])
     return shown + (f" and {len(parts) - _NAMES} more" if len(parts) > _NAMES else "")

@@ -1,4 +1,4 @@
-"""Of ComputeDomains: which there are, who runs with them, and what the set says (CD1 to CD7, CD10)."""
+"""Checks ComputeDomains in mode operator: their creation, use and deletion, and the condition (CD1 to CD7, CD10)."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -13,7 +13,8 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.check import ActualState, Check
+from grove_shell.simulator.checks.actual_state import ActualState
+from grove_shell.simulator.checks.check import Check
 from grove_shell.simulator.checks.domain_facts import (
     TEMPLATE,
     Part,
@@ -27,43 +28,43 @@ from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.cluster.simulated_cluster import claims_channel
 from grove_shell.simulator.recording.history import Actor
 
-_PATIENCE: Final = timedelta(seconds=60)
+_LONGEST_WAIT: Final = timedelta(seconds=60)
 _WAITING: Final = frozenset({Why.WAITS_FOR_DOMAIN, Why.EARLIER_DOMAIN, Why.DOMAINS_NOT_COLLECTED})
 _PARTS: Final = frozenset({"PodClique", "PodCliqueScalingGroup"})
 
 
 class ComputeDomainCheck(Check):
-    """Births of domains and of those who use them, and every write of an operator that concerns them."""
+    """CD1 to CD7, CD10: checks the creation of domains and parts, and the operator's writes about them."""
 
     def __init__(self, state: ActualState) -> None:
         super().__init__(state)
         self.replicas = ReplicaIndex(state)
-        self.deprived: set[str] = set()  # uids of parts that were made without, because their domain had failed
+        self.deprived: set[str] = set()  # uids of parts created without a domain, because it had failed
         self._made_by_old_leader: set[str] = (
             set()
         )  # uids of parts and domains that an old leader made on what it saw last
-        self._mixed: set[tuple[str, int]] = set()  # where a part came late, from one who died and chose otherwise
+        self._mixed: set[tuple[str, int]] = set()  # replicas with a part of a crashed operator of another configuration
 
-    # births
+    # creation
 
     def on_changes(self, changes: list[Change]) -> None:
-        """Parts and domains that come, change and go."""
-        born: list[Part] = []
+        """Check new and changed parts and domains."""
+        created: list[Part] = []
         for change in changes:
             before, after = change.before, change.after
             if isinstance(after, PodClique | ScalingGroup):
                 if before is None:
-                    born.append(after)
+                    created.append(after)
                 elif before.annotations.get(TEMPLATE) != after.annotations.get(TEMPLATE):  # type: ignore[union-attr]  # the same object
                     self.state.fail("CD2", f"the annotation of {after.ref.short} was changed", after.ref.short)
             elif isinstance(after, ComputeDomain) and before is None:
-                self._domain_came(after)
-        for part in sorted(born, key=lambda part: isinstance(part, PodClique)):
-            self._part_came(part)
-        for part in born:
-            self._is_as_its_siblings(part)
+                self._check_new_domain(after)
+        for part in sorted(created, key=lambda part: isinstance(part, PodClique)):
+            self._check_new_part(part)
+        for part in created:
+            self._check_siblings(part)
 
-    def _domain_came(self, domain: ComputeDomain) -> None:
+    def _check_new_domain(self, domain: ComputeDomain) -> None:
         root = self.replicas.root(domain.owner_uid)
         index = _index_of(domain)
         if root is None or index is None:
@@ -77,16 +78,16 @@ class ComputeDomainCheck(Check):
             siblings
             and not any(TEMPLATE in part.annotations for part in siblings)
             and not any(part.uid in self.deprived | self._made_by_old_leader for part in siblings)
-            and index not in (failed_in(root) or ())  # it came, and went before anybody could say so
-            and domain.uid not in self._made_by_old_leader  # it still saw that the one before had failed
-            and is_wanted(root, self.state.cluster.server.configuration)  # else one that died had sent it (MN-024)
+            and index not in (failed_in(root) or ())  # created and deleted before the condition was written
+            and domain.uid not in self._made_by_old_leader  # it still observed the earlier failure
+            and is_wanted(root, self.state.cluster.server.configuration)  # else a crashed operator sent it (MN-024)
         ):
-            message = f"{name} is made, and replica {index} has run without one from the start"
+            message = f"{name} is created, and replica {index} has run without one from the start"
             self.state.fail("CD1", message, name, siblings[0].ref.short)
-        self.deprived.difference_update(part.uid for part in siblings)  # nobody needs it again (MN-024)
+        self.deprived.difference_update(part.uid for part in siblings)  # the domain exists now (MN-024)
 
-    def _part_came(self, part: Part) -> None:
-        uid, index = self.replicas.take(part)
+    def _check_new_part(self, part: Part) -> None:
+        uid, index = self.replicas.add(part)
         root, short = self.replicas.root(uid), part.ref.short
         if root is None:
             return
@@ -99,11 +100,11 @@ class ComputeDomainCheck(Check):
             self.state.fail("CD2", f'{short} names the template "{part.annotations[TEMPLATE]}"', short)
         if (uid, index) not in self.replicas.made:
             earlier = self.replicas.domain(root, index) is not None
-            message = f"{short} is made to use a domain that was never made for replica {index} of this set"
+            message = f"{short} is created to use a domain that was never created for replica {index} of this set"
             self.state.fail("CD7" if earlier else "CD2", message, short)
 
-    def _is_as_its_siblings(self, part: Part) -> None:
-        """All living parts of a replica use its domain, or none does."""
+    def _check_siblings(self, part: Part) -> None:
+        """Check that all parts of a replica use its domain, or none does (CD4)."""
         if part.uid in self._made_by_old_leader or self.replicas.place_of[part.uid] in self._mixed:
             return
         for other in self.replicas.siblings(self.replicas.place_of[part.uid]):
@@ -114,10 +115,10 @@ class ComputeDomainCheck(Check):
                 message = f"{one.ref.short} uses the domain of its replica, {two.ref.short} does not"
                 self.state.fail("CD4", message, one.ref.short, two.ref.short)
 
-    # what operators do
+    # actions of operators
 
     def on_plan(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
-        """A part waits only while its domain is tried, or an earlier one may still go."""
+        """Check that a part waits only for a domain in creation, or for an earlier one in deletion (CD3)."""
         root = snapshot.root
         if root.deleting or not is_wanted(root, snapshot.configuration):
             return
@@ -134,55 +135,55 @@ class ComputeDomainCheck(Check):
                 continue
             owner, _, rest = held.target.name.removeprefix(f"{root.ref.name}-").partition("-")
             name = f"{root.ref.name}-cd-{owner}"
-            leaves_by = _leaves_by(seen, name)
-            if not rest or name in tried or (leaves_by is not None and seen.now < leaves_by):
+            wait_until = _may_wait_until(seen, name)
+            if not rest or name in tried or (wait_until is not None and seen.now < wait_until):
                 continue
-            message = f"{held.target.short} waits for {name}, and may wait no longer"
+            message = f"{held.target.short} waits for {name} too long"
             self.state.fail("CD3", message, held.target.short)
         del actor
 
     def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
-        """One write."""
+        """Check one write."""
         step = attempt.step
         if step.target.kind in _PARTS and isinstance(step.action, Create):
-            self._part_made(actor, snapshot, attempt)
+            self._record_part(actor, snapshot, attempt)
         elif attempt.outcome is not Outcome.DONE:
             return
         elif step.target.kind == DOMAIN_KIND and isinstance(step.action, Create):
             if not is_wanted(snapshot.root, snapshot.configuration):
-                self.state.fail("CD1", f"{step.target.short} is made, and nobody wants one", step.target.short)
+                self.state.fail("CD1", f"{step.target.short} is created, and its set needs none", step.target.short)
             made = self.state.cluster.server.items.get(step.target)
             had_failed = _index_in(step.target.name, snapshot.root) in (failed_in(snapshot.root) or ())
             if actor is Actor.SECOND and had_failed and made is not None:
                 self._made_by_old_leader.add(made.uid)
         elif step.target.kind == DOMAIN_KIND and not isinstance(step.action, Make):
-            self._is_ours(snapshot, step)
+            self._check_owner(snapshot, step)
         elif isinstance(step.action, SetStatus) and step.target == snapshot.root.ref:
-            self._says_so(snapshot)
+            self._check_condition(snapshot)
 
-    def _part_made(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
+    def _record_part(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         made = self.state.cluster.server.items.get(attempt.step.target)
         if not isinstance(made, PodClique | ScalingGroup) or made.uid in self.replicas.place_of:
-            return  # it was there before
+            return  # it existed before
         if snapshot.configuration.mnnvl != self.state.cluster.server.configuration.mnnvl:
             self._mixed.add((snapshot.root.uid, self.replicas.index_of(made)))
         if actor is Actor.SECOND:
             self._made_by_old_leader.add(made.uid)
         elif attempt.outcome is Outcome.DONE:
-            self._was_due(snapshot, made)
+            self._check_missing_domain(snapshot, made)
 
-    def _is_ours(self, snapshot: Snapshot, step: Step) -> None:
-        """Domains that are shared by annotation are looked at elsewhere (checks/sharing.py)."""
+    def _check_owner(self, snapshot: Snapshot, step: Step) -> None:
+        """Check that a written domain belongs to the set (CD6); shared ones are checked in ``shared_domains.py``."""
         found = snapshot.named_domains.get((step.target.namespace, step.target.name))
         if found is not None and is_shared(found):
             return
         if found is None or found.owner_uid != snapshot.root.uid:
-            self.state.fail("CD6", f"{step.target.short} is somebody else's", step.target.short)
+            self.state.fail("CD6", f"{step.target.short} is a foreign object", step.target.short)
         elif isinstance(step.action, Delete):
-            self._may_go(snapshot, found)
+            self._check_deletion(snapshot, found)
 
-    def _was_due(self, snapshot: Snapshot, part: Part) -> None:
-        """A part of a set that is to have domains does without only where the set says why, or its siblings do."""
+    def _check_missing_domain(self, snapshot: Snapshot, part: Part) -> None:
+        """Check that a part lacks a domain only where the condition lists it or its siblings lack it (CD3)."""
         root = self.state.cluster.server.items.get(snapshot.root.ref)
         if TEMPLATE in part.annotations or not isinstance(root, PodCliqueSet):
             return
@@ -194,34 +195,34 @@ class ComputeDomainCheck(Check):
         without = any(TEMPLATE not in other.annotations for other in siblings)
         seen = any(self.replicas.place_of.get(uid) == place for uid in known)
         if place[1] not in (failed_in(root) or ()) and not without and not seen:
-            message = f"{part.ref.short} does without a ComputeDomain, and no condition says why"
+            message = f"{part.ref.short} has no ComputeDomain, and no condition says why"
             self.state.fail("CD3", message, part.ref.short)
 
-    def _may_go(self, snapshot: Snapshot, domain: ComputeDomain) -> None:
-        """A domain goes only where its replica has gone."""
+    def _check_deletion(self, snapshot: Snapshot, domain: ComputeDomain) -> None:
+        """Check that only domains of deleted replicas without users are deleted (CD5)."""
         root, index, name = snapshot.root, _index_of(domain), domain.ref.short
         if index is None or index < root.spec.replicas or root.deleting:
-            self.state.fail("CD5", f"{name} was deleted, and its replica is wanted", name)
+            self.state.fail("CD5", f"{name} was deleted, and its replica is needed", name)
         place = (root.uid, index)
         for uid, pods in self.state.cluster.server.pods.items():
             for pod in pods if self.replicas.place_of.get(uid) == place else ():
                 if claims_channel(self.state.cluster, pod):
                     self.state.fail("CD5", f"{name} was deleted while {pod.name} uses it", name, pod.ref.short)
 
-    def _says_so(self, snapshot: Snapshot) -> None:
-        """The condition lists what was refused just now, and nothing that is there."""
+    def _check_condition(self, snapshot: Snapshot) -> None:
+        """Check that the condition lists the domains that were refused, and none that exists (CD3)."""
         root = self.state.cluster.server.items.get(snapshot.root.ref)
         if not isinstance(root, PodCliqueSet):
             return
-        told, name = failed_in(root), root.ref.short
-        if told is None or list(told) != sorted(set(told)):
-            self.state.fail("CD3", f"the condition of {name} does not read", name)
+        listed, name = failed_in(root), root.ref.short
+        if listed is None or list(listed) != sorted(set(listed)):
+            self.state.fail("CD3", f"the condition of {name} has another form than documented", name)
             return
         wanted = is_wanted(snapshot.root, snapshot.configuration)
         replicas = snapshot.root.spec.replicas
         # Switching MNNVL off or scaling in drops a failure from the condition; the part keeps no domain (MN-024).
         places = self.replicas.place_of
-        forgotten = {index for _, index in places.values() if index >= replicas or not wanted}.difference(told)
+        forgotten = {index for _, index in places.values() if index >= replicas or not wanted}.difference(listed)
         self.deprived -= {uid for uid, (of, index) in places.items() if of == root.uid and index in forgotten}
         seen = with_own_writes(snapshot)
         refused = {
@@ -231,24 +232,24 @@ class ComputeDomainCheck(Check):
             if attempt.step.target.kind == DOMAIN_KIND
             and (attempt.step.target.namespace, attempt.step.target.name) not in seen.named_domains
         }
-        silent = sorted(index for index in refused if index < replicas and index not in told)
+        silent = sorted(index for index in refused if index < replicas and index not in listed)
         if silent:
-            self.state.fail("CD3", f"the domain of replica {silent[0]} was refused, and {name} does not say so", name)
-        for index in told:
+            self.state.fail("CD3", f"the domain of replica {silent[0]} was refused, and {name} does not list it", name)
+        for index in listed:
             found = seen.named_domains.get((root.ref.namespace, f"{root.ref.name}-cd-{index}"))
             if not wanted or (found is not None and found.owner_uid == root.uid and not found.deleting):
-                self.state.fail("CD3", f"{name} says that the domain of replica {index} could not be made", name)
+                self.state.fail("CD3", f"{name} lists the domain of replica {index} as failed, and it exists", name)
 
 
-def _leaves_by(seen: Snapshot, name: str) -> datetime | None:
-    """Until when a domain that is on its way out may be waited for."""
+def _may_wait_until(seen: Snapshot, name: str) -> datetime | None:
+    """Return until when a part may wait for a domain that is being deleted; None where it may not wait."""
     found = seen.named_domains.get((seen.root.ref.namespace, name))
     if found is None:
         return None
     if found.deleting:
-        return (found.deleted_at or seen.now) + _PATIENCE
+        return (found.deleted_at or seen.now) + _LONGEST_WAIT
     earlier = found.owner_kind == "PodCliqueSet" and found.owner_uid != seen.root.uid
-    return (seen.root.created_at or seen.now) + _PATIENCE if earlier else None
+    return (seen.root.created_at or seen.now) + _LONGEST_WAIT if earlier else None
 
 
 def _index_of(domain: ComputeDomain) -> int | None:

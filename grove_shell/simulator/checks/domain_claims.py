@@ -1,4 +1,4 @@
-"""Of pods and of rest: who claims a channel, and which domains stand in the end (CD1, CD3, CD4, CD10)."""
+"""Checks the channel claims of pods, and the ComputeDomains at rest (CD1, CD3, CD4, CD10)."""
 
 from typing import Any
 
@@ -15,10 +15,10 @@ from grove_shell.simulator.cluster.changes import Change
 
 
 class DomainClaimCheck(Check):
-    """CD4: every pod of a clique claims what the clique says, from the first to the last."""
+    """CD4: every pod claims the channels that the annotations of its clique require."""
 
     def on_changes(self, changes: list[Change]) -> None:
-        """Pods that came."""
+        """Check the claims of new pods."""
         for change in changes:
             pod = change.after
             if change.before is None and isinstance(pod, Pod):
@@ -28,10 +28,12 @@ class DomainClaimCheck(Check):
                     spec = thaw(manifest)["spec"]
                     template, claim = clique.annotations.get(TEMPLATE), claim_in(clique.pod_spec)
                     own = [] if template is None else [{"name": CLAIM, "resourceClaimTemplateName": template}]
-                    self._look(pod, CLAIM, own, spec)
-                    self._look(pod, ENTRY, [] if claim is None else [{"name": ENTRY, "resourceClaimName": claim}], spec)
+                    self._check_claim(pod, CLAIM, own, spec)
+                    self._check_claim(
+                        pod, ENTRY, [] if claim is None else [{"name": ENTRY, "resourceClaimName": claim}], spec
+                    )
 
-    def _look(self, pod: Pod, name: str, wanted: list[dict[str, Any]], spec: dict[str, Any]) -> None:
+    def _check_claim(self, pod: Pod, name: str, wanted: list[dict[str, Any]], spec: dict[str, Any]) -> None:
         claims = [one for one in spec.get("resourceClaims") or () if one["name"] == name]
         if claims != wanted:
             self.state.fail("CD4", f"{pod.name} claims {claims} and should claim {wanted}", pod.ref.short)
@@ -44,18 +46,18 @@ class DomainClaimCheck(Check):
 
 
 def check_domains_at_rest(domains: ComputeDomainCheck, configuration: Configuration) -> None:
-    """Every replica has the domain that it should have, and the condition says what it has not (CD1, CD3, CD10)."""
+    """Check that every replica has its domain, or is listed as failed in the condition (CD1, CD3, CD10)."""
     for root in domains.state.cluster.sets():
         if not root.deleting:
-            _judge(domains, root, wanted=is_wanted(root, configuration))
+            _check_set(domains, root, wanted=is_wanted(root, configuration))
 
 
-def _judge(domains: ComputeDomainCheck, root: PodCliqueSet, *, wanted: bool) -> None:
-    truth, places, short = domains.state, domains.replicas, root.ref.short
+def _check_set(domains: ComputeDomainCheck, root: PodCliqueSet, *, wanted: bool) -> None:
+    state, replicas, short = domains.state, domains.replicas, root.ref.short
     failing: list[int] = []
     for index in range(root.spec.replicas):
-        parts = places.siblings((root.uid, index))
-        found = places.domain(root, index)
+        parts = replicas.siblings((root.uid, index))
+        found = replicas.domain(root, index)
         joined = any(TEMPLATE in part.annotations for part in parts)
         if not wanted or (found is not None and found.owner_uid == root.uid and not found.deleting):
             continue
@@ -63,13 +65,13 @@ def _judge(domains: ComputeDomainCheck, root: PodCliqueSet, *, wanted: bool) -> 
             continue
         failing.append(index)
         if found is None:
-            made = (root.uid, index) in places.made
-            word = "comes back" if made else "is made"
-            truth.fail("CD10" if made else "CD1", f"the domain of replica {index} of {short} never {word}", short)
+            made = (root.uid, index) in replicas.made
+            word = "recreated" if made else "created"
+            state.fail("CD10" if made else "CD1", f"the domain of replica {index} of {short} is never {word}", short)
     if list(failed_in(root) or ()) != failing:
-        truth.fail("CD3", f"{short} says that domains failed for {failed_in(root)}, and they did for {failing}", short)
-    for domain in truth.cluster.server.items.values():
+        state.fail("CD3", f"{short} lists failed domains of replicas {failed_in(root)}, and {failing} failed", short)
+    for domain in state.cluster.server.items.values():
         number = index_from(domain.ref.name.rpartition("-cd-")[2])
         ours = domain.ref.kind == "ComputeDomain" and domain.owner_uid == root.uid
         if ours and number is not None and number >= root.spec.replicas and not domain.deleting:
-            truth.fail("CD1", f"{domain.ref.short} is left of a replica that is gone", domain.ref.short)
+            state.fail("CD1", f"{domain.ref.short} is left of a deleted replica", domain.ref.short)

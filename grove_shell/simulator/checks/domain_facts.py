@@ -1,4 +1,4 @@
-"""What checks share about ComputeDomains, read off the documents and not off the core."""
+"""Facts about the ComputeDomains of sets, derived from the documents, not from the core."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,7 +11,7 @@ from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_shell.simulator.checks.check import ActualState
+from grove_shell.simulator.checks.actual_state import ActualState
 
 TEMPLATE: Final = "grove.io/compute-domain-rct"
 CONDITION: Final = "ComputeDomainsReady"
@@ -24,7 +24,7 @@ Part = PodClique | ScalingGroup
 
 
 def is_wanted(root: PodCliqueSet, configuration: Configuration) -> bool:
-    """Whether a set is to have domains, by the three criteria."""
+    """Return whether a set must have ComputeDomains: in mode operator, not opted out, with a GPU."""
     mnnvl = configuration.mnnvl
     cliques = root.spec.template.cliques
     return (
@@ -36,24 +36,24 @@ def is_wanted(root: PodCliqueSet, configuration: Configuration) -> bool:
 
 
 def is_shared(item: ComputeDomain | OwnedObject) -> bool:
-    """Whether a domain or claim was made for those who share it by annotation."""
+    """Return whether a domain or claim is shared by annotation."""
     return item.labels.get("grove.io/mnnvl-managed") == "true"
 
 
 def containers_of(spec: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Every container of a pod spec, init containers too."""
+    """Yield the containers and the init containers of a pod spec."""
     for key in ("containers", "initContainers"):
         yield from spec.get(key) or ()
 
 
 def wants_gpu(container: Mapping[str, Any]) -> bool:
-    """Whether a container asks for a GPU; worlds ask for whole ones."""
+    """Return whether a container requests a GPU."""
     resources = container.get("resources") or {}
     return any(str((resources.get(key) or {}).get(_GPU, "0")) != "0" for key in ("limits", "requests"))
 
 
 def failed_in(root: PodCliqueSet) -> tuple[int, ...] | None:
-    """The indices that the condition of a set lists; None where it does not read as the documents say."""
+    """Return the replicas that the condition of a set lists; None for a message of another form than documented."""
     for condition in root.status.conditions:
         if condition.type == CONDITION:
             found = _FAILED.fullmatch(condition.message)
@@ -64,7 +64,7 @@ def failed_in(root: PodCliqueSet) -> tuple[int, ...] | None:
 
 
 def template_in(domain: ComputeDomain) -> str:
-    """The ResourceClaimTemplate that a domain names, in either shape; empty where it names none."""
+    """Return the ResourceClaimTemplate that a domain names, in either API version; empty without."""
     channel = domain.spec.get("channel")
     if not isinstance(channel, FrozenMap):
         return ""
@@ -74,11 +74,11 @@ def template_in(domain: ComputeDomain) -> str:
 
 
 class ReplicaIndex:
-    """Which replica of which set the cliques, groups and domains belong to, as they were when they came.
+    """The replica of each clique and scaling group, as of its creation, and the replicas that had a domain.
 
     Attributes:
-        place_of: uid of a clique or group -> uid of its set, and index of the replica.
-        made: uid of a set, and index -> a domain of it was there once.
+        place_of: uid of a clique or group -> uid of its set and replica index.
+        made: uid of a set and replica index of each domain that ever existed.
     """
 
     def __init__(self, state: ActualState) -> None:
@@ -86,31 +86,31 @@ class ReplicaIndex:
         self.place_of: dict[str, tuple[str, int]] = {}
         self.made: set[tuple[str, int]] = set()
 
-    def take(self, part: Part) -> tuple[str, int]:
-        """Remember where a new part belongs."""
+    def add(self, part: Part) -> tuple[str, int]:
+        """Add a new part, and return the uid of its set and its replica index."""
         place = self.place_of[part.uid] = (self.state.root_of.get(part.uid, ""), self.index_of(part))
         return place
 
     def index_of(self, part: Part) -> int:
-        """Of a part's replica; a member of a scaling group belongs where its group does."""
+        """Return the replica index of a part; a member of a scaling group has that of its group."""
         _, of_group = self.place_of.get(part.owner_uid, ("", part.replica_index))
         return of_group
 
     def parts(self) -> Iterable[Part]:
-        """Every part there is, those that are being deleted left out."""
+        """Return all parts that are not being deleted."""
         items = self.state.cluster.server.items.values()
         return (item for item in items if isinstance(item, PodClique | ScalingGroup) and not item.deleting)
 
     def siblings(self, place: tuple[str, int]) -> list[Part]:
-        """The living parts of a replica."""
+        """Return the parts of a replica that are not being deleted."""
         return [part for part in self.parts() if self.place_of.get(part.uid) == place]
 
     def domain(self, root: PodCliqueSet, index: int) -> ComputeDomain | None:
-        """Whatever has the name of a replica's domain."""
+        """Return the ComputeDomain with the name of a replica's domain, of any owner."""
         name = f"{root.ref.namespace}/{root.ref.name}-cd-{index}"
         found = self.state.cluster.find("ComputeDomain", name)
         return found if isinstance(found, ComputeDomain) else None
 
     def root(self, uid: str) -> PodCliqueSet | None:
-        """The set of that uid, if it is there."""
+        """Return the set with a uid, if it exists."""
         return next((root for root in self.state.cluster.sets() if root.uid == uid), None)

@@ -1,10 +1,10 @@
-"""Of gang termination: not too early, not by halves, not twice for one loss (GT3, GT4, GT5, GT6, GT9, GT10)."""
+"""Checks gang termination: not too early, complete, not twice for one loss (GT3, GT4, GT5, GT6, GT9, GT10)."""
 
 from datetime import timedelta
 from typing import Final
 
 from grove_core.areas.gang_termination.rules import Why
-from grove_core.kernel.conditions import Truth as Holds
+from grove_core.kernel.conditions import Truth as ConditionStatus
 from grove_core.kernel.conditions import condition_of
 from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
@@ -13,7 +13,8 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.overtaken import tells_that_a_breach_is_over
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.check import ActualState, Check
+from grove_shell.simulator.checks.actual_state import ActualState
+from grove_shell.simulator.checks.check import Check
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.recording.history import Actor
 from grove_shell.simulator.virtual_time import SECOND, span_text
@@ -23,86 +24,84 @@ _MILLISECOND: Final = timedelta(milliseconds=1)
 
 
 class GangTerminationCheck(Check):
-    """Deletions of cliques that gang termination decided, held against the conditions as they were stored."""
+    """GT3 to GT6, GT9, GT10: compares the deletions of gang termination with the stored conditions."""
 
     def __init__(self, state: ActualState) -> None:
         super().__init__(state)
-        self._since: dict[str, int] = {}  # uid -> since when its stored breach has been there without a pause
-        self._judged: dict[str, int] = {}  # uid -> when the status was decided that was written to it last
-        self._over = set[str]()  # uids of whom it could not be written that the stored breach was over (GT-067)
-        self._ending: dict[str, set[str]] = {}  # uid of a cause -> uids of the cliques that end with it
+        self._breached_since: dict[str, int] = {}  # uid -> since when its stored condition has been True
+        self._decided_at: dict[str, int] = {}  # uid -> when its last written status was decided
+        self._unwritten_recoveries = set[str]()  # uids whose recovery could not be written (GT-067)
+        self._terminated_with: dict[str, set[str]] = {}  # uid of a cause -> uids of the cliques to delete with it
 
     def on_changes(self, changes: list[Change]) -> None:
-        """Follow the stored conditions."""
+        """Update since when stored conditions are True."""
         for change in changes:
             after, before = change.after, change.before
             if not isinstance(after, PodClique | ScalingGroup):
                 if isinstance(before, PodClique | ScalingGroup):
-                    self._since.pop(before.uid, None)
+                    self._breached_since.pop(before.uid, None)
                 continue
             now = condition_of(after.status.conditions, MIN_AVAILABLE_BREACHED)
-            if now is not None and now.status is Holds.TRUE:
-                self._since.setdefault(after.uid, self._judged.get(after.uid, change.at))
+            if now is not None and now.status is ConditionStatus.TRUE:
+                self._breached_since.setdefault(after.uid, self._decided_at.get(after.uid, change.at))
             else:
-                self._since.pop(after.uid, None)
+                self._breached_since.pop(after.uid, None)
             if isinstance(before, PodClique | ScalingGroup):
                 self._compare(before, after, change.at)
 
     def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
-        """A deletion of a clique that says it is a termination."""
+        """Check each deletion of a clique whose reason is gang termination."""
         step = attempt.step
         if isinstance(step.action, SetStatus) and attempt.outcome in {Outcome.DONE, Outcome.UNREACHABLE}:
-            self._judged[step.action.guard.uid] = self.state.planned_at(snapshot)
+            self._decided_at[step.action.guard.uid] = self.state.planned_at(snapshot)
         if attempt.outcome is not Outcome.DONE and tells_that_a_breach_is_over(step) and step.action.guard is not None:
-            self._over.add(step.action.guard.uid)
+            self._unwritten_recoveries.add(step.action.guard.uid)
         if attempt.outcome is not Outcome.DONE or not isinstance(step.action, Delete):
             return
         clique = next((found for found in snapshot.cliques if found.ref == step.target), None)
         for why in step.because if clique is not None else ():
-            assert clique is not None  # noqa: S101 - the loop is empty without
+            assert clique is not None  # noqa: S101 - without a clique the loop is empty
             facts = dict(why.facts)
             if why.rule is Why.GANG_TERMINATED:
-                self._is_its_own(clique, clique.replica_index, facts["replica"])
+                self._check_replica(clique, clique.replica_index, facts["replica"])
             elif why.rule is Why.GROUP_REPLICA_TERMINATED:
-                self._is_its_own(clique, clique.group_replica_index, facts["replica"])
+                self._check_replica(clique, clique.group_replica_index, facts["replica"])
             else:
                 continue
-            self._is_due(clique, step.action, snapshot.root)
-            self._note_end(clique, step.action, whole=why.rule is Why.GANG_TERMINATED)
-            self._was_available(clique, step.action)
+            self._check_delay(clique, step.action, snapshot.root)
+            self._record_termination(clique, step.action, whole=why.rule is Why.GANG_TERMINATED)
+            self._check_availability(clique, step.action)
         del actor
 
     def at_rest(self) -> None:
-        """Whoever has been breached for a whole delay was ended, and as a whole (GT6, GT9)."""
-        self._ends_whole()
-        for uid, since in self._since.items():
+        """Check that replicas with an expired delay were terminated, completely (GT6, GT9)."""
+        self._check_completeness()
+        for uid, since in self._breached_since.items():
             item = self.state.cliques.get(uid) or self.state.groups[uid]
             root = self.state.roots.get(self.state.root_of.get(uid, ""))
             if root is None or root.deleting or item.deleting or root.status.updating or item.status.updating:
                 continue
             delay = _delay_of(root, item)
             group = self.state.groups.get(item.owner_uid)
-            if group is not None and (group.status.updating or group.uid in self._since):
+            if group is not None and (group.status.updating or group.uid in self._breached_since):
                 continue
             if delay is not None and self.state.now - since > delay + self.state.clock_slack + 60 * SECOND:
-                message = (
-                    f"{item.ref.name} has been breached for {span_text(self.state.now - since)}, and is still there"
-                )
+                message = f"{item.ref.name} has been breached for {span_text(self.state.now - since)}, and still exists"
                 self.state.fail("GT6", message, item.ref.short)
 
-    def _ends_whole(self) -> None:
-        """Once the cause of a termination is gone, so is everything that was to end with it (GT9)."""
+    def _check_completeness(self) -> None:
+        """Check that with the cause of a termination all other cliques of the replica are deleted (GT9)."""
         there = {item.uid: item for item in self.state.cluster.server.items.values()}
-        for cause, uids in self._ending.items():
+        for cause, uids in self._terminated_with.items():
             left = sorted(there[uid].ref.name for uid in uids & there.keys() if not there[uid].deleting)
             if cause not in there and left:
                 self.state.fail("GT9", f"a replica was terminated, and {', '.join(left)} of it was not", *left)
 
-    def _note_end(self, clique: PodClique, action: Delete, *, whole: bool) -> None:
+    def _record_termination(self, clique: PodClique, action: Delete, *, whole: bool) -> None:
         named = [guard.uid for ref, guard in action.rests_on if ref.kind == "PodClique"]
         root = self.state.root_of.get(clique.uid)
         for cause in named if whole else ():
-            self._ending.setdefault(
+            self._terminated_with.setdefault(
                 cause,
                 {
                     found.uid
@@ -112,17 +111,17 @@ class GangTerminationCheck(Check):
                 },
             )
 
-    def _is_its_own(self, clique: PodClique, index: int, ended: object) -> None:
+    def _check_replica(self, clique: PodClique, index: int, ended: object) -> None:
         if index != ended:
-            message = f"{clique.ref.name} is of replica {index}, and ends with replica {ended}"
+            message = f"{clique.ref.name} is of replica {index}, and is deleted with replica {ended}"
             self.state.fail("GT9", message, clique.ref.short)
 
-    def _is_due(self, clique: PodClique, action: Delete, root: PodCliqueSet) -> None:
-        """The cause has been breached for its whole delay, by what is stored (GT5)."""
+    def _check_delay(self, clique: PodClique, action: Delete, root: PodCliqueSet) -> None:
+        """Check that the stored breach of the cause lasted for its delay (GT5)."""
         ref, guard = action.rests_on[0] if action.rests_on else (clique.ref, action.guard)
         cause = self.state.cliques.get(guard.uid) or self.state.groups.get(guard.uid)
         delay = _delay_of(root, cause) if cause is not None else None
-        since = self._since.get(guard.uid)
+        since = self._breached_since.get(guard.uid)
         if delay is None or since is None:
             why = "gang termination is off" if delay is None else f"{ref.short} is not stored as breached"
             self.state.fail("GT5", f"{clique.ref.name} was terminated, and {why}", clique.ref.short, ref.short)
@@ -133,18 +132,20 @@ class GangTerminationCheck(Check):
             message = f"{clique.ref.name} was terminated {when}"
             self.state.fail("GT5", message, clique.ref.short, ref.short)
 
-    def _was_available(self, clique: PodClique, action: Delete) -> None:
-        """What ended the replica was available once in its present life (GT10, B1)."""
+    def _check_availability(self, clique: PodClique, action: Delete) -> None:
+        """Check that the cause of a termination was available since its creation (GT10, B1)."""
         named = [guard.uid for ref, guard in action.rests_on if ref.kind == "PodClique"] or [action.guard.uid]
         if not any(uid in self.state.available for uid in named):
-            message = f"{clique.ref.name} was terminated for cliques that never were available since they were made"
+            message = (
+                f"{clique.ref.name} was terminated because of cliques that were never available since their creation"
+            )
             self.state.fail("GT10", message, clique.ref.short)
 
     def _compare(self, before: PodClique | ScalingGroup, after: PodClique | ScalingGroup, at: int) -> None:
         if isinstance(before, PodClique) and isinstance(after, PodClique):
             lost = before.status.was_available and not after.status.was_available
             if lost and before.uid == after.uid:
-                self.state.fail("GT3", f"{after.ref.name} forgets that it was available", after.ref.short)
+                self.state.fail("GT3", f"{after.ref.name} loses the record that it was available", after.ref.short)
         stored = {found.type: found for found in before.status.conditions}
         for condition in after.status.conditions:
             old = stored.get(condition.type)
@@ -152,20 +153,20 @@ class GangTerminationCheck(Check):
                 old.last_transition_time == condition.last_transition_time
             ):
                 continue
-            was_over = condition.type == MIN_AVAILABLE_BREACHED and after.uid in self._over
+            was_over = condition.type == MIN_AVAILABLE_BREACHED and after.uid in self._unwritten_recoveries
             if was_over:
-                self._over.discard(after.uid)
+                self._unwritten_recoveries.discard(after.uid)
             if old.status is not condition.status:
                 continue
-            if was_over and condition.status is Holds.TRUE:
-                self._since[after.uid] = self._judged.get(after.uid, at)
+            if was_over and condition.status is ConditionStatus.TRUE:
+                self._breached_since[after.uid] = self._decided_at.get(after.uid, at)
                 continue
             message = f"{condition.type} of {after.ref.name} has a new transition time and its old status"
             self.state.fail("GT4", message, after.ref.short)
 
 
 def _delay_of(root: PodCliqueSet, cause: PodClique | ScalingGroup) -> int | None:
-    """The delay that counts for a cause, in milliseconds: of its group where it has one, else of the set."""
+    """Return the termination delay of a cause in milliseconds: of its scaling group, else of the set."""
     template = root.spec.template
     name = cause.ref.name if isinstance(cause, ScalingGroup) else cause.owner_name
     own = next((group.delay for group in template.pod_clique_scaling_groups if name.endswith(f"-{group.name}")), None)

@@ -1,8 +1,8 @@
-"""Of topologies: what gangs are told, who says that something is wrong, and where pods are put (TP3, TP5, TP8, B6)."""
+"""Checks placements of gangs, the condition TopologyInSync, and where pods are bound (TP3, TP5, TP8, B6)."""
 
 from collections.abc import Set as AbstractSet
 
-from grove_core.kernel.conditions import Truth as Said
+from grove_core.kernel.conditions import Truth as ConditionStatus
 from grove_core.kernel.conditions import condition_of
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome
@@ -11,11 +11,12 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.check import ActualState, Check
+from grove_shell.simulator.checks.actual_state import ActualState
+from grove_shell.simulator.checks.check import Check
 from grove_shell.simulator.checks.topology_facts import (
+    expected_placement,
     required_of,
-    resolved,
-    told_of,
+    topology_keys,
     used_by,
 )
 from grove_shell.simulator.cluster.changes import Change
@@ -24,19 +25,19 @@ from grove_shell.simulator.recording.history import Actor
 
 
 class GangTopologyCheck(Check):
-    """TP3, TP5, TP8 and B6: what gangs are told, who says that something is wrong, and where pods are put."""
+    """TP3, TP5, TP8, B6: placements follow the topology, the condition is right, pods are bound close enough."""
 
     def __init__(self, state: ActualState) -> None:
         super().__init__(state)
-        self._told = Configuration()  # of the operator that runs
+        self._configuration = Configuration()  # of the running operator
 
     def on_start(self, actor: Actor, configuration: Configuration, *, goes_on: bool) -> None:
-        """What it is told counts until the next one begins."""
-        self._told = configuration
+        """Keep the configuration of the operator process that started."""
+        self._configuration = configuration
         del actor, goes_on
 
     def on_changes(self, changes: list[Change]) -> None:
-        """Whoever is bound is bound near those whom its gang requires (B6): what it requires of others may be newer."""
+        """Check that new bindings meet the placement of their gang (B6), unless the gang changed at the same time."""
         if not self.state.gang_aware:
             return
         moved = {change.object.ref for change in changes if change.kind == "PodGang"}
@@ -51,58 +52,62 @@ class GangTopologyCheck(Check):
                 self._near(gang, bound[namespace, name])
 
     def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
-        """A gang that is made says what its topology says; one of whom a pod is placed says what it said."""
+        """Check the placement of a created gang (TP8), and that it does not change once a pod is placed (TP3)."""
         step = attempt.step
         if step.target.kind != "PodGang" or attempt.outcome is not Outcome.DONE:
             return
         root = snapshot.root
         if isinstance(step.action, Create):
             made = podgang_of(thaw(step.action.manifest))
-            keys, trouble = resolved(root, snapshot.topologies, snapshot.configuration)
+            keys, trouble = topology_keys(root, snapshot.topologies, snapshot.configuration)
             if trouble:
-                self.state.fail("TP8", f"{made.ref.name} is made, and {trouble}", made.ref.short)
-            wanted = told_of(root, made, used_by(root) if snapshot.configuration.topology.enabled else "", keys)
+                self.state.fail("TP8", f"{made.ref.name} is created, and {trouble}", made.ref.short)
+            wanted = expected_placement(
+                root, made, used_by(root) if snapshot.configuration.topology.enabled else "", keys
+            )
             if made.placement != wanted:
-                message = f"{made.ref.name} is made, and says otherwise than topology {wanted.topology or 'none'}"
+                message = (
+                    f"{made.ref.name} is created, and its placement differs from topology {wanted.topology or 'none'}"
+                )
                 self.state.fail("TP8", message, made.ref.short)
         elif isinstance(step.action, Apply):
             before = next((gang for gang in snapshot.gangs if gang.ref == step.target), None)
             after = self.state.cluster.server.items.get(step.target)
             placed = any(pod.node for _, pod in snapshot.pods())
             if placed and isinstance(after, PodGang) and before is not None and before.placement != after.placement:
-                message = f"{after.ref.name} is placed, and told another topology or constraint"
+                message = f"{after.ref.name} is placed, and gets another topology or constraint"
                 self.state.fail("TP3", message, after.ref.short)
         elif isinstance(step.action, Delete) and not root.deleting:
             replica = step.target.name.removeprefix(f"{root.ref.name}-")
             if replica.isdigit() and int(replica) < root.spec.replicas:
-                self.state.fail("TP3", f"{step.target.name} is deleted, and its set wants it", step.target.short)
+                self.state.fail("TP3", f"{step.target.name} is deleted, and its set needs it", step.target.short)
         del actor
 
     def at_rest(self) -> None:
-        """A set whose topology does not hold says so, and no other does (TP5)."""
+        """Check that exactly the sets whose topology does not hold have a condition that says so (TP5)."""
         for root in self.state.cluster.sets():
             if root.deleting:
                 continue
-            trouble = self._trouble(root) if self._told.topology.enabled else ""
+            trouble = self._trouble(root) if self._configuration.topology.enabled else ""
             condition = condition_of(root.status.conditions, "TopologyInSync")
-            told = condition is not None and condition.status is Said.FALSE
-            if trouble and not told:
-                self.state.fail("TP5", f"{root.ref.name} says nothing, and {trouble}", root.ref.short)
+            is_false = condition is not None and condition.status is ConditionStatus.FALSE
+            if trouble and not is_false:
+                self.state.fail("TP5", f"{root.ref.name} has no condition, and {trouble}", root.ref.short)
             if condition is not None and not trouble:
                 self.state.fail(
                     "TP5", f"{root.ref.name} has a condition about its topology, which holds", root.ref.short
                 )
 
     def _trouble(self, root: PodCliqueSet) -> str:
-        """What is wrong with the topology of a set; empty where nothing is."""
+        """Return what is wrong with the topology of a set; empty where nothing is."""
         world = self.state.cluster.server
-        keys, trouble = resolved(root, world.topologies(), self._told)
+        keys, trouble = topology_keys(root, world.topologies(), self._configuration)
         if trouble:
             return trouble
         gangs = [gang for gang in world.items.values() if isinstance(gang, PodGang) and gang.owner_uid == root.uid]
         for gang in gangs if used_by(root) else ():
-            if gang.placement != told_of(root, gang, used_by(root), keys) and not gang.deleting:
-                message = f"{gang.ref.name} says otherwise than topology {used_by(root)}"
+            if gang.placement != expected_placement(root, gang, used_by(root), keys) and not gang.deleting:
+                message = f"the placement of {gang.ref.name} differs from topology {used_by(root)}"
                 if not self._is_placed(root):
                     self.state.fail("TP5", f"{message}, and nothing is placed", gang.ref.short)
                 return message
@@ -113,7 +118,7 @@ class GangTopologyCheck(Check):
         return any(one.status.scheduled or any(pod.node for pod in self.state.pods(one.uid)) for one in cliques)
 
     def _near(self, gang: PodGang, bound: AbstractSet[str]) -> None:
-        """Whether those with whom a pod of one of these cliques is to be near are near each other."""
+        """Check that pods which must share a node label do, where one of them is in one of these cliques."""
         there = {clique.uid: clique.ref.name for clique in self.state.cluster.cliques()}
         pods = [
             (there.get(pod.owner_uid, ""), pod)

@@ -1,4 +1,4 @@
-"""Of pods: never too many, never two of an index, no gate too early (RS1, RS3, RS4, RS5, RS6, RS10, B10)."""
+"""Checks the number, indices, deletions and scheduling gates of pods (RS1, RS3, RS4, RS5, RS6, RS10, B10)."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -14,23 +14,24 @@ from grove_core.resources.podgang import PodGang
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.refusals import FOUND
-from grove_shell.simulator.checks.check import ActualState, Check
+from grove_shell.simulator.checks.actual_state import ActualState
+from grove_shell.simulator.checks.check import Check
 from grove_shell.simulator.cluster.simulated_cluster import is_live
 from grove_shell.simulator.recording.history import Actor
 
-_OUR_GATE_GOES: Final = canonical({"spec": {"schedulingGates": [{"$patch": "delete", "name": GATE}]}})
+_REMOVES_OUR_GATE: Final = canonical({"spec": {"schedulingGates": [{"$patch": "delete", "name": GATE}]}})
 
 
 class PodCountCheck(Check):
-    """RS1, RS3, RS4, RS10: what a created pod may be, held against the cluster as it is."""
+    """RS1, RS3, RS4, RS10: a created pod has a free index, and its PodClique no more pods than it should."""
 
     def __init__(self, state: ActualState) -> None:
         super().__init__(state)
         self._index_of: dict[tuple[str, str], int] = {}
-        self._made_by_old_leader: set[str] = set()  # uids of pods
+        self._made_by_old_leader: set[str] = set()  # uids of pods; these do not count
 
     def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
-        """Look at the siblings of a pod that was created."""
+        """Check a created pod against the live pods of its PodClique."""
         step = attempt.step
         if step.target.kind != "Pod" or not isinstance(step.action, Create):
             return
@@ -69,19 +70,19 @@ class PodCountCheck(Check):
 
 
 class PodDeletionCheck(Check):
-    """RS5 and B10: which pods an operator may delete."""
+    """RS5, B10: an operator deletes no pod twice, and leaves enough ready pods."""
 
     def on_plan(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
-        """What the operator sees must have enough ready pods left, in every clique of which it deletes some."""
-        doomed = {
+        """Check that each PodClique whose pods are deleted keeps enough ready pods, as the operator sees them (B10)."""
+        to_delete = {
             step.target.name for step in plan.steps if step.target.kind == "Pod" and isinstance(step.action, Delete)
         }
-        if not doomed:
+        if not to_delete:
             return
         seen = with_own_writes(snapshot)
         for clique in seen.cliques:
             pods = [pod for pod in seen.pods_of.get(clique.uid, ()) if is_live(pod) and pod.ready]
-            left = [pod for pod in pods if pod.name not in doomed]
+            left = [pod for pod in pods if pod.name not in to_delete]
             enough = min(clique.min_available, clique.replicas)
             if len(left) < len(pods) and len(left) < enough and not clique.deleting:
                 message = (
@@ -91,7 +92,7 @@ class PodDeletionCheck(Check):
         del actor
 
     def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
-        """A pod that is on its way out is left alone."""
+        """Check that a pod that is being deleted is not deleted again (RS5)."""
         step = attempt.step
         if step.target.kind == "Pod" and isinstance(step.action, Delete) and attempt.outcome is Outcome.DONE:
             pod = next((pod for _, pod in snapshot.pods() if pod.ref == step.target), None)
@@ -101,11 +102,11 @@ class PodDeletionCheck(Check):
 
 
 class SchedulingGateCheck(Check):
-    """RS6: only Grove's gate is opened, and not before the gang may be placed."""
+    """RS6: only Grove's gate is removed, and not before the gang may be placed."""
 
     def on_plan(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
-        """Every gate that is about to be opened, and every pod that is about to be made without one."""
-        self._look_at_born(snapshot, plan)
+        """Check each gate that a plan removes, and each pod that it creates without a gate."""
+        self._check_created(snapshot, plan)
         opened = [step for step in plan.steps if step.target.kind == "Pod" and isinstance(step.action, Apply)]
         if not opened:
             return
@@ -116,16 +117,16 @@ class SchedulingGateCheck(Check):
         for clique, pod in pods.values():
             by_clique[clique.ref.name].append(pod)
         for step in opened:
-            assert isinstance(step.action, Apply)  # noqa: S101 - they were chosen so
+            assert isinstance(step.action, Apply)  # noqa: S101 - filtered above
             if not only_our_gate(step.action.fields):
-                message = f"more than Grove's own gate is taken from {step.target.name}"
+                message = f"more than Grove's gate is removed from {step.target.name}"
                 self.state.fail("RS6", message, step.target.short)
             clique, pod = pods[step.target.name]
-            self._look(pod, gangs, by_clique, bases_of(pod, seen))
+            self._check_removal(pod, gangs, by_clique, bases_of(pod, seen))
         del actor
 
-    def _look_at_born(self, snapshot: Snapshot, plan: Plan) -> None:
-        """A pod that is made without a gate has a gang that refers to it, and that waits for no other any more."""
+    def _check_created(self, snapshot: Snapshot, plan: Plan) -> None:
+        """Check that the gang of a pod without a gate refers to the pod, and waits for no other gang."""
         seen = with_own_writes(snapshot)
         gangs = {gang.ref.name: gang for gang in seen.gangs}
         referred = {name: {pod for group in gang.groups for pod in group.pods} for name, gang in gangs.items()}
@@ -140,12 +141,16 @@ class SchedulingGateCheck(Check):
                     for base in map(gangs.get, bases_of(made, snapshot))
                 )
                 if made.name not in referred.get(made.gang, ()) or waits:
-                    self.state.fail("RS6", f"{made.name} is made without a gate and has to wait", step.target.short)
+                    self.state.fail("RS6", f"{made.name} is created without a gate and has to wait", step.target.short)
 
-    def _look(self, pod: Pod, gangs: dict[str, PodGang], by_clique: dict[str, list[Pod]], bases: Iterable[str]) -> None:
+    def _check_removal(
+        self, pod: Pod, gangs: dict[str, PodGang], by_clique: dict[str, list[Pod]], bases: Iterable[str]
+    ) -> None:
         gang = gangs.get(pod.gang)
         if gang is None:
-            self.state.fail("RS6", f"the gate of {pod.name} opens, and its gang {pod.gang} is not there", pod.ref.short)
+            self.state.fail(
+                "RS6", f"the gate of {pod.name} opens, and its gang {pod.gang} does not exist", pod.ref.short
+            )
             return
         for group in gang.groups:
             there = [other for other in by_clique.get(group.name, ()) if other.gang == gang.ref.name]
@@ -163,22 +168,22 @@ class SchedulingGateCheck(Check):
 
 
 def bases_of(pod: Pod, snapshot: Snapshot) -> tuple[str, ...]:
-    """The gang that the gang of a pod waits for, if any: told by its name, for labels are the operator's word."""
+    """Return the gang that the gang of a pod waits for, if any; by its name, because the operator writes the labels."""
     root = snapshot.root.ref.name
     base = f"{root}-{pod.gang.removeprefix(f'{root}-').partition('-')[0]}"
     return () if base == pod.gang else (base,)
 
 
 def only_our_gate(fields: FrozenMap) -> bool:
-    """Whether an apply takes Grove's gate away and does nothing else."""
-    return canonical(fields) == _OUR_GATE_GOES
+    """Return whether an apply removes Grove's gate and nothing else."""
+    return canonical(fields) == _REMOVES_OUR_GATE
 
 
 def is_updating(clique: PodClique, live: list[Pod]) -> bool:
-    """Whether pods of two kinds stand side by side: then one more than the replicas may be there."""
+    """Return whether pods of two templates exist: then there may be one pod more than replicas."""
     return clique.status.updating or len({pod.template_hash for pod in live} | {clique.template_hash}) > 1
 
 
 def count_of(twice: list[int], live: list[Pod]) -> int:
-    """How many pods share the first index that is there twice."""
+    """Return how many pods have the first index that occurs twice."""
     return sum(pod.index == twice[0] for pod in live)

@@ -1,4 +1,4 @@
-"""Of ComputeDomains by annotation: who shares them, whose they are, when they go (CD1 to CD7, CD10)."""
+"""Checks ComputeDomains shared by annotation: users, owners and deletion (CD1 to CD7, CD10)."""
 
 from typing import Final
 
@@ -15,7 +15,8 @@ from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.check import ActualState, Check
+from grove_shell.simulator.checks.actual_state import ActualState
+from grove_shell.simulator.checks.check import Check
 from grove_shell.simulator.checks.domain_facts import is_shared
 from grove_shell.simulator.checks.sharing_facts import (
     ENABLED,
@@ -36,19 +37,19 @@ _WAITING: Final = frozenset({Why.DOMAIN_LEAVES, Why.NAME_SERVES_ANOTHER, Why.NOT
 
 
 class SharedDomainCheck(Check):
-    """Births of PodCliques, writes to what they share, and what stands in the end."""
+    """CD1 to CD7, CD10: checks new PodCliques, writes to the objects they share, and these objects at rest."""
 
     def __init__(self, state: ActualState) -> None:
         super().__init__(state)
-        self._shares: dict[str, Share] = {}  # uid of a PodClique that holds a claim -> to what
+        self._shares: dict[str, Share] = {}  # uid of a PodClique with a shared claim -> its share
         self._known: set[str] = set()
-        self._made_by_old_leader: set[str] = set()  # uids of PodCliques that an old leader made on what it saw last
+        self._made_by_old_leader: set[str] = set()  # uids of PodCliques
         self._made: set[Ref] = set()
 
-    # births, and what becomes of who is there
+    # creation and changes
 
     def on_changes(self, changes: list[Change]) -> None:
-        """PodCliques that came or changed."""
+        """Check new and changed PodCliques."""
         for change in changes:
             before, after = change.before, change.after
             if change.kind in KINDS and after is not None and before is None:
@@ -56,14 +57,14 @@ class SharedDomainCheck(Check):
             if not isinstance(after, PodClique):
                 continue
             if before is None:
-                self._came(after)
+                self._add_clique(after)
             elif isinstance(before, PodClique):
                 was = annotations_of(before.annotations), claim_in(before.pod_spec)
                 if was != (annotations_of(after.annotations), claim_in(after.pod_spec)):
-                    message = f"what {after.ref.short} shares was changed after it was made"
+                    message = f"what {after.ref.short} shares was changed after its creation"
                     self.state.fail("CD2", message, after.ref.short)
 
-    def _came(self, clique: PodClique) -> None:
+    def _add_clique(self, clique: PodClique) -> None:
         root = self.state.roots.get(self.state.root_of.get(clique.uid, ""))
         claim = claim_in(clique.pod_spec)
         self._known.add(clique.uid)
@@ -71,12 +72,12 @@ class SharedDomainCheck(Check):
             return
         share = share_of(clique, root.ref.name)
         if share is None:
-            self.state.fail("CD2", f"{clique.ref.short} does not opt in, and holds claim {claim}", clique.ref.short)
+            self.state.fail("CD2", f"{clique.ref.short} does not opt in, and has claim {claim}", clique.ref.short)
         elif claim == share.claim:
             self._shares[clique.uid] = share
 
     def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
-        """One write."""
+        """Check one write."""
         step = attempt.step
         if step.target.kind == "PodClique" and isinstance(step.action, Create):
             made = self.state.cluster.server.items.get(step.target)
@@ -84,22 +85,22 @@ class SharedDomainCheck(Check):
                 self._known.add(made.uid)
                 if actor is Actor.SECOND:
                     self._made_by_old_leader.add(made.uid)
-                self._was_admitted(made, snapshot)
+                self._check_admission(made, snapshot)
         elif step.target.kind in KINDS and attempt.outcome is Outcome.DONE and isinstance(step.action, Apply | Delete):
             of_name = snapshot.named_domains if step.target.kind == "ComputeDomain" else snapshot.named_claims
             found = of_name.get((step.target.namespace, step.target.name))
             if found is None or not is_shared(found):
-                if step.target.kind != "ComputeDomain":  # those are looked at where the operator makes them
-                    self.state.fail("CD6", f"{step.target.short} is somebody else's", step.target.short)
+                if step.target.kind != "ComputeDomain":  # compute_domains.py checks these
+                    self.state.fail("CD6", f"{step.target.short} is a foreign object", step.target.short)
                 return
             if user_in(found)[0] != snapshot.root.ref.name:
-                self.state.fail("CD6", f"{step.target.short} is of another set", step.target.short)
+                self.state.fail("CD6", f"{step.target.short} belongs to another set", step.target.short)
             if isinstance(step.action, Delete):
-                self._may_go(found)
+                self._check_deletion(found)
 
-    def _was_admitted(self, clique: PodClique, snapshot: Snapshot) -> None:
-        """Who opts in is stored with its claim, and with both objects there, or not at all."""
-        if clique.deleting:  # its owner was gone: the garbage collector has it already
+    def _check_admission(self, clique: PodClique, snapshot: Snapshot) -> None:
+        """Check that a PodClique which opts in has its claim, and that domain and claim exist (CD2, CD6, CD7)."""
+        if clique.deleting:  # its owner was deleted: it is garbage-collected
             return
         short, share = clique.ref.short, share_of(clique, snapshot.root.ref.name)
         is_on = self.state.cluster.server.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
@@ -110,18 +111,18 @@ class SharedDomainCheck(Check):
         for kind, name in (("ComputeDomain", share.domain), ("ResourceClaim", share.claim)):
             found = named(self.state, kind, clique.ref.namespace, name)
             if found is None:
-                self.state.fail("CD2", f"{short} is stored, and {kind} {name} is not there", short)
+                self.state.fail("CD2", f"{short} is stored, and {kind} {name} does not exist", short)
             elif not is_shared(found) or user_in(found) != share.user:
-                self.state.fail("CD6", f"{short} joins {kind} {name}, which does not serve it", short)
+                self.state.fail("CD6", f"{short} uses {kind} {name}, which is for another user", short)
             elif self.state.root_of.get(found.owner_uid, snapshot.root.uid) != snapshot.root.uid:
-                self.state.fail("CD7", f"{short} joins {kind} {name} of an earlier set", short)
+                self.state.fail("CD7", f"{short} uses {kind} {name} of an earlier set", short)
             elif found.deleting:
-                self.state.fail("CD2", f"{short} joins {kind} {name}, which is on its way out", short)
+                self.state.fail("CD2", f"{short} uses {kind} {name}, which is being deleted", short)
 
-    # what operators do
+    # actions of operators
 
     def on_plan(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
-        """Only who shares a domain waits for one."""
+        """Check that only a PodClique which shares a domain waits for one (CD3)."""
         root = snapshot.root
         template = root.spec.template
         places = (root.annotations, *(one.annotations for one in template.cliques))
@@ -130,27 +131,27 @@ class SharedDomainCheck(Check):
         )
         for held in plan.withheld:
             waits = held.target.kind == "PodClique" and _WAITING & {why.rule for why in held.because}
-            if waits and (silent or self._is_out(held.target, root)):
+            if waits and (silent or self._opts_out(held.target, root)):
                 self.state.fail("CD3", f"{held.target.short} shares nothing, and waits for it", held.target.short)
         del actor
 
-    def _is_out(self, target: Ref, root: PodCliqueSet) -> bool:
-        """Whether a standalone clique says by itself that it shares nothing."""
+    def _opts_out(self, target: Ref, root: PodCliqueSet) -> bool:
+        """Return whether the template of a standalone clique opts out."""
         for clique in root.spec.template.cliques:
-            said = clique.annotations.get(ENABLED, root.annotations.get(ENABLED))
+            enabled = clique.annotations.get(ENABLED, root.annotations.get(ENABLED))
             replica, dash, short = target.name.removeprefix(f"{root.ref.name}-").partition("-")
             if dash and short == clique.name and index_from(replica) is not None:
-                return said != "true"
+                return enabled != "true"
         return False
 
-    def _may_go(self, item: Shared) -> None:
-        """Nothing goes that somebody uses, or that a gang owns."""
+    def _check_deletion(self, item: Shared) -> None:
+        """Check that no domain or claim is deleted that has users or a PodGang as owner (CD5)."""
         name, stem = item.ref.short, stem_of(item.ref)
         if item.owner_kind != "PodCliqueSet":
             self.state.fail("CD5", f"{name} was deleted, and {item.owner_kind} {item.owner_name} owns it", name)
         for clique in self.state.cluster.cliques():
             share = self._shares.get(clique.uid)
-            if share is not None and share.stem == stem and not self._counts_for_nobody(clique, share):
+            if share is not None and share.stem == stem and not self._is_no_user(clique, share):
                 self.state.fail("CD5", f"{name} was deleted while {clique.ref.name} uses it", name, clique.ref.short)
         world = self.state.cluster.server
         for pod in self.state.cluster.pods():
@@ -159,16 +160,16 @@ class SharedDomainCheck(Check):
             if manifest is not None and claim_in(thaw(manifest)["spec"]) == f"{stem}-mnnvl-claim" and not of_old_leader:
                 self.state.fail("CD5", f"{name} was deleted while {pod.name} uses it", name, pod.ref.short)
 
-    def _counts_for_nobody(self, clique: PodClique, share: Share) -> bool:
-        """Whether an old leader made it, or it goes, without pods, and nothing says any more whose it is."""
+    def _is_no_user(self, clique: PodClique, share: Share) -> bool:
+        """Return whether a PodClique is of an old leader, or is being deleted without pods and without a known set."""
         is_known = set_named_by(clique.labels) == share.user[0] or self.state.cluster.server.has(clique.owner_uid)
-        goes = clique.deleting and not self.state.pods(clique.uid)
-        return clique.uid in self._made_by_old_leader or (goes and not is_known)
+        disappears = clique.deleting and not self.state.pods(clique.uid)
+        return clique.uid in self._made_by_old_leader or (disappears and not is_known)
 
-    # in the end
+    # at rest
 
     def at_rest(self) -> None:
-        """What is shared is there, with whom it should be; what nobody can use any more is gone."""
+        """Check that shared objects exist with the right owner, and that unused ones are deleted."""
         cluster = self.state.cluster
         for clique in cluster.cliques():
             share = self._shares.get(clique.uid)
@@ -177,24 +178,24 @@ class SharedDomainCheck(Check):
                 and not clique.deleting
                 and cluster.server.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
             ):
-                self._stands(clique, share)
+                self._check_share(clique, share)
         for item in tuple(cluster.server.items.values()):
             if isinstance(item, ComputeDomain | OwnedObject) and item.ref.kind in KINDS and is_shared(item):
-                self._is_needed(item)
+                self._check_need(item)
 
-    def _stands(self, clique: PodClique, share: Share) -> None:
+    def _check_share(self, clique: PodClique, share: Share) -> None:
         root = self.state.roots[self.state.root_of[clique.uid]]
         for kind, name in (("ComputeDomain", share.domain), ("ResourceClaim", share.claim)):
             found = named(self.state, kind, clique.ref.namespace, name)
             if found is None or found.deleting:
                 made = any(ref.kind == kind and ref.name == name for ref in self._made)
-                message = f"{kind} {name}, which {clique.ref.short} uses, never {'comes back' if made else 'is made'}"
+                message = f"{kind} {name}, which {clique.ref.short} uses, is never {'recreated' if made else 'created'}"
                 self.state.fail("CD10" if made else "CD1", message, clique.ref.short)
             elif is_shared(found) and user_in(found) == share.user:
-                self._belongs(clique, share, root, found)
+                self._check_owner(clique, share, root, found)
 
-    def _belongs(self, clique: PodClique, share: Share, root: PodCliqueSet, item: Shared) -> None:
-        """To the gang of those who use it, where that is there."""
+    def _check_owner(self, clique: PodClique, share: Share, root: PodCliqueSet, item: Shared) -> None:
+        """Check that the owner is the gang of the users where it exists, else the set (O1)."""
         name = f"{root.ref.name}-{self.state.replica_of(clique)}"
         group = self.state.groups.get(clique.owner_uid)
         if any(share.user[2:]) and group is not None:
@@ -208,16 +209,16 @@ class SharedDomainCheck(Check):
             )
             self.state.fail("O1", message, item.ref.short)
 
-    def _is_needed(self, item: Shared) -> None:
-        """What a set still owns is of a replica that it has."""
+    def _check_need(self, item: Shared) -> None:
+        """Check that a set owns shared objects of existing replicas only (CD1)."""
         root = next((one for one in self.state.cluster.sets() if one.uid == item.owner_uid), None)
         if root is None or root.deleting or item.deleting:
             return
         replica = index_from(user_in(item)[1])
-        used = any(share.stem == stem_of(item.ref) for share in self._held())
+        used = any(share.stem == stem_of(item.ref) for share in self._current_shares())
         if replica is not None and replica >= root.spec.replicas and not used:
-            self.state.fail("CD1", f"{item.ref.short} is left of a replica that is gone", item.ref.short)
+            self.state.fail("CD1", f"{item.ref.short} is left of a deleted replica", item.ref.short)
 
-    def _held(self) -> list[Share]:
+    def _current_shares(self) -> list[Share]:
         there = {clique.uid for clique in self.state.cluster.cliques()}
         return [share for uid, share in self._shares.items() if uid in there]

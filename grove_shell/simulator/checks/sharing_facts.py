@@ -1,4 +1,4 @@
-"""Who shares what by annotation, read off the design's tables and not off the core."""
+"""The domains and claims that PodCliques share by annotation, derived from the design, not from the core."""
 
 import re
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
-from grove_shell.simulator.checks.check import ActualState
+from grove_shell.simulator.checks.actual_state import ActualState
 
 ENABLED: Final = "grove.io/mnnvl-enabled"
 SCOPE: Final = "grove.io/mnnvl-scope"
@@ -24,11 +24,11 @@ Shared = ComputeDomain | OwnedObject
 
 
 class Share(NamedTuple):
-    """What a PodClique is to share.
+    """The domain and the claim that a PodClique shares.
 
     Attributes:
-        stem: what domain and claim are named after.
-        user: set, replica, group, replica of the group, and clique; empty where it is for more than one.
+        stem: common prefix of their names.
+        user: set, replica, group, group replica and clique; a part is empty where the share covers several.
     """
 
     stem: str
@@ -36,26 +36,26 @@ class Share(NamedTuple):
 
     @property
     def domain(self) -> str:
-        """Its name."""
+        """The name of the domain."""
         return f"{self.stem}-cd"
 
     @property
     def claim(self) -> str:
-        """Its name."""
+        """The name of the claim."""
         return f"{self.stem}-mnnvl-claim"
 
 
 def share_of(clique: PodClique, root: str) -> Share | None:
-    """What a new PodClique of a set of that name opts in to; None for nothing, or what cannot be meant."""
-    told = clique.annotations
-    if told.get(ENABLED) != "true" or told.get(CLASS) == "":
+    """Return what a new PodClique of a set shares; None where it does not opt in, or not in a valid way."""
+    annotations = clique.annotations
+    if annotations.get(ENABLED) != "true" or annotations.get(CLASS) == "":
         return None
     replica, group, group_replica = str(clique.replica_index), "", ""
     short = clique.ref.name.removeprefix(f"{root}-{replica}-")
     if clique.owner_kind == "PodCliqueScalingGroup":
         group, group_replica = clique.owner_name.removeprefix(f"{root}-{replica}-"), str(clique.group_replica_index)
         short = clique.ref.name.removeprefix(f"{clique.owner_name}-{group_replica}-")
-    match told.get(SCOPE, "replica"):
+    match annotations.get(SCOPE, "replica"):
         case "replica":
             return Share(f"{root}-{replica}", (root, replica, "", "", ""))
         case "clique":
@@ -66,13 +66,13 @@ def share_of(clique: PodClique, root: str) -> Share | None:
 
 
 def claim_in(spec: Mapping[str, Any]) -> str | None:
-    """The claim that a pod spec holds; None where it holds none."""
+    """Return the shared claim of a pod spec; None without."""
     claims = spec.get("resourceClaims") or ()
     return next((str(one.get("resourceClaimName", "")) for one in claims if one.get("name") == ENTRY), None)
 
 
 def user_in(item: Shared) -> tuple[str, str, str, str, str]:
-    """Whom a domain or a claim serves by its labels."""
+    """Return the user of a domain or a claim by its labels."""
     of_set, replica = "app.kubernetes.io/part-of", "grove.io/podcliqueset-replica-index"
     group, group_replica = "grove.io/pcsg-name", "grove.io/podcliquescalinggroup-replica-index"
     keys = (of_set, replica, group, group_replica, "grove.io/clique-name")
@@ -81,26 +81,26 @@ def user_in(item: Shared) -> tuple[str, str, str, str, str]:
 
 
 def named(state: ActualState, kind: str, namespace: str, name: str) -> Shared | None:
-    """The domain or claim of a name."""
+    """Return the domain or claim with a name, if it exists."""
     found = state.cluster.find(kind, f"{namespace}/{name}")
     return found if isinstance(found, ComputeDomain | OwnedObject) else None
 
 
 def stem_of(ref: Ref) -> str:
-    """What a domain or a claim is named after."""
+    """Return the common prefix of the names of a domain and its claim."""
     return ref.name.removesuffix("-cd" if ref.kind == "ComputeDomain" else "-mnnvl-claim")
 
 
 def choices_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """What a set's manifest says by the three annotations, by place."""
+    """Return the three MNNVL annotations of a set's manifest, by place."""
     template = (manifest.get("spec") or {}).get("template") or {}
     places: dict[str, Any] = {"": manifest.get("metadata") or {}}
     for key in ("cliques", "podCliqueScalingGroups"):
         places |= {f"{key}/{one['name']}": one for one in template.get(key) or ()}
-    said = {place: one.get("annotations") or {} for place, one in places.items()}
-    return {f"{place} {key}": told[key] for place, told in said.items() for key in CHOICES if key in told}
+    annotations = {place: one.get("annotations") or {} for place, one in places.items()}
+    return {f"{place} {key}": own[key] for place, own in annotations.items() for key in CHOICES if key in own}
 
 
 def annotations_of(template: FrozenMap) -> dict[str, object]:
-    """The three of them in what is stored."""
+    """Return the three MNNVL annotations of a stored object."""
     return {key: template[key] for key in CHOICES if key in template}

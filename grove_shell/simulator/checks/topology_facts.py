@@ -1,4 +1,4 @@
-"""What sets ask for in the words of topologies, and what their gangs are to be told, read off the design's tables."""
+"""Topology constraints of sets and the placements they require of gangs, derived from the design, not from the core."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
@@ -15,7 +15,7 @@ FINALIZER: Final = "grove.io/clustertopology"
 
 
 def constraints_of(root: PodCliqueSet) -> list[TopologyConstraint]:
-    """Every constraint of a set, at any of the three levels."""
+    """Return the topology constraints of a set at all three levels."""
     template = root.spec.template
     found = (
         template.topology_constraint,
@@ -26,24 +26,24 @@ def constraints_of(root: PodCliqueSet) -> list[TopologyConstraint]:
 
 
 def named_by(root: PodCliqueSet) -> str:
-    """The topology that a set names, in the design's field or where released manifests do; empty for none."""
+    """Return the topology that a set names, in either field; empty for none."""
     names = [root.spec.template.cluster_topology_name, *(one.topology_name for one in constraints_of(root))]
     return next(filter(None, names), "")
 
 
 def used_by(root: PodCliqueSet) -> str:
-    """The topology that counts for a set: explicit, else the default one if there is any constraint, else none."""
+    """Return the topology that a set uses: the named one, or the default one; empty without a constraint."""
     return (named_by(root) or DEFAULT) if constraints_of(root) else ""
 
 
-def told_of(root: PodCliqueSet, gang: PodGang, topology: str, keys: Mapping[str, str]) -> Placement:
-    """What a gang is to say of its topology.
+def expected_placement(root: PodCliqueSet, gang: PodGang, topology: str, keys: Mapping[str, str]) -> Placement:
+    """Return the placement that a gang must have.
 
     Args:
-        root: its set.
-        gang: its name and its groups count.
-        topology: that the set uses, with every domain that it asks for; empty for none.
-        keys: domain -> key.
+        root: the set.
+        gang: the gang; its name and its groups are read.
+        topology: the topology that the set uses; empty for none.
+        keys: domain of the topology -> node label.
     """
     if not topology:
         return NO_PLACEMENT
@@ -78,31 +78,33 @@ def told_of(root: PodCliqueSet, gang: PodGang, topology: str, keys: Mapping[str,
 
 
 def required_of(gang: PodGang) -> Iterator[tuple[str, frozenset[str] | None]]:
-    """Each key of a label that must be the same, and for which PodCliques of a gang; None for all of them."""
-    told = gang.placement
-    if told.gang.required:
-        yield told.gang.required, None
-    yield from ((near.required, frozenset({name})) for name, near in told.cliques if near.required)
-    yield from ((one.pack.required, frozenset(one.cliques)) for one in told.packed_groups if one.pack.required)
+    """Yield each node label that pods must share, with the PodCliques concerned; None for all of them."""
+    placement = gang.placement
+    if placement.gang.required:
+        yield placement.gang.required, None
+    yield from ((near.required, frozenset({name})) for name, near in placement.cliques if near.required)
+    yield from ((one.pack.required, frozenset(one.cliques)) for one in placement.packed_groups if one.pack.required)
 
 
-def foreign(finalizers: Iterable[str]) -> tuple[str, ...]:
-    """Those that are not Grove's, in their order."""
+def foreign_finalizers(finalizers: Iterable[str]) -> tuple[str, ...]:
+    """Return the finalizers that are not Grove's, in their order."""
     return tuple(name for name in finalizers if not name.startswith("grove.io/"))
 
 
-def resolved(
-    root: PodCliqueSet, topologies: Mapping[str, ClusterTopology], told: Configuration
+def topology_keys(
+    root: PodCliqueSet, topologies: Mapping[str, ClusterTopology], configuration: Configuration
 ) -> tuple[Mapping[str, str], str]:
-    """The keys of the topology that a set uses, and what is wrong with it; empty where nothing is."""
+    """Return domain -> node label of the topology that a set uses, and what is wrong with it, empty if nothing is."""
     name = used_by(root)
-    if not name or not told.topology.enabled:
+    if not name or not configuration.topology.enabled:
         return {}, ""
-    configured = told.topology.levels if name == "grove-topology" else ()  # until it is made of them (TP-010)
+    configured = (
+        configuration.topology.levels if name == "grove-topology" else ()
+    )  # until the operator creates it from these (TP-010)
     levels = topologies[name].levels if name in topologies else configured
     if not levels:
         return {}, f"there is no topology {name}"
     keys = dict(levels)
-    asked = {domain for one in constraints_of(root) for domain in one.domains if domain}
-    lacking = sorted(asked - keys.keys())
+    requested = {domain for one in constraints_of(root) for domain in one.domains if domain}
+    lacking = sorted(requested - keys.keys())
     return keys, f"topology {name} has no domain {lacking[0]}" if lacking else ""

@@ -1,4 +1,4 @@
-"""Of topologies: what an operator does to them, and what is so at rest (TP6, TP7)."""
+"""Checks what operators write to topologies, and their finalizers and levels at rest (TP6, TP7)."""
 
 from collections import defaultdict
 
@@ -10,17 +10,17 @@ from grove_shell.simulator.checks.check import Check
 from grove_shell.simulator.checks.topology_facts import (
     DEFAULT,
     FINALIZER,
-    foreign,
+    foreign_finalizers,
     used_by,
 )
 from grove_shell.simulator.recording.history import Actor
 
 
 class TopologyLifecycleCheck(Check):
-    """TP6, TP7: what an operator does to topologies, and what is so at rest."""
+    """TP6, TP7: only the default topology gets levels, and only used topologies have Grove's finalizer."""
 
-    def on_topology_write(self, actor: Actor, moment: TopologySnapshot, attempt: Attempt) -> None:
-        """One write to a topology."""
+    def on_topology_write(self, actor: Actor, snapshot: TopologySnapshot, attempt: Attempt) -> None:
+        """Check one write to a topology."""
         step = attempt.step
         if attempt.outcome is not Outcome.DONE:
             return
@@ -33,21 +33,23 @@ class TopologyLifecycleCheck(Check):
         if isinstance(step.action, Delete):
             self.state.fail("TP7", f"an operator deletes {name}", name)
         if isinstance(step.action, Make):
-            return  # it writes no finalizers of others, and what is there already may have some that nobody saw yet
-        before = moment.topology.finalizers if moment.topology is not None else ()
+            return  # a creation writes no foreign finalizers; an existing object may have new ones
+        before = snapshot.topology.finalizers if snapshot.topology is not None else ()
         found = self.state.cluster.server.items.get(step.target)
         after = found.finalizers if found is not None else ()
-        if foreign(before) != foreign(after):
+        if foreign_finalizers(before) != foreign_finalizers(after):
             self.state.fail(
-                "TP6", f"finalizers of others on {name} were {foreign(before)} and are {foreign(after)}", name
+                "TP6",
+                f"finalizers of others on {name} were {foreign_finalizers(before)} and are {foreign_finalizers(after)}",
+                name,
             )
-        is_off = step.target.name == DEFAULT and not moment.settings.enabled
-        if FINALIZER in before and FINALIZER not in after and not is_off and moment.users:
-            self.state.fail("TP6", f"{name} is let go of, and {moment.users[0].text} uses it", name)
+        is_off = step.target.name == DEFAULT and not snapshot.settings.enabled
+        if FINALIZER in before and FINALIZER not in after and not is_off and snapshot.users:
+            self.state.fail("TP6", f"{name} loses Grove's finalizer, and {snapshot.users[0].text} uses it", name)
         del actor
 
     def at_rest(self) -> None:
-        """A finalizer where somebody uses it, and only there; the default one as it is configured."""
+        """Check that exactly the used topologies have the finalizer, and that the default one is as configured."""
         told = self.state.cluster.server.configuration.topology
         users: defaultdict[str, list[PodCliqueSet]] = defaultdict(list)
         for root in self.state.cluster.sets():

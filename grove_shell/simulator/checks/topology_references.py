@@ -1,4 +1,4 @@
-"""Of topologies: who may name one, and what may change under bound pods (TP2, TP3, TP4)."""
+"""Checks which topologies sets may name, and that nothing changes under bound pods (TP2, TP3, TP4)."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -8,7 +8,8 @@ from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.labels import SET
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
-from grove_shell.simulator.checks.check import ActualState, Check, Manifest
+from grove_shell.simulator.checks.actual_state import ActualState
+from grove_shell.simulator.checks.check import Check, Manifest
 from grove_shell.simulator.checks.topology_facts import (
     DEFAULT,
     constraints_of,
@@ -19,19 +20,21 @@ from grove_shell.simulator.cluster.changes import Change
 
 
 class TopologyReferenceCheck(Check):
-    """TP2, TP3, TP4: what users and operators wrote, held against what those who admit could know."""
+    """TP2, TP3, TP4: admitted writes, compared with what admission could know of topologies and bound pods."""
 
     def __init__(self, state: ActualState) -> None:
         super().__init__(state)
-        self._bound: defaultdict[str, set[str]] = defaultdict(set)  # uid of a set -> of its cliques with bound pods
+        self._bound: defaultdict[str, set[str]] = defaultdict(
+            set
+        )  # uid of a set -> uids of its cliques with bound pods
         self._bound_since: dict[str, int] = {}  # by uid of the set
-        self._named_since: dict[str, int] = {}  # by uid of the set: the topology that it names now
+        self._named_since: dict[str, int] = {}  # by uid of the set: since when it names its topology
         self._there: dict[str, str] = {}  # topology -> uid
         self._gone_since: dict[str, int] = {}
         self._leaving_since: dict[str, int] = {}
 
     def on_changes(self, changes: list[Change]) -> None:
-        """First what there is now, then who was let in."""
+        """Update the topologies first, then check the sets that were admitted."""
         for change in changes:
             if isinstance(change.object, ClusterTopology):
                 self._topology(change.object.ref.name, change.before, change.after)
@@ -68,18 +71,18 @@ class TopologyReferenceCheck(Check):
         if named == was:
             return
         self._named_since[after.uid] = self.state.now
-        who = after.ref.short
+        short = after.ref.short
         if isinstance(before, PodCliqueSet) and self._has_been(self._bound_since.get(after.uid)):
-            self.state.fail("TP3", f'{after.ref.name} goes from topology "{was}" to "{named}" with pods bound', who)
+            self.state.fail("TP3", f'{after.ref.name} goes from topology "{was}" to "{named}" with pods bound', short)
         if not named:
             return
         is_missing = named not in self._there and self._has_been(self._gone_since.get(named, -1))
         if (is_missing and named != DEFAULT) or self._has_been(self._leaving_since.get(named)):
-            words = "is not there" if is_missing else "is being deleted"
-            self.state.fail("TP2", f"{after.ref.name} is let in with topology {named}, which {words}", who)
+            words = "does not exist" if is_missing else "is being deleted"
+            self.state.fail("TP2", f"{after.ref.name} is admitted with topology {named}, which {words}", short)
 
     def on_set_write(self, new: Manifest, old: Manifest | None, stored: Manifest | Deny) -> None:
-        """A name must mean something by the configuration of this moment, which may change within it."""
+        """Check that an admitted set names a topology only where this has an effect (TP2)."""
         del new
         if isinstance(stored, Deny):
             return
@@ -88,13 +91,13 @@ class TopologyReferenceCheck(Check):
         if not named or (old is not None and named_by(podcliqueset_of(old)) == named):
             return
         if not constraints_of(after) or not self.state.cluster.server.configuration.topology.enabled:
-            message = f"{after.ref.name} is let in with topology {named} and without a meaning"
+            message = f"{after.ref.name} is admitted with topology {named} which has no effect there"
             self.state.fail("TP2", message, after.ref.short)
 
     def _clique(self, clique: PodClique, after: object) -> None:
         root = self.state.root_of.get(clique.uid, "")
         known = self._bound[root]
-        if isinstance(after, PodClique) and after.status.scheduled and _says_whose_it_is(after):
+        if isinstance(after, PodClique) and after.status.scheduled and _shows_its_set(after):
             known.add(clique.uid)
             self._bound_since.setdefault(root, self.state.now)
         else:
@@ -103,13 +106,13 @@ class TopologyReferenceCheck(Check):
                 self._bound_since.pop(root, None)
 
     def _has_been(self, since: int | None) -> bool:
-        """Whether those who admit must have known by now."""
+        """Return whether admission must have observed it by now."""
         return since is not None and since < self.state.now - self.state.cluster.admission_watch
 
     def _users(self, name: str) -> Iterator[PodCliqueSet]:
         return (root for root in self.state.cluster.sets() if used_by(root) == name)
 
 
-def _says_whose_it_is(clique: PodClique) -> bool:
-    """Whether whoever sees it alone can tell its set: a member of a group without labels does not show it."""
+def _shows_its_set(clique: PodClique) -> bool:
+    """Return whether a clique alone shows its set: a member of a scaling group without labels does not."""
     return clique.owner_kind == "PodCliqueSet" or any(key in clique.labels for key in SET.keys)

@@ -1,4 +1,4 @@
-"""Of writes: nothing in vain, nothing of strangers, not too many (RS8, O8, O9)."""
+"""Checks writes of operators: no unchanged status, no foreign objects, not too many (RS8, O8, O9)."""
 
 from typing import Final
 
@@ -12,7 +12,8 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.check import ActualState, Check
+from grove_shell.simulator.checks.actual_state import ActualState
+from grove_shell.simulator.checks.check import Check
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.recording.history import Actor
 
@@ -22,7 +23,7 @@ _SOME: Final = 200
 
 
 class OperatorWriteCheck(Check):
-    """Every write of an operator, done or not."""
+    """RS8, O8, O9: checks every write of an operator, successful or not."""
 
     def __init__(self, state: ActualState) -> None:
         super().__init__(state)
@@ -31,17 +32,17 @@ class OperatorWriteCheck(Check):
         self.changes = 0
 
     def on_changes(self, changes: list[Change]) -> None:
-        """Every change is a reason for some writes, those of the operator included: statuses follow."""
+        """Count changes: each is a reason for some writes."""
         self.changes += len(changes)
 
     def on_plan(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
-        """Remember what the writes to come were judged on."""
+        """Keep the objects that the plan was decided on."""
         self._targets = snapshot.targets() if plan.steps else {}
         del actor
 
     def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
-        """One write."""
-        # How often an old leader looks is the scenario's word: what it does not get done is a wasted request (RS11).
+        """Check one write."""
+        # The scenario determines how often an old leader reconciles: its failed writes do not count (RS11).
         self.writes += actor is Actor.OPERATOR or attempt.outcome is Outcome.DONE
         step = attempt.step
         if self.writes > _SOME + _EACH * self.changes:
@@ -49,15 +50,13 @@ class OperatorWriteCheck(Check):
             self.state.fail("O9", message, step.target.short)
         action = step.action
         if action.guard is not None and not action.guard.uid:
-            self.state.fail(
-                "O8", f"a write to {step.target.short} names no uid that it is meant for", step.target.short
-            )
+            self.state.fail("O8", f"a write to {step.target.short} has no uid as its precondition", step.target.short)
         if attempt.outcome is not Outcome.DONE:
             return
         if isinstance(action, SetStatus):
             self._status(step.target, action)
         elif isinstance(action, DropFinalizer) and not action.finalizer.startswith(_OURS):
-            message = f"the finalizer {action.finalizer} of {step.target.short} is somebody else's"
+            message = f"the finalizer {action.finalizer} of {step.target.short} is a foreign one"
             self.state.fail("O8", message, step.target.short)
         elif isinstance(action, Make):
             root = self.state.root_of.get(_owner_of(action), "")
@@ -65,26 +64,26 @@ class OperatorWriteCheck(Check):
                 self.state.fail("O8", f"{step.target.short} was created for another set", step.target.short)
         found = self._targets.get(step.target)
         owner = self.state.root_of.get(found.uid) if found is not None else None
-        leftover = isinstance(action, DropFinalizer) and not self._is_there(owner)
+        leftover = isinstance(action, DropFinalizer) and not self._exists(owner)
         if owner not in {snapshot.root.uid, None} and not leftover:
             self.state.fail("O8", f"{step.target.short} belongs to another set", step.target.short)
 
-    def _is_there(self, root: str | None) -> bool:
-        """Whether a set is still there; what is left of one that is not may be let go by whoever finds it."""
+    def _exists(self, root: str | None) -> bool:
+        """Return whether a set still exists; any operator may remove finalizers of what is left of a deleted one."""
         return any(item.uid == root for item in self.state.cluster.sets())
 
     def _status(self, target: Ref, action: SetStatus) -> None:
-        """A status that was written must differ from the one it was judged on, which was the stored one."""
+        """Check that a written status differs from the one that it was decided on (RS8)."""
         before = self._targets.get(target)
         if not isinstance(before, PodClique | PodCliqueSet | ScalingGroup | PodGang) or before.guard != action.guard:
             return
         after = self.state.cluster.server.items.get(target)
         if after is not None and after.uid == before.uid and getattr(after, "status", None) == before.status:
-            self.state.fail("RS8", f"the status of {target.short} was written, and nothing in it changed", target.short)
+            self.state.fail("RS8", f"the status of {target.short} was written unchanged", target.short)
 
 
 def _owner_of(action: Make) -> str:
-    """Uid of the first owner in a manifest; empty where it has none."""
+    """Return the uid of the first owner in a manifest; empty without owners."""
     meta = action.manifest.get("metadata")
     owners = meta.get("ownerReferences") if isinstance(meta, FrozenMap) else None
     first = owners[0] if isinstance(owners, tuple) and owners else None

@@ -1,4 +1,4 @@
-"""Who admits what is written: sets on behalf of users, and parts of sets as the webhooks do (SM-085)."""
+"""Admission in a run: of sets and topologies that users write, and of PodCliques and PodGangs (SM-085)."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -29,24 +29,23 @@ Json: TypeAlias = Mapping[str, Any]
 AMENDED: Final = frozenset({"PodClique", "PodGang"})
 
 
-def _of_set(new: Json, old: Json | None, configuration: Configuration, around: TopologyView) -> AdmissionVerdict:
-    return admit(new, old, configuration=configuration, around=around).verdict
+def _of_set(new: Json, old: Json | None, configuration: Configuration, view: TopologyView) -> AdmissionVerdict:
+    return admit(new, old, configuration=configuration, around=view).verdict
 
 
-def _of_topology(new: Json, old: Json | None, configuration: Configuration, around: TopologyView) -> AdmissionVerdict:
-    return admit_topology(new, old, around, configuration).verdict
+def _of_topology(new: Json, old: Json | None, configuration: Configuration, view: TopologyView) -> AdmissionVerdict:
+    return admit_topology(new, old, view, configuration).verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Admission:
-    """The decisions that are asked when something is written.
+    """The admission decisions of a run; tests replace them.
 
     Attributes:
-        of_set: whether a user's write of a set is accepted, by the set, the one before, the configuration, and what is
-            known of topologies.
-        of_topology: the same of a topology, whoever writes it.
-        defaults: what an accepted set is stored as.
-        of_clique, of_gang: what becomes of a new one.
+        of_set: verdict on a write of a set, by its new and old manifest, the configuration, and the topologies.
+        of_topology: verdict on a write of a topology, by any client.
+        defaults: returns an accepted set with its defaults.
+        of_clique, of_gang: verdict on a new PodClique or PodGang, with the changes that admission makes.
     """
 
     of_set: Callable[[Json, Json | None, Configuration, TopologyView], AdmissionVerdict] = _of_set
@@ -57,60 +56,60 @@ class Admission:
 
 
 class Webhooks:
-    """Asked about every write of a topology, and where MNNVL goes by annotation about new PodCliques and PodGangs."""
+    """The webhooks: called for every write of a topology, and in mode annotations for new PodCliques and PodGangs."""
 
     def __init__(
         self,
         server: InMemoryCluster,
         admission: Admission,
         ensure: Callable[[Step], Attempt],
-        around: Callable[[], TopologyView],
+        topology_view: Callable[[], TopologyView],
     ) -> None:
-        """Of a world.
+        """Create the webhooks of a cluster.
 
         Args:
-            world: what there is, and the configuration.
-            admission: who decides.
-            ensure: how what a PodClique needs is asked for.
-            around: what is known of topologies.
+            server: the stored objects and the configuration.
+            admission: the decisions.
+            ensure: creates an object that a new PodClique needs.
+            topology_view: returns the topologies and their users.
         """
         self.server = server
         self.admission = admission
         self.ensure = ensure
-        self.topology_context = around
+        self.topology_view = topology_view
 
     def concerns(self, step: Step) -> bool:
-        """Whether they are asked about a write."""
+        """Return whether the webhooks are called for a write."""
         if step.target.kind in TOPOLOGY_KINDS:
             return isinstance(step.action, Create | Apply)
         is_on = self.server.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
         return is_on and isinstance(step.action, Create) and step.target.kind in AMENDED
 
     def amended(self, step: Step) -> Step | Attempt:
-        """The write as it goes on to the store, or what is answered instead."""
+        """Return the write as it is stored, or the refusal."""
         if step.target.kind in TOPOLOGY_KINDS:
             return self._topology(step)
-        assert isinstance(step.action, Create)  # noqa: S101 - it concerns them
+        assert isinstance(step.action, Create)  # noqa: S101 - concerns() checked it
         raw = thaw(step.action.manifest)
         if step.target.kind == "PodGang":
             verdict = self.admission.of_gang(raw, self.server.configuration).verdict
         else:
-            verdict = self.admission.of_clique(raw, self._around(step.target, raw)).verdict
+            verdict = self.admission.of_clique(raw, self._clique_view(step.target, raw)).verdict
         if isinstance(verdict, Deny):
             return _refused(step, verdict)
         for wanted in verdict.ensures:
-            answer = self.ensure(Step(Stage.FOUNDATION, wanted.target, Ensure(wanted.manifest), wanted.because))
-            if answer.outcome is not Outcome.DONE:
-                words = f"what the PodClique shares cannot be had: {wanted.target.short}: {answer.detail}"
-                return Attempt(step, answer.outcome, words)
+            attempt = self.ensure(Step(Stage.FOUNDATION, wanted.target, Ensure(wanted.manifest), wanted.because))
+            if attempt.outcome is not Outcome.DONE:
+                detail = f"what the PodClique shares cannot be created: {wanted.target.short}: {attempt.detail}"
+                return Attempt(step, attempt.outcome, detail)
         if not verdict.patch:
             return step
         manifest = freeze(patched(raw, verdict.patch))
-        assert isinstance(manifest, FrozenMap)  # noqa: S101 - a patch leaves an object an object
+        assert isinstance(manifest, FrozenMap)  # noqa: S101 - a patched object is an object
         return replace(step, action=Create(manifest))
 
     def _topology(self, step: Step) -> Step | Attempt:
-        """An operator's write of a topology is judged as anybody's (TP-085)."""
+        """Judge an operator's write of a topology like one of any other client (TP-085)."""
         found = self.server.items.get(step.target)
         old = topology_manifest(found) if isinstance(found, ClusterTopology) else None
         if isinstance(step.action, Create):
@@ -121,10 +120,10 @@ class Webhooks:
             new = topology_manifest(changed)
         else:
             return step
-        verdict = self.admission.of_topology(new, old, self.server.configuration, self.topology_context())
+        verdict = self.admission.of_topology(new, old, self.server.configuration, self.topology_view())
         return _refused(step, verdict) if isinstance(verdict, Deny) else step
 
-    def _around(self, target: Ref, raw: Json) -> CliqueAdmissionView:
+    def _clique_view(self, target: Ref, raw: Json) -> CliqueAdmissionView:
         items = self.server.items
         return CliqueAdmissionView(
             configuration=self.server.configuration,
@@ -145,7 +144,7 @@ def _refused(step: Step, verdict: Deny) -> Attempt:
 
 
 def patched(value: Json, patch: tuple[dict[str, Any], ...]) -> dict[str, Any]:
-    """An object after a JSON patch (RFC 6902) of additions to objects, replacements and removals."""
+    """Return an object with a JSON patch (RFC 6902) applied: additions to objects, replacements, removals."""
     whole: dict[str, Any] = {"": json.loads(json.dumps(value))}
     for step in patch:
         *path, last = [part.replace("~1", "/").replace("~0", "~") for part in step["path"].split("/")]

@@ -1,4 +1,4 @@
-"""What changed in a world: found by comparing objects with those of the last look, at the end of each moment."""
+"""Finds the changed objects of an API server in memory, by comparison with those seen before."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,11 +14,12 @@ Object: TypeAlias = StoredObject | Pod
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One object that came, changed or went; an object that was replaced by another of its name came and went.
+    """One object that was created, changed or deleted; a replaced object of the same name gives two changes.
 
     Attributes:
-        kind: of the object.
-        before, after: None where it came, or went.
+        at: virtual time in milliseconds.
+        kind: kind of the object.
+        before, after: None for an object that was created, or deleted.
     """
 
     at: int
@@ -28,14 +29,14 @@ class Change:
 
     @property
     def object(self) -> Object:
-        """The object as it is now, or was last."""
+        """The object after the change, or its last state where it was deleted."""
         found = self.after if self.after is not None else self.before
         assert found is not None  # noqa: S101 - one of the two is there
         return found
 
 
 class ChangeDetector:
-    """Remembers what it saw last; objects are never changed in place, so that identity tells."""
+    """Keeps the objects seen last; objects are immutable, so a changed object is another Python object."""
 
     def __init__(self, server: InMemoryCluster) -> None:
         self.server = server
@@ -43,7 +44,7 @@ class ChangeDetector:
         self.pods: dict[str, Pod] = {}
 
     def look(self, at: int) -> list[Change]:
-        """Every change since the last look: objects first, then pods; each in the order of the world."""
+        """Return all changes since the last call: first the objects, then the pods, each in stored order."""
         return [*self._items(at), *self._pods(at)]
 
     def _items(self, at: int) -> Iterator[Change]:

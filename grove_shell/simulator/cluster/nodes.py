@@ -1,4 +1,4 @@
-"""Nodes, what they have, and what pods take of it."""
+"""Nodes, their capacity, and what pods request of it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -12,19 +12,21 @@ from grove_shell.simulator.scenario.user_events import NodePool
 Amounts: TypeAlias = Mapping[str, int]
 
 PODS: Final = "pods"
-ENDLESS: Final = frozenset({"cpu", "memory", PODS, "ephemeral-storage"})
+UNLIMITED: Final = frozenset({"cpu", "memory", PODS, "ephemeral-storage"})
 _ONE: Final = 1_000
 
 
 @dataclass(slots=True)
 class Node:
-    """One machine.
+    """One node.
 
     Attributes:
-        capacity: thousandths of each resource; ``cpu``, ``memory`` and ``pods`` are endless where they are left out.
-        up: its kubelet answers.
-        cordoned: nothing new is placed here.
-        lost_at: since when its kubelet has been silent; None while it answers.
+        capacity: resource -> thousandths; a resource of ``UNLIMITED`` that is left out is unlimited.
+        up: whether its kubelet responds.
+        cordoned: whether it is closed for new pods.
+        unready: whether the node controller has marked it as not ready.
+        lost_at: time in milliseconds since which its kubelet does not respond; None while it responds.
+        used: resource -> thousandths that its pods request.
     """
 
     name: str
@@ -36,56 +38,56 @@ class Node:
     lost_at: int | None = None
     used: dict[str, int] = field(default_factory=dict)
 
-    def has_room(self, asked: Amounts) -> bool:
-        """Whether a pod that asks for this fits beside those that are here."""
+    def has_room(self, requested: Amounts) -> bool:
+        """Return whether a pod with these requests fits beside the pods on the node."""
         capacity, used = self.capacity, self.used
-        for resource, amount in asked.items():
+        for resource, amount in requested.items():
             whole = capacity.get(resource)
             if whole is None:
-                if amount and resource not in ENDLESS:
+                if amount and resource not in UNLIMITED:
                     return False
             elif used.get(resource, 0) + amount > whole:
                 return False
         return True
 
-    def take(self, asked: Amounts, times: int = 1) -> None:
-        """Count a pod in, or with -1 out again."""
-        for resource, amount in asked.items():
+    def reserve(self, requested: Amounts, times: int = 1) -> None:
+        """Add the requests of a pod to those of the node; with ``times=-1`` subtract them."""
+        for resource, amount in requested.items():
             self.used[resource] = self.used.get(resource, 0) + times * amount
 
-    def room_after(self, asked: Amounts) -> tuple[int, ...]:
-        """What would be left of the scarcest kinds of resources; the best fit leaves least.
+    def room_after(self, requested: Amounts) -> tuple[int, ...]:
+        """Return what a pod would leave free on the node, as a sort key: the best fit is the smallest.
 
-        A node with something scarce that is not asked for comes last, however full it is.
+        A node with a limited resource that the pod does not request comes last, however full it is.
         """
-        spared = sum(resource not in asked and resource not in ENDLESS for resource in self.capacity)
+        spared = sum(resource not in requested and resource not in UNLIMITED for resource in self.capacity)
         left = (
-            whole - self.used.get(resource, 0) - asked.get(resource, 0)
+            whole - self.used.get(resource, 0) - requested.get(resource, 0)
             for resource, whole in sorted(self.capacity.items(), key=_scarcest_first)
         )
         return (spared, *left)
 
 
 def nodes_of(pool: NodePool) -> list[Node]:
-    """The nodes of a pool."""
+    """Return the nodes of a pool."""
     capacity = {resource: amount_of(amount) for resource, amount in pool.capacity.items()}
     return [Node(name, {"kubernetes.io/hostname": name, **pool.labels}, capacity) for name in pool.names]
 
 
 @dataclass(frozen=True, slots=True)
 class PodRequests:
-    """What a pod asks of its node.
+    """What a pod requests of its node.
 
     Attributes:
-        amounts: thousandths by resource; one of ``pods`` among them.
+        amounts: resource -> thousandths; includes one of ``pods``.
         labels: its nodeSelector.
     """
 
     amounts: Amounts
     labels: Mapping[str, str]
 
-    def suit(self, node: Node) -> bool:
-        """Whether a node is one of those the pod may go to, were it empty."""
+    def match(self, node: Node) -> bool:
+        """Return whether a node has the labels of the nodeSelector."""
         return all(node.labels.get(key) == value for key, value in self.labels.items())
 
 
@@ -93,7 +95,7 @@ NO_REQUESTS: Final = PodRequests({PODS: _ONE}, {})
 
 
 def requests_of(spec: Mapping[str, Any]) -> PodRequests:
-    """What a pod spec asks for: the sum of its containers, or the largest of its init containers."""
+    """Return the requests of a pod spec: the sum of its containers, or the largest of its init containers."""
     total: dict[str, int] = {}
     for container in _parts(spec, "containers"):
         for resource, amount in _requests(container).items():
@@ -109,11 +111,11 @@ def requests_of(spec: Mapping[str, Any]) -> PodRequests:
 def _requests(container: Mapping[str, Any]) -> dict[str, int]:
     resources = container.get("resources")
     resources = resources if isinstance(resources, Mapping) else {}
-    asked: dict[str, Any] = {}
-    for key in ("limits", "requests"):  # what is limited and not asked for is asked for
+    amounts: dict[str, Any] = {}
+    for key in ("limits", "requests"):  # a limit without a request is the request
         part = resources.get(key)
-        asked |= dict(part) if isinstance(part, Mapping) else {}
-    return {resource: amount_of(amount) for resource, amount in asked.items()}
+        amounts |= dict(part) if isinstance(part, Mapping) else {}
+    return {resource: amount_of(amount) for resource, amount in amounts.items()}
 
 
 def _parts(spec: Mapping[str, Any], key: str) -> Iterable[FrozenMap]:
@@ -121,16 +123,16 @@ def _parts(spec: Mapping[str, Any], key: str) -> Iterable[FrozenMap]:
     return [part for part in found if isinstance(part, FrozenMap)] if isinstance(found, tuple) else ()
 
 
-def count_pods(nodes: Iterable[Node], pods: Iterable[tuple[Pod, PodRequests]]) -> None:
-    """Work out anew what each node carries; a pod takes its place until it is gone or has ended."""
+def recount_requests(nodes: Iterable[Node], pods: Iterable[tuple[Pod, PodRequests]]) -> None:
+    """Recompute what is requested of each node; a pod counts until it is deleted or has ended."""
     by_name = {node.name: node for node in nodes}
     for node in by_name.values():
         node.used.clear()
-    for pod, asks in pods:
+    for pod, requests in pods:
         if pod.node in by_name and pod.phase not in FINISHED_PHASES:
-            by_name[pod.node].take(asks.amounts)
+            by_name[pod.node].reserve(requests.amounts)
 
 
 def _scarcest_first(item: tuple[str, int]) -> tuple[bool, bool, str]:
     resource = item[0]
-    return (resource in ENDLESS, resource == PODS, resource)
+    return (resource in UNLIMITED, resource == PODS, resource)

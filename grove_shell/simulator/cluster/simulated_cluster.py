@@ -1,4 +1,4 @@
-"""The cluster that everybody acts on: an API server in memory, and the news of it."""
+"""The simulated cluster: an API server in memory that records its changes and delivers them to listeners."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -18,7 +18,7 @@ from grove_shell.in_memory.cluster import InMemoryCluster
 from grove_shell.in_memory.stored import StoredObject
 from grove_shell.simulator.cluster.admission import Admission, Webhooks
 from grove_shell.simulator.cluster.changes import Change, ChangeDetector
-from grove_shell.simulator.cluster.topologies import topology_context_in
+from grove_shell.simulator.cluster.topologies import topology_view_in
 from grove_shell.simulator.event_queue import EventQueue
 
 _QUOTA: Final = (
@@ -28,18 +28,21 @@ _QUOTA: Final = (
 
 _NOT_SERVED: Final = "404 Not Found: the server could not find the requested resource"
 _CHANNELS: Final = frozenset({MNNVL_CLAIM, SHARED_CLAIM})
-_HANDED: Final = frozenset({DOMAIN_KIND, CLAIM_KIND})
+_ADOPTABLE: Final = frozenset({DOMAIN_KIND, CLAIM_KIND})
 
 
 class SimulatedCluster:
-    """A world with a log of its changes; whoever listens is told of them at the end of each moment.
+    """An API server in memory; listeners get its changes at the end of each time step.
 
     Attributes:
-        log: every change so far, in time.
-        gated: uids of pods with somebody else's gate on them.
-        most_domains: how many ComputeDomains a namespace may have; None for any number.
-        delayed_topologies: what those who admit know of topologies, where they see late.
-        admission_watch: how late that is.
+        server: the stored objects.
+        queue: the event queue of the run.
+        changes: all changes so far, in time.
+        gated: uids of pods with a foreign scheduling gate.
+        domain_quota: how many ComputeDomains a namespace may have; None for no quota.
+        delayed_topologies: what admission sees of topologies, where its caches lag; else None.
+        admission_watch: how late these caches are, in milliseconds.
+        listeners: called with the changes of each time step.
     """
 
     def __init__(self, server: InMemoryCluster, queue: EventQueue, admission: Admission | None = None) -> None:
@@ -51,14 +54,14 @@ class SimulatedCluster:
         self.delayed_topologies: Callable[[], TopologyView] | None = None
         self.admission_watch = 0
         self.listeners: list[Callable[[list[Change]], None]] = []
-        self._webhooks = Webhooks(server, admission or Admission(), self._store, self.topology_context)
+        self._webhooks = Webhooks(server, admission or Admission(), self._store, self.topology_view)
         self._detector = ChangeDetector(server)
         self._dirty = True
 
-    # news
+    # changes
 
     def deliver_changes(self) -> bool:
-        """Find out what changed since the last time, and tell everybody; whether there was anything."""
+        """Deliver the changes since the last call to all listeners; return whether there were any."""
         if not self._dirty:
             return False
         self._dirty = False
@@ -72,7 +75,7 @@ class SimulatedCluster:
     # writes
 
     def attempt(self, step: Step) -> Attempt:
-        """A write of an operator: the webhooks are asked first, where they are registered for it."""
+        """Execute a write of an operator, after the webhooks that are registered for it."""
         if not self._webhooks.concerns(step):
             return self._store(step)
         amended = self._webhooks.amended(step)
@@ -86,17 +89,17 @@ class SimulatedCluster:
             if refusal:
                 return Attempt(step, Outcome.REFUSED, refusal)
         self._dirty = True
-        answer = self.server.attempt(step)
-        if answer.outcome is Outcome.DONE and isinstance(step.action, Apply) and self.gated:
+        attempt = self.server.attempt(step)
+        if attempt.outcome is Outcome.DONE and isinstance(step.action, Apply) and self.gated:
             pod = self.server.pod(step.target)
             if pod is not None and pod.uid in self.gated and not pod.gated:
                 self.put_pod(replace(pod, gated=True))
-        if answer.outcome is Outcome.DONE and isinstance(step.action, Apply) and step.target.kind in _HANDED:
+        if attempt.outcome is Outcome.DONE and isinstance(step.action, Apply) and step.target.kind in _ADOPTABLE:
             self._collect(step.target)
-        return answer
+        return attempt
 
     def _refusal_of_domain(self, ref: Ref) -> str:
-        """Why a server would not make this one; empty where it would."""
+        """Return why the API server refuses to create a ComputeDomain; empty where it does not."""
         if self.server.served.without_domains:
             return _NOT_SERVED
         used = sum(other.kind == DOMAIN_KIND and other.namespace == ref.namespace for other in self.server.items)
@@ -104,44 +107,44 @@ class SimulatedCluster:
         return _QUOTA.format(used=used, most=self.domain_quota) if is_full else ""
 
     def _collect(self, ref: Ref) -> None:
-        """What was handed to somebody who is gone is collected."""
+        """Garbage-collect an object whose new owner no longer exists (SM-088)."""
         item = self.server.items[ref]
         if not self.server.has(item.owner_uid):
             self.server.delete(ref)
 
     def put_pod(self, pod: Pod) -> None:
-        """Write a pod as somebody else than the operator."""
+        """Write a pod on behalf of another client than the operator."""
         self._dirty = True
         self.server.put_pod(pod)
 
     def end_pod(self, pod: Pod) -> None:
-        """The containers of a pod have ended: one that is being deleted is gone."""
+        """End the containers of a pod; one that is being deleted disappears."""
         self._dirty = True
         self.server.end_pod(pod.ref)
 
     def put(self, item: StoredObject) -> None:
-        """Write an object as somebody else than the operator."""
+        """Write an object on behalf of another client than the operator."""
         self._dirty = True
         self.server.put(item)
 
     def add(self, item: StoredObject) -> None:
-        """Put a new object there."""
+        """Add a new object."""
         self._dirty = True
         self.server.add(item)
 
     def delete(self, ref: Ref) -> None:
-        """Delete an object as somebody else than the operator."""
+        """Delete an object on behalf of another client than the operator."""
         self._dirty = True
         self.server.delete(ref)
 
-    # questions
+    # reads
 
-    def topology_context(self) -> TopologyView:
-        """What those who admit know of topologies."""
-        return topology_context_in(self.server) if self.delayed_topologies is None else self.delayed_topologies()
+    def topology_view(self) -> TopologyView:
+        """Return the topologies and their users as admission sees them now."""
+        return topology_view_in(self.server) if self.delayed_topologies is None else self.delayed_topologies()
 
     def find(self, kind: str, name: str) -> StoredObject | None:
-        """The object of a kind and a name (``name``, or ``namespace/name``); the first one where several have it."""
+        """Return the object of a kind with a name (``name`` or ``namespace/name``); the first of several, or None."""
         namespace, slash, short = name.rpartition("/")
         for ref, item in self.server.items.items():
             if ref.kind == kind and ref.name == short and (not slash or ref.namespace == namespace):
@@ -149,35 +152,35 @@ class SimulatedCluster:
         return None
 
     def clique(self, name: str) -> PodClique | None:
-        """A PodClique by its name."""
+        """Return the PodClique with a name, if it exists."""
         found = self.find("PodClique", name)
         return found if isinstance(found, PodClique) else None
 
     def pod_at(self, clique: str, index: int) -> Pod | None:
-        """The pod that has an index in a PodClique by now; one that is being deleted only where no other has it."""
+        """Return the pod that has an index in a PodClique now; one that is being deleted only if no other has it."""
         owner = self.clique(clique)
         pods = self.server.pods.get(owner.uid, []) if owner is not None else []
         having = [pod for pod in pods if pod.index == index]
         return min(having, key=lambda pod: (pod.deleting, pod.phase in FINISHED_PHASES, pod.uid), default=None)
 
     def pods(self) -> Iterator[Pod]:
-        """Every pod there is."""
+        """Yield all pods."""
         for pods in self.server.pods.values():
             yield from pods
 
     def cliques(self) -> list[PodClique]:
-        """Every PodClique there is, by name."""
+        """Return all PodCliques, sorted by name."""
         found = [item for item in self.server.items.values() if isinstance(item, PodClique)]
         return sorted(found, key=lambda clique: clique.ref.sort_key)
 
     def sets(self) -> list[PodCliqueSet]:
-        """Every PodCliqueSet there is, by name."""
+        """Return all PodCliqueSets, sorted by name."""
         found = [item for item in self.server.items.values() if isinstance(item, PodCliqueSet)]
         return sorted(found, key=lambda root: root.ref.sort_key)
 
 
 def image_of(cluster: SimulatedCluster, pod: Pod) -> str:
-    """What the first container of a pod runs; empty where nobody knows its manifest."""
+    """Return the image of the first container of a pod; empty where its manifest is unknown."""
     spec = cluster.server.manifests.get(pod.ref, EMPTY).get("spec")
     containers = spec.get("containers") if isinstance(spec, FrozenMap) else None
     first = containers[0] if isinstance(containers, tuple) and containers else None
@@ -185,7 +188,7 @@ def image_of(cluster: SimulatedCluster, pod: Pod) -> str:
 
 
 def claims_channel(cluster: SimulatedCluster, pod: Pod) -> bool:
-    """Whether a pod claims a channel of a ComputeDomain, by its manifest; in either mode."""
+    """Return whether the manifest of a pod claims a channel of a ComputeDomain, in either mode."""
     spec = cluster.server.manifests.get(pod.ref, EMPTY).get("spec")
     claims = spec.get("resourceClaims") if isinstance(spec, FrozenMap) else None
     found = claims if isinstance(claims, tuple) else ()
@@ -193,5 +196,5 @@ def claims_channel(cluster: SimulatedCluster, pod: Pod) -> bool:
 
 
 def is_live(pod: Pod) -> bool:
-    """Whether a pod counts: not being deleted, and not ended."""
+    """Return whether a pod is neither being deleted nor ended."""
     return not pod.deleting and pod.phase not in FINISHED_PHASES

@@ -1,4 +1,4 @@
-"""Topologies in a run: what the operator and those who admit know of them, and how a topology is written down."""
+"""Topologies in a run: what the operator and admission see of them, and their manifests."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -17,19 +17,21 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.object_store import ObjectStore
 
 RoundSnapshot: TypeAlias = Snapshot | TopologySnapshot
-"""What a round of the operator is decided on: a set's, or a topology's."""
+"""The snapshot that one round of the operator decides on: of a set, or of a topology."""
 
 
 def managed_topologies(view: ObjectStore) -> list[Ref]:
-    """The topologies that an operator looks after: those there are, and the default one that it is to make; sorted."""
+    """Return the topologies that an operator reconciles: all stored ones and, if enabled, the default one; by name."""
     there = {name: topology.ref for name, topology in view.topologies().items()}
     if view.configuration.topology.enabled:
         there.setdefault(DEFAULT_TOPOLOGY, topology_ref(DEFAULT_TOPOLOGY))
     return [there[name] for name in sorted(there)]
 
 
-def topology_moment_in(view: ObjectStore, name: str, now: datetime, attempts: tuple[Attempt, ...]) -> TopologySnapshot:
-    """What the operator can see of one topology."""
+def topology_snapshot_in(
+    view: ObjectStore, name: str, now: datetime, attempts: tuple[Attempt, ...]
+) -> TopologySnapshot:
+    """Return the snapshot of one topology."""
     _, users = _use_in(view, view.pods)
     return TopologySnapshot(
         name=name,
@@ -41,13 +43,13 @@ def topology_moment_in(view: ObjectStore, name: str, now: datetime, attempts: tu
     )
 
 
-def topology_context_in(world: ObjectStore) -> TopologyView:
-    """What sets and topologies are admitted by: pods count as bound when a PodClique says so."""
-    return TopologyView(world.topologies(), *_use_in(world))
+def topology_view_in(store: ObjectStore) -> TopologyView:
+    """Return what admission sees of topologies; whether pods are bound is read from the status of their PodClique."""
+    return TopologyView(store.topologies(), *_use_in(store))
 
 
 def topology_manifest(topology: ClusterTopology) -> dict[str, Any]:
-    """A topology as it is written."""
+    """Return the manifest of a topology."""
     metadata = {"name": topology.ref.name, "labels": dict(topology.labels), "finalizers": list(topology.finalizers)}
     return {
         "apiVersion": topology.ref.api_version,
@@ -58,9 +60,9 @@ def topology_manifest(topology: ClusterTopology) -> dict[str, Any]:
 
 
 def _use_in(
-    world: ObjectStore, pods: Mapping[str, Iterable[Pod]] = NO_PODS
+    store: ObjectStore, pods: Mapping[str, Iterable[Pod]] = NO_PODS
 ) -> tuple[dict[tuple[str, str], int], dict[str, tuple[TopologyUser, ...]]]:
-    """How many pods of each set are bound, and who uses which topology."""
-    bound = bound_pods_by_set((item for item in world.items.values() if isinstance(item, PodClique)), pods)
-    sets = (item for item in world.items.values() if isinstance(item, PodCliqueSet))
+    """Return the number of bound pods of each set, and the users of each topology."""
+    bound = bound_pods_by_set((item for item in store.items.values() if isinstance(item, PodClique)), pods)
+    sets = (item for item in store.items.values() if isinstance(item, PodCliqueSet))
     return bound, users_by_topology(((one.ref.namespace, one.ref.name, one.spec.template) for one in sets), bound)

@@ -1,4 +1,4 @@
-"""What another release of the operator left behind: template hashes of another function (F13)."""
+"""Template hashes as another release of the operator would have stored them (F13)."""
 
 from dataclasses import replace
 
@@ -13,12 +13,12 @@ _MARK = "-old"
 
 
 def other_hash(text: str) -> str:
-    """What another function would have made of the same: equal for equal texts, and in no form of ours."""
+    """Return another hash: equal for equal hashes, and never equal to one that Grove computes."""
     return f"{text}{_MARK}" if text else ""
 
 
 def with_other_hashes(item: StoredObject) -> StoredObject:
-    """The object with every hash that it stores as the other release wrote it; the same where it stores none."""
+    """Return an object with all of its stored hashes changed; the same object where it stores none."""
     if isinstance(item, PodClique):
         hashes = (item.status.update_hash, item.status.current_hash, item.status.set_hash)
         update, current, whole = map(other_hash, hashes)

@@ -1,4 +1,4 @@
-"""Faults around ComputeDomains: another configuration, names that are taken, a quota (F7, F10, F13)."""
+"""Faults of ComputeDomains: another configuration, taken names, a quota (F7, F10, F13)."""
 
 from dataclasses import replace
 from itertools import count
@@ -15,7 +15,7 @@ from grove_shell.simulator.virtual_time import span_text
 
 
 class DomainFaults:
-    """What goes wrong with ComputeDomains, and who changes the configuration."""
+    """Injects the faults of ComputeDomains, and changes the configuration."""
 
     def __init__(self, cluster: SimulatedCluster, operator: SimulatedOperator, history: History) -> None:
         self.cluster = cluster
@@ -25,25 +25,25 @@ class DomainFaults:
         self._limited_until = 0
 
     def stop_faults(self) -> None:
-        """No quota any more; what somebody else made stays."""
+        """Remove the quota; foreign objects stay."""
         self.cluster.domain_quota = None
 
     def reconfigure(self, fault: Reconfigure) -> None:
-        """F13."""
-        told = self.cluster.server.configuration
+        """Change the configuration and restart the operator (F13)."""
+        configuration = self.cluster.server.configuration
         words: list[str] = []
         if fault.mnnvl is not None:
-            told = replace(told, mnnvl=fault.mnnvl.as_told)
-            words.append(f"MNNVL {_on(told.mnnvl.enabled)}")
+            configuration = replace(configuration, mnnvl=fault.mnnvl.as_told)
+            words.append(f"MNNVL {_on(configuration.mnnvl.enabled)}")
         if fault.topology_aware_scheduling is not None:
-            told = replace(told, topology=fault.topology_aware_scheduling.as_told)
-            words.append(f"topologies {_on(told.topology.enabled)}")
-        self._tell(f"the operator begins anew, configured with {' and '.join(words)}")
-        self.cluster.server.configuration = told
+            configuration = replace(configuration, topology=fault.topology_aware_scheduling.as_told)
+            words.append(f"topologies {_on(configuration.topology.enabled)}")
+        self._record(f"the operator restarts, configured with {' and '.join(words)}")
+        self.cluster.server.configuration = configuration
         self.operator.crash_later(CrashOperator(down=fault.down))
 
     def foreign_domain(self, fault: ForeignDomain) -> None:
-        """F10."""
+        """Create a ComputeDomain as another client (F10)."""
         namespace, _, name = fault.name.rpartition("/")
         if not namespace:
             wanting = [root.ref for root in self.cluster.sets() if name.startswith(f"{root.ref.name}-")]
@@ -51,9 +51,9 @@ class DomainFaults:
         world = self.cluster.server
         ref = Ref(domain_format_of(world.configuration, world.served).api_version, DOMAIN_KIND, namespace, name)
         if ref in self.cluster.server.items:
-            raise NoEffect(f"there is a ComputeDomain {name} already")
+            raise NoEffect(f"ComputeDomain {name} exists already")
         kind, _, owner = (fault.owner or "").partition("/")
-        self._tell(f"somebody else makes ComputeDomain {name}{f', of {kind} {owner}' if owner else ''}")
+        self._record(f"another client creates ComputeDomain {name}{f', owned by {kind} {owner}' if owner else ''}")
         uid = f"(uid of a foreign {ref.short} no. {next(self._serial)})"
         self.cluster.add(
             ComputeDomain(
@@ -72,14 +72,14 @@ class DomainFaults:
             self.cluster.queue.schedule_after(fault.span, lambda: self._remove(ref, uid))
 
     def limit_domains(self, fault: LimitDomains) -> None:
-        """F7."""
-        self._tell(f"a quota of {fault.most} ComputeDomains for {span_text(fault.span)}")
+        """Set a quota of ComputeDomains for a while (F7)."""
+        self._record(f"a quota of {fault.most} ComputeDomains for {span_text(fault.span)}")
         self.cluster.domain_quota = fault.most
         self._limited_until = self._now + fault.span
 
         def stop() -> None:
             if self._now >= self._limited_until and self.cluster.domain_quota is not None:
-                self._tell("the quota of ComputeDomains is gone")
+                self._record("the quota of ComputeDomains is removed")
                 self.cluster.domain_quota = None
 
         self.cluster.queue.schedule_after(fault.span, stop)
@@ -91,11 +91,11 @@ class DomainFaults:
     def _remove(self, ref: Ref, uid: str) -> None:
         found = self.cluster.server.items.get(ref)
         if found is not None and found.uid == uid and not found.deleting:
-            self._tell(f"somebody else deletes the ComputeDomain {ref.name} that was made")
+            self._record(f"another client deletes the foreign ComputeDomain {ref.name}")
             self.cluster.delete(ref)
 
-    def _tell(self, what: str) -> None:
-        self.history.record(self._now, Actor.FAULT, EntryKind.FAULT, detail=what)
+    def _record(self, text: str) -> None:
+        self.history.record(self._now, Actor.FAULT, EntryKind.FAULT, detail=text)
 
 
 def _on(enabled: bool) -> str:  # noqa: FBT001 - a word for a switch

@@ -1,4 +1,4 @@
-"""Faults: what goes wrong between the operator and the server, and what strangers do (F1 to F13)."""
+"""Injects faults of the operator, of its caches and its connection, and writes of other clients (F1 to F13)."""
 
 from dataclasses import replace
 from random import Random
@@ -44,12 +44,12 @@ _NEVER: Final = 1 << 60
 
 
 class FaultInjector:
-    """Everything that goes wrong.
+    """Injects the faults of a scenario.
 
     Attributes:
-        clocks: how far the operator's clock was off so far, at the least and at the most: what was noted by one may be
-            judged by the other.
-        old: the leaders that were replaced.
+        clocks: the smallest and the largest offset of the operator's clock so far, in milliseconds; times
+            recorded with either of them may be compared.
+        old: the replaced leaders.
     """
 
     def __init__(self, cluster: SimulatedCluster, operator: SimulatedOperator, history: History) -> None:
@@ -61,7 +61,7 @@ class FaultInjector:
         self._slow_until = 0
 
     def stop_faults(self) -> None:
-        """All faults stop."""
+        """Stop all faults."""
         self.operator.stop_faults()
         self.operator.clock_offset = 0
         self.operator.informers.frozen.clear()
@@ -71,47 +71,51 @@ class FaultInjector:
         self.operator.schedule_round(self._now)
 
     def crash_operator(self, fault: CrashOperator) -> None:
-        """F1."""
+        """Crash the operator (F1)."""
         if fault.write:
             when = "after" if fault.committed else "before"
-            self._tell(f"the operator will crash {when} write {fault.write} from now")
+            self._record(f"the operator will crash {when} write {fault.write} from now")
         self.operator.crash_later(fault)
 
     def lag_cache(self, fault: LagCache) -> None:
-        """F2, F3."""
-        self._tell(f"the operator's cache of {', '.join(fault.kinds)} stands still for {span_text(fault.span)}")
+        """Freeze the operator's cache of some kinds (F2, F3)."""
+        self._record(f"the operator's cache of {', '.join(fault.kinds)} is frozen for {span_text(fault.span)}")
         for kind in fault.kinds:
             self.operator.informers.frozen[kind] = self._now + fault.span
         self.cluster.queue.schedule_after(fault.span, lambda: self.operator.schedule_round(self._now))
 
     def relist(self, fault: Relist) -> None:
-        """F2, F3."""
-        self._tell(f"the operator lists everything anew, as of {span_text(fault.back)} ago")
+        """Relist all kinds (F2, F3)."""
+        self._record(f"the operator relists everything, as of {span_text(fault.back)} ago")
         self.operator.informers.relist(fault.back)
-        for kind in KINDS if fault.back else ():  # the next look sees the past, the one after it the present
+        for kind in KINDS if fault.back else ():  # the next round sees the past, the one after it the present
             frozen = self.operator.informers.frozen
             frozen[kind] = max(frozen.get(kind, 0), self._now + 1)
         self.operator.schedule_round(self._now)
 
     def touch(self, fault: Touch) -> None:
-        """F4."""
-        self._tell(f"somebody writes to a {fault.kind} just before each of the operator's next {fault.writes} writes")
+        """Let another client write first (F4)."""
+        self._record(
+            f"another client writes to a {fault.kind} just before each of the operator's next {fault.writes} writes"
+        )
         self.operator.connection.touches.append(WriteFault(fault.kind, fault.writes))
 
     def lose_answers(self, fault: LoseAnswers) -> None:
-        """F5."""
-        self._tell(f"the answers to the operator's next {fault.writes} writes are lost")
+        """Lose responses (F5)."""
+        self._record(f"the responses to the operator's next {fault.writes} writes are lost")
         self.operator.connection.losses.append(WriteFault(None, fault.writes))
 
     def refuse_writes(self, fault: RefuseWrites) -> None:
-        """F6, F7."""
-        self._tell(f"the server answers {fault.code} to the next {fault.writes} writes of {fault.kind or 'any kind'}")
+        """Refuse writes (F6, F7)."""
+        self._record(
+            f"the API server responds with {fault.code} to the next {fault.writes} writes of {fault.kind or 'any kind'}"
+        )
         self.operator.connection.refusals.append(WriteFault(fault.kind, fault.writes, fault.code))
 
     def slow_answers(self, fault: SlowAnswers) -> None:
-        """F6."""
+        """Delay writes (F6)."""
         words = f"each write of the operator takes {span_text(fault.delay)} longer for {span_text(fault.span)}"
-        self._tell(words)
+        self._record(words)
         wire = self.operator.connection
         wire.extra_latency = fault.delay
         self._slow_until = self._now + fault.span
@@ -123,8 +127,8 @@ class FaultInjector:
         self.cluster.queue.schedule_after(fault.span, stop)
 
     def change_hashes(self, fault: ChangeHashes) -> None:
-        """F13: what is stored was hashed by another function than that of the operator that begins."""
-        self._tell("a new release of the operator begins, with another hash function")
+        """Replace all stored template hashes as if by another release, and restart the operator (F13)."""
+        self._record("a new release of the operator starts, with another hash function")
         for item in tuple(self.cluster.server.items.values()):
             other = with_other_hashes(item)
             if other is not item:
@@ -135,8 +139,8 @@ class FaultInjector:
         self.operator.crash_later(CrashOperator(down=fault.down))
 
     def second_leader(self, fault: SecondLeader) -> None:
-        """F8: the old leader's caches stand still from now on."""
-        self._tell(f"an old leader goes on for {span_text(fault.span)} on what it saw last")
+        """Run a second operator whose caches are frozen from now on (F8)."""
+        self._record(f"an old leader goes on for {span_text(fault.span)} with its last cache")
         old = SimulatedOperator(
             self.cluster,
             self.operator.start,
@@ -150,73 +154,75 @@ class FaultInjector:
         old.informers.frozen = dict.fromkeys(map(str, KINDS), _NEVER)
         self.old.append(old)
         for moment in range(fault.every, fault.span, fault.every):
-            self.cluster.queue.schedule_after(moment, old.look)
+            self.cluster.queue.schedule_after(moment, old.reconcile_all)
         self.cluster.queue.schedule_after(fault.span, lambda: setattr(old, "retired", True))
 
     def jump_clock(self, fault: JumpClock) -> None:
-        """F9."""
+        """Move the operator's clock (F9)."""
         off = fault.ahead - fault.back
-        self._tell(f"the operator's clock is {span_text(abs(off))} {'ahead' if off >= 0 else 'behind'}")
+        self._record(f"the operator's clock is {span_text(abs(off))} {'ahead' if off >= 0 else 'behind'}")
         self.clocks = (min(off, *self.clocks), max(off, *self.clocks))
         self.operator.clock_offset = off
         self.operator.schedule_round(self._now)
         self.cluster.queue.schedule_after(fault.span, self._right_clock)
 
     def hold_foreign(self, fault: HoldForeign) -> None:
-        """F10."""
+        """Add a foreign finalizer to an object (F10)."""
         item = self.cluster.find(fault.kind, fault.name)
         if item is None:
             raise NoEffect(f"there is no {fault.kind} {fault.name}")
         if _FOREIGN in item.finalizers or item.deleting:
             raise NoEffect(f"{item.ref.short} is {'being deleted' if item.deleting else 'held'} already")
-        self._tell(f"somebody else's finalizer is on {item.ref.short} for {span_text(fault.span)}")
+        self._record(f"{item.ref.short} has a foreign finalizer for {span_text(fault.span)}")
         self.cluster.put(replace(item, finalizers=(*item.finalizers, _FOREIGN)))
         self.cluster.queue.schedule_after(fault.span, lambda: self._release(item.ref))
 
     def gate_foreign(self, fault: GateForeign) -> None:
-        """F10."""
+        """Add a foreign scheduling gate to a pod (F10)."""
         pod = self.cluster.pod_at(fault.clique, fault.index)
         if pod is None:
             raise NoEffect(f"there is no pod {fault.index} of {fault.clique}")
         if pod.node or pod.deleting:
             raise NoEffect(f"pod {pod.name} is {'being deleted' if pod.deleting else 'placed'} already")
-        self._tell(f"somebody else's gate is on {pod.ref.short} for {span_text(fault.span)}")
+        self._record(f"{pod.ref.short} has a foreign gate for {span_text(fault.span)}")
         self.cluster.gated.add(pod.uid)
         self.cluster.put_pod(replace(pod, gated=True))
         self.cluster.queue.schedule_after(fault.span, lambda: self._ungate(pod))
 
     def edit_status(self, fault: EditStatus) -> None:
-        """F10."""
+        """Write wrong counts into the status of a PodClique (F10)."""
         clique = self.cluster.clique(fault.clique)
         if clique is None:
             raise NoEffect(f"there is no PodClique {fault.clique}")
-        self._tell(f"somebody writes nonsense into the status of {clique.ref.short}")
+        self._record(f"another client writes wrong counts into the status of {clique.ref.short}")
         self.cluster.put(replace(clique, status=replace(clique.status, ready=7, replicas=0, scheduled=3)))
 
     def remove_labels(self, fault: RemoveLabels) -> None:
-        """F10."""
+        """Remove all labels of a PodClique (F10)."""
         clique = self.cluster.clique(fault.clique)
         if clique is None:
             raise NoEffect(f"there is no PodClique {fault.clique}")
-        self._tell(f"somebody takes all labels from {clique.ref.short}")
+        self._record(f"another client removes all labels of {clique.ref.short}")
         self.cluster.put(replace(clique, labels=EMPTY, template_hash="", base_gang=""))
 
     def edit_labels(self, fault: EditLabels) -> None:
-        """F10."""
+        """Edit labels of an object (F10)."""
         item = self.cluster.find(fault.kind, fault.name)
         if item is None:
             raise NoEffect(f"there is no {fault.kind} {fault.name}")
-        assert isinstance(item, PodClique | PodGang | ComputeDomain | OwnedObject)  # noqa: S101 - the kinds of the event
+        assert isinstance(item, PodClique | PodGang | ComputeDomain | OwnedObject)  # noqa: S101 - the kinds that the event allows
         changed = with_applied_fields(item, FrozenMap({"metadata": FrozenMap({"labels": FrozenMap(fault.labels)})}))
         if changed == item:
-            raise NoEffect(f"the labels of {item.ref.short} say so already")
-        said = ", ".join(f"{key} {'goes' if text is None else f'is {text}'}" for key, text in fault.labels.items())
-        self._tell(f"somebody edits labels of {item.ref.short}: {said}")
+            raise NoEffect(f"{item.ref.short} has these labels already")
+        edits = ", ".join(
+            f"{key} {'removed' if text is None else f'set to {text}'}" for key, text in fault.labels.items()
+        )
+        self._record(f"a user edits labels of {item.ref.short}: {edits}")
         self.cluster.put(changed)
 
     def permute_lists(self, fault: PermuteLists) -> None:
-        """F12."""
-        self._tell(f"the operator's lists come in any order for {span_text(fault.span)}")
+        """Put the operator's lists in random order (F12)."""
+        self._record(f"the operator's lists come in random order for {span_text(fault.span)}")
         mine = self.operator.informers.shuffle = Random(fault.seed)  # noqa: S311 - an order is no secret
 
         def stop() -> None:
@@ -244,5 +250,5 @@ class FaultInjector:
         if pod is not None and pod.uid == before.uid and pod.gated and not pod.has_grove_gate:
             self.cluster.put_pod(replace(pod, gated=False))
 
-    def _tell(self, what: str) -> None:
-        self.history.record(self._now, Actor.FAULT, EntryKind.FAULT, detail=what)
+    def _record(self, text: str) -> None:
+        self.history.record(self._now, Actor.FAULT, EntryKind.FAULT, detail=text)

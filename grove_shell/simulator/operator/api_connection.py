@@ -1,4 +1,4 @@
-"""The way from an operator to the server, and what goes wrong on it."""
+"""The connection of the simulated operator to the API server, with its delays and injected faults."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -17,25 +17,25 @@ _OUTCOMES: Final = {
 
 
 class OperatorCrash(Exception):
-    """The operator process ends here."""
+    """Raised where the operator process crashes at a write."""
 
 
 @dataclass(slots=True)
 class WriteFault:
-    """Something that happens to the next writes of a kind.
+    """A fault of the next writes.
 
     Attributes:
-        kind: None for all of them.
-        left: to how many of them it still happens.
-        code: of a refusal; 0 for something else.
+        kind: kind of object whose writes it hits; None for all.
+        left: number of writes that it still hits.
+        code: status code of a refusal; 0 for another fault.
     """
 
     kind: str | None
     left: int
     code: int = 0
 
-    def meets(self, step: Step) -> bool:
-        """Whether it happens to this write; it is counted if so."""
+    def hits(self, step: Step) -> bool:
+        """Return whether the fault hits a write, and count the write if so."""
         if not self.left or self.kind not in {None, kind_of(step.target.kind)}:
             return False
         self.left -= 1
@@ -44,15 +44,15 @@ class WriteFault:
 
 @dataclass(slots=True)
 class ApiConnection:
-    """Where an operator tries its steps.
+    """Executes the writes of an operator.
 
     Attributes:
-        usual: how long a write takes from being sent to being answered; it is done half-way.
-        tried: writes so far, done or not.
-        crash_at: number of the write at which the operator ends; None for no crash.
-        committed: whether that write reaches the server.
-        refusals, touches, losses: what happens to the next writes.
-        slow: how much longer writes take for now.
+        latency: milliseconds from sending a write to its response; the write takes effect half-way.
+        attempts: number of writes so far, successful or not.
+        crash_at: number of the write at which the operator crashes; None for no crash.
+        committed: whether that write takes effect.
+        refusals, touches, losses: faults of the next writes: refused, preceded by a foreign write, response lost.
+        extra_latency: additional milliseconds of each write for now.
     """
 
     cluster: SimulatedCluster
@@ -67,31 +67,35 @@ class ApiConnection:
 
     @property
     def delay(self) -> int:
-        """How long a write takes now."""
+        """How long a write takes now, in milliseconds."""
         return self.latency + self.extra_latency
 
     def attempt(self, step: Step) -> Attempt:
-        """Try one write. Raises Crash."""
+        """Execute one write.
+
+        Raises:
+            OperatorCrash: The operator crashes at this write.
+        """
         self.attempts += 1
         crashes = self.crash_at is not None and self.attempts >= self.crash_at
         if crashes and not self.committed:
             raise OperatorCrash
-        for trouble in self.refusals:
-            if trouble.meets(step):
-                return Attempt(step, *_OUTCOMES[trouble.code])
-        for trouble in self.touches:
-            if trouble.meets(step):
+        for fault in self.refusals:
+            if fault.hits(step):
+                return Attempt(step, *_OUTCOMES[fault.code])
+        for fault in self.touches:
+            if fault.hits(step):
                 self._touch(step)
-        answer = self.cluster.attempt(step)
+        attempt = self.cluster.attempt(step)
         if crashes:
             raise OperatorCrash
-        for trouble in self.losses:
-            if trouble.meets(step):
+        for fault in self.losses:
+            if fault.hits(step):
                 return Attempt(step, Outcome.UNREACHABLE, "timeout: the connection was reset")
-        return answer
+        return attempt
 
     def stop_faults(self) -> None:
-        """Nothing goes wrong any more."""
+        """Remove all faults."""
         self.crash_at = None
         self.refusals.clear()
         self.touches.clear()
@@ -99,7 +103,7 @@ class ApiConnection:
         self.extra_latency = 0
 
     def _touch(self, step: Step) -> None:
-        """Somebody else writes to the object first, and changes nothing that matters."""
+        """Write the object as another client: only its resourceVersion changes."""
         item: object = self.cluster.server.pod(step.target) if step.target.kind == "Pod" else None
         if isinstance(item, Pod):
             self.cluster.put_pod(item)

@@ -1,4 +1,4 @@
-"""What an operator sees: a copy of the cluster that lags, by kind, and that may be listed anew."""
+"""Informers: a copy of the cluster that lags, is frozen by kind, and can be relisted."""
 
 from collections import defaultdict, deque
 from random import Random
@@ -11,18 +11,18 @@ from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.in_memory.object_store import ObjectStore
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
-from grove_shell.simulator.cluster.topologies import topology_context_in
+from grove_shell.simulator.cluster.topologies import topology_view_in
 from grove_shell.simulator.scenario.field_types import KINDS, kind_of
 
 
 class Informers:
-    """Caches by kind, fed by the log of a cluster.
+    """A cache that is fed from the changes of a cluster, one watch delay later.
 
     Attributes:
-        view: what has arrived so far.
-        frozen: kind -> until when nothing of it arrives.
-        shuffle: order in which lists come; None for the order of arrival.
-        version: moves with everything that arrives.
+        view: the cached objects.
+        frozen: kind -> time until which none of its changes arrive.
+        shuffle: puts lists in random order; None for the order of arrival.
+        version: grows with every change that arrives.
     """
 
     def __init__(self, cluster: SimulatedCluster, watch: int) -> None:
@@ -35,11 +35,11 @@ class Informers:
         self.relist(0)
 
     def relist(self, back: int) -> None:
-        """Forget everything and list what there was so long ago."""
+        """Drop the cache and list the objects as they were ``back`` milliseconds ago."""
         self.version += 1
-        told = self.view.configuration  # a round that goes on meanwhile is still told the same
+        configuration = self.view.configuration  # a round in progress keeps its configuration
         self.view = ObjectStore()
-        self.view.configuration = told
+        self.view.configuration = configuration
         self.view.complete = EVERY_KIND | {TOPOLOGY_KIND}
         self._queues: defaultdict[str, deque[Change]] = defaultdict(deque)
         self._read = 0
@@ -47,18 +47,18 @@ class Informers:
         self._take(self.cluster.queue.now - back, thaw=True)
 
     def catch_up(self) -> None:
-        """Take in whatever has arrived by now."""
+        """Apply the changes that have arrived by now."""
         self._take(self.cluster.queue.now - self.watch, thaw=False)
         if self.shuffle is not None:
             self._permute(self.shuffle)
 
     def has_caught_up(self, kind: str, at: int) -> bool:
-        """Whether everything that was written to a kind at a moment has arrived; within it more may be written."""
+        """Return whether all writes to a kind at a past time have arrived."""
         return at < self.cluster.queue.now and at <= self._horizon[kind_of(kind)]
 
     @property
-    def following(self) -> int | None:
-        """When the next change arrives; None if none is on its way."""
+    def next_arrival(self) -> int | None:
+        """When the next change arrives; None if all have arrived."""
         moments = [
             max(queue[0].at + self.watch, self.frozen.get(kind, 0)) for kind, queue in self._queues.items() if queue
         ]
@@ -67,10 +67,10 @@ class Informers:
         return min(moments, default=None)
 
     def _take(self, horizon: int, *, thaw: bool) -> None:
-        log, now = self.cluster.changes, self.cluster.queue.now
-        for change in log[self._read :]:
+        changes, now = self.cluster.changes, self.cluster.queue.now
+        for change in changes[self._read :]:
             self._queues[kind_of(change.kind)].append(change)
-        self._read = len(log)
+        self._read = len(changes)
         for kind in KINDS:
             if not thaw and self.frozen.get(kind, 0) > now:
                 continue
@@ -116,4 +116,4 @@ class DelayedTopologies:
     def __call__(self) -> TopologyView:
         """Return what has arrived by now."""
         self.informers.catch_up()
-        return topology_context_in(self.informers.view)
+        return topology_view_in(self.informers.view)

@@ -1,4 +1,4 @@
-"""Who follows what an operator of a run does."""
+"""The callbacks of an operator in a run."""
 
 from typing import Protocol
 
@@ -11,20 +11,20 @@ from grove_shell.simulator.recording.history import Actor
 
 
 class OperatorObserver(Protocol):
-    """Who follows what an operator does: the storyteller, and the checks."""
+    """Gets the actions of an operator; the timeline recorder and the checks are observers."""
 
     def on_start(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
-        """A process began, or ended before its first look because of an objection."""
+        """A process started, or exited before its first round because of an objection."""
         ...
 
     def on_plan(self, actor: Actor, seen: RoundSnapshot, plan: Plan) -> None:
-        """A plan was made, and will be tried now."""
+        """A plan was made; its steps are executed next."""
         ...
 
     def on_write(self, actor: Actor, seen: RoundSnapshot, attempt: Attempt) -> None:
-        """A step was tried."""
+        """A step was executed or failed."""
         ...
 
-    def crashed(self, actor: Actor, writes: int) -> None:
-        """The process ended, after so many writes of its last round."""
+    def on_crash(self, actor: Actor, writes: int) -> None:
+        """The process crashed after this number of writes in its last round."""
         ...

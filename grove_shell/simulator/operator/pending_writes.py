@@ -1,4 +1,4 @@
-"""What an operator remembers: the answers to its own writes, until its caches show what became of them."""
+"""The operator's own writes that its cache does not show yet, and those that failed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,23 +14,23 @@ from grove_shell.simulator.operator.informers import Informers
 
 
 @dataclass(frozen=True, slots=True)
-class _Remembered:
+class _PendingWrite:
     at: int
     attempt: Attempt
 
 
 class PendingWrites:
-    """Per root, accepted writes that the caches may not show yet, what failed last, and what is unfinished (OP-103)."""
+    """Per root: accepted writes that the cache may not show yet, writes that failed last, unfinished steps (OP-103)."""
 
     def __init__(self) -> None:
-        self._by_root: dict[Ref, tuple[_Remembered, ...]] = {}
+        self._by_root: dict[Ref, tuple[_PendingWrite, ...]] = {}
         self._unfinished: dict[Ref, tuple[Attempt, ...]] = {}
 
-    def of(self, root: Ref, listed: Snapshot, informers: Informers) -> tuple[Attempt, ...]:
-        """What was answered and is not listed yet; what failed in the last round, and what is unfinished.
+    def of_set(self, root: Ref, listed: Snapshot, informers: Informers) -> tuple[Attempt, ...]:
+        """Return the writes that are not listed yet, those that failed in the last round, and the unfinished steps.
 
-        A write counts as listed when its kind has caught up beyond it, too: an object that was gone again before it
-        was ever listed would be waited for endlessly.
+        A write also counts as listed when the cache of its kind is newer than the write: an object that was deleted
+        before it was listed never appears.
         """
         remembered = self._by_root.get(root, ())
         hidden = set(map(id, unseen(tuple(found.attempt for found in remembered), listed)))
@@ -44,7 +44,7 @@ class PendingWrites:
         return (*(found.attempt for found in left), *self._unfinished.get(root, ()))
 
     def of_topology(self, root: Ref, informers: Informers) -> tuple[Attempt, ...] | None:
-        """What of the last round failed; None while what it did is not listed yet: that is waited for."""
+        """Return the writes that failed in the last round; None while an accepted write is not listed yet."""
         remembered = self._by_root.get(root, ())
         if any(one.attempt.outcome is Outcome.DONE and not _has_arrived(one, informers) for one in remembered):
             return None
@@ -52,32 +52,32 @@ class PendingWrites:
         return tuple(one.attempt for one in self._by_root[root])
 
     def has_failed(self, root: Ref) -> bool:
-        """Whether something failed in the last round of a root; what is unfinished for longer is no reason to look."""
+        """Return whether a write failed in the last round of a root; older unfinished steps do not count."""
         return any(one.attempt.outcome is not Outcome.DONE for one in self._by_root.get(root, ()))
 
-    def take(self, root: Ref, at: int, plan: Plan, seen: RoundSnapshot, answers: tuple[Attempt, ...]) -> None:
-        """Remember the answers of a round to its plan; failures of the round before are forgotten.
+    def remember(self, root: Ref, at: int, plan: Plan, snapshot: RoundSnapshot, attempts: tuple[Attempt, ...]) -> None:
+        """Keep the attempts of a round, and drop the failures of the round before.
 
-        Those of an end or a breach are told until that is tried again, or nobody wants it (GF-091, GT-067).
+        Failed steps of a termination or a breach stay until they are tried again or no longer planned (GF-091, GT-067).
         """
         before = self._by_root.get(root, ())
-        if isinstance(seen, Snapshot):
-            known = still_wanted(self._unfinished.get(root, ()), plan, seen)
-            self._unfinished[root] = unfinished_after(known, answers)
+        if isinstance(snapshot, Snapshot):
+            known = still_wanted(self._unfinished.get(root, ()), plan, snapshot)
+            self._unfinished[root] = unfinished_after(known, attempts)
         kept = (one for one in before if one.attempt.outcome is Outcome.DONE)
-        self._by_root[root] = (*kept, *(_Remembered(at, answer) for answer in answers))
+        self._by_root[root] = (*kept, *(_PendingWrite(at, attempt) for attempt in attempts))
 
-    def keep_only(self, roots: Iterable[Ref]) -> None:
-        """Forget whatever belongs to roots that are gone."""
+    def drop_all_but(self, roots: Iterable[Ref]) -> None:
+        """Forget the writes of all other roots."""
         there = set(roots)
         self._by_root = {root: found for root, found in self._by_root.items() if root in there}
         self._unfinished = {root: found for root, found in self._unfinished.items() if root in there}
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Forget everything: the process crashed."""
         self._by_root.clear()
         self._unfinished.clear()
 
 
-def _has_arrived(found: _Remembered, informers: Informers) -> bool:
+def _has_arrived(found: _PendingWrite, informers: Informers) -> bool:
     return informers.has_caught_up(found.attempt.step.target.kind, found.at)

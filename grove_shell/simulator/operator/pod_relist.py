@@ -1,4 +1,4 @@
-"""What an operator that is played asks before a pod is made: who is there that it was not told of (OP-106)."""
+"""Lists all pods before the simulated operator creates one, so that an unobserved pod is not created twice (OP-106)."""
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -9,42 +9,42 @@ from grove_shell.simulator.operator.informers import Informers
 
 
 class PodRelist:
-    """The last call of one process; there is none when it begins, nor after a creation that was not answered."""
+    """The last list of one process; there is none after a start, and none after a creation without a response."""
 
     def __init__(self, informers: Informers) -> None:
         self._informers = informers
-        self._strangers: Mapping[str, AbstractSet[str]] | None = None
+        self._unobserved: Mapping[str, AbstractSet[str]] | None = None
         self._made: set[str] = set()
 
-    def forget(self) -> None:
-        """Another process begins."""
-        self._strangers = None
+    def clear(self) -> None:
+        """Forget the list: the process crashed."""
+        self._unobserved = None
         self._made.clear()
 
     def refusal(self, step: Step) -> Attempt | None:
-        """Why a pod is not made: its PodClique has one that is not known yet; None where the step is tried."""
+        """Return a failed attempt for a new pod whose PodClique has an unobserved pod; None to execute the step."""
         clique = clique_of_new_pod(step)
         if not clique:
             return None
-        if self._strangers is None:
+        if self._unobserved is None:
             pods = self._informers.cluster.server.pods
-            self._strangers = {uid: {pod.uid for pod in found} - self._known(uid) for uid, found in pods.items()}
-        strangers = self._strangers.get(clique)
-        if not strangers or strangers <= self._known(clique):
+            self._unobserved = {uid: {pod.uid for pod in found} - self._known(uid) for uid, found in pods.items()}
+        unobserved = self._unobserved.get(clique)
+        if not unobserved or unobserved <= self._known(clique):
             return None
-        self._strangers = None
+        self._unobserved = None
         return Attempt(step, Outcome.UNREACHABLE, "a pod of its PodClique is there that was not known")
 
-    def take(self, answer: Attempt) -> None:
-        """What became of a step."""
-        if clique_of_new_pod(answer.step):
-            if answer.outcome is Outcome.UNREACHABLE:
-                self._strangers = None
-            elif answer.outcome is Outcome.DONE:
-                self._made.add(answer.step.target.name)
+    def on_attempt(self, attempt: Attempt) -> None:
+        """Update the list with the outcome of a step."""
+        if clique_of_new_pod(attempt.step):
+            if attempt.outcome is Outcome.UNREACHABLE:
+                self._unobserved = None
+            elif attempt.outcome is Outcome.DONE:
+                self._made.add(attempt.step.target.name)
 
     def _known(self, clique: str) -> AbstractSet[str]:
-        """Of whom a watch told, and what was made with an answer."""
+        """Return the uids of the cached pods and of those created with a response."""
         pods = self._informers.cluster.server.pods.get(clique, ())
-        told = {pod.uid for pod in self._informers.view.pods.get(clique, ())}
-        return told | {pod.uid for pod in pods if pod.name in self._made}
+        observed = {pod.uid for pod in self._informers.view.pods.get(clique, ())}
+        return observed | {pod.uid for pod in pods if pod.name in self._made}

@@ -1,4 +1,4 @@
-"""The operator: looks at its caches, reconciles, acts; remembers nothing but the answers to its own writes."""
+"""The simulated operator process: reconciles from its caches, executes the plans, and keeps only its own writes."""
 
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import replace
@@ -22,7 +22,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.execute_plan import executing_plan
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
-from grove_shell.simulator.cluster.topologies import RoundSnapshot, managed_topologies, topology_moment_in
+from grove_shell.simulator.cluster.topologies import RoundSnapshot, managed_topologies, topology_snapshot_in
 from grove_shell.simulator.operator.api_connection import ApiConnection, OperatorCrash
 from grove_shell.simulator.operator.informers import Informers
 from grove_shell.simulator.operator.observer import OperatorObserver
@@ -38,19 +38,20 @@ from grove_shell.simulator.virtual_time import SECOND, millis_until, time_at
 Decide: TypeAlias = Callable[[Snapshot], Plan]
 DecideTopology: TypeAlias = Callable[[TopologySnapshot], Plan]
 Preflight: TypeAlias = Callable[[Configuration, ServedApis], Reason | None]
-_Work: TypeAlias = Generator[int, None, None]
+_Round: TypeAlias = Generator[int, None, None]
 
-_BACK_OFF: Final = 10 * SECOND
+_RESTART_AFTER: Final = 10 * SECOND
 
 
 class SimulatedOperator:
     """One operator process.
 
     Attributes:
-        configuration: what it was told when it began.
-        clock_off: how far its clock is ahead, in milliseconds.
-        retired: it does nothing any more.
-        memory: of its own writes; all that it knows besides its caches.
+        configuration: the configuration at its start.
+        clock_offset: milliseconds that its clock is ahead.
+        rounds: number of rounds so far, over all roots.
+        stopped: whether it does nothing any more.
+        pending_writes: its own writes; all that it knows besides its caches.
     """
 
     def __init__(
@@ -84,87 +85,84 @@ class SimulatedOperator:
         self._crash_fault: CrashOperator | None = None
         self._crashes_left = 0
         self._requeue = Requeue(self.schedule_round)
-        self._due: int | None = None
+        self._scheduled_at: int | None = None
         self._not_before = 0
         self._down_until = 0
-        self._busy: _Work | None = None
-        self._missed = False
-        if actor is Actor.OPERATOR and not self._may_start():
-            self._down_until = _BACK_OFF
-            cluster.queue.schedule(_BACK_OFF, self._begin)
+        self._in_progress: _Round | None = None
+        self._round_requested = False
+        if actor is Actor.OPERATOR and not self._passes_preflight():
+            self._down_until = _RESTART_AFTER
+            cluster.queue.schedule(_RESTART_AFTER, self._start)
 
-    # when it looks
+    # when it reconciles
 
     def on_changes(self, _changes: Iterable[Change]) -> None:
-        """Something changed: it will arrive."""
+        """Schedule a round for when the changes arrive in the cache."""
         self.schedule_round(self.cluster.queue.now + self.spec.watch)
 
-    def schedule_round(self, moment: int) -> None:
-        """Look at a moment, unless a look comes earlier anyway."""
+    def schedule_round(self, at: int) -> None:
+        """Schedule a round at a time, unless one is scheduled earlier."""
         if self.actor is not Actor.OPERATOR:
-            return  # an old leader looks when it is told to
-        moment = max(moment, self._not_before, self._down_until)
-        if self._due is None or moment < self._due:
-            self._due = moment
-            self.cluster.queue.schedule(moment, lambda: self._look_if_due(moment))
+            return  # the fault schedules the rounds of an old leader
+        at = max(at, self._not_before, self._down_until)
+        if self._scheduled_at is None or at < self._scheduled_at:
+            self._scheduled_at = at
+            self.cluster.queue.schedule(at, lambda: self._reconcile_if_scheduled(at))
 
-    def _look_if_due(self, moment: int) -> None:
-        if self._due == moment:
-            self._due = None
-            self.look()
+    def _reconcile_if_scheduled(self, at: int) -> None:
+        if self._scheduled_at == at:
+            self._scheduled_at = None
+            self.reconcile_all()
 
     def crash_later(self, fault: CrashOperator) -> None:
-        """Let the process end at a write to come, or at once; as often as the fault says."""
+        """Crash at a later write or at once, as often as the fault says."""
         self._crash_fault, self._crashes_left = fault, fault.times
-        self._arm()
+        self._arm_crash()
 
     def stop_faults(self) -> None:
-        """Nothing goes wrong with it any more."""
+        """Remove all faults of the process and its connection."""
         self._crash_fault, self._crashes_left = None, 0
         self.connection.stop_faults()
 
-    def _arm(self) -> None:
-        fault = self._crash_fault
+    def _arm_crash(self) -> None:
+        fault, connection = self._crash_fault, self.connection
         if fault is None or not self._crashes_left:
             return
         if fault.write:
-            self.connection.crash_at, self.connection.committed = (
-                self.connection.attempts + fault.write,
-                fault.committed,
-            )
+            connection.crash_at, connection.committed = connection.attempts + fault.write, fault.committed
         else:
             for observer in self.observers:
-                observer.crashed(self.actor, 0)
+                observer.on_crash(self.actor, 0)
             self._crash()
 
     def _crash(self) -> None:
-        """The process ends; after a while another one begins with what it lists."""
+        """Lose all state of the process, and start another one after its down time."""
         fault = self._crash_fault
         if fault is None:
             return
         self._crashes_left -= 1
         self.pending_writes.clear()
-        self.pod_relist.forget()
+        self.pod_relist.clear()
         self._requeue.clear()
         self.connection.crash_at = None
-        self._busy, self._missed = None, False  # what is on its way to the server arrives all the same
+        self._in_progress, self._round_requested = None, False  # a write in flight still reaches the API server
         self._down_until = self.cluster.queue.now + fault.down
-        self._due = None
-        self.cluster.queue.schedule(self._down_until, self._begin)
+        self._scheduled_at = None
+        self.cluster.queue.schedule(self._down_until, self._start)
 
-    def _begin(self) -> None:
+    def _start(self) -> None:
         if self.cluster.queue.now == self._down_until:
             self.configuration = self.cluster.server.configuration
-            if not self._may_start():
-                self._down_until = self.cluster.queue.now + _BACK_OFF
-                self.cluster.queue.schedule(self._down_until, self._begin)
+            if not self._passes_preflight():
+                self._down_until = self.cluster.queue.now + _RESTART_AFTER
+                self.cluster.queue.schedule(self._down_until, self._start)
                 return
             self.informers.relist(0)
-            self._arm()
+            self._arm_crash()
             self.schedule_round(self.cluster.queue.now)
 
-    def _may_start(self) -> bool:
-        """Whether the process goes on after its preflight; one that ends there is started again after a while."""
+    def _passes_preflight(self) -> bool:
+        """Return whether the process goes on after its preflight; Kubernetes restarts one that exits."""
         objection = self.preflight(self.configuration, self.cluster.server.served)
         for observer in self.observers:
             observer.on_start(self.actor, self.configuration, objection)
@@ -172,51 +170,53 @@ class SimulatedOperator:
 
     # what it does
 
-    def look(self) -> None:
-        """One round of every root."""
+    def reconcile_all(self) -> None:
+        """Run one round of every root, unless a round is in progress: then the next one follows at once."""
         now = self.cluster.queue.now
         if now < self._down_until or self.stopped:
             return
-        if self._busy is not None:
-            self._missed = True
+        if self._in_progress is not None:
+            self._round_requested = True
             return
         self._not_before = now + self.spec.round
         self.informers.catch_up()
         self.informers.view.configuration = self.configuration
         roots = [*managed_topologies(self.informers.view), *self.informers.view.roots()]
-        self.pending_writes.keep_only(roots)
-        self._go_on(self._rounds(roots))
+        self.pending_writes.drop_all_but(roots)
+        self._continue(self._rounds(roots))
 
-    def _go_on(self, work: _Work) -> None:
-        """Work until an answer has to be waited for, or everything is done."""
-        self._busy = work
+    def _continue(self, work: _Round) -> None:
+        """Run until a response is outstanding or everything is done."""
+        self._in_progress = work
         try:
             for span in work:
-                self.cluster.queue.schedule_after(span, lambda: self._answered(work))
+                self.cluster.queue.schedule_after(span, lambda: self._on_response(work))
                 return
         except OperatorCrash:
             self._crash()
             return
-        self._busy = None
-        following = self.informers.following
-        if self._missed or following is not None:
-            self.schedule_round(self.cluster.queue.now if self._missed or following is None else following)
-            self._missed = False
+        self._in_progress = None
+        arrival = self.informers.next_arrival
+        if self._round_requested or arrival is not None:
+            self.schedule_round(self.cluster.queue.now if self._round_requested or arrival is None else arrival)
+            self._round_requested = False
 
-    def _answered(self, work: _Work) -> None:
-        if self._busy is work and not self.stopped:
-            self._go_on(work)
+    def _on_response(self, work: _Round) -> None:
+        if self._in_progress is work and not self.stopped:
+            self._continue(work)
 
-    def _rounds(self, roots: list[Ref]) -> _Work:
-        """One round of every root, and then what nobody else takes care of; yields how long to wait for an answer."""
+    def _rounds(self, roots: list[Ref]) -> _Round:
+        """Reconcile every root, then drop finalizers of objects without a root; yields the delay of each response."""
         for root in roots:
             yield from self._round(root)
-        answers = yield from self._try(drop_finalizers(self.informers.view.leftovers()), None)
-        if any(answer.outcome is not Outcome.DONE for answer in answers):
+        attempts = yield from self._execute(drop_finalizers(self.informers.view.leftovers()), None)
+        if any(attempt.outcome is not Outcome.DONE for attempt in attempts):
             self.schedule_round(self.cluster.queue.now + FIRST_BACKOFF)
 
-    def _try(self, steps: Iterable[Step], seen: RoundSnapshot | None) -> Generator[int, None, tuple[Attempt, ...]]:
-        """Try steps, each when the one before is answered; those of no root's plan are followed by nobody."""
+    def _execute(
+        self, steps: Iterable[Step], snapshot: RoundSnapshot | None
+    ) -> Generator[int, None, tuple[Attempt, ...]]:
+        """Execute steps, each after the response to the one before; observers get those with a snapshot."""
         writes = executing_plan(steps)
         try:
             step = next(writes)
@@ -224,88 +224,92 @@ class SimulatedOperator:
                 found: list[Attempt] = []
                 delay = self.connection.delay
                 if delay:
-                    self.cluster.queue.schedule_after(delay // 2, partial(self._arrive, step, seen, found))
+                    self.cluster.queue.schedule_after(delay // 2, partial(self._arrive, step, snapshot, found))
                     yield delay
                 else:
-                    found.append(self._attempt(step, seen))
+                    found.append(self._attempt(step, snapshot))
                 step = writes.send(found[0])
         except StopIteration as done:
-            answers: tuple[Attempt, ...] = done.value
-            return answers
+            attempts: tuple[Attempt, ...] = done.value
+            return attempts
 
-    def _arrive(self, step: Step, seen: RoundSnapshot | None, found: list[Attempt]) -> None:
-        """A write reaches the server, whatever became of the process that sent it."""
+    def _arrive(self, step: Step, snapshot: RoundSnapshot | None, found: list[Attempt]) -> None:
+        """Let a write take effect, also when the process that sent it has crashed."""
         try:
-            found.append(self._attempt(step, seen))
+            found.append(self._attempt(step, snapshot))
         except OperatorCrash:
             for observer in self.observers:
-                observer.crashed(self.actor, self.connection.attempts)
+                observer.on_crash(self.actor, self.connection.attempts)
             self._crash()
 
-    def _attempt(self, step: Step, seen: RoundSnapshot | None) -> Attempt:
-        answer = self.pod_relist.refusal(step) or self.connection.attempt(step)
-        self.pod_relist.take(answer)
-        if seen is not None:
+    def _attempt(self, step: Step, snapshot: RoundSnapshot | None) -> Attempt:
+        attempt = self.pod_relist.refusal(step) or self.connection.attempt(step)
+        self.pod_relist.on_attempt(attempt)
+        if snapshot is not None:
             for observer in self.observers:
-                observer.on_write(self.actor, seen, answer)
-        return answer
+                observer.on_write(self.actor, snapshot, attempt)
+        return attempt
 
-    def _round(self, root: Ref) -> _Work:
+    def _round(self, root: Ref) -> _Round:
         now = self.cluster.queue.now
         clock = time_at(self.start, now + self.clock_offset)
-        if self._requeue.is_unchanged(root, self._heard(), now):
+        if self._requeue.is_unchanged(root, self._inputs(), now):
             return
-        seen = self._sight(root, clock)
-        if seen is None:
+        snapshot = self._snapshot(root, clock)
+        if snapshot is None:
             return
-        plan = self.decide_topology(seen) if isinstance(seen, TopologySnapshot) else self.decide(seen)
-        self._check(plan, seen)
+        plan = self.decide_topology(snapshot) if isinstance(snapshot, TopologySnapshot) else self.decide(snapshot)
+        self._check(plan, snapshot)
         for observer in self.observers:
-            observer.on_plan(self.actor, seen, plan)
+            observer.on_plan(self.actor, snapshot, plan)
         self.rounds += 1
         before = self.connection.attempts
         try:
-            answers = yield from self._try(plan.steps, seen)
+            attempts = yield from self._execute(plan.steps, snapshot)
         except OperatorCrash:
             for observer in self.observers:
-                observer.crashed(self.actor, self.connection.attempts - before)
+                observer.on_crash(self.actor, self.connection.attempts - before)
             raise
-        waits = self.pending_writes.has_failed(root)
-        self.pending_writes.take(root, self.cluster.queue.now, plan, seen, answers)
-        self._wake_after(root, plan, seen, answers, waits=waits)
+        had_failures = self.pending_writes.has_failed(root)
+        self.pending_writes.remember(root, self.cluster.queue.now, plan, snapshot, attempts)
+        self._requeue_root(root, plan, snapshot, attempts, had_failures=had_failures)
 
-    def _sight(self, root: Ref, clock: datetime) -> RoundSnapshot | None:
-        """What a round is decided on; None of what is gone, and of a topology whose last write is still to arrive."""
+    def _snapshot(self, root: Ref, clock: datetime) -> RoundSnapshot | None:
+        """Return the snapshot of a round; None for a deleted root, and for a topology with a write in flight."""
         view = self.informers.view
         if root.kind in TOPOLOGY_KINDS:
             failures = self.pending_writes.of_topology(root, self.informers)
-            return None if failures is None else topology_moment_in(view, root.name, clock, failures)
+            return None if failures is None else topology_snapshot_in(view, root.name, clock, failures)
         listed = view.observe(root, clock)
         if listed is None:
             return None
-        attempts = self.pending_writes.of(root, listed, self.informers)
+        attempts = self.pending_writes.of_set(root, listed, self.informers)
         return replace(listed, attempts=attempts) if attempts else listed
 
-    def _wake_after(
-        self, root: Ref, plan: Plan, seen: RoundSnapshot, answers: tuple[Attempt, ...], *, waits: bool
+    def _requeue_root(
+        self, root: Ref, plan: Plan, snapshot: RoundSnapshot, attempts: tuple[Attempt, ...], *, had_failures: bool
     ) -> None:
-        """Look again when time alone may change something, and when what failed may be tried again.
+        """Schedule the next round of a root: at the time of its plan, and after the backoff of a failed write.
 
         Args:
-            waits: whether something failed the last time, and so was not tried.
+            root: the root that was reconciled.
+            plan: the plan of this round.
+            snapshot: the snapshot of this round.
+            attempts: what was executed of the plan.
+            had_failures: whether writes failed in the round before, and so were not tried in this one.
         """
         now = self.cluster.queue.now
         wake_at = None if plan.wake_at is None else millis_until(self.start, plan.wake_at) - self.clock_offset
-        self._requeue.after_round(root, self._heard(), wake_at, is_idle=not plan.steps and not seen.attempts)
-        failed = any(answer.outcome is not Outcome.DONE for answer in answers)
-        self._requeue.after_writes(root, now, failed=failed, waits=waits)
+        self._requeue.after_round(root, self._inputs(), wake_at, is_idle=not plan.steps and not snapshot.attempts)
+        failed = any(attempt.outcome is not Outcome.DONE for attempt in attempts)
+        self._requeue.after_writes(root, now, failed=failed, waits=had_failures)
 
-    def _heard(self) -> RoundInputs:
+    def _inputs(self) -> RoundInputs:
         return RoundInputs(self.informers.version, self.clock_offset)
 
-    def _check(self, plan: Plan, seen: RoundSnapshot) -> None:
-        """As whoever applies plans should, before the first write: is it legal for what the operator knows?"""
-        problems = problems_in(plan, with_own_writes(seen) if isinstance(seen, Snapshot) else seen)
+    def _check(self, plan: Plan, snapshot: RoundSnapshot) -> None:
+        """Check the laws of plans before the first write. Raises Violated."""
+        problems = problems_in(plan, with_own_writes(snapshot) if isinstance(snapshot, Snapshot) else snapshot)
         if problems:
             message = "; ".join(f"{found.path}: expected {found.expected}, got {found.got}" for found in problems[:3])
             raise Violated(Violation("PL", self.cluster.queue.now, (plan.root.short,), f"an illegal plan: {message}"))

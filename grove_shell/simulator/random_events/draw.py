@@ -1,4 +1,4 @@
-"""What every draw is made of: a function of dice, of who there is, and of a moment in milliseconds."""
+"""The type of a draw: a function that returns random events, and helpers for it."""
 
 from collections.abc import Callable
 from random import Random
@@ -10,13 +10,14 @@ from grove_shell.simulator.scenario.user_events import PodByIndex
 from grove_shell.simulator.virtual_time import SECOND
 
 Draw: TypeAlias = Callable[[Random, Targets, int], list[Event]]
+"""Returns random events from a random number generator, the possible targets, and a time in milliseconds."""
 
 
 def random_span(rng: Random, most: int) -> int:
-    """From a second on, in steps of half a second; in milliseconds."""
+    """Return a random span from 1 s to ``most``, in steps of half a second, in milliseconds."""
     return rng.randrange(SECOND, most, 500)
 
 
 def random_pod(rng: Random, targets: Targets) -> PodByIndex:
-    """A pod that is there or may be."""
+    """Return a random PodClique and index; the pod may not exist."""
     return PodByIndex(clique=rng.choice(targets.cliques), index=rng.randrange(3))

@@ -1,4 +1,4 @@
-"""What becomes of ComputeDomains and of claims, drawn for a scenario that has some."""
+"""Random events about ComputeDomains and claims."""
 
 from collections.abc import Mapping
 from random import Random
@@ -30,7 +30,7 @@ def _delete_claim(rng: Random, targets: Targets, at: int) -> list[Event]:
 
 
 def _foreign_domain(rng: Random, targets: Targets, at: int) -> list[Event]:
-    """Often of an earlier set of the name, as it may outlive its set."""
+    """Return a foreign ComputeDomain, often of an earlier set of the same name."""
     earlier = f"PodCliqueSet/{targets.sets[0]['metadata']['name']}" if targets.sets else None
     owner = rng.choice((None, "Deployment/other", earlier))
     fault = ForeignDomain(name=rng.choice(targets.domains), owner=owner, span=random_span(rng, 3 * MINUTE))
@@ -43,12 +43,12 @@ def _limit_domains(rng: Random, targets: Targets, at: int) -> list[Event]:
 
 
 def _reconfigure(rng: Random, targets: Targets, at: int) -> list[Event]:
-    told = MnnvlSettings(enabled=rng.random() < 0.5, mode="annotations" if targets.claims else "operator")  # noqa: PLR2004 - a coin
-    return [Event(at=at, reconfigure=Reconfigure(mnnvl=told, down=rng.choice((100, 5 * SECOND, 90 * SECOND))))]
+    settings = MnnvlSettings(enabled=rng.random() < 0.5, mode="annotations" if targets.claims else "operator")  # noqa: PLR2004 - a coin
+    return [Event(at=at, reconfigure=Reconfigure(mnnvl=settings, down=rng.choice((100, 5 * SECOND, 90 * SECOND))))]
 
 
 def late_domains(rng: Random, targets: Targets, horizon: int, kinds: list[str]) -> list[Event]:
-    """Replicas that run without, domains that come late, and then parts that are made anew."""
+    """Return events by which replicas start without a ComputeDomain, and get one later when parts are recreated."""
     most = rng.randrange(len(targets.domains))
     late = Event(at=0, limit_domains=LimitDomains(most=most, span=rng.choice((SECOND, 5 * SECOND, 30 * SECOND))))
     then = rng.randrange(15 * SECOND, 15 * SECOND + horizon, 100)
@@ -57,7 +57,7 @@ def late_domains(rng: Random, targets: Targets, horizon: int, kinds: list[str]) 
     return [late, *(outage(rng, targets, horizon) if "crash_pod" in kinds else ())]
 
 
-FABRIC_DRAWS: Final[Mapping[str, Draw]] = {
+DOMAIN_DRAWS: Final[Mapping[str, Draw]] = {
     "delete_domain": _delete_domain,
     "delete_claim": _delete_claim,
     "foreign_domain": _foreign_domain,

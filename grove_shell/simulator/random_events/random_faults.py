@@ -1,4 +1,4 @@
-"""Faults of an operator, of its caches and of a server, drawn for a scenario."""
+"""Random faults of the operator, of its caches and of the API server."""
 
 from collections.abc import Mapping
 from random import Random
@@ -45,7 +45,7 @@ def _lag_cache(rng: Random, targets: Targets, at: int) -> list[Event]:
 
 
 def _relist(rng: Random, targets: Targets, at: int) -> list[Event]:
-    """Never from the past: an operator that lists does not accept less than it has seen (RS9)."""
+    """Return a relist of the present: an operator never accepts an older list than it has seen (RS9)."""
     del targets, rng
     return [Event(at=at, relist=Relist())]
 

@@ -1,4 +1,4 @@
-"""Labels that somebody edits by hand, drawn for a scenario."""
+"""Random edits of labels by hand."""
 
 from random import Random
 from typing import Final
@@ -21,7 +21,7 @@ _INDICES: Final = ("0", "1", "7")
 
 
 def edited_labels(rng: Random, targets: Targets, horizon: int) -> list[Event]:
-    """Of PodCliques, all labels that tell one thing about their place; of claims, that they are shared."""
+    """Return edits of labels that assign a PodClique to a set, group or gang, or that mark a claim as shared."""
     events: list[Event] = []
     for _ in range(rng.randint(1, _MOST) if targets.cliques else 0):
         at = rng.randrange(0, horizon, 100)

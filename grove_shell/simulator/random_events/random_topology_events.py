@@ -1,4 +1,4 @@
-"""What people do with topologies, drawn for a scenario that has some."""
+"""Random events about topologies."""
 
 from collections.abc import Mapping
 from random import Random
@@ -23,12 +23,12 @@ HIERARCHIES: Final[tuple[tuple[tuple[str, str], ...], ...]] = (
     (("zone", ZONE), ("host", HOST)),
     (("rack", RACK),),
 )
-"""Levels that are given to topologies: the words are the same, what they mean is not, and some are missing."""
+"""Levels for topologies: the same domain names with different node labels, and some missing."""
 _SPARE: Final = "spare"
 
 
 def topology_raw(name: str, levels: tuple[tuple[str, str], ...]) -> dict[str, Any]:
-    """A manifest."""
+    """Return the manifest of a topology."""
     return {
         "apiVersion": API_VERSION,
         "kind": "ClusterTopology",
@@ -37,13 +37,13 @@ def topology_raw(name: str, levels: tuple[tuple[str, str], ...]) -> dict[str, An
     }
 
 
-def told(levels: tuple[tuple[str, str], ...], *, enabled: bool = True) -> TopologySettings:
-    """The part of a configuration."""
+def settings_of(levels: tuple[tuple[str, str], ...], *, enabled: bool = True) -> TopologySettings:
+    """Return the topology settings of a configuration."""
     return TopologySettings(enabled=enabled, levels=tuple(LevelSettings(domain=d, key=key) for d, key in levels))
 
 
 def _apply_topology(rng: Random, targets: Targets, at: int) -> list[Event]:
-    """Another hierarchy, another label, or a new topology."""
+    """Return a write of a topology: other levels, another label, or a new topology."""
     manifest = topology_raw(rng.choice((*targets.topologies, _SPARE)), rng.choice(HIERARCHIES))
     if rng.random() < 0.3:  # noqa: PLR2004 - seldom
         manifest["metadata"]["labels"] = {"example.com/team": "network"}
@@ -51,7 +51,7 @@ def _apply_topology(rng: Random, targets: Targets, at: int) -> list[Event]:
 
 
 def _delete_topology(rng: Random, targets: Targets, at: int) -> list[Event]:
-    """And often it is made again."""
+    """Return the deletion of a topology, often with its recreation."""
     name = rng.choice(targets.topologies)
     gone = Event(at=at, delete_topology=TopologyByName(name=name))
     if rng.random() < 0.5:  # noqa: PLR2004 - a coin
@@ -61,12 +61,12 @@ def _delete_topology(rng: Random, targets: Targets, at: int) -> list[Event]:
 
 
 def _name_topology(rng: Random, targets: Targets, at: int) -> list[Event]:
-    """A set goes to another topology."""
-    return [_goes_to(rng.choice((*targets.topologies, _SPARE, "")), rng, targets, at)]
+    """Return an update of a set to another topology."""
+    return [_change_topology(rng.choice((*targets.topologies, _SPARE, "")), rng, targets, at)]
 
 
-def _goes_to(name: str, rng: Random, targets: Targets, at: int) -> Event:
-    """A set names that topology from then on; none where it is empty."""
+def _change_topology(name: str, rng: Random, targets: Targets, at: int) -> Event:
+    """Return an update of a set to a topology; to none where the name is empty."""
     manifest = dict(rng.choice(targets.sets))
     template = {key: value for key, value in manifest["spec"]["template"].items() if key != "clusterTopologyName"}
     template |= {"clusterTopologyName": name} if name else {}
@@ -75,31 +75,33 @@ def _goes_to(name: str, rng: Random, targets: Targets, at: int) -> Event:
 
 
 def _hold_topology(rng: Random, targets: Targets, at: int) -> list[Event]:
-    """A stranger holds one, often one that is being deleted; sets come to it, leave it or go meanwhile."""
+    """Return a foreign finalizer on a topology, often with its deletion, and changes of the sets that use it."""
     name, span = rng.choice((*targets.topologies, *_named_in(targets))), rng.randrange(10 * SECOND, 3 * MINUTE, 500)
     events = [Event(at=at, hold_foreign=HoldForeign(kind="ClusterTopology", name=name, span=span))]
     if rng.random() < 0.5:  # noqa: PLR2004 - a coin
         events.append(Event(at=at + rng.randrange(0, span // 2, 100), delete_topology=TopologyByName(name=name)))
     then = at + rng.randrange(span // 2, span, 100)
     if targets.sets:
-        goes = _goes_to(rng.choice((name, *targets.topologies)), rng, targets, then)
+        goes = _change_topology(rng.choice((name, *targets.topologies)), rng, targets, then)
         gone = Event(at=then, delete_set=SetByName(name=rng.choice(targets.sets)["metadata"]["name"]))
         events += rng.choice(([goes], [gone], []))
     return events
 
 
 def _switch_topologies(rng: Random, targets: Targets, at: int) -> list[Event]:
-    """Off, on, or with other levels of the default topology; somebody may name one afterwards."""
-    settings = told(rng.choice(HIERARCHIES[:3]), enabled=rng.random() < 0.7)  # noqa: PLR2004 - mostly on
+    """Return a reconfiguration of topologies, often followed by an update of a set to one."""
+    settings = settings_of(rng.choice(HIERARCHIES[:3]), enabled=rng.random() < 0.7)  # noqa: PLR2004 - mostly on
     down = rng.choice((100, 5 * SECOND, 90 * SECOND))
     events = [Event(at=at, reconfigure=Reconfigure(topology_aware_scheduling=settings, down=down))]
     if targets.sets and rng.random() < 0.5:  # noqa: PLR2004 - a coin
-        events.append(_goes_to(rng.choice(targets.topologies), rng, targets, at + rng.randrange(0, MINUTE, 100)))
+        events.append(
+            _change_topology(rng.choice(targets.topologies), rng, targets, at + rng.randrange(0, MINUTE, 100))
+        )
     return events
 
 
 def _named_in(targets: Targets) -> list[str]:
-    """The topologies that the sets use at first."""
+    """Return the topologies that the sets use at the start."""
     return [
         manifest["spec"]["template"].get("clusterTopologyName", targets.topologies[-1]) for manifest in targets.sets
     ]

@@ -1,4 +1,4 @@
-"""What people do, and what becomes of pods and nodes, drawn for a scenario."""
+"""Random events of users, autoscalers, pods and nodes."""
 
 from collections.abc import Mapping
 from random import Random
@@ -19,7 +19,7 @@ from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
 
 def outage(rng: Random, targets: Targets, horizon: int) -> list[Event]:
-    """Pods of a clique that was up stay away for long: what gangs are terminated for."""
+    """Return crashes of a PodClique that last long enough for gang termination."""
     at, clique = rng.randrange(15 * SECOND, 15 * SECOND + horizon, 100), rng.choice(targets.cliques)
     pods = (CrashPod(clique=clique, index=index, recovers=10 * MINUTE) for index in range(rng.randint(1, 3)))
     return [Event(at=at, crash_pod=pod) for pod in pods]
@@ -44,7 +44,7 @@ def _lose_node(rng: Random, targets: Targets, at: int) -> list[Event]:
         return []
     node = NodeTarget(node=rng.choice(targets.nodes))
     back = at + rng.choice((20 * SECOND, 2 * MINUTE, 8 * MINUTE))
-    end = Event(at=back, restore_node=node) if rng.random() < 0.8 else Event(at=back, remove_node=node)  # noqa: PLR2004 - how often a node comes back is a taste, not a quantity
+    end = Event(at=back, restore_node=node) if rng.random() < 0.8 else Event(at=back, remove_node=node)  # noqa: PLR2004 - arbitrary
     return [Event(at=at, lose_node=node), end]
 
 
@@ -56,7 +56,7 @@ def _cordon(rng: Random, targets: Targets, at: int) -> list[Event]:
 
 
 def scale(rng: Random, targets: Targets, at: int) -> list[Event]:
-    """Another number of replicas, of a scaling group or of a set."""
+    """Return a change of the replicas of a scaling group or a set."""
     if targets.groups and rng.random() < 0.5:  # noqa: PLR2004 - a coin
         name, least = rng.choice(targets.groups)  # fewer than the minimum is a breach that the user asks for
         scale = Scale(kind="PodCliqueScalingGroup", name=name, replicas=rng.randint(least, max(least, 3)))
@@ -73,7 +73,7 @@ def _autoscale(rng: Random, targets: Targets, at: int) -> list[Event]:
 
 
 def _update(rng: Random, targets: Targets, at: int) -> list[Event]:
-    """Another image for one clique."""
+    """Return an update of a set: another image for one clique."""
     manifest = dict(rng.choice(targets.sets))
     template = dict(manifest["spec"]["template"])
     cliques = [dict(clique) for clique in template["cliques"]]

@@ -1,4 +1,4 @@
-"""Faults and deeds drawn for a scenario: a list of events, made up front, the same for the same seed."""
+"""Adds random events to a scenario, before it runs; the same seed gives the same events (SM-042)."""
 
 from collections.abc import Mapping
 from random import Random
@@ -6,7 +6,7 @@ from typing import Final
 
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.simulator.random_events.draw import Draw
-from grove_shell.simulator.random_events.random_domain_events import FABRIC_DRAWS, late_domains
+from grove_shell.simulator.random_events.random_domain_events import DOMAIN_DRAWS, late_domains
 from grove_shell.simulator.random_events.random_faults import FAULT_DRAWS
 from grove_shell.simulator.random_events.random_label_edits import edited_labels
 from grove_shell.simulator.random_events.random_topology_events import TOPOLOGY_DRAWS
@@ -23,7 +23,7 @@ _EDITED: Final = 0.25
 _REARRANGED: Final = 3
 _HORIZON: Final = 90 * SECOND
 
-_DRAWS: Final[Mapping[str, Draw]] = {**USER_DRAWS, **FAULT_DRAWS, **FABRIC_DRAWS, **TOPOLOGY_DRAWS}
+_DRAWS: Final[Mapping[str, Draw]] = {**USER_DRAWS, **FAULT_DRAWS, **DOMAIN_DRAWS, **TOPOLOGY_DRAWS}
 _OF_CLIQUES: Final = frozenset(
     {"delete_pod", "fail_pod", "crash_pod", "hold_foreign", "gate_foreign", "edit_status", "remove_labels"}
 )
@@ -31,23 +31,23 @@ _OF_CLAIMS: Final = frozenset({"delete_claim"})
 _OF_DOMAINS: Final = frozenset({"delete_domain", "foreign_domain", "limit_domains", "reconfigure"})
 _OF_SETS: Final = frozenset({"scale", "apply_set", "delete_set"})
 RANDOM_EVENT_KINDS: Final = (*_DRAWS, "edit_labels")
-"""Every kind of event that is drawn."""
+"""Every kind of random event."""
 
 
 def with_random_events(
     scenario: Scenario, seed: int, *, without: frozenset[str] = frozenset(), dump: Cluster | None = None
 ) -> Scenario:
-    """The scenario, and what else happens in it for this seed.
+    """Return a scenario with random events added to its own.
 
-    Few kinds of things happen in one world, so that each kind is alone in some worlds (swarm testing).
+    Each seed uses few kinds of events, so that each kind is alone in some of the runs (swarm testing).
 
     Args:
-        scenario: what happens in it happens all the same.
-        seed: which world.
-        without: kinds of events, as the fields of an event are called, that are not drawn.
-        dump: what the scenario starts from, where it names one.
+        scenario: the scenario; its own events stay.
+        seed: determines the random events.
+        without: kinds of events that are not drawn, as the fields of Event are named.
+        dump: the dump that the scenario starts from, if any.
     """
-    rng = Random(seed)  # noqa: S311 - a world is no secret
+    rng = Random(seed)  # noqa: S311 - not for security
     targets = targets_of(scenario, dump)
     absent = (frozenset() if targets.cliques else _OF_CLIQUES) | (frozenset() if targets.sets else _OF_SETS)
     absent |= frozenset() if targets.domains else _OF_DOMAINS
@@ -55,12 +55,12 @@ def with_random_events(
     absent |= frozenset() if targets.topologies else frozenset(TOPOLOGY_DRAWS)
     absent |= frozenset() if targets.topologies and targets.sets else {"name_topology"}
     kinds = [name for name in _DRAWS if name not in without | absent]
-    chosen = rng.sample(kinds, min(rng.randint(1, 4), len(kinds)))
+    chosen_kinds = rng.sample(kinds, min(rng.randint(1, 4), len(kinds)))
     horizon = max((event.at for event in scenario.spec.events), default=0) + _HORIZON
     events = list(scenario.spec.events)
     for _ in range(rng.randint(1, _MOST)):
-        name = rng.choice(chosen)
-        early = rng.random() < 0.4  # noqa: PLR2004 - most is written while a set comes into being
+        name = rng.choice(chosen_kinds)
+        early = rng.random() < 0.4  # noqa: PLR2004 - most writes come while a set is created
         events += _DRAWS[name](rng, targets, rng.randrange(0, 3 * SECOND if early else horizon, 100))
     if "crash_pod" in kinds and rng.random() < _OUTAGES:
         events += outage(rng, targets, horizon)
@@ -73,7 +73,7 @@ def with_random_events(
     for _ in range(rng.randint(0, _REARRANGED) if rearranged else 0):
         early = rng.random() < 0.5  # noqa: PLR2004 - while pods are placed
         events += _DRAWS[rng.choice(rearranged)](rng, targets, rng.randrange(0, 4 * SECOND if early else horizon, 100))
-    by_hand = Random(f"labels of {seed}")  # noqa: S311 - as above; dice of their own, so that the rest is as without
-    if "edit_labels" not in without and by_hand.random() < _EDITED:
-        events += edited_labels(by_hand, targets, horizon)
+    label_rng = Random(f"labels of {seed}")  # noqa: S311 - as above; a generator of its own keeps the other events unchanged
+    if "edit_labels" not in without and label_rng.random() < _EDITED:
+        events += edited_labels(label_rng, targets, horizon)
     return scenario.with_events(tuple(events))

@@ -1,4 +1,4 @@
-"""Whom something can happen to in a scenario."""
+"""The objects of a scenario that random events can be about."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,18 +18,18 @@ from grove_shell.simulator.scenario.shared_domain_names import memberships_of
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Whom something can happen to.
+    """The objects that random events can be about.
 
     Attributes:
-        cliques: names of those that the sets become at first.
-        groups: the same of scaling groups, each with its ``minAvailable``.
-        scalers: names of the autoscalers among them.
-        sets: the manifests.
-        nodes: names.
-        domains: names of the ComputeDomains that the sets may become; empty where MNNVL is never on.
-        claims: the same of ResourceClaims that are shared by annotation.
-        topologies: names of those there are at first, and of the default one where it is to be made.
-        kinds: those that faults may concern.
+        cliques: names of the PodCliques of the sets at the start.
+        groups: names of the scaling groups at the start, each with its ``minAvailable``.
+        scalers: names of the cliques and groups with an autoscaler.
+        sets: the manifests of the sets.
+        nodes: names of the nodes.
+        domains: names of the ComputeDomains of the sets; empty where MNNVL is never on.
+        claims: names of the ResourceClaims that are shared by annotation.
+        topologies: names of the topologies at the start, and of the default one where the operator creates it.
+        kinds: kinds of objects that faults can hit.
     """
 
     cliques: tuple[str, ...]
@@ -44,7 +44,7 @@ class Targets:
 
 
 def targets_of(scenario: Scenario, dump: Cluster | None = None) -> Targets:
-    """Everybody of a scenario, and of the dump that it starts from, at its start."""
+    """Return the targets of a scenario and of the dump that it starts from."""
     cliques: list[str] = []
     groups: list[tuple[str, int]] = []
     scalers: list[str] = []
@@ -86,13 +86,13 @@ def _topologies_of(scenario: Scenario, dump: Cluster | None) -> Iterator[str]:
 
 
 def _settings_of(scenario: Scenario) -> tuple[MnnvlSettings, ...]:
-    """Everything that the operator is ever told, but for nothing at all."""
-    told = (event.reconfigure.mnnvl for event in scenario.spec.events if event.reconfigure is not None)
-    return tuple(one for one in (scenario.spec.operator.mnnvl, *told) if one is not None and one != MnnvlSettings())
+    """Return the MNNVL settings at the start and of every reconfiguration, without the default ones."""
+    changed = (event.reconfigure.mnnvl for event in scenario.spec.events if event.reconfigure is not None)
+    return tuple(one for one in (scenario.spec.operator.mnnvl, *changed) if one is not None and one != MnnvlSettings())
 
 
 def _shared_by(scenario: Scenario) -> Iterator[DomainMembership]:
-    """What PodCliques of the replicas there are at first share by annotation."""
+    """Yield what the PodCliques at the start share by annotation."""
     for manifest in scenario.spec.sets:
         root = podcliqueset_of(manifest)
         for replica in range(root.spec.replicas):
@@ -100,7 +100,7 @@ def _shared_by(scenario: Scenario) -> Iterator[DomainMembership]:
 
 
 def _domains_of(scenario: Scenario, settings: tuple[MnnvlSettings, ...]) -> Iterator[str]:
-    """Of the replicas there are at first; also where MNNVL is off at first and somebody turns it on."""
+    """Yield the ComputeDomains of the replicas at the start, also where MNNVL is switched on later."""
     if any(one.mode == "operator" for one in settings):
         for manifest in scenario.spec.sets:
             root = podcliqueset_of(manifest)

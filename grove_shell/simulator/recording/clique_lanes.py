@@ -1,4 +1,4 @@
-"""How each clique fared over time: the log of a run as one lane per PodClique name."""
+"""The state of each PodClique over time, as lanes for the chart: one lane per PodClique name."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -16,10 +16,10 @@ STATES: Final = ("ready", "placed", "pending", "gated")
 
 @dataclass(frozen=True, slots=True)
 class CliqueSample:
-    """How a clique stood from a moment on.
+    """The state of a PodClique from a time on.
 
     Attributes:
-        replicas, needed: 0 and 0 where there is no such clique.
+        replicas, needed: both 0 while the PodClique does not exist.
         counts: live pods by state, in the order of ``STATES``.
     """
 
@@ -31,12 +31,12 @@ class CliqueSample:
 
 @dataclass(slots=True)
 class Lane:
-    """One PodClique by name, however often it was made anew.
+    """One PodClique name over time, also across recreations.
 
     Attributes:
-        gang: the PodGang that it is placed with.
-        marks: in time.
-        breached, updating: from when until when; None where it still is.
+        gang: its PodGang.
+        samples: its states in time order.
+        breached, updating: intervals in which it was so; the end is None where it still is.
     """
 
     namespace: str
@@ -49,20 +49,20 @@ class Lane:
 
 
 def lanes_of(log: list[Change]) -> list[Lane]:
-    """Every clique that ever was; by set replica, gang and name."""
+    """Return a lane for every PodClique in a list of changes, sorted by replica, gang and name."""
     builder = _LaneBuilder()
     moment: list[Change] = []
     for change in log:
         if moment and change.at != moment[0].at:
-            builder.take(moment)
+            builder.add(moment)
             moment = []
         moment.append(change)
-    builder.take(moment)
+    builder.add(moment)
     return sorted(builder.lanes.values(), key=lambda lane: (lane.namespace, lane.replica, lane.gang, lane.name))
 
 
 class _LaneBuilder:
-    """The lanes so far."""
+    """Builds the lanes from the changes of one time after the other."""
 
     def __init__(self) -> None:
         self.lanes: dict[tuple[str, str], Lane] = {}
@@ -70,8 +70,8 @@ class _LaneBuilder:
         self._names: dict[str, tuple[str, str]] = {}
         self._pods: defaultdict[str, dict[str, Pod]] = defaultdict(dict)
 
-    def take(self, moment: list[Change]) -> None:
-        """Everything that changed at one moment."""
+    def add(self, moment: list[Change]) -> None:
+        """Add all changes of one time."""
         touched: dict[tuple[str, str], None] = {}
         for change in moment:
             item = change.object

@@ -1,4 +1,4 @@
-"""How the cliques of a cluster stand at a moment."""
+"""The PodCliques of a cluster in numbers."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,11 @@ from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is
 
 @dataclass(frozen=True, slots=True)
 class CliqueState:
-    """One PodClique, in numbers of its live pods.
+    """One PodClique, and the numbers of its live pods.
 
     Attributes:
-        replicas, needed: what it should have, and what its gang needs.
+        replicas: ``spec.replicas``.
+        needed: ``spec.minAvailable``.
     """
 
     namespace: str
@@ -23,7 +24,7 @@ class CliqueState:
 
 
 def clique_states_of(cluster: SimulatedCluster) -> tuple[CliqueState, ...]:
-    """Every PodClique, by name."""
+    """Return the state of every PodClique, sorted by name."""
     found = []
     for clique in cluster.cliques():
         live = [pod for pod in cluster.server.pods.get(clique.uid, ()) if is_live(pod)]

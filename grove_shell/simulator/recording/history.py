@@ -1,4 +1,4 @@
-"""What happened, in order: who did what to which object, when, and why."""
+"""The history of a run: entries in time order, each with actor, kind, object and reasons."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from grove_core.kernel.refs import Ref
 
 @unique
 class Actor(Enum):
-    """Who does things."""
+    """The component that caused an entry."""
 
     USER = "user"
     OPERATOR = "operator"
@@ -23,7 +23,7 @@ class Actor(Enum):
 
 @unique
 class EntryKind(Enum):
-    """What can happen; the value is the verb of the document."""
+    """The kind of an entry; the value is the field ``what`` of the JSON document."""
 
     APPLIED = "applies"
     REFUSED = "is refused"
@@ -53,19 +53,19 @@ class EntryKind(Enum):
 
 
 class NoEffect(Exception):
-    """Raised by what an event does where it finds nobody, or nothing to change; says why (SM-007)."""
+    """Raised where an event finds no object, or nothing to change; the message is the reason (SM-007)."""
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryEntry:
-    """One thing that happened.
+    """One entry of the history.
 
     Attributes:
         at: milliseconds since the start.
-        subject: the object; None where it is none.
-        clique: of a pod, the PodClique; else empty.
-        detail: what has to be added for a person: a node, a number, a message.
-        because: sentences.
+        subject: the object; None for an entry that is not about one object.
+        clique: name of the PodClique of a pod; else empty.
+        detail: a node, a number or a message.
+        because: the reasons, as sentences.
     """
 
     at: int
@@ -79,13 +79,14 @@ class HistoryEntry:
 
 @dataclass(slots=True)
 class History:
-    """A list that grows; deaf where nobody will read it, because most of a short run would go into writing it.
+    """The entries of a run, and counts.
 
     Attributes:
-        deaf: note nothing but the counts.
-        terminations: how many replicas gang termination ended so far.
-        refused: how many writes of users admission refused so far.
-        idle: how many events had no effect so far.
+        counts_only: keep only the counts; entries take most of the time of a short run.
+        entries: in time order.
+        terminations: how many replicas gang termination has terminated so far.
+        refused: how many writes of users admission has refused so far.
+        without_effect: how many events had no effect so far.
     """
 
     counts_only: bool = False
@@ -105,6 +106,6 @@ class History:
         detail: str = "",
         because: Iterable[str] = (),
     ) -> None:
-        """Write one thing down."""
+        """Add an entry."""
         if not self.counts_only:
             self.entries.append(HistoryEntry(at, actor, kind, subject, clique, detail, tuple(because)))

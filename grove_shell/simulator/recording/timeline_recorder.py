@@ -1,4 +1,4 @@
-"""Writes down what an operator does and what becomes of the cluster, for people."""
+"""Records what the operator does and which conditions change, as entries of the timeline."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -35,28 +35,30 @@ from grove_shell.simulator.cluster.topologies import RoundSnapshot
 from grove_shell.simulator.recording.history import Actor, EntryKind, History
 
 _TAKEN_AWAY: Final = {
-    DOMAINS_READY: f"no ComputeDomain fails any more, {DOMAINS_READY} is taken away",
-    TOPOLOGY_IN_SYNC: f"its topology holds again, {TOPOLOGY_IN_SYNC} is taken away",
+    DOMAINS_READY: f"no ComputeDomain fails any more, {DOMAINS_READY} is removed",
+    TOPOLOGY_IN_SYNC: f"its topology holds again, {TOPOLOGY_IN_SYNC} is removed",
 }
 _IN_WORDS: Final = frozenset(_TAKEN_AWAY)
-"""Conditions of which every change of words is told."""
+"""Conditions of which a change of the message alone is recorded."""
 
 
 class TimelineRecorder:
-    """Follows an operator, and listens to the cluster."""
+    """Observes the operators and the changes of the cluster, and adds entries to the history."""
 
     def __init__(self, cluster: SimulatedCluster, history: History) -> None:
         self.cluster = cluster
         self.history = history
         self._unpredicted: dict[Ref, dict[str, None]] = {}
-        self._ended: dict[tuple[Ref, str], set[Ref]] = {}  # replica and uid of the cause -> what ended with it
+        self._deleted_with: dict[
+            tuple[Ref, str], set[Ref]
+        ] = {}  # replica and uid of the cause -> objects deleted with it
         self._waits: dict[Ref, dict[Ref, str]] = {}  # by root
-        self._held: dict[Ref, dict[Ref, tuple[str, ...]]] = {}
+        self._withheld: dict[Ref, dict[Ref, tuple[str, ...]]] = {}
 
-    # of the cluster
+    # changes of the cluster
 
     def on_changes(self, changes: Iterable[Change]) -> None:
-        """Conditions that flip, and updates that begin and end."""
+        """Record conditions that change, and updates that begin and end."""
         if self.history.counts_only:
             return
         for change in changes:
@@ -67,7 +69,7 @@ class TimelineRecorder:
                     old = known.get(condition.type)
                     moved = old is None or old.status is not condition.status or old.reason != condition.reason
                     if moved or (condition.type in _IN_WORDS and old != condition):
-                        self._tell_of(after.ref, condition, old)
+                        self._record_condition(after.ref, condition, old)
                 gone = known.keys() - {one.type for one in after.status.conditions}
                 for word in (word for kind, word in _TAKEN_AWAY.items() if kind in gone):
                     self.history.record(change.at, Actor.OPERATOR, EntryKind.CHANGED, after.ref, detail=word)
@@ -76,7 +78,7 @@ class TimelineRecorder:
                     word = "an update begins" if after.status.updating else "the update is complete"
                     self.history.record(change.at, Actor.OPERATOR, EntryKind.CHANGED, after.ref, detail=word)
 
-    def _tell_of(self, ref: Ref, condition: Condition, old: Condition | None) -> None:
+    def _record_condition(self, ref: Ref, condition: Condition, old: Condition | None) -> None:
         self.history.record(
             self.cluster.queue.now,
             Actor.OPERATOR,
@@ -86,16 +88,16 @@ class TimelineRecorder:
             because=(condition.reason, condition.message, old.status.value if old is not None else ""),
         )
 
-    # of the operator
+    # actions of the operator
 
     @property
     def not_predicted(self) -> Mapping[Ref, tuple[str, ...]]:
-        """Set -> what of it the rules did not predict, a sentence each in the order in which they came."""
+        """Set -> what the rules do not predict of it, as sentences in the order of their first appearance."""
         ordered = sorted(self._unpredicted, key=lambda root: root.sort_key)
         return {root: tuple(self._unpredicted[root]) for root in ordered}
 
     def on_plan(self, actor: Actor, seen: RoundSnapshot, plan: Plan) -> None:
-        """Who waits until when, and what is held back; once, until it changes."""
+        """Record which replicas wait, and what is withheld, when it is new or changed."""
         for why in reasons_on(PREDICTION, plan.findings):
             self._unpredicted.setdefault(plan.root, {})[why.sentence] = None
         if self.history.counts_only:
@@ -110,16 +112,16 @@ class TimelineRecorder:
         self._waits[plan.root] = waits
         held = {word.target: tuple(why.sentence for why in word.because) for word in plan.withheld}
         for target, sentences in held.items():
-            if self._held.get(plan.root, {}).get(target) != sentences:
+            if self._withheld.get(plan.root, {}).get(target) != sentences:
                 self.history.record(self.cluster.queue.now, actor, EntryKind.HOLDS, target, because=sentences)
-        self._held[plan.root] = held
+        self._withheld[plan.root] = held
         del seen
 
     def on_write(self, actor: Actor, seen: RoundSnapshot, attempt: Attempt) -> None:
-        """One write, and why."""
+        """Record a write with its reasons."""
         step = attempt.step
         if attempt.outcome is Outcome.DONE and isinstance(step.action, Delete):
-            self._count_ends(step)
+            self._count_terminations(step)
         if self.history.counts_only:
             return
         because = tuple(why.sentence for why in step.because)
@@ -139,25 +141,25 @@ class TimelineRecorder:
         self.history.record(self.cluster.queue.now, actor, _verb(step), step.target, clique=clique, because=because)
 
     def on_start(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
-        """The process does not get as far as its first look; one that does is not worth a line."""
+        """Record a process that exits because of its preflight; a successful start has no entry."""
         if objection is not None and not self.history.counts_only:
-            word = f"the operator ends at its start: {objection.sentence}"
+            word = f"the operator exits at its start: {objection.sentence}"
             self.history.record(self.cluster.queue.now, Actor.FAULT, EntryKind.FAULT, detail=word)
         del actor, configuration
 
-    def crashed(self, actor: Actor, writes: int) -> None:
-        """The process ended."""
+    def on_crash(self, actor: Actor, writes: int) -> None:
+        """Record a crash of the process."""
         word = f"the operator crashes at write {writes} of its round" if writes else "the operator crashes"
         self.history.record(self.cluster.queue.now, Actor.FAULT, EntryKind.FAULT, detail=word)
         del actor
 
-    def _count_ends(self, step: Step) -> None:
-        """A replica ends once, however many rounds its deletions take; whoever ends again ends with another one."""
+    def _count_terminations(self, step: Step) -> None:
+        """Count terminated replicas: deletions in several rounds count once, a second one of the same object anew."""
         if not isinstance(step.action, Delete):
             return
         cause = step.action.rests_on[0][1].uid if step.action.rests_on else ""
         for one in step.action.terminates:
-            ended = self._ended.setdefault((one.replica, cause), set())
+            ended = self._deleted_with.setdefault((one.replica, cause), set())
             if not ended or step.target in ended:
                 self.history.terminations += 1
                 ended.clear()

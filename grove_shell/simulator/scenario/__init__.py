@@ -1,1 +1,1 @@
-"""The scenario file: its format, its reader, and the check of the names in it."""
+"""The scenario file: its format, its reader, and the check of its names."""

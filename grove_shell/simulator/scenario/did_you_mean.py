@@ -1,4 +1,4 @@
-"""What somebody may have meant who misspelt a name: the closest of the names that are known first."""
+"""The names that a misspelt name may have meant."""
 
 from collections.abc import Iterable
 from difflib import SequenceMatcher
@@ -9,14 +9,17 @@ _MOST_COMPARED: Final = 2_000
 
 
 def suggestions_for(name: str, known: Iterable[str]) -> str:
-    """``known: a, b and 3 more``; empty where nothing is known. Very many names stay in their order."""
+    """Return ``known: a, b and 3 more`` with the most similar names first; empty without known names.
+
+    Above 2,000 known names they stay in their order, because comparing them takes too long.
+    """
     found = list(known)
-    likeness = SequenceMatcher(b=name)
+    matcher = SequenceMatcher(b=name)
 
-    def unlike(other: str) -> float:
-        likeness.set_seq1(other)
-        return -likeness.ratio()
+    def dissimilarity(other: str) -> float:
+        matcher.set_seq1(other)
+        return -matcher.ratio()
 
-    ordered = sorted(found, key=unlike) if len(found) <= _MOST_COMPARED else found
+    ordered = sorted(found, key=dissimilarity) if len(found) <= _MOST_COMPARED else found
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     return f"known: {', '.join(ordered[:_SHOWN])}{more}" if found else ""

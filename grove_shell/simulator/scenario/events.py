@@ -1,4 +1,4 @@
-"""What may happen in a scenario: each event is a moment, and one thing."""
+"""The events of a scenario: each has a time and exactly one kind."""
 
 from typing import TypeAlias
 
@@ -79,7 +79,7 @@ EventArguments: TypeAlias = (
 
 
 class Event(Model):
-    """One thing that happens: ``at`` a moment after the start, and exactly one of the others."""
+    """One event: ``at`` a time after the start, and exactly one of the other fields."""
 
     at: Span
     apply_set: ApplySet | None = None
@@ -122,25 +122,25 @@ class Event(Model):
     @model_validator(mode="after")
     def _exactly_one(self) -> "Event":
         if len(self.model_fields_set - {"at"}) != 1 or self._given() is None:
-            raise PydanticCustomError("exactly_one", "at, and exactly one thing that happens")
+            raise PydanticCustomError("exactly_one", "at, and exactly one kind of event")
         return self
 
     @property
     def kind(self) -> str:
-        """The name of what happens, as the field is called here (``lose_node``)."""
+        """The kind of the event, as the field is named in Python (``lose_node``)."""
         (name,) = self.model_fields_set - {"at"}
         return name
 
     @property
     def field_name(self) -> str:
-        """The same as it stands in a file (``loseNode``)."""
+        """The kind of the event, as the field is named in a file (``loseNode``)."""
         return to_camel(self.kind)
 
     @property
     def arguments(self) -> EventArguments:
-        """What happens."""
+        """The arguments of the event: the value of its one field beside ``at``."""
         given: EventArguments | None = self._given()
-        assert given is not None  # noqa: S101 - the validator saw to it
+        assert given is not None  # noqa: S101 - the validator checked it
         return given
 
     def _given(self) -> EventArguments | None:

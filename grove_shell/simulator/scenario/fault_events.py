@@ -1,4 +1,4 @@
-"""What goes wrong in a scenario: on the way to the server, with the operator, and by strangers (F1 to F13)."""
+"""Arguments of fault events: faults of the connection and of the operator, and writes of other clients (F1 to F13)."""
 
 from typing import Literal
 
@@ -13,13 +13,13 @@ from grove_shell.simulator.virtual_time import SECOND
 
 
 class CrashOperator(Model):
-    """The operator process ends at a write, and is back after a while with an empty memory (F1).
+    """The operator process crashes at a write, and starts again with an empty memory (F1).
 
     Attributes:
-        write: at which of its writes from now on; 0 for at once.
-        committed: whether that write reaches the server.
-        down: for how long the process is away.
-        times: how often, each time counted from its return.
+        write: number of the write from now on at which it crashes; 0 for at once.
+        committed: whether that write takes effect.
+        down: how long the process is down.
+        times: number of crashes; writes are counted anew after each restart.
     """
 
     write: Count = 0
@@ -29,33 +29,33 @@ class CrashOperator(Model):
 
 
 class LagCache(Model):
-    """What the operator sees of some kinds stands still for a while (F2, F3: changes meanwhile arrive as one)."""
+    """The operator's cache of some kinds is frozen for a while; the changes of that time arrive as one (F2, F3)."""
 
     kinds: tuple[Kind, ...]
     span: Span
 
 
 class Relist(Model):
-    """The operator lists everything anew; from an older state, where ``back`` says so (F2, F3)."""
+    """The operator relists all kinds, as they were ``back`` ago (F2, F3)."""
 
     back: Span = 0
 
 
 class Touch(Model):
-    """Somebody else writes to the object just before each of the operator's next writes to one of a kind (F4)."""
+    """Another client writes to the object just before each of the operator's next writes to the kind (F4)."""
 
     kind: Kind
     writes: Several = 1
 
 
 class LoseAnswers(Model):
-    """The operator's next writes are done, and it is told of a timeout (F5)."""
+    """The operator's next writes take effect, and the operator gets a timeout (F5)."""
 
     writes: Several = 1
 
 
 class RefuseWrites(Model):
-    """The server refuses the operator's next writes: 429 and 503 for now, 403 and 422 for a reason (F6, F7)."""
+    """The API server refuses the operator's next writes: 429 and 503 may be retried, 403 and 422 are final (F6, F7)."""
 
     code: Literal[403, 422, 429, 503] = 403
     kind: Kind | None = None
@@ -63,27 +63,27 @@ class RefuseWrites(Model):
 
 
 class SlowAnswers(Model):
-    """Each of the operator's writes takes so much longer for a while; it reaches the server half-way (F6)."""
+    """Each write of the operator takes ``delay`` longer for a while; it takes effect half-way (F6)."""
 
     delay: Span = 10 * SECOND
     span: Span = 60 * SECOND
 
 
 class ChangeHashes(Model):
-    """A new release of the operator begins, whose template hashes are others than those that are stored (F13)."""
+    """A new release of the operator starts that computes other template hashes than those stored (F13)."""
 
     down: Span = 5 * SECOND
 
 
 class SecondLeader(Model):
-    """A leader that was replaced goes on for a while, on what it saw last (F8)."""
+    """A replaced leader goes on for a while on its last cache (F8)."""
 
     span: Span = 15 * SECOND
     every: Interval = 3 * SECOND
 
 
 class JumpClock(Model):
-    """The operator's clock is off for a while (F9)."""
+    """The operator's clock is wrong for a while (F9)."""
 
     ahead: Span = 0
     back: Span = 0
@@ -91,7 +91,7 @@ class JumpClock(Model):
 
 
 class HoldForeign(Model):
-    """Somebody else's finalizer is on an object for a while (F10)."""
+    """An object has a foreign finalizer for a while (F10)."""
 
     kind: Literal["PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", "ClusterTopology"]
     name: Name
@@ -99,28 +99,28 @@ class HoldForeign(Model):
 
 
 class GateForeign(PodByIndex):
-    """Somebody else's scheduling gate is on a pod for a while (F10)."""
+    """A pod has a foreign scheduling gate for a while (F10)."""
 
     span: Span = 30 * SECOND
 
 
 class EditStatus(Model):
-    """Somebody writes nonsense into the stored counts of a PodClique (F10)."""
+    """Another client writes wrong counts into the status of a PodClique (F10)."""
 
     clique: Name
 
 
 class RemoveLabels(Model):
-    """Somebody takes all labels from a PodClique (F10)."""
+    """Another client removes all labels of a PodClique (F10)."""
 
     clique: Name
 
 
 class EditLabels(Model):
-    """Somebody writes labels of an object by hand (F10).
+    """A user edits labels of an object by hand (F10).
 
     Attributes:
-        labels: by key; null takes one away.
+        labels: key -> value; null removes a label.
     """
 
     kind: Literal["PodClique", "PodGang", "ComputeDomain", "ResourceClaim"]
@@ -129,10 +129,11 @@ class EditLabels(Model):
 
 
 class Reconfigure(Model):
-    """The operator's configuration and that of admission are changed; the operator begins anew with it (F13).
+    """The configuration of operator and admission changes; the operator restarts with it (F13).
 
     Attributes:
-        mnnvl, topology_aware_scheduling: as in the configuration file; what is left out stays as it is.
+        mnnvl, topology_aware_scheduling: as in the configuration file; a part that is left out stays.
+        down: how long the restart takes.
     """
 
     mnnvl: MnnvlSettings | None = None
@@ -147,11 +148,11 @@ class Reconfigure(Model):
 
 
 class ForeignDomain(Model):
-    """Somebody else makes a ComputeDomain of a name that a set will want (F10).
+    """Another client creates a ComputeDomain with a name that a set will need (F10).
 
     Attributes:
-        owner: who controls it, as ``Kind/name``; empty for nobody.
-        span: until it is deleted; it stays where this is left out.
+        owner: its controller, as ``Kind/name``; None for no controller.
+        span: until it is deleted; None for never.
     """
 
     name: Name
@@ -160,14 +161,14 @@ class ForeignDomain(Model):
 
 
 class LimitDomains(Model):
-    """A quota: while it holds, ComputeDomains beyond so many in one namespace are refused (F7)."""
+    """A quota for a while: more than ``most`` ComputeDomains in a namespace are refused (F7)."""
 
     most: Count
     span: Span = 60 * SECOND
 
 
 class PermuteLists(Model):
-    """The operator's lists come in another order at each look (F12); which ones, is what the seed says."""
+    """The operator's lists come in a random order for a while; the seed determines it (F12)."""
 
     span: Span = 60 * SECOND
     seed: Count = 0

@@ -1,4 +1,4 @@
-"""The kinds of fields that a scenario consists of, and what a person is told who fills them in wrongly."""
+"""Types of the fields of a scenario, with the messages for wrong values."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -22,15 +22,14 @@ from grove_shell.simulator.scenario.quantities import parse_quantity
 from grove_shell.simulator.virtual_time import parse_span, span_text
 
 WRITTEN: Final = "written by a person"
-"""The validation context of a file: there a span is text, and a number of nobody knows what."""
-
+"""Validation context of a file: there a span must be text, because a bare number has no unit."""
 
 _FIRST_YEAR: Final = 1970
 _LAST_YEAR: Final = 2200
 
 
 class Model(BaseModel):
-    """Base of everything in a scenario: frozen, camelCase; what it does not know is a fault."""
+    """Base class of all parts of a scenario: frozen, camelCase in files, unknown fields are faults."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, defer_build=True
@@ -49,12 +48,12 @@ def _span(value: object, info: ValidationInfo) -> object:
 def _interval(value: object, info: ValidationInfo) -> object:
     span = _span(value, info)
     if not span:
-        raise PydanticCustomError("interval", "a duration longer than none")
+        raise PydanticCustomError("interval", "a duration above 0s")
     return span
 
 
 def _moment(value: object) -> object:
-    """Of the calendar there is left on both sides as much as the longest span that can be written."""
+    """Return a time whose year leaves room for the longest span before and after it."""
     moment = value if isinstance(value, datetime) else parse_time(value) if isinstance(value, str) else None
     if moment is None or not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
         raise PydanticCustomError("moment", 'a time such as "2026-11-20T09:00:00Z", from 1970 to 2200')
@@ -68,7 +67,7 @@ def _amount(value: object) -> object:
 
 
 def _counted(value: object) -> object:
-    """One number for everything, or numbers by PodClique."""
+    """Return one number for all pods, or numbers by PodClique."""
     counts = value.values() if isinstance(value, Mapping) else (value,)
     if any(isinstance(count, bool) or not isinstance(count, int) or count < 0 for count in counts):
         raise PydanticCustomError("counted", "a number, or numbers by name of a PodClique")
@@ -102,11 +101,11 @@ def _object(value: object) -> object:
 
 
 Interval = Annotated[int, BeforeValidator(_interval), PlainSerializer(span_text)]
-"""A span of time that something is repeated after."""
+"""A span above 0 after which something is repeated, in milliseconds."""
 Span = Annotated[int, BeforeValidator(_span), PlainSerializer(span_text)]
-"""A span of time, in milliseconds; a Go duration in a file."""
+"""A span in milliseconds; a Go duration in a file."""
 Time = Annotated[int | Literal["end"], BeforeValidator(_time), PlainSerializer(_time_text)]
-"""A span since the start of a scenario, or its end."""
+"""A time since the start of a scenario in milliseconds, or ``end``."""
 Moment = Annotated[datetime, BeforeValidator(_moment), PlainSerializer(format_time)]
 Amount = Annotated[str, BeforeValidator(_amount)]
 Counted = Annotated[int | dict[str, int], BeforeValidator(_counted)]
@@ -125,7 +124,7 @@ Kind: TypeAlias = Literal[
     "ClusterTopology",
     "other",
 ]
-"""``other`` is every kind that no decision looks into: services, roles, claims, autoscalers."""
+"""``other`` is every kind that no decision reads: Services, roles, ResourceClaims, autoscalers."""
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 
 

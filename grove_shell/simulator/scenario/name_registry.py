@@ -1,4 +1,4 @@
-"""Who there can be at a moment of a scenario, by name."""
+"""The names of all objects that can exist at a time of a scenario, by kind."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -41,13 +41,14 @@ _KINDS: Final = frozenset(
 )
 
 _OPEN: Final = Configuration(topology=TopologyAware(enabled=True))
-"""Which topologies may be named is not known beforehand; nobody is refused for the one that a manifest names."""
+"""Configuration under which admission accepts any topology name: the topologies of that time are not known yet."""
 
 
 class NameRegistry:
-    """Everybody who may have been there so far, by kind.
+    """The names that objects may have had so far, by kind.
 
-    Names are ``namespace/name``; those of nodes and topologies bare. The operator may make the default topology.
+    Names are ``namespace/name``; nodes and topologies have no namespace. The default topology is always
+    included, because the operator may create it.
     """
 
     def __init__(
@@ -58,10 +59,10 @@ class NameRegistry:
         topologies: Iterable[Mapping[str, Any]] = (),
     ) -> None:
         self._roots: defaultdict[str, list[PodCliqueSet]] = defaultdict(list)
-        self._asked: dict[tuple[str, str], int] = {}  # kind and name -> the most replicas that somebody asked for
+        self._requested: dict[tuple[str, str], int] = {}  # kind and name -> the most replicas that an event requests
         self._stored: defaultdict[str, set[str]] = defaultdict(set)
         self._names: dict[str, dict[str, None]] | None = None
-        self._bare: dict[str, set[str]] = {}
+        self._without_namespace: dict[str, set[str]] = {}
         for pool in nodes:
             self._add_pool(pool)
         self._add(TOPOLOGY_KIND, [DEFAULT_TOPOLOGY, *map(_name_in, topologies)])
@@ -70,8 +71,8 @@ class NameRegistry:
         if dump is not None:
             self._add_dump(dump)
 
-    def take(self, event: Event) -> None:
-        """What an event may bring about."""
+    def add_from(self, event: Event) -> None:
+        """Add the names of the objects that an event may create."""
         arguments = event.arguments
         if isinstance(arguments, NodePool):
             self._add_pool(arguments)
@@ -82,39 +83,40 @@ class NameRegistry:
         elif isinstance(arguments, ApplyTopology):
             self._add(TOPOLOGY_KIND, [_name_in(arguments.manifest)])
         elif isinstance(arguments, Scale):
-            self._ask(arguments.kind, arguments.name, arguments.replicas)
+            self._request(arguments.kind, arguments.name, arguments.replicas)
         elif isinstance(arguments, Autoscale):
-            self._ask("PodCliqueScalingGroup", arguments.name, arguments.replicas)
+            self._request("PodCliqueScalingGroup", arguments.name, arguments.replicas)
 
     @property
     def size(self) -> int:
-        """How many objects the sets may come to have, or more; nothing is listed for it."""
+        """An upper bound of the number of objects of all sets, computed without listing names."""
         return sum(self._size_of(full.rpartition("/")[2], roots) for full, roots in self._roots.items())
 
     def _size_of(self, name: str, roots: list[PodCliqueSet]) -> int:
-        most = max(self._asked.get(("PodCliqueSet", name), 0), *(root.spec.replicas for root in roots))
-        asked = max((count for (kind, _), count in self._asked.items() if kind == "PodCliqueScalingGroup"), default=0)
+        most = max(self._requested.get(("PodCliqueSet", name), 0), *(root.spec.replicas for root in roots))
+        counts = (count for (kind, _), count in self._requested.items() if kind == "PodCliqueScalingGroup")
+        requested = max(counts, default=0)
         each = 0
         for template in (root.spec.template for root in roots):
             each += 2 + len(template.cliques)
             for group in template.pod_clique_scaling_groups:
                 least = group.scale_config.min_replicas or 0 if group.scale_config is not None else 0
-                each += (max(group.replicas, asked, least) + 1) * (len(group.clique_names) + 1)
+                each += (max(group.replicas, requested, least) + 1) * (len(group.clique_names) + 1)
         return most * each
 
     def covers(self, kind: str) -> bool:
-        """Whether all objects of a kind are known by name."""
+        """Return whether the registry knows all names of a kind."""
         return kind in _KINDS
 
     def has(self, kind: str, name: str) -> bool:
-        """Whether somebody of the kind may have the name: bare, or behind its namespace."""
-        return name in self._all().get(kind, {}) or name in self._bare.get(kind, ())
+        """Return whether an object of a kind may have a name, with or without its namespace."""
+        return name in self._all().get(kind, {}) or name in self._without_namespace.get(kind, ())
 
-    def like(self, kind: str, name: str) -> str:
-        """Who there is of a kind, the closest name first."""
-        namespace = "/" in name
+    def suggestions(self, kind: str, name: str) -> str:
+        """Return the known names of a kind as text, the most similar first."""
+        has_namespace = "/" in name
         full = self._all().get(kind, {})
-        found = list(full if namespace else dict.fromkeys(name.rpartition("/")[2] for name in full))
+        found = list(full if has_namespace else dict.fromkeys(name.rpartition("/")[2] for name in full))
         return suggestions_for(name, found) or f"there is no {kind}"
 
     def _add_pool(self, pool: NodePool) -> None:
@@ -137,20 +139,20 @@ class NameRegistry:
             self._add(kind, [f"{namespace}/{name}" for namespace, name in held])
         self._add(TOPOLOGY_KIND, dump.topologies)
         for group in (group for found in dump.groups_of.values() for group in found):
-            self._ask("PodCliqueScalingGroup", group.ref.name, group.replicas)
+            self._request("PodCliqueScalingGroup", group.ref.name, group.replicas)
         self._add(NODE, sorted({pod.node for pods in dump.pods_of.values() for pod in pods if pod.node}))
 
     def _add(self, kind: str, names: Iterable[str]) -> None:
         self._stored[kind].update(names)
         self._names = None
 
-    def _ask(self, kind: str, name: str, replicas: int) -> None:
+    def _request(self, kind: str, name: str, replicas: int) -> None:
         key = (kind, name.rpartition("/")[2])
-        self._asked[key] = max(self._asked.get(key, 0), replicas)
+        self._requested[key] = max(self._requested.get(key, 0), replicas)
         self._names = None
 
     def _all(self) -> Mapping[str, Mapping[str, None]]:
-        """Every name by kind, in a fixed order."""
+        """Return all names by kind, in a fixed order."""
         if self._names is None:
             found = {kind: dict.fromkeys(sorted(names)) for kind, names in self._stored.items()}
             for full, roots in self._roots.items():
@@ -159,12 +161,14 @@ class NameRegistry:
                 for kind, part in self._parts_of(name, roots):
                     found.setdefault(kind, {})[f"{namespace}/{part}"] = None
             self._names = found
-            self._bare = {kind: {full.rpartition("/")[2] for full in names} for kind, names in found.items()}
+            self._without_namespace = {
+                kind: {full.rpartition("/")[2] for full in names} for kind, names in found.items()
+            }
         return self._names
 
     def _parts_of(self, name: str, roots: list[PodCliqueSet]) -> Iterator[tuple[str, str]]:
         """Kind and name of what a set may have become, in any of the forms that it had; an update spares one more."""
-        most = max(self._asked.get(("PodCliqueSet", name), 0), *(root.spec.replicas for root in roots))
+        most = max(self._requested.get(("PodCliqueSet", name), 0), *(root.spec.replicas for root in roots))
         for root in roots:
             yield from ((CLIQUE_TEMPLATE, clique.name) for clique in root.spec.template.cliques)
             for replica in range(most):
@@ -172,7 +176,7 @@ class NameRegistry:
                 yield DOMAIN_KIND, domain_name(name, replica)
                 spare = int(len(roots) > 1)
                 yield from self._parts_of_replica(root.spec, name, replica, spare=spare)
-                for member in memberships_of(root, replica, self._asked, spare):
+                for member in memberships_of(root, replica, self._requested, spare):
                     yield DOMAIN_KIND, member.domain
                     yield CLAIM_KIND, member.claim
 
@@ -186,11 +190,11 @@ class NameRegistry:
             owner = scaling_group_name(name, replica, group.name)
             yield "PodCliqueScalingGroup", owner
             least = group.min_available
-            asked = self._asked.get(("PodCliqueScalingGroup", owner), 0)
+            requested = self._requested.get(("PodCliqueScalingGroup", owner), 0)
             if group.scale_config is not None:
                 yield AUTOSCALER, owner
-                asked = max(asked, group.scale_config.min_replicas or 0)
-            for index in range(max(group.replicas, asked) + spare):
+                requested = max(requested, group.scale_config.min_replicas or 0)
+            for index in range(max(group.replicas, requested) + spare):
                 yield from (("PodClique", member_clique_name(owner, index, short)) for short in group.clique_names)
                 if index >= least:
                     yield "PodGang", scaled_gang_name(owner, index - least)

@@ -1,4 +1,4 @@
-"""Amounts of resources as Kubernetes writes them (``500m``, ``64Gi``, ``8``), in thousandths."""
+"""Kubernetes quantities (``500m``, ``64Gi``, ``8``) in thousandths of their unit."""
 
 import re
 from decimal import Decimal
@@ -34,7 +34,7 @@ _QUANTITY: Final = re.compile(
 
 @lru_cache(maxsize=1024)
 def parse_quantity(text: str) -> int | None:
-    """Thousandths of an amount, rounded up as the scheduler does; None if it is not one, or is negative.
+    """Return a quantity in thousandths, rounded up as the scheduler does; None for no quantity and for negative ones.
 
     ``parse_quantity("500m")`` is 500, of ``"2"`` 2000, of ``"1Ki"`` 1024000.
     """
@@ -46,7 +46,7 @@ def parse_quantity(text: str) -> int | None:
 
 
 def amount_of(value: object) -> int:
-    """Thousandths of what stands in a manifest; nothing where it does not read."""
+    """Return a quantity of a manifest in thousandths; 0 for a value that is no quantity."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return 0
     return parse_quantity(str(value)) or 0

@@ -1,4 +1,4 @@
-"""From a file to a scenario whose sets are admitted: all problems at once, each with its place (SM-001, SM-002)."""
+"""Reads a scenario file, admits its sets, and reports all problems at once with their paths (SM-001, SM-002)."""
 
 import re
 from collections import Counter
@@ -38,20 +38,20 @@ from grove_shell.simulator.scenario.user_events import NodePool
 from grove_shell.simulator.scenario.validation_errors import expected_of, got_of
 
 _SET_KINDS: Final = ("PodCliqueSet",)
-_BRINGING: Final = frozenset({"addNodes", "applySet", "applyTopology", "scale", "autoscale"})
-_TOP: Final = re.compile(r"spec\.\w+")
-_HIDING: Final = ("spec.sets", "spec.nodes", "spec.cluster", "spec.topologies")
+_ADDING_NAMES: Final = frozenset({"addNodes", "applySet", "applyTopology", "scale", "autoscale"})
+_TOP_LEVEL: Final = re.compile(r"spec\.\w+")
+_NAMING_PARTS: Final = ("spec.sets", "spec.nodes", "spec.cluster", "spec.topologies")
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
-    """What a file holds.
+class ScenarioRead:
+    """The result of reading a scenario file.
 
     Attributes:
-        scenario: with every set as it is after admission; None where there are faults.
-        cluster: the dump to start from, where one is named.
-        faults: everything that is wrong, in order of place.
-        manifests: namespace and name -> the manifest of each set of the dump, which updates are judged against.
+        scenario: with every set as admission stores it; None where there are faults.
+        cluster: the dump to start from; None where the scenario names none.
+        faults: all problems, in the order of their places.
+        manifests: namespace and name -> manifest of each set of the dump; admission compares updates with it.
         newer: marks in the dump of a release of the Go operator newer than the newest known one (GF-134).
     """
 
@@ -62,24 +62,27 @@ class Read:
     newer: tuple[str, ...] = ()
 
 
-def read_scenario(path: str) -> Read:
-    """Read a scenario, the files that it names, and ask admission about its sets. Raises nothing for bad content."""
+def read_scenario(path: str) -> ScenarioRead:
+    """Read a scenario and the files that it names, and admit its sets.
+
+    Bad content raises nothing: it is returned as ``faults``.
+    """
     faults: list[Fault] = []
     items = list(items_of(path, faults, standard_input()))
     if len(items) != 1 and not faults:
         faults.append(Fault(file=path, expected="one Scenario", got=f"{len(items)} objects"))
     if faults:
-        return Read(None, None, tuple(faults), {})
-    reading = _Reading(path, items[0])
-    reading.cluster()
-    scenario = reading.scenario()
-    reading.look_up()
-    ordered = tuple(sorted(reading.faults, key=lambda fault: fault.sort_key))
-    return Read(None if ordered else scenario, reading.dump, ordered, reading.manifests, reading.newer)
+        return ScenarioRead(None, None, tuple(faults), {})
+    reader = _ScenarioReader(path, items[0])
+    reader.read_cluster()
+    scenario = reader.read_spec()
+    reader.check_names()
+    ordered = tuple(sorted(reader.faults, key=lambda fault: fault.sort_key))
+    return ScenarioRead(None if ordered else scenario, reader.dump, ordered, reader.manifests, reader.newer)
 
 
-class _Reading:
-    """One file on its way."""
+class _ScenarioReader:
+    """Reads one scenario file, and collects its faults."""
 
     def __init__(self, path: str, item: Item) -> None:
         self.path = path
@@ -88,12 +91,13 @@ class _Reading:
         self.dump: Cluster | None = None
         self.topologies: tuple[dict[str, Any], ...] = ()
         self.sets: tuple[dict[str, Any], ...] = ()
-        self.events: dict[int, Event] = {}  # by place in the file; those that can be read
+        self.events: dict[int, Event] = {}  # by place in the file; only those without faults
         self.manifests: dict[tuple[str, str], Mapping[str, Any]] = {}
         self.newer: tuple[str, ...] = ()
-        self.newest: datetime | None = None  # time in the dump
+        self.newest: datetime | None = None  # newest time in the dump
 
-    def scenario(self) -> Scenario | None:
+    def read_spec(self) -> Scenario | None:
+        """Return the scenario; None where it has faults."""
         raw = self.item.value
         self.topologies = self._topologies(raw)
         self.sets = self._sets(raw)
@@ -112,31 +116,31 @@ class _Reading:
             changes["start"] = self.newest
         return scenario.model_copy(update={"spec": scenario.spec.model_copy(update=changes)})
 
-    def look_up(self) -> None:
-        """Report names that nobody can have (SM-006); not where a fault may hide whom they mean."""
+    def check_names(self) -> None:
+        """Report names that no object can have (SM-006), unless a fault hides some of the known names."""
         spec = _part(self.item.value, "spec")
         pools = _each(NodePool, spec.get("nodes"))
         given = _listed(spec.get("events"))
         unread = (event for place, event in enumerate(given) if place not in self.events and isinstance(event, Mapping))
-        hidden = any(event.keys() & _BRINGING for event in unread) or any(
-            fault.path.startswith(_HIDING) or _TOP.fullmatch(fault.path) or fault.file != self.item.file
+        hidden = any(event.keys() & _ADDING_NAMES for event in unread) or any(
+            fault.path.startswith(_NAMING_PARTS) or _TOP_LEVEL.fullmatch(fault.path) or fault.file != self.item.file
             for fault in self.faults
         )
         for name, count in Counter(name for pool in pools.values() for name in pool.names).items():
             if count > 1:
-                self._note("spec.nodes", "every node once", f'"{name}" {count} times')
+                self._note("spec.nodes", "unique node names", f'"{name}" {count} times')
         if not hidden:
             known = NameRegistry(self.sets, pools.values(), self.dump, self.topologies)
             expected = _each(Expectation, spec.get("expect"))
             for found in unknown_names_among(known, self.events, expected, _part(_part(spec, "kubelet"), "cliques")):
                 self._note(found.path, found.expected, found.got)
 
-    def cluster(self) -> None:
-        """Read the dump that the scenario begins with."""
+    def read_cluster(self) -> None:
+        """Read the dump that the scenario starts from."""
         name = _part(self.item.value, "spec").get("cluster")
         if not isinstance(name, str):
             return
-        from grove_shell.reading.objects import load  # noqa: PLC0415 - few scenarios begin with a dump
+        from grove_shell.reading.objects import load  # noqa: PLC0415 - few scenarios start from a dump
 
         path = str(self._beside(name))
         loaded = load([path], standard_input(), raising=False)
@@ -150,7 +154,7 @@ class _Reading:
         self.dump, self.newer = loaded.cluster, loaded.newer
 
     def _topologies(self, raw: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
-        """Every topology of the start, from the file or beside it, as admission lets it pass."""
+        """Return the topologies of the start, from the scenario or a file beside it, that admission accepts."""
         found: list[dict[str, Any]] = []
         for place, given in enumerate(_listed(_part(raw, "spec").get("topologies"))):
             for manifest, where in self._manifests(given, f"spec.topologies[{place}]", TOPOLOGY_KINDS):
@@ -165,7 +169,7 @@ class _Reading:
         return tuple(found)
 
     def _sets(self, raw: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
-        """Every set of the start, from the file or beside it, as admission leaves it."""
+        """Return the sets of the start, from the scenario or a file beside it, as admission stores them."""
         found: list[dict[str, Any]] = []
         names: set[tuple[str, str]] = set()
         for place, given in enumerate(_listed(_part(raw, "spec").get("sets"))):
@@ -181,7 +185,7 @@ class _Reading:
         return tuple(found)
 
     def _events(self, raw: Mapping[str, Any]) -> dict[int, Event]:
-        """The events, with a manifest in place of each file; admission is asked when they happen."""
+        """Return the events with a manifest in place of each file; admission decides when they happen."""
         found = _each(Event, _part(raw, "spec").get("events"))
         for place, given in enumerate(_listed(_part(raw, "spec").get("events"))):
             for what, kinds in (("applySet", _SET_KINDS), ("applyTopology", TOPOLOGY_KINDS)):
@@ -201,7 +205,7 @@ class _Reading:
     def _manifests(
         self, given: object, where: str, kinds: tuple[str, ...] = _SET_KINDS
     ) -> Iterator[tuple[dict[str, Any], str]]:
-        """The manifests that one entry means, and how their field paths begin."""
+        """Yield the manifests of one entry, each with the prefix of its field paths."""
         if not isinstance(given, dict) or "file" not in given:
             if isinstance(given, dict):
                 yield given, f"{where}."
@@ -228,7 +232,7 @@ class _Reading:
         return None if denied else with_defaults(manifest)
 
     def _is_denied(self, verdict: AdmissionVerdict, where: str) -> bool:
-        """Whether admission objects; what to is reported."""
+        """Return whether admission denies, and report its objections."""
         if isinstance(verdict, Deny):
             for objection in verdict.objections:
                 self._note(f"{where}{objection.path}", expected_by(objection.reason.sentence), objection.got)
@@ -236,14 +240,14 @@ class _Reading:
 
     @cached_property
     def _around(self) -> TopologyView:
-        """The topologies of the start; only once they are read."""
+        """The topologies of the start; used only after they are read."""
         known = [cluster_topology_of(topology) for topology in self.topologies]
         known += self.dump.topologies.values() if self.dump is not None else ()
         return TopologyView(effective_topologies(known), {}, {})
 
     @cached_property
     def _configuration(self) -> Configuration:
-        """What admission is told; what cannot be read is reported with the whole file."""
+        """The configuration of admission; a part with faults is left at its default."""
         told = _part(_part(self.item.value, "spec"), "operator")
         found = DEFAULT_CONFIGURATION
         with suppress(ValidationError):
@@ -266,7 +270,7 @@ _Part = TypeVar("_Part", bound=Model)
 
 
 def _each(kind: type[_Part], value: object) -> dict[int, _Part]:
-    """By place, those parts of a list that can be read; the whole file is judged as well, and tells of the others."""
+    """Return the valid parts of a list by place; the validation of the whole file reports the others."""
     found: dict[int, _Part] = {}
     for place, given in enumerate(_listed(value)):
         with suppress(ValidationError):

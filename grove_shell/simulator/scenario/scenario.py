@@ -1,4 +1,4 @@
-"""A scenario: what there is, what happens, and what is expected of it; as people write it."""
+"""The scenario file: the cluster at the start, the events, and the expectations."""
 
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
@@ -19,7 +19,7 @@ _START: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
 
 
 class PodTimings(Model):
-    """How fast the kubelet is with pods of one clique; what is left out is as for all others."""
+    """Kubelet delays for the pods of one clique; a delay that is left out is that of all other pods."""
 
     start: Span | None = None
     ready: Span | None = None
@@ -27,10 +27,10 @@ class PodTimings(Model):
 
 
 class KubeletSpec(Model):
-    """How long pods take, from placed to running, from running to ready, from deleted to gone.
+    """Kubelet delays: from scheduled to running, from running to ready, and from deleted to gone.
 
     Attributes:
-        cliques: other paces, by short name of the clique in the template.
+        cliques: short name of a clique in the template -> its own delays.
     """
 
     start: Span = 2 * SECOND
@@ -40,18 +40,20 @@ class KubeletSpec(Model):
 
 
 class SchedulerSpec(Model):
-    """How long the scheduler takes, and whether it places a gang as one or each pod by itself."""
+    """The delay of the scheduler, and whether it places a gang all or nothing, or each pod by itself."""
 
     delay: Span = SECOND
     gang_aware: StrictBool = True
 
 
 class OperatorSpec(Model):
-    """The least time between two rounds of the operator, how old its view is, and how long it waits for an answer.
+    """Delays and configuration of the operator.
 
     Attributes:
-        write: from sending a write to its answer; it is done half-way, and the next one is sent after it.
-        mnnvl, topology_aware_scheduling: as in the operator's configuration file; admission is told the same.
+        round: the shortest time between two rounds.
+        watch: how late a change reaches the operator's cache.
+        write: from sending a write to its response; the write takes effect half-way, and the next one is sent after it.
+        mnnvl, topology_aware_scheduling: as in the operator's configuration file; admission uses the same settings.
     """
 
     round: Span = 100
@@ -62,17 +64,17 @@ class OperatorSpec(Model):
 
 
 class AdmissionSpec(Model):
-    """How old the view is that those who admit writes have of topologies, of who uses them, and of their pods."""
+    """Delay of the caches that admission reads: topologies, the sets that use them, and the bound pods of these."""
 
     watch: Span = 0
 
 
 class DriverSpec(Model):
-    """NVIDIA's driver, as far as it is played.
+    """NVIDIA's DRA driver, as far as it is simulated.
 
     Attributes:
-        release: how long a deleted ComputeDomain stays, held by the driver's finalizer; 0 where it has none.
-        installed: when it is installed; before that the server has no ComputeDomains.
+        release: how long the driver's finalizer keeps a deleted ComputeDomain; 0 for no finalizer.
+        installed: when the driver is installed; before that the API server does not serve ComputeDomains.
     """
 
     release: Span = 0
@@ -80,23 +82,23 @@ class DriverSpec(Model):
 
 
 class Expectation(Model):
-    """What should be so at a moment, at the end, or never; what is left out is not looked at.
+    """What must hold at a time, at the end, or what must never happen; a field that is left out is not checked.
 
     Attributes:
-        pods, scheduled, ready, gated: of all pods, or by PodClique; pods that are being deleted count for none.
-        terminations: replicas ended by gang termination so far.
-        refused: writes of users that admission refused so far.
-        images: by PodClique, what the first container of each of its live pods runs.
-        objects: everything in the cluster, pods and sets included.
+        pods, scheduled, ready, gated: number of pods, in all or by PodClique; pods that are being deleted do not count.
+        terminations: replicas that gang termination has terminated so far.
+        refused: writes of users that admission has refused so far.
+        images: PodClique -> image of the first container of each of its live pods.
+        objects: number of all objects in the cluster, pods and sets included.
         exists, gone: objects as ``Kind/name``.
-        nodes: on how many nodes pods are.
-        joined: of all pods, or by PodClique: those that claim a channel of a ComputeDomain.
-        stands_on: by PodClique, labels of nodes; all of its live pods are on nodes with these.
-        topologies: by PodGang, the topology that it names; empty for none.
-        in_sync: by PodCliqueSet, whether its topology holds, as its condition says.
-        held: by ClusterTopology, whether Grove's finalizer is on it.
-        levels: by ClusterTopology, its domains from broad to narrow.
-        failed_domains: by PodCliqueSet, the replicas whose ComputeDomain could not be made, as its condition says.
+        nodes: number of nodes that carry pods.
+        joined: number of pods that claim a channel of a ComputeDomain, in all or by PodClique.
+        stands_on: PodClique -> labels that the nodes of all its live pods have.
+        topologies: PodGang -> the topology that it names; empty for none.
+        in_sync: PodCliqueSet -> whether its condition TopologyInSync holds.
+        held: ClusterTopology -> whether it has Grove's finalizer.
+        levels: ClusterTopology -> its domains from broad to narrow.
+        failed_domains: PodCliqueSet -> the replicas whose ComputeDomain could not be created, as its condition lists.
     """
 
     at: Time | None = None
@@ -124,19 +126,19 @@ class Expectation(Model):
     def _when_or_never(self) -> "Expectation":
         looked_at = self.model_fields_set - {"at", "never"}
         if (self.never is None) == (self.at is None) or (self.never is None) != bool(looked_at):
-            raise PydanticCustomError("when_or_never", "at with what should be so then, or never with what should not")
+            raise PydanticCustomError("when_or_never", "at with what must hold then, or never alone")
         return self
 
 
 class Spec(Model):
-    """The world at the start, its actors, and what happens in it.
+    """The cluster at the start, the actors, the events, and the expectations.
 
     Attributes:
-        start: the moment that virtual time counts from.
-        sets: PodCliqueSets that are there from the start, as manifests, or as ``file: PATH`` beside the scenario.
-        topologies: ClusterTopologies that are there from the start, in the same way.
-        cluster: a dump to start from, as kubectl prints it; what it lacks is made by the operator.
-        until: when the run ends; where it is left out, when nothing more will happen.
+        start: the clock time at which virtual time is 0.
+        sets: PodCliqueSets that exist at the start, as manifests, or as ``file: PATH`` beside the scenario.
+        topologies: ClusterTopologies that exist at the start, written in the same way.
+        cluster: path of a dump to start from, as kubectl prints it; the operator creates what the dump lacks.
+        until: when the run stops; without it the run stops when no event is left.
     """
 
     start: Moment = _START
@@ -155,14 +157,14 @@ class Spec(Model):
 
 
 class Meta(Model):
-    """The name of a scenario."""
+    """The name and the description of a scenario."""
 
     name: Name
     description: StrictStr = ""
 
 
 class Scenario(Model):
-    """The whole file."""
+    """The whole scenario file."""
 
     api_version: Literal["grove.io/v1alpha1"] = Field(alias="apiVersion")
     kind: Literal["Scenario"]
@@ -170,12 +172,12 @@ class Scenario(Model):
     spec: Spec
 
     def with_events(self, events: tuple[Event, ...]) -> "Scenario":
-        """The same world in which other things happen; in time."""
+        """Return this scenario with other events, sorted by time."""
         ordered = tuple(sorted(events, key=lambda event: event.at))
         return self.model_copy(update={"spec": self.spec.model_copy(update={"events": ordered})})
 
     @property
     def as_json(self) -> dict[str, Any]:
-        """The file again; what is as by default is left out."""
+        """The scenario as JSON; fields with their default are left out."""
         raw: dict[str, Any] = self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
         return {"apiVersion": API_VERSION, "kind": KIND, **{k: v for k, v in raw.items() if k in {"metadata", "spec"}}}

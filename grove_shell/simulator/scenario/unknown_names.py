@@ -1,7 +1,7 @@
-"""Names in a scenario that nobody can have when they are needed; they are looked up before a run (SM-006).
+"""Finds names in a scenario that no object can have at their time, before the run (SM-006).
 
-Only what no run could bring about counts as unknown. A clique that was scaled away, or a pod that is gone, is found out
-about when the event happens (SM-007).
+A name is unknown only if no run can create its object. Whether an object that was scaled in or deleted still exists is
+checked when the event happens (SM-007).
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -45,19 +45,19 @@ _EXPECTED_OF: Final = {
     "held": TOPOLOGY_KIND,
     "levels": TOPOLOGY_KIND,
 }
-"""Fields of an expectation that say something of objects of one kind."""
+"""Fields of an expectation whose keys are names, and the kind of these."""
 
-MOST: Final = 200_000
-"""Objects that sets may come to have, for each is known by its name before anything is played."""
+MOST_OBJECTS: Final = 200_000
+"""Limit of the objects that sets may have in a scenario: the name of each is computed before the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownName:
-    """A name that nobody can have by then.
+    """A name that no object can have at its time.
 
     Attributes:
-        path: of the field with the name.
-        expected: who might have been meant, the closest name first.
+        path: path of the field with the name.
+        expected: the names that are possible, the most similar first.
     """
 
     path: str
@@ -66,11 +66,11 @@ class UnknownName:
 
 
 def unknown_names_in(scenario: Scenario, dump: Cluster | None = None) -> list[UnknownName]:
-    """Every name in a scenario that nobody can have by then (SM-006).
+    """Return every name in a scenario that no object can have at its time (SM-006).
 
     Args:
-        scenario: its sets are admitted.
-        dump: what it starts from, where it names one.
+        scenario: a scenario with admitted sets.
+        dump: the dump that it starts from, if any.
     """
     spec = scenario.spec
     known = NameRegistry(spec.sets, spec.nodes, dump, spec.topologies)
@@ -78,49 +78,52 @@ def unknown_names_in(scenario: Scenario, dump: Cluster | None = None) -> list[Un
 
 
 def _unknown_to(known: NameRegistry, place: int, event: Event) -> Iterator[UnknownName]:
-    for path, kind, name in _named_by(event):
+    for path, kind, name in _names_in_event(event):
         if not known.has(kind, name):
-            meant = f"a {kind} that can be there at {span_text(event.at)}; {known.like(kind, name)}"
-            yield UnknownName(f"spec.events[{place}].{path}", meant, f'"{name}"')
+            expected = f"a {kind} that can exist at {span_text(event.at)}; {known.suggestions(kind, name)}"
+            yield UnknownName(f"spec.events[{place}].{path}", expected, f'"{name}"')
 
 
 def _too_many(path: str, known: NameRegistry) -> UnknownName:
-    return UnknownName(path, f"sets that come to have at most {MOST:,} objects", f"{known.size:,}")
+    return UnknownName(path, f"sets with at most {MOST_OBJECTS:,} objects", f"{known.size:,}")
 
 
 def unknown_names_among(
-    known: NameRegistry, events: Mapping[int, Event], expected: Mapping[int, Expectation], paces: Iterable[str]
+    known: NameRegistry,
+    events: Mapping[int, Event],
+    expectations: Mapping[int, Expectation],
+    kubelet_cliques: Iterable[str],
 ) -> list[UnknownName]:
-    """The same of parts of a scenario.
+    """Return the unknown names in the parts of a scenario.
 
     Args:
-        known: who is there at the start; learns of what the events may bring about.
-        events: by place in their list; those of one moment happen in this order.
-        expected: by place in their list; they may name whoever can be there at any moment.
-        paces: short names of cliques for which a kubelet has a pace of its own.
+        known: the names at the start; gets those that the events add.
+        events: by place in their list; events at the same time happen in this order.
+        expectations: by place in their list; they may use every name that exists at any time.
+        kubelet_cliques: short names of the cliques with kubelet delays of their own.
     """
     found: list[UnknownName] = []
-    if known.size > MOST:
+    if known.size > MOST_OBJECTS:
         return [_too_many("spec.sets", known)]
     for place, event in sorted(events.items(), key=lambda pair: (pair[1].at, pair[0])):
         found.extend(_unknown_to(known, place, event))
-        known.take(event)
-        if known.size > MOST:
+        known.add_from(event)
+        if known.size > MOST_OBJECTS:
             return [*found, _too_many(f"spec.events[{place}]", known)]
-    for place, expectation in expected.items():
-        for path, kind, name in _expected_by(expectation):
+    for place, expectation in expectations.items():
+        for path, kind, name in _names_in_expectation(expectation):
             if known.covers(kind) and not known.has(kind, name):
-                meant = f"a {kind} that can ever be there; {known.like(kind, name)}"
-                found.append(UnknownName(f"spec.expect[{place}].{path}", meant, f'"{name}"'))
-    for name in paces:
+                expected = f"a {kind} that can ever exist; {known.suggestions(kind, name)}"
+                found.append(UnknownName(f"spec.expect[{place}].{path}", expected, f'"{name}"'))
+    for name in kubelet_cliques:
         if not known.has(CLIQUE_TEMPLATE, name):
-            meant = f"a clique of some set's template; {known.like(CLIQUE_TEMPLATE, name)}"
-            found.append(UnknownName(f"spec.kubelet.cliques.{name}", meant, f'"{name}"'))
+            expected = f"a clique in the template of a set; {known.suggestions(CLIQUE_TEMPLATE, name)}"
+            found.append(UnknownName(f"spec.kubelet.cliques.{name}", expected, f'"{name}"'))
     return found
 
 
-def _named_by(event: Event) -> Iterator[tuple[str, str, str]]:
-    """Field path, kind and name of everybody that an event names."""
+def _names_in_event(event: Event) -> Iterator[tuple[str, str, str]]:
+    """Yield field path, kind and name of every object that an event names."""
     arguments, field = event.arguments, event.field_name
     match arguments:
         case Scale() | HoldForeign() | EditLabels():
@@ -145,8 +148,8 @@ def _named_by(event: Event) -> Iterator[tuple[str, str, str]]:
             return
 
 
-def _expected_by(expectation: Expectation) -> Iterator[tuple[str, str, str]]:
-    """Field path, kind and name of everybody that an expectation names."""
+def _names_in_expectation(expectation: Expectation) -> Iterator[tuple[str, str, str]]:
+    """Yield field path, kind and name of every object that an expectation names."""
     for field in ("pods", "scheduled", "ready", "gated", "joined", "images"):
         value = getattr(expectation, field)
         for name in value if isinstance(value, Mapping) else ():

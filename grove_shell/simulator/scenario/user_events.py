@@ -1,4 +1,4 @@
-"""What users, autoscalers and hardware do in a scenario."""
+"""Arguments of events of users, autoscalers, pods and nodes."""
 
 from typing import Literal
 
@@ -12,19 +12,19 @@ from grove_shell.simulator.virtual_time import SECOND
 
 
 class ApplySet(Model):
-    """Somebody applies a PodCliqueSet; admission is asked, and a refusal is reported and changes nothing."""
+    """A user applies a PodCliqueSet; where admission refuses it, the refusal is recorded and nothing changes."""
 
     manifest: Raw
 
 
 class ApplyTopology(Model):
-    """Somebody applies a ClusterTopology; admission is asked in the same way."""
+    """A user applies a ClusterTopology; admission decides as for a set."""
 
     manifest: Raw
 
 
 class Scale(Model):
-    """Somebody sets the replicas of an object."""
+    """A user sets the replicas of an object."""
 
     kind: Literal["PodCliqueSet", "PodCliqueScalingGroup", "PodClique"]
     name: Name
@@ -32,10 +32,10 @@ class Scale(Model):
 
 
 class Autoscale(Model):
-    """An autoscaler wants so many replicas of its target, and gets what its bounds allow.
+    """A HorizontalPodAutoscaler sets the replicas of its target, within its bounds.
 
     Attributes:
-        name: of the HorizontalPodAutoscaler, which is that of its target.
+        name: of the HorizontalPodAutoscaler; its target has the same name.
     """
 
     name: Name
@@ -43,7 +43,7 @@ class Autoscale(Model):
 
 
 class SetByName(Model):
-    """An object, by its name."""
+    """A PodCliqueSet, by its name."""
 
     name: Name
 
@@ -67,14 +67,14 @@ class TopologyByName(Model):
 
 
 class PodByIndex(Model):
-    """A pod, by its PodClique and its index in it; whichever pod has the index by then."""
+    """A pod, by its PodClique and index: the pod that has the index when the event happens (SM-005)."""
 
     clique: Name
     index: Count = 0
 
 
 class CrashPod(PodByIndex):
-    """A pod stops being ready, and is again after a while."""
+    """A pod becomes not ready, and is ready again after ``recovers``."""
 
     recovers: Span = 30 * SECOND
 
@@ -83,11 +83,11 @@ class CrashPod(PodByIndex):
 
 
 class NodePool(Model):
-    """Some equal nodes: ``name-0`` and on, or just ``name`` where there is one and no count is given.
+    """Some equal nodes: ``name-0``, ``name-1`` and so on, or one node ``name`` without a count.
 
     Attributes:
-        capacity: what pods may ask for, by resource; ``pods`` is how many of them; what is left out is endless only
-            for ``cpu``, ``memory`` and ``pods``.
+        capacity: resource -> quantity; ``pods`` is the number of pods. A resource that is left out is unlimited for
+            ``cpu``, ``memory``, ``pods`` and ``ephemeral-storage``, and 0 for all others.
     """
 
     name: Name
@@ -97,12 +97,12 @@ class NodePool(Model):
 
     @property
     def names(self) -> list[str]:
-        """Those of its nodes."""
+        """The names of its nodes."""
         return [self.name] if self.count is None else [f"{self.name}-{index}" for index in range(self.count)]
 
 
 class NodeTarget(Model):
-    """A node: by its name, or as the one that carries a pod."""
+    """A node, by its name or as the node of a pod."""
 
     node: StrictStr = ""
     of: PodByIndex | None = None

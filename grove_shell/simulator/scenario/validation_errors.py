@@ -1,4 +1,4 @@
-"""What pydantic objects to, in the words of a fault."""
+"""Texts of faults for the validation errors of pydantic."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, get_args
@@ -22,11 +22,11 @@ _EXPECTED: Final[Mapping[str, str]] = {
 
 
 def expected_of(problem: Mapping[str, Any], whole: type[BaseModel]) -> str:
-    """What would have been right.
+    """Return what a field must be.
 
     Args:
-        problem: one of pydantic's errors.
-        whole: the model that was read.
+        problem: one error of pydantic.
+        whole: the model that was validated.
     """
     kind = problem["type"]
     context = problem.get("ctx") or {}
@@ -44,7 +44,7 @@ def expected_of(problem: Mapping[str, Any], whole: type[BaseModel]) -> str:
 
 
 def got_of(problem: Mapping[str, Any]) -> str:
-    """What stood there, shortened."""
+    """Return the wrong value, shortened."""
     if problem["type"] == "missing":
         return "nothing"
     if problem["type"] in {"exactly_one", "when_or_never", "one_of_two"}:
@@ -54,7 +54,7 @@ def got_of(problem: Mapping[str, Any]) -> str:
 
 
 def _fields_at(where: Iterable[int | str], whole: type[BaseModel]) -> list[str]:
-    """Names of the fields of that part of a model, as they stand in a file."""
+    """Return the field names of the part of a model at a location, as they are named in a file."""
     found = whole
     for part in where:
         fields = {field.alias or name: field for name, field in found.model_fields.items()}
@@ -64,7 +64,7 @@ def _fields_at(where: Iterable[int | str], whole: type[BaseModel]) -> list[str]:
 
 
 def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:  # noqa: ANN401 - any annotation
-    """The models that an annotation is made of."""
+    """Yield the models that a type annotation contains."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         yield annotation
     for part in get_args(annotation):
