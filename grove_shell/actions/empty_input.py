@@ -13,14 +13,14 @@ def nothing_judged_message(loaded: Loaded, forecasts: Sequence[Forecast]) -> str
     if any(one.root.kind == SET_KIND or _does_something(one) for one in forecasts):
         return ""
     if loaded.refusals:
-        return f"nothing was judged: the input holds an error of an API server: {'; '.join(loaded.refusals)}"
+        return f"nothing was decided: the input holds an error of an API server: {'; '.join(loaded.refusals)}"
     held = [plural(count, kind) for kind, count in loaded.ignored.items()]
     if loaded.strays:
         held.append(plural(loaded.strays, "Pod"))
     if loaded.cluster.topologies:
         held.append(plural(len(loaded.cluster.topologies), "topology object"))
-    what = f"only {', '.join(held)}" if held else "and no other object that a decision reads"
-    return f"nothing was judged: the input holds no PodCliqueSet, {what}"
+    what = f"only {', '.join(held)}" if held else "and no other object that a decision depends on"
+    return f"nothing was decided: the input holds no PodCliqueSet, {what}"
 
 
 def _does_something(forecast: Forecast) -> bool:

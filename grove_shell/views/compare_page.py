@@ -22,12 +22,12 @@ _STYLES: Final[Mapping[Change, str]] = {
     Change.SPARED: "bold green",
 }
 _VERDICTS: Final[Mapping[Change, str]] = {
-    Change.ENDS: "would be terminated that {} spared today",
+    Change.ENDS: "would be terminated that {} kept today",
     Change.OFTENER: "would be terminated more often",
     Change.SOONER: "would be terminated sooner",
     Change.LATER: "would be terminated later",
     Change.RARER: "would be terminated less often",
-    Change.SPARED: "would be spared that {} terminated today",
+    Change.SPARED: "would be kept that {} terminated today",
 }
 _CAUSES: Final = 4
 
@@ -66,21 +66,21 @@ def compare_page(about: ComparisonReport, *, full: bool) -> Page:
     until = f", until {clock_time(about.until, now)}" if about.until is not None else ""
     page.add((f"as of {now.date().isoformat()} {clock_time(now, now)}{until}", "dim"))
     because = next((f": {source.because}" for source in about.rules_from if source.because), "")
-    page.add((f"from the rules '{about.rules[0]}' to the rules '{about.rules[1]}'{because}", "dim"))
+    page.add((f"rules '{about.rules[0]}' compared with rules '{about.rules[1]}'{because}", "dim"))
     for kind in about.not_collected:
-        page.add((f"not collected: {kind}, so nothing can be said of what needs it", "bold magenta"))
+        page.add((f"not collected: {kind}; what depends on it is not decided", "bold magenta"))
     for found in about.comparisons:
         if not found.is_same:
             _set(page, found, about, full=full)
     same = [found for found in about.comparisons if found.is_same]
     if same:
         page.add("")
-    for text, ends in (("the same ends", True), ("nothing ends by either", False)):
+    for text, ends in (("same terminations", True), ("no termination under either rule set", False)):
         if names := [f"{found.root.namespace}/{found.root.name}" for found in same if bool(found.alike) is ends]:
             page.add((text, "green"), f": {joined_names(names, None if full else MAX_NAMES)}")
     breaches = sum(len(found.breaches) for found in about.comparisons)
     if breaches and not full:
-        page.add((f"{plural(breaches, 'condition')} would differ without such a consequence (-v lists them)", "dim"))
+        page.add((f"{plural(breaches, 'condition')} would differ without a termination (-v lists them)", "dim"))
     return page
 
 
@@ -92,11 +92,11 @@ def _verdict(changes: Mapping[Change, int], about: ComparisonReport) -> list[Spa
     unpredicted = sum(bool(found.unpredicted) for found in comparisons)
     if unpredicted:
         sets = plural(unpredicted, "PodCliqueSet")
-        spans.append((f"NOT PREDICTED: not all that the operator there does to {sets} is compared", "bold magenta"))
+        spans.append((f"NOT PREDICTED: the operator there does more to {sets} than is compared", "bold magenta"))
     unknown = sum(bool(found.unknown) for found in comparisons)
     if unknown:
         separator = "; " if spans else ""
-        spans.append((f"{separator}nothing can be said of {plural(unknown, 'PodCliqueSet')}", "bold magenta"))
+        spans.append((f"{separator}{plural(unknown, 'PodCliqueSet')} undecided", "bold magenta"))
     for change in Change:
         if count := changes.get(change):
             text = f"{plural(count, 'PodClique')} {_VERDICTS[change].format('is' if count == 1 else 'are')}"
@@ -110,10 +110,11 @@ def _all_alike(about: ComparisonReport) -> str:
     ending = sum(bool(found.alike) for found in comparisons)
     texts = []
     if ending:
-        texts.append(f"the same ends at the same time in {plural(ending, 'PodCliqueSet')}")
+        texts.append(f"same terminations at the same time in {plural(ending, 'PodCliqueSet')}")
     if ending < len(comparisons):
-        now, later = (" now", " (--until compares what comes later)") if about.until is None else ("", "")
-        texts.append(f"nothing ends{now} by either in {plural(len(comparisons) - ending, 'PodCliqueSet')}{later}")
+        now, later = (" now", " (--until compares later ones)") if about.until is None else ("", "")
+        sets = plural(len(comparisons) - ending, "PodCliqueSet")
+        texts.append(f"no termination{now} under either rule set in {sets}{later}")
     return "; ".join(texts)
 
 
@@ -146,7 +147,7 @@ def _difference(page: Page, one: Difference, rule_sets: tuple[str, str], now: da
     page.add((entry_label(one.change.value), _STYLES[one.change]), (names, "bold"))
     for rules, end in zip(rule_sets, (one.before, one.after), strict=True):
         if end is None:
-            page.add(INDENT, (rules, "bold"), ": spared")
+            page.add(INDENT, (rules, "bold"), ": not terminated")
             for words in _reasons(one.spared_because, full=full):
                 page.add(INDENT, f"  {words}")
         else:
@@ -158,11 +159,11 @@ def _end(page: Page, rules: str, end: Termination, now: datetime, *, full: bool)
     again = f", {plural(end.times, 'time')} in all" if end.times > 1 else ""
     goes = impact_text(end.takes)
     what = f"{object_label(end.subject)}, {plural(len(end.cliques), 'PodClique')}" + (f", {goes}" if goes else "")
-    page.add(INDENT, (rules, "bold"), f": ends {when}{again}: {what}")
+    page.add(INDENT, (rules, "bold"), f": terminated {when}{again}: {what}")
     for words in _reasons(end.because, full=full):
         page.add(INDENT, f"  {words}")
     if full:
-        page.add(INDENT, f"  ends: {joined_names([ref.name for ref in end.cliques], None)}")
+        page.add(INDENT, f"  deletes: {joined_names([ref.name for ref in end.cliques], None)}")
 
 
 def _reasons(reasons: Sequence[Reason], *, full: bool) -> list[str]:

@@ -113,7 +113,7 @@ def _whole(page: Page, inquiry: Inquiry) -> None:
     _course(page, inquiry)
     if inquiry.plan.wake_at is not None:
         wake = inquiry.plan.wake_at
-        page.add(f"  the set is looked at again at {clock_time(wake, now)} ({relative_time(wake, now)})")
+        page.add(f"  the set is reconciled again at {clock_time(wake, now)} ({relative_time(wake, now)})")
 
 
 def _course(page: Page, inquiry: Inquiry) -> None:
@@ -131,12 +131,12 @@ def _course(page: Page, inquiry: Inquiry) -> None:
             page.add(f"    {reason.sentence}", rule_citation(reason))
     held = [withheld for withheld in inquiry.withheld() if not is_gated(withheld)]  # gates are among the verdicts
     for withheld in held[:_MANY]:
-        page.add("  ", ("held back: ", STYLES[Tone.HELD]), object_label(withheld.target))
+        page.add("  ", ("withheld: ", STYLES[Tone.HELD]), object_label(withheld.target))
         for reason in withheld.because[:_MANY]:
             where = "" if reason.subject == withheld.target else f"{reason.subject.short}: "
             page.add(f"    {where}{reason.sentence}", rule_citation(reason))
     if len(held) > _MANY:
-        page.add(f"  and {len(held) - _MANY:,} more held back")
+        page.add(f"  and {len(held) - _MANY:,} more withheld")
 
 
 def _is_worth_saying(finding: Finding, inquiry: Inquiry) -> bool:
@@ -148,7 +148,7 @@ def _is_worth_saying(finding: Finding, inquiry: Inquiry) -> bool:
 def _guards(page: Page, inquiry: Inquiry) -> None:
     guards = list(inquiry.guards())
     if not guards:
-        page.add("  nothing of it has too few ready pods, and nothing above it ends it")
+        page.add("  none of its cliques has too few ready pods, and nothing above it is terminated")
     for finding in guards:
         if finding.verdict == ENDS:
             page.add(f"  {finding.subject.short}: ", ("it is terminated now", "bold red"))

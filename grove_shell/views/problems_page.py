@@ -10,10 +10,10 @@ from grove_shell.views.formatting import plural
 NOTHING_DECIDED: Final = "Nothing was decided."
 NOTHING_STARTED: Final = "Nothing was started."
 NOTHING_RUN: Final = "Nothing was run."
-NOTHING_PLAYED: Final = "Nothing was played."
+NOTHING_PLAYED: Final = "Nothing was simulated."
 NOTHING_PRINTED: Final = "Nothing was printed."
-NOTHING_REPLAYED: Final = "Nothing was decided again."
-KEEP_GOING: Final = f"{NOTHING_DECIDED} --keep-going decides what can be decided in spite of them."
+NOTHING_REPLAYED: Final = "Nothing was replayed."
+KEEP_GOING: Final = f"{NOTHING_DECIDED} --keep-going decides what can be decided despite them."
 """For commands that have this option."""
 
 
@@ -22,8 +22,8 @@ def closing_line(faults: Sequence[Fault]) -> str:
     return NOTHING_DECIDED if all(fault.got == NO_SUCH_FILE for fault in faults) else KEEP_GOING
 
 
-REST_UNKNOWN: Final = "What they leave undecided is marked UNKNOWN; a PodCliqueSet that does not read is left out."
-REST_JUDGED: Final = "What reads is judged all the same."
+REST_UNKNOWN: Final = "What depends on them is marked UNKNOWN; a PodCliqueSet that cannot be read is left out."
+REST_JUDGED: Final = "The files that could be read were still checked:"
 COMMAND_LINE: Final = "command line"
 """As the file of a fault."""
 

@@ -77,18 +77,18 @@ def replay_page(told: ReplayReport, *, full: bool) -> Page:
     """Return the page: the counts, each decision that differs, then those at which the other rule set differs."""
     page = Page()
     if told.first is None or told.last is None:
-        page.add(("a whole log, in which nothing was looked at", "bold"))
+        page.add(("the log is complete and has no decision", "bold"))
         return page
-    looks, same = plural(told.looks, "look"), told.looks - len(told.others)
+    looks, same = plural(told.looks, "decision"), told.looks - len(told.others)
     if told.others:
-        page.add((f"{len(told.others):,} of {looks} decided otherwise than written", "bold red"))
+        page.add((f"{len(told.others):,} of {looks} not the same as in the log", "bold red"))
     else:
-        page.add((f"{looks} decided again, each byte for byte as written", "bold green"))
+        page.add((f"{looks} repeated, each plan byte for byte the same", "bold green"))
     span = f"{clock_time(told.first, told.first)} to {clock_time(told.last, told.first)}"
     day = told.first.date().isoformat()
-    page.add((f"{plural(told.sets, 'PodCliqueSet')}, {day} {span}, by the rules '{', '.join(told.rules)}'", "dim"))
+    page.add((f"{plural(told.sets, 'PodCliqueSet')}, {day} {span}, rules '{', '.join(told.rules)}'", "dim"))
     if told.others and set(told.versions) != {VERSION}:
-        page.add((f"written by version {joined_names(list(told.versions), None)}, decided by {VERSION}", "dim"))
+        page.add((f"log of version {joined_names(list(told.versions), None)}, repeated by {VERSION}", "dim"))
     for one in told.others if full else told.others[:_MOST]:
         page.add("")
         page.add((f"line {one.line}", "bold"), f"  plan {one.name}, {clock_time(one.at, told.first)}")
@@ -98,7 +98,7 @@ def replay_page(told: ReplayReport, *, full: bool) -> Page:
     if told.other_rules is not None:
         _parted(page, told, told.first, full=full)
     elif told.others:
-        page.add((f"{same:,} as written", "dim"))
+        page.add((f"{same:,} the same", "dim"))
     return page
 
 
@@ -106,10 +106,10 @@ def _parted(page: Page, told: ReplayReport, first: datetime, *, full: bool) -> N
     """Add where the other rule set would have terminated something else; each difference once (RP-005)."""
     page.add("")
     if not told.parted:
-        page.add((f"by the rules '{told.other_rules}' the same would have ended", "bold green"))
+        page.add((f"rules '{told.other_rules}': same terminations", "bold green"))
         return
-    count = plural(len(told.parted), "look")
-    page.add((f"by the rules '{told.other_rules}' something else would have ended at {count}", "bold yellow"))
+    count = plural(len(told.parted), "decision")
+    page.add((f"rules '{told.other_rules}': other terminations at {count}", "bold yellow"))
     first_of: dict[Hashable, RuleSetDifference] = {}
     for one in told.parted:
         first_of.setdefault(_what(one), one)

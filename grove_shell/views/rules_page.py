@@ -17,19 +17,19 @@ def rule_sets_page(field: Mapping[str, tuple[Sequence[str], Sequence[Stated]]]) 
         field: generation of the Go operator's rules -> its releases, and the rules that replace rules of ``design``.
     """
     page = Page()
-    page.add(("design", "bold"), "  the Gang Termination Design Doc; what everything goes by unless told")
+    page.add(("design", "bold"), "  the Gang Termination Design Doc; the default where no operator is recognised")
     newer: tuple[str, ...] = ()
     for number, (generation, (releases, differing)) in enumerate(field.items()):
         named = releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}"
-        newest = f", field in short (generation {generation})" if number == 0 else f" (generation {generation})"
+        newest = f", short name field (generation {generation})" if number == 0 else f" (generation {generation})"
         page.add("")
-        page.add((f"field@{named}", "bold"), f"  the existing operator{newest}")
+        page.add((f"field@{named}", "bold"), f"  the Go operator{newest}")
         if number:
-            page.add(_NAMES, "as the newer one, but for:")
+            page.add(_NAMES, "as the newer one, except:")
         _add_differences(page, [one for one in differing if one.id not in newer])
         newer = tuple(one.id for one in differing)
     page.add("")
-    page.add("one of them in full: grove rules field@RELEASE; one rule: grove rules GF-073")
+    page.add("one rule set in full: grove rules field@RELEASE; one rule: grove rules GF-073")
     return page
 
 
@@ -39,9 +39,9 @@ def rule_set_page(name: str, differing: Sequence[Stated]) -> Page:
     generation = generation_of(name)
     if not generation:
         page.add((name, "bold"), "  the Gang Termination Design Doc")
-        page.add(_NAMES, "its rules are GT-001 to GT-103; the others are told by what they have instead")
+        page.add(_NAMES, "its rules are GT-001 to GT-103; other rule sets are listed with their differences from it")
         return page
-    page.add((name, "bold"), f"  the existing operator, generation {generation}")
+    page.add((name, "bold"), f"  the Go operator, generation {generation}")
     for one in differing:
         page.add("")
         _add_rule(page, one)
@@ -54,7 +54,7 @@ def rule_page(one: Stated) -> Page:
     _add_rule(page, one)
     page.add(_NAMES, f"{one.kind}; source: {one.source}")
     if one.generations:
-        page.add(_NAMES, f"in generations {', '.join(one.generations)} of the existing operator")
+        page.add(_NAMES, f"in generations {', '.join(one.generations)} of the Go operator")
     return page
 
 

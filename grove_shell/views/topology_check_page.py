@@ -37,7 +37,7 @@ def topology_check_page(checks: Iterable[TopologyCheck], grounds: Grounds, *, ve
             page.add("    ", ("refused: ", "red"), str(objection), rule_citation(objection.reason))
         _body(page, check.own, verbose=verbose)
         for other in check.others:
-            page.add("  by ", (other.name, "bold"), *_head(other)[1:])
+            page.add("  under ", (other.name, "bold"), *_head(other)[1:])
             _body(page, other, verbose=verbose)
     return page
 
@@ -45,14 +45,14 @@ def topology_check_page(checks: Iterable[TopologyCheck], grounds: Grounds, *, ve
 def _taken(grounds: Grounds) -> str:
     """Return whose requests are subtracted from the nodes (TP-103)."""
     if not grounds.with_pods:
-        return "as if nothing ran on them: there are no pods in the input"
+        return "taken as empty: the input has no pods"
     if not grounds.tenants:
-        return "with nothing on them: no pod in the input takes room on a node"
-    return f"less what {plural(len(grounds.tenants), 'pod')} on them take{'s' * (len(grounds.tenants) == 1)}"
+        return "all empty: no pod in the input requests resources on a node"
+    return f"minus the requests of {plural(len(grounds.tenants), 'pod')} on them"
 
 
 def _head(one: TopologyFit, *, refused: bool = False) -> tuple[Span | str, ...]:
-    name = f"  by {one.name}" if one.name else "  by no topology"
+    name = f"  under {one.name}" if one.name else "  under no topology"
     path = " > ".join(level.domain for level in one.levels)
     return name, f" ({path})" if path else "", ": ", _WORDS[one.verdict], _at_once(one), _REFUSED if refused else ""
 
@@ -61,12 +61,12 @@ def _at_once(one: TopologyFit) -> str:
     """Return the verdict on all gangs together, where each alone fits and all together do not."""
     if one.fit is None or one.verdict is not FitVerdict.FITS or one.fit.result.verdict is FitVerdict.FITS:
         return ""
-    return f", each gang for itself; all at once {_WORDS[one.fit.result.verdict][0]}"
+    return f", each gang alone; all together {_WORDS[one.fit.result.verdict][0]}"
 
 
 def _body(page: Page, one: TopologyFit, *, verbose: bool) -> None:
     _told(page, "    ", one.because)
-    _told(page, "    the set may not come to it: ", one.switch_refusals)
+    _told(page, "    the set may not change to it: ", one.switch_refusals)
     if one.unlabelled.names:
         lacking = ", ".join(f"{key} ({count:,})" for key, count in one.unlabelled.lacking)
         names = joined_names(list(one.unlabelled.names), _MOST)
@@ -102,7 +102,7 @@ def _together(page: Page, fit: SetFit, *, verbose: bool) -> None:
     """Add the verdict on all gangs together, where there are several."""
     gangs = sum(len(gang.names) for gang in fit.gangs)
     if gangs > 1:
-        page.add("    ", _WORDS[fit.result.verdict], f"  the {gangs:,} gangs at once")
+        page.add("    ", _WORDS[fit.result.verdict], f"  the {gangs:,} gangs together")
         if all(gang.result.verdict is not FitVerdict.CANNOT for gang in fit.gangs):  # else it was told why
             _fitting(page, "      ", fit.result, verbose=verbose)
 

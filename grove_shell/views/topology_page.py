@@ -140,7 +140,7 @@ def topology_impact_page(impact: TopologyImpact) -> Page:
     """Return the page of ``grove topology impact``: the decision of admission, then each set (TP-123, TP-124)."""
     page, one = Page(), impact.one
     word = ("refused", "bold red") if impact.is_refused else ("admitted", "bold green")
-    word = ("judged by nobody", "bold yellow") if impact.decision is None else word
+    word = ("not validated", "bold yellow") if impact.decision is None else word
     page.add((one.name, "bold"), f" {_act(impact)}: ", word)
     if impact.after is not None:
         if impact.before is not None:
@@ -163,7 +163,7 @@ def _act(impact: TopologyImpact) -> str:
     if impact.after is None:
         return "changed" if impact.is_refused else "deleted"
     if impact.before is None:
-        return "made"
+        return "created"
     return "with the levels that it has" if impact.before.levels == impact.after.levels else "changed"
 
 
@@ -171,22 +171,24 @@ def _deletion(page: Page, one: TopologyUsage, before: ClusterTopology, *, again:
     for reason in one.because[:1]:
         page.add("  ", reason.sentence, rule_citation(reason))
     others = sorted(name for name in before.finalizers if name != TOPOLOGY_FINALIZER)
-    afterwards = ", and the operator makes it again as configured" if again else ""
+    afterwards = ", and the operator creates it again as configured" if again else ""
     if one.users and one.has_finalizer and not one.drops_finalizer:
-        page.add("  it stays until the last of these is gone, and until then nothing of theirs changes:")
+        page.add("  it stays until the last of these sets is deleted; until then nothing changes for them:")
         _users(page, one)
-        page.add("  no further set may come to use it")
+        page.add("  no other set may start to use it")
     elif not one.users_are_known and one.has_finalizer and not one.drops_finalizer:
-        page.add((f"  whether it goes is not known, for it stays while it is used{_ADD_SETS}", "bold magenta"))
+        page.add(
+            (f"  whether it is deleted is not known, because it stays while it is used{_ADD_SETS}", "bold magenta")
+        )
     else:
-        waits = f"once {', '.join(others)} let go of it" if others else "at once"
-        page.add(f"  it goes {waits}", afterwards)
+        waits = f"once its finalizers are removed ({', '.join(others)})" if others else "at once"
+        page.add(f"  it is deleted {waits}", afterwards)
         if one.users and not one.has_finalizer:
-            page.add((f"  it has no finalizer {TOPOLOGY_FINALIZER}, so nothing waits", "yellow"))
+            page.add((f"  it has no finalizer {TOPOLOGY_FINALIZER}, so the deletion does not wait", "yellow"))
         if not one.users_are_known:
-            page.add((f"  who would be without it is not known{_ADD_SETS}", "bold magenta"))
+            page.add((f"  which sets would lose it is not known{_ADD_SETS}", "bold magenta"))
         elif one.users:
-            page.add("  these would be without it:" if not again else "  these use it:")
+            page.add("  these sets would lose it:" if not again else "  these sets use it:")
             _users(page, one)
 
 
@@ -199,13 +201,13 @@ def _users(page: Page, one: TopologyUsage) -> None:
 def _change(page: Page, impact: TopologyImpact) -> None:
     bound = {(user.namespace, user.name): user for user in impact.one.users}
     if not impact.one.users_are_known:
-        page.add((f"  who{' else' * bool(impact.sets)} uses it is not known{_ADD_SETS}", "bold magenta"))
+        page.add((f"  which{' other' * bool(impact.sets)} sets use it is not known{_ADD_SETS}", "bold magenta"))
     elif not impact.sets:
         page.add("  no PodCliqueSet uses it")
     elif impact.is_refused:
-        page.add(("  nothing changes; if it came to be all the same:", "dim"))
+        page.add(("  nothing changes; if the change were made anyway:", "dim"))
     elif impact.one.locked is None:
-        page.add(("  whose pods are bound is not known: PodCliques were not collected", "bold magenta"))
+        page.add(("  which sets have bound pods is not known: PodCliques were not collected", "bold magenta"))
     for one in impact.sets:
         user = bound[one.root.namespace, one.root.name]
         page.add(

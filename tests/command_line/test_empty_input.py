@@ -39,7 +39,7 @@ TOPOLOGY: Final[Json] = {
 INPUTS: Final = {
     "a topology": ([TOPOLOGY], "only 1 topology object"),
     "a topology beside a refusal": ([TOPOLOGY, STATUS], "an error of an API server: podcliquesets.grove.io"),
-    "an empty list": ([], "no other object that a decision reads"),
+    "an empty list": ([], "no other object that a decision depends on"),
     "events": ([EVENT] * 3, "only 3 Events"),
     "kubectl get all": (ALL, "only 1 Service, 1 Pod"),
     "a refusal": ([STATUS], "an error of an API server: podcliquesets.grove.io is forbidden (Forbidden, 403)"),
@@ -70,7 +70,7 @@ def test_cl056_it_is_no_success(given: tuple[str, str], more: list[str], capsys:
     assert run(["plan", "-f", path, *more], "grove") == 3
     said = capsys.readouterr()
     line = said.err.splitlines()[-1] if "json" in more else said.out.splitlines()[0]
-    assert line.startswith("nothing was judged: ")
+    assert line.startswith("nothing was decided: ")
     assert words in line
 
 

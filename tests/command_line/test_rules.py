@@ -46,7 +46,7 @@ class TestRules:
 
     def test_cl040_every_rule_set_with_what_it_has_instead(self, capsys: pytest.CaptureFixture[str]) -> None:
         shown = spoken(capsys, "rules")
-        assert "field in short (generation F3)" in shown
+        assert "short name field (generation F3)" in shown
         for generation, only in (("F2", "GF-104"), ("F1", "GF-109"), ("F0", "GF-110")):
             part = shown.partition(f"(generation {generation})")[2].partition("(generation")[0]
             assert f"  {only}  " in part
@@ -64,7 +64,7 @@ class TestRules:
 
     def test_cl041_a_rule_by_number_and_by_code(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert "The whole replica goes" in spoken(capsys, "rules", "gf-073")
-        assert "in generations F3 of the existing operator" in spoken(capsys, "rules", "GF-051")
+        assert "in generations F3 of the Go operator" in spoken(capsys, "rules", "GF-051")
         shown = spoken(capsys, "rules", "DelayExpired")
         assert all(number in shown for number in ("GT-033", "GT-050", "GF-060", "GF-072"))
         told: Json = json.loads(spoken(capsys, "rules", "GF-002", "-o", "json"))
@@ -220,20 +220,20 @@ class TestCompare:
         shown = spoken(capsys, "compare", "-f", BREACHED[0], "--now", BREACHED[1], "--until", "4m")
         first, *_ = shown.splitlines()
         assert first.startswith("NOT PREDICTED: "), "an update of embed is in progress (GF-131)"
-        assert first.endswith("; 13 PodCliques would be spared that are terminated today")
+        assert first.endswith("; 13 PodCliques would be kept that are terminated today")
         assert (
-            "ends 09:47:22Z (in 40s), 4 times in all: replica 0, 13 PodCliques, 22 pods (18 ready) and 128 GPUs"
+            "terminated 09:47:22Z (in 40s), 4 times in all: replica 0, 13 PodCliques, 22 pods (18 ready) and 128 GPUs"
             in shown
         )
         assert "PodClique deepseek-0-prefill-0-pw: 1 ready, at least 2 needed; no record says" in shown
-        assert "nothing ends by either: llm-serving/qwen" in shown
-        assert "ends: deepseek-0-decode-0-dl" in spoken(
+        assert "no termination under either rule set: llm-serving/qwen" in shown
+        assert "deletes: deepseek-0-decode-0-dl" in spoken(
             capsys, "compare", "-f", BREACHED[0], "--now", BREACHED[1], "--until", "4m", "-v"
         )
 
     def test_cl043_the_other_way_round_comes_first(self, capsys: pytest.CaptureFixture[str]) -> None:
         words = ("compare", "-f", QWEN[0], "--now", QWEN[1], "--until", "1m", "--rules", "design", "--rules", "field")
-        assert spoken(capsys, *words).startswith("2 PodCliques would be terminated that are spared today\n")
+        assert spoken(capsys, *words).startswith("2 PodCliques would be terminated that are kept today\n")
         told: Json = json.loads(spoken(capsys, *words, "-o", "json"))
         (found,) = (one for one in told["sets"] if one["differences"])
         (difference,) = found["differences"]
@@ -246,20 +246,24 @@ class TestCompare:
     def test_cl043_the_same_is_the_same(self, capsys: pytest.CaptureFixture[str]) -> None:
         words = ("upgrade-check", "-f", QWEN[0], "--now", QWEN[1], "--until", "1m")
         shown = spoken(capsys, *words, "--rules", "field@alpha.8", "--rules", "field", "--detailed-exitcode")
-        assert shown.startswith("the same ends at the same time in 1 PodCliqueSet; nothing ends by either in 2 Pod")
+        assert shown.startswith(
+            "same terminations at the same time in 1 PodCliqueSet; no termination under either rule set in 2 Pod"
+        )
 
     def test_cl052_without_until_what_waits_is_not_compared(self, capsys: pytest.CaptureFixture[str]) -> None:
         first, *_ = spoken(capsys, "compare", "-f", QWEN[0], "--now", QWEN[1]).splitlines()
-        assert first == "nothing ends now by either in 3 PodCliqueSets (--until compares what comes later)"
+        assert first == "no termination now under either rule set in 3 PodCliqueSets (--until compares later ones)"
 
     def test_cl052_alike_is_not_nothing(self, capsys: pytest.CaptureFixture[str]) -> None:
         words = ("compare", "-f", QWEN[0], "--now", QWEN[1], "--until", "1m", "--rules", "field", "--rules", "field")
-        assert spoken(capsys, *words, "embed").splitlines()[0] == "nothing ends by either in 1 PodCliqueSet"
-        assert spoken(capsys, *words, "qwen").splitlines()[0] == "the same ends at the same time in 1 PodCliqueSet"
+        assert (
+            spoken(capsys, *words, "embed").splitlines()[0] == "no termination under either rule set in 1 PodCliqueSet"
+        )
+        assert spoken(capsys, *words, "qwen").splitlines()[0] == "same terminations at the same time in 1 PodCliqueSet"
         shown = spoken(capsys, *words).splitlines()
         assert shown[-2:] == [
-            "the same ends: llm-serving/qwen",
-            "nothing ends by either: llm-serving/deepseek, llm-serving/embed",
+            "same terminations: llm-serving/qwen",
+            "no termination under either rule set: llm-serving/deepseek, llm-serving/embed",
         ]
 
     def test_cl003_the_other_name_of_it_is_told(self, capsys: pytest.CaptureFixture[str]) -> None:
@@ -300,7 +304,7 @@ class TestCompare:
         given = str(ROOT / "tests" / "command_line" / "part-and-whole.yaml")
         words = ("compare", "-f", given, "--now", "2026-11-20T09:00:00Z")
         shown = spoken(capsys, *words, "--rules", "field@alpha.11", "--rules", "field", "--fail-on", "ends")
-        assert shown.startswith("3 PodCliques would be spared that are terminated today\n")
+        assert shown.startswith("3 PodCliques would be kept that are terminated today\n")
         assert "ENDS" not in shown
 
     def test_cl044_what_cannot_be_said_passes_no_check(
@@ -309,7 +313,7 @@ class TestCompare:
         items = [one for one in yaml.safe_load(Path(QWEN[0]).read_text("utf-8"))["items"] if one["kind"] != "Pod"]
         (tmp_path / "podless.yaml").write_text(yaml.safe_dump_all(items), encoding="utf-8")
         words = ("compare", "-f", str(tmp_path / "podless.yaml"), "--now", QWEN[1])
-        assert spoken(capsys, *words).startswith("nothing can be said of 3 PodCliqueSets\n")
+        assert spoken(capsys, *words).startswith("3 PodCliqueSets undecided\n")
         spoken(capsys, *words, "--detailed-exitcode", code=2)
         spoken(capsys, *words, "--fail-on", "ends", code=3)
         assert run([*words, "--fail-on", "ends"], "grove") == 3
@@ -322,7 +326,7 @@ class TestCompare:
         assert "not in the input" in spoken(capsys, "compare", "nobody", "-f", QWEN[0], "--now", QWEN[1], code=64)
         (tmp_path / "empty.yaml").write_text("apiVersion: v1\nkind: List\nitems: []\n", encoding="utf-8")
         shown = spoken(capsys, "compare", "-f", str(tmp_path / "empty.yaml"), code=3)
-        assert shown.startswith("nothing was judged: the input holds no PodCliqueSet")
+        assert shown.startswith("nothing was decided: the input holds no PodCliqueSet")
 
     def test_cl057_two_sides_that_are_the_same(self, capsys: pytest.CaptureFixture[str]) -> None:
         words = ("compare", "-f", str(ROOT / "examples" / "degraded.yaml"), "--now", "2026-11-20T09:00:00Z")

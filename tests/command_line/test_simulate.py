@@ -47,7 +47,7 @@ def test_sm001_bad_input_is_1_and_reported_whole(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (1, b"")
     for path in (b"spec.nodes[0].name", b"spec.nodes[0].count", b"spec.events[0].at"):
         assert path in done.stderr
-    assert done.stderr.endswith(b"Nothing was played.\n")
+    assert done.stderr.endswith(b"Nothing was simulated.\n")
     assert grove("simulate", "nowhere.yaml").returncode == 1
     assert grove("simulate").returncode == 64
     assert grove("simulate", EXAMPLE, "--seeds", "none").returncode == 64

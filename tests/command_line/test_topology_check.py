@@ -180,7 +180,7 @@ def test_tp111_without_a_constraint_no_topology_applies(tmp_path: Path, capsys: 
     code, document = checked(capsys, "-f", written(tmp_path / "set.yaml", raw), "-f", NODES, "-f", TOPOLOGIES)
     found = document["sets"][0]
     assert (code, found["own"]["topology"], found["own"]["verdict"], found["others"]) == (0, None, "Fits", [])
-    assert "by no topology: FITS" in said(capsys, "check", "-f", str(tmp_path / "set.yaml"), "-f", NODES)[1]
+    assert "under no topology: FITS" in said(capsys, "check", "-f", str(tmp_path / "set.yaml"), "-f", NODES)[1]
 
 
 @pytest.mark.req("TP-103")
@@ -206,10 +206,10 @@ def test_tp103_how_many_pods_take_something_in_words(tmp_path: Path, capsys: pyt
     pod: Json = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": []}}
     words = ("check", "-f", LLAMA, "-f", NODES, "-f", TOPOLOGIES, "-f")
     out = said(capsys, *words, written(tmp_path / "pending.yaml", pod))[1]
-    assert out.startswith("84 nodes, with nothing on them: no pod in the input takes room on a node\n")
+    assert out.startswith("84 nodes, all empty: no pod in the input requests resources on a node\n")
     bound = pod | {"spec": {"containers": [], "nodeName": "h100-0000"}}
     out = said(capsys, *words, written(tmp_path / "bound.yaml", bound))[1]
-    assert out.startswith("84 nodes, less what 1 pod on them takes\n")
+    assert out.startswith("84 nodes, minus the requests of 1 pod on them\n")
 
 
 @pytest.mark.req("TP-110")
@@ -220,6 +220,6 @@ def test_tp100_the_page_of_a_set_that_does_not_fit_at_once(tmp_path: Path, capsy
     words = ("-f", written(tmp_path / "set.yaml", raw), "-f", NODES, "-f", TOPOLOGIES)
     code, out, _ = said(capsys, "check", *words, "-v")
     assert code == 0
-    assert "FITS, each gang for itself; all at once CANNOT FIT" in out
+    assert "FITS, each gang alone; all together CANNOT FIT" in out
     assert "h100-0000: 3 pods of llama-0-prefill-0-worker" in out
     assert said(capsys, "check", *words) == said(capsys, "check", *words[4:], *words[2:4], *words[:2])

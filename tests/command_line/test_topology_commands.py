@@ -106,7 +106,7 @@ class TestTP123:
         code, out, _ = said(capsys, "impact", "aws-p5", "-f", path, "--changed", changed)
         assert code == 3
         assert "was not compared with who uses it: that is not known" in out
-        assert "whose pods are bound is not known" in out
+        assert "which sets have bound pods is not known" in out
         assert "bound pods not known" in out
         assert "UNKNOWN  inference-llama-0, inference-llama-1" in out
         assert "not known: PodCliques were not collected" in said(capsys, "list", "-f", path)[1]
@@ -129,17 +129,17 @@ class TestTP123:
         new = written(tmp_path / "t.yaml", topology("dgx-h100", *levels))
         code, out, _ = said(capsys, "impact", "dgx-h100", "-f", LLAMA, "--changed", new)
         assert code == 0
-        assert "dgx-h100 made: admitted" in out
+        assert "dgx-h100 created: admitted" in out
         assert "MADE     llama-0, llama-1" in out
         alone = ("-f", new, "-f", written(tmp_path / "all.yaml", EVERYTHING))
         code, out, _ = said(capsys, "impact", "dgx-h100", *alone)
-        assert (code, out.splitlines()[-1]) == (0, "  it goes at once")
+        assert (code, out.splitlines()[-1]) == (0, "  it is deleted at once")
         code, out, _ = said(capsys, "impact", "dgx-h100", *alone, "--changed", new)
         assert (code, out.splitlines()[-1]) == (0, "  no PodCliqueSet uses it")
         assert said(capsys, "impact", "dgx-h100", "-f", LLAMA)[0] == 64
         default = written(tmp_path / "d.yaml", topology("grove-topology"))
         out = said(capsys, "impact", "grove-topology", "-f", default, *alone[2:])[1]
-        assert out.splitlines()[-1] == "  it goes at once, and the operator makes it again as configured"
+        assert out.splitlines()[-1] == "  it is deleted at once, and the operator creates it again as configured"
 
     def test_two_of_the_name_in_the_file_of_changes(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         changed = written(tmp_path / "t.yaml", topology(), {"kind": "Other"}, topology())
@@ -175,7 +175,7 @@ class TestTP122:
     @pytest.mark.req("TP-123")
     @pytest.mark.parametrize(
         ("finalizers", "told"),
-        [((HOLD,), "whether it goes is not known"), ((), "who would be without it is not known: add those")],
+        [((HOLD,), "whether it is deleted is not known"), ((), "which sets would lose it is not known: add those")],
     )
     def test_no_deletion_is_promised_to_concern_nobody(
         self, finalizers: tuple[str, ...], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -184,14 +184,14 @@ class TestTP122:
         assert code == 3
         assert "was not compared with who uses it: that is not known" in out
         assert told in out
-        assert ("it goes at once" in out) is (not finalizers)
+        assert ("it is deleted at once" in out) is (not finalizers)
 
     @pytest.mark.req("TP-123")
     def test_no_change_is(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         path, changed = written(tmp_path / "t", topology()), written(tmp_path / "n", topology("aws-p5", ("rack", "r")))
         code, out, _ = said(capsys, "impact", "aws-p5", "-f", path, "--changed", changed)
         assert code == 3
-        assert "who uses it is not known" in out
+        assert "which sets use it is not known" in out
         assert "no PodCliqueSet uses it" not in out
 
     def test_a_topology_may_be_there_that_is_not_in_the_input(self, capsys: pytest.CaptureFixture[str]) -> None:
@@ -228,7 +228,7 @@ class TestTP127:
         path, changed = self.cluster(tmp_path), written(tmp_path / "t.yaml", topology() | self.BINDING)
         code, out, _ = said(capsys, "impact", "aws-p5", "-f", path, "--changed", changed)
         assert code == 0
-        assert out.startswith("aws-p5 changed: judged by nobody\n")
+        assert out.startswith("aws-p5 changed: not validated\n")
         assert "BindingNotGuarded TP-127" in out
         assert "LevelsInUse" not in out
         assert "STAYS    inference-llama-0, inference-llama-1" in out
@@ -244,11 +244,11 @@ class TestTP127:
         off = ("--config", written(tmp_path / "off.yaml", CONFIGURATION))
         code, out, _ = said(capsys, "impact", "grove-topology", "-f", CLUSTER, *off)
         assert code == 0
-        assert out.startswith("grove-topology deleted: judged by nobody\n")
-        assert "it goes at once\n" in out
+        assert out.startswith("grove-topology deleted: not validated\n")
+        assert "it is deleted at once\n" in out
         assert "stays until" not in out
         named = said(capsys, "impact", "aws-p5", "-f", CLUSTER, *off)[1]
-        assert "it stays until the last of these is gone" in named
+        assert "it stays until the last of these sets is deleted" in named
         changed = written(tmp_path / "t.yaml", topology())
         assert said(capsys, "impact", "aws-p5", "-f", CLUSTER, *off, "--changed", changed)[0] == 0
 
@@ -265,15 +265,16 @@ class TestTP089:
         code, out, _ = said(capsys, "impact", "aws-p5", "-f", written(tmp_path / "c.yaml", *items))
         assert code == 0
         assert "UsedAndNotHeld TP-089" in out
-        assert "it goes at once\n" in out
-        assert "so nothing waits" in out
+        assert "it is deleted at once\n" in out
+        assert "so the deletion does not wait" in out
         assert "ml-team/inference-llama  by name" in out
         assert "stays until" not in out
 
     def test_others_may_hold_it_too(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         path = written(tmp_path / "t.yaml", with_finalizers("example.com/b", "example.com/a"), EVERYTHING)
         assert (
-            "it goes once example.com/a, example.com/b let go of it" in said(capsys, "impact", "aws-p5", "-f", path)[1]
+            "it is deleted once its finalizers are removed (example.com/a, example.com/b)"
+            in said(capsys, "impact", "aws-p5", "-f", path)[1]
         )
 
 

@@ -89,7 +89,7 @@ class TestBadInput:
         assert said in shown
         at = len(lines) if place < 0 else place
         assert (f"{path}:{at}:1: " if at else f"{path}: ") in shown
-        assert "Nothing was decided again." in shown
+        assert "Nothing was replayed." in shown
 
     @pytest.mark.parametrize(
         ("change", "said"),
@@ -178,7 +178,7 @@ class TestBadInput:
         words = [sys.executable, "-m", "grove_shell", "replay", "/dev/stdin"]
         with Path(path).open("rb") as log:
             ran = subprocess.run(words, input=log.read().decode(), check=False, capture_output=True, text=True)
-        assert "each byte for byte as written" in ran.stdout, ran.stderr
+        assert "each plan byte for byte the same" in ran.stdout, ran.stderr
 
     def test_rp007_a_process_goes_on_in_the_same_log(self, tmp_path: Path) -> None:
         path = tmp_path / "log"

@@ -97,8 +97,8 @@ class TestReplay:
         path = written(tmp_path / "log", lines_of(LOG))
         count = len(played(LOG).snapshots)
         first, second, *rest = spoken(capsys, "replay", path).splitlines()
-        assert first == f"{count} looks decided again, each byte for byte as written"
-        assert second.endswith("by the rules 'design'")
+        assert first == f"{count} decisions repeated, each plan byte for byte the same"
+        assert second.endswith("rules 'design'")
         assert not rest
         told = json.loads(spoken(capsys, "replay", path, "-o", "json"))
         assert (told["looks"], told["asRecorded"], told["otherwise"]) == (count, count, [])
@@ -117,9 +117,9 @@ class TestReplay:
     def test_rp005_by_other_rules(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         path = written(tmp_path / "log", lines_of(LOG))
         shown = spoken(capsys, "replay", path, "--rules", "field")
-        assert "something else would have ended at" in shown
-        assert "design: ends now" in shown
-        assert "field@v0.1.0-alpha.12-rc1: spared" in shown
+        assert "other terminations at" in shown
+        assert "design: terminated now" in shown
+        assert "field@v0.1.0-alpha.12-rc1: not terminated" in shown
         spoken(capsys, "replay", path, "--rules", "field", "--detailed-exitcode", code=2)
         spoken(capsys, "replay", path, "--rules", "design", "--detailed-exitcode")
         told = json.loads(spoken(capsys, "replay", path, "--rules", "field", "-o", "json"))
