@@ -11,7 +11,7 @@ from typing import Final
 
 _IN_NAME: Final = re.compile(r"(?:test_)?(?P<prefix>[a-z]{2})(?P<number>\d{3})(?:_|$)")
 _IN_CLASS: Final = re.compile(r"Test(?P<prefix>[A-Z]{2})(?P<number>\d{3})(?![0-9])")
-_IN_PLAN: Final = re.compile(r"""\brequirement["']?:\s*["']?(?P<id>[A-Z]{2}-\d{3})\b""")
+_IN_PLAN: Final = re.compile(r"""(?:\brequirement["']?:\s*["']?|^\s*- \w+ )(?P<id>[A-Z]{2}-\d{3})\b""", re.MULTILINE)
 _MENTION: Final = re.compile(r"\b[A-Z]{2}-\d{3}\b")
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from grove_core.kernel.reasons import Reason
 
-SENTENCE: Final = "sentence"
+_REFERENCE: Final = frozenset({"apiVersion", "kind", "namespace", "name"})
+_REASON: Final = frozenset({"rule", "requirement", "subject", "facts", "sentence"})
 
 
 def notation_of(reason: Reason) -> str:
@@ -25,11 +26,32 @@ def write_reasons_in_notation(monkeypatch: pytest.MonkeyPatch) -> None:
     Conditions of ``given.yaml`` that this release wrote have a notation as their message, too: so a status that is
     up to date stays up to date when a sentence is worded otherwise.
     """
-    monkeypatch.setattr(Reason, SENTENCE, property(notation_of))
+    monkeypatch.setattr(Reason, "sentence", property(notation_of))
 
 
-def without_sentences(document: Any) -> Any:
-    """Return a document without the sentences of its reasons; each has its rule and its facts beside it."""
-    if isinstance(document, dict):
-        return {key: without_sentences(value) for key, value in document.items() if key != SENTENCE}
-    return [without_sentences(one) for one in document] if isinstance(document, list) else document
+def abridged(part: Any, about: Any = None) -> Any:
+    """Return a part of a plan document as golden files have it: references and reasons abridged, all else as it is.
+
+    A reference is ``apiVersion kind namespace/name[replica]``. A reason is its code and its rule with the facts below
+    it, and ``of`` with its subject where that is not what the step or the decision is about. Sentences are left out.
+
+    Args:
+        about: the reference of the step, the decision or the withheld object that the part belongs to.
+    """
+    if isinstance(part, list):
+        return [abridged(one, about) for one in part]
+    if not isinstance(part, dict):
+        return part
+    if part.keys() - {"replica"} == _REFERENCE:
+        return _reference(part)
+    if part.keys() >= _REASON:
+        reason = f"{part['rule']} {part['requirement']}"
+        other = {} if part["subject"] == about else {"of": _reference(part["subject"])}
+        return {reason: part["facts"], **other} if part["facts"] or other else reason
+    about = part.get("target", part.get("subject", about))
+    return {key: abridged(value, about) for key, value in part.items()}
+
+
+def _reference(ref: dict[str, Any]) -> str:
+    replica = f"[{ref['replica']}]" if "replica" in ref else ""
+    return f"{ref['apiVersion']} {ref['kind']} {ref['namespace']}/{ref['name']}{replica}"

@@ -213,7 +213,9 @@ class TestReadingCitations:
 
     def test_reasons_of_a_plan(self) -> None:
         plan = 'because:\n- {rule: A, requirement: QQ-010}\n- requirement: \'QQ-011\'\n- "requirement": "QQ-012"\n'
-        assert shown_in(plan + "sentence: QQ-013 is not a reason\n") == {"QQ-010", "QQ-011", "QQ-012"}
+        plan += "- SomethingHappened QQ-014:\n    since: QQ-015\n- NothingHappened QQ-016\nmessage: Something QQ-017\n"
+        shown = {"QQ-010", "QQ-011", "QQ-012", "QQ-014", "QQ-016"}
+        assert shown_in(plan + "sentence: QQ-013 is not a reason\n") == shown
 
     def test_numbers_in_comments_count_where_there_is_a_spec(self) -> None:
         source = "# QQ-010, and RFC-123, ZZ-100\nx = 1\n"
