@@ -228,11 +228,11 @@ def _expand(raw: Json, told: Configuration, found: dict[str, list[float]] | None
 
 def reviews(sets: int, rounds: int) -> dict[str, list[float]]:
     """Processor seconds to answer one review of each kind, from its bytes, with so many other sets in the copy."""
-    from grove_shell.webhooks.judging import defaulted, judged  # noqa: PLC0415 - each process imports what it measures
-    from grove_shell.webhooks.names import Names  # noqa: PLC0415 - as above
-    from grove_shell.webhooks.review import request_of  # noqa: PLC0415 - as above
+    from grove_shell.webhooks.admission_review import parse_review  # noqa: PLC0415 - as above
+    from grove_shell.webhooks.handlers import default_set, validate_set  # noqa: PLC0415 - each process imports what it measures
+    from grove_shell.webhooks.set_names import SetNames  # noqa: PLC0415 - as above
 
-    raw, names = bare_set(2), Names()
+    raw, names = bare_set(2), SetNames()
     namespace = raw["metadata"]["namespace"]
     others = [{**raw, "metadata": {"name": f"other-{number}", "namespace": namespace}} for number in range(sets)]
     names.replace("PodCliqueSet", others, "1")
@@ -244,11 +244,11 @@ def reviews(sets: int, rounds: int) -> dict[str, list[float]]:
     for measured in range(-1, rounds * 20):  # the first round warms up
         for way, seconds in found.items():
             start = process_time()
-            request = request_of(body)[0]
+            request = parse_review(body)[0]
             if request is None:
                 raise RuntimeError("the review does not read")
             if way != "parse":
-                json.dumps(defaulted(request) if way == "defaults" else judged(request, names))
+                json.dumps(default_set(request) if way == "defaults" else validate_set(request, names))
             if measured >= 0:
                 seconds.append(process_time() - start)
     return found

@@ -18,7 +18,7 @@ from grove_shell.converge.engine import EngineOptions
 from grove_shell.converge.model.costs import shipped_costs
 from grove_shell.converge.run_file import read_runs, write_runs
 from grove_shell.converge.schedule import Schedule
-from grove_shell.manifests.domains import domain_definitions
+from grove_shell.manifests.compute_domain_definitions import domain_definitions
 from tests.cluster import binaries
 from tests.cluster.binaries import ETCD
 from tests.cluster.nvidia.definitions import install

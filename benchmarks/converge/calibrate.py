@@ -24,7 +24,7 @@ from grove_shell.client.connection import Connection, connect
 from grove_shell.converge.cluster.server_metrics import ServerCounters, read_counters
 from grove_shell.converge.model.costs import Costs
 from grove_shell.domain_daemon.kinds import DOMAINS
-from grove_shell.manifests.domains import domain_definitions
+from grove_shell.manifests.compute_domain_definitions import domain_definitions
 from tests.cluster import binaries
 from tests.cluster.nvidia.definitions import install
 from tests.cluster.plane import STORE, ControlPlane

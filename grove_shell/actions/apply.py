@@ -24,7 +24,7 @@ from grove_core.resources.fields import shown
 from grove_core.snapshot.cluster import EVERYWHERE
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.live import collect
-from grove_shell.actions.source import Live, NoCluster
+from grove_shell.actions.source import ClusterUnavailable, LiveCluster
 from grove_shell.apply.preconditions import ConfirmedExecutor
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cache_view import Observation
@@ -35,7 +35,7 @@ from grove_shell.controller.execute_concurrently import execute_concurrently
 from grove_shell.controller.reconcile_root import reconcile_root
 from grove_shell.exits import DONE, ERROR, STALE
 from grove_shell.page import Page, escape_unprintable, print_error, print_page, write_stdout
-from grove_shell.reading.collected import Collected
+from grove_shell.reading.collected_objects import CollectedObjects
 from grove_shell.reading.faults import faults_in
 from grove_shell.reading.objects import load
 from grove_shell.views.formatting import plural
@@ -65,7 +65,9 @@ def apply(options: ApplyOptions, decide: Deciding = reconcile_root) -> int:
         spaces = {forecast.root.namespace for forecast in document.forecasts}
         everywhere = len(spaces) > 1 or EVERYWHERE in spaces  # who uses a topology shows in all of them
         namespace = None if everywhere else next(iter(spaces), None)
-        live = Live(kubeconfig=options.kubeconfig, context=options.context, namespace=namespace, everywhere=everywhere)
+        live = LiveCluster(
+            kubeconfig=options.kubeconfig, context=options.context, namespace=namespace, everywhere=everywhere
+        )
         found = collect(live)
         steps, stale = _compared(document, found, decide)
         if stale:
@@ -79,7 +81,7 @@ def apply(options: ApplyOptions, decide: Deciding = reconcile_root) -> int:
             write_stdout(f"still the plan: {plural(len(steps), 'write')}\n")
             return DONE
         return _told(asyncio.run(_act(live, found, steps)), steps)
-    except (_Unread, _Illegal, NoCluster, NoAccess, Unreachable) as fault:
+    except (_Unread, _Illegal, ClusterUnavailable, NoAccess, Unreachable) as fault:
         print_error(fault)
         return ERROR
 
@@ -126,7 +128,7 @@ def _problems(document: Document) -> Iterator[Problem]:
         seen.add(forecast.root)
 
 
-def _compared(document: Document, found: Collected, decide: Deciding) -> tuple[list[Step], list[str]]:
+def _compared(document: Document, found: CollectedObjects, decide: Deciding) -> tuple[list[Step], list[str]]:
     """The steps of plans made now, and everything in which they are not those that were reviewed.
 
     Raises:
@@ -163,7 +165,7 @@ def _missing(forecast: Forecast, *, there: bool) -> str:
     return f"{whom}: it was made anew since" if there else f"{whom}: there is none any more"
 
 
-def _shelved(found: Collected) -> ClusterCache:
+def _shelved(found: CollectedObjects) -> ClusterCache:
     cache = ClusterCache()
     for kind in sorted({kind for kind, _ in found.complete}):
         cache.replace(kind, [item for item in found.items if item.get("kind") == kind], "0")
@@ -172,7 +174,7 @@ def _shelved(found: Collected) -> ClusterCache:
     return cache
 
 
-async def _act(live: Live, found: Collected, steps: Sequence[Step]) -> tuple[Attempt, ...]:
+async def _act(live: LiveCluster, found: CollectedObjects, steps: Sequence[Step]) -> tuple[Attempt, ...]:
     connection = await connect(live.kubeconfig, live.context)
     async with Api(connection) as api:
         return await execute_concurrently(

@@ -10,11 +10,11 @@ from grove_core.kernel.steps import Attempt
 from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.set_selection import selected_sets
-from grove_shell.actions.source import NoCluster, Source
+from grove_shell.actions.source import ClusterUnavailable, InputSource
 from grove_shell.page import print_error
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.items import fault_in
-from grove_shell.reading.loaded import Loaded
+from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of, standard_input
 from grove_shell.views.problems_page import REST_UNKNOWN, closing_line, problems_page
@@ -50,7 +50,7 @@ class CommandInput:
         rules: the rule set that the configuration names; None where it names none.
     """
 
-    loaded: Loaded
+    loaded: LoadedInput
     problems: tuple[Fault, ...]
     now: datetime
     attempts: tuple[Attempt, ...]
@@ -68,12 +68,12 @@ class CommandInput:
             yield self.loaded.cluster.snapshot_of(root, self.now, self.attempts)
 
 
-def input_time(source: Source, loaded: Loaded) -> datetime:
+def input_time(source: InputSource, loaded: LoadedInput) -> datetime:
     """Return the time to decide at: that of ``--now``, else that of the capture, else the computer's clock."""
     return source.now or (loaded.taken_at if source.live is None else None) or datetime.now(UTC)
 
 
-def read_input(source: Source) -> CommandInput:
+def read_input(source: InputSource) -> CommandInput:
     """Read everything a command needs. What is wrong with it is in ``problems`` of the result.
 
     Raises:
@@ -107,11 +107,11 @@ def read_input(source: Source) -> CommandInput:
     )
 
 
-def read_input_or_report(source: Source) -> CommandInput | None:
+def read_input_or_report(source: InputSource) -> CommandInput | None:
     """Read the input and print its problems on standard error; None where nothing can be decided (CL-001)."""
     try:
         inputs = read_input(source)
-    except NoCluster as fault:
+    except ClusterUnavailable as fault:
         print_error(fault)
         return None
     if inputs.problems:
@@ -132,10 +132,10 @@ def read_configuration(path: str | None) -> ConfigurationFile:
 
     (settings, raw), problems = configuration(path, read)
     named = settings.rules if "rules" in settings.model_fields_set else None
-    return ConfigurationFile(settings.decisive, named, raw, problems)
+    return ConfigurationFile(settings.configuration, named, raw, problems)
 
 
-def _preflight_problems(source: Source, loaded: Loaded) -> Iterator[Fault]:
+def _preflight_problems(source: InputSource, loaded: LoadedInput) -> Iterator[Fault]:
     """Yield why an operator with that configuration would not start on the cluster (MN-061)."""
     if source.config is None:
         return

@@ -14,7 +14,7 @@ from grove_shell.actions.input_findings import with_input_findings
 from grove_shell.actions.plan import gap_names, time_after
 from grove_shell.actions.rule_set_choice import AUTO, choose_rule_set
 from grove_shell.actions.set_selection import missing_sets
-from grove_shell.actions.source import Source
+from grove_shell.actions.source import InputSource
 from grove_shell.controller.forecasting import forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import print_error, print_warnings
@@ -36,7 +36,7 @@ class CompareOptions:
     verbose: bool = False
 
 
-def compare_rule_sets(source: Source, options: CompareOptions) -> int:
+def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
     """Compare and print. Returns the exit code (CL-001)."""
     inputs = read_input_or_report(source)
     if inputs is None:

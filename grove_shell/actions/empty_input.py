@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from grove_core.plan.forecast import Forecast
 from grove_core.resources.topology_usage import SET_KIND
-from grove_shell.reading.loaded import Loaded
+from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.views.formatting import plural
 
 
-def nothing_judged_message(loaded: Loaded, forecasts: Sequence[Forecast]) -> str:
+def nothing_judged_message(loaded: LoadedInput, forecasts: Sequence[Forecast]) -> str:
     """Return why nothing was decided, in one sentence; empty where something was."""
     if any(one.root.kind == SET_KIND or _does_something(one) for one in forecasts):
         return ""

@@ -18,7 +18,7 @@ from grove_shell.actions.command_input import read_input_or_report
 from grove_shell.actions.input_findings import with_input_findings
 from grove_shell.actions.plan import operator_note
 from grove_shell.actions.rule_set_choice import choose_rule_set
-from grove_shell.actions.source import Source
+from grove_shell.actions.source import InputSource
 from grove_shell.controller.forecasting import as_stored
 from grove_shell.exits import DONE, ERROR, USAGE
 from grove_shell.page import print_error, print_warnings
@@ -37,7 +37,7 @@ KINDS: Final[Mapping[str, str]] = {
 _MOST_COMPARED: Final = 5_000
 
 
-def explain(source: Source, target: str, *, output: str, rules: str | None, why_not: str | None) -> int:
+def explain(source: InputSource, target: str, *, output: str, rules: str | None, why_not: str | None) -> int:
     """Explain and print. Returns the exit code (CL-001).
 
     Args:

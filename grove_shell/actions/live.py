@@ -10,14 +10,14 @@ from grove_core.resources.api_names import CORE
 from grove_core.resources.owner_reference import controller_in
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
-from grove_shell.actions.source import Live, NoCluster
+from grove_shell.actions.source import ClusterUnavailable, LiveCluster
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connect_check import advice_on
 from grove_shell.client.connection import NoAccess, connect
 from grove_shell.client.discovery import discover
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, ApiKind
 from grove_shell.client.lists import NotListed, list_pages
-from grove_shell.reading.collected import Collected
+from grove_shell.reading.collected_objects import CollectedObjects
 from grove_shell.views.progress import progress_counter
 
 Json = dict[str, Any]
@@ -29,7 +29,7 @@ _POD: Final = "Pod"
 _JUDGED: Final = (POD_CLIQUE_SET, GROUP_KIND, _CLIQUE, _POD)
 
 
-def collect(live: Live) -> Collected:
+def collect(live: LiveCluster) -> CollectedObjects:
     """Ask for every kind side by side.
 
     Raises:
@@ -48,12 +48,12 @@ def run_requests(requests: Coroutine[Any, Any, T]) -> T:
     try:
         return asyncio.run(requests)
     except NoAccess as fault:
-        raise NoCluster(str(fault)) from fault
+        raise ClusterUnavailable(str(fault)) from fault
     except Unreachable as fault:
-        raise NoCluster(advice_on(fault)) from fault
+        raise ClusterUnavailable(advice_on(fault)) from fault
 
 
-async def _collect(live: Live, count: Callable[[Any], None]) -> Collected:
+async def _collect(live: LiveCluster, count: Callable[[Any], None]) -> CollectedObjects:
     connection = await connect(live.kubeconfig, live.context)
     namespace = EVERYWHERE if live.everywhere else live.namespace or connection.namespace
     async with Api(connection) as api:
@@ -61,7 +61,7 @@ async def _collect(live: Live, count: Callable[[Any], None]) -> Collected:
         try:
             sets = await _listed(api, KINDS[POD_CLIQUE_SET], namespace, count)
         except NotListed as fault:
-            raise NoCluster(f"{connection.server}: {advice_on(fault)}") from fault
+            raise ClusterUnavailable(f"{connection.server}: {advice_on(fault)}") from fault
         served = await discover(api)
         lists = await asyncio.gather(*(_listed(api, kind, namespace, count) for kind in kinds), return_exceptions=True)
         items, unseen, complete = list(sets), dict[Gap, str](), {(POD_CLIQUE_SET, namespace)}
@@ -82,7 +82,7 @@ async def _collect(live: Live, count: Callable[[Any], None]) -> Collected:
                 items += map(_labels_of, await _listed(api, NODES, EVERYWHERE, count))
             except NotListed as fault:
                 unseen[NODES.kind, EVERYWHERE] = str(fault)
-    return Collected(
+    return CollectedObjects(
         origin=connection.server, items=tuple(items), complete=frozenset(complete), served=served, unseen=unseen
     )
 
@@ -105,7 +105,7 @@ async def _looked_at_again(api: Api, items: list[Json], complete: set[Gap], coun
             for kind in judged:
                 again += await _listed(api, KINDS[kind], namespace, count, whole=True)
         except NotListed as fault:
-            raise NoCluster(f"{namespace}: listed once, and not a second time: {advice_on(fault)}") from fault
+            raise ClusterUnavailable(f"{namespace}: listed once, and not a second time: {advice_on(fault)}") from fault
     kept = [item for item in items if item["kind"] not in judged or item["metadata"]["namespace"] not in short]
     return kept + again
 

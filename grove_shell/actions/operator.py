@@ -16,7 +16,7 @@ from grove_shell.exits import ERROR
 from grove_shell.operator.process import OperatorProcess
 from grove_shell.operator.taken_names import taken_names
 from grove_shell.page import print_error
-from grove_shell.replay.format import DecisionLog, NoLog, log_at
+from grove_shell.replay.log_format import DecisionLog, NotADecisionLog, log_at
 from grove_shell.settings.operator import OperatorSettings, settings_of
 from grove_shell.views.problems_page import NOTHING_STARTED, problems_page
 
@@ -45,7 +45,7 @@ def run_operator(options: OperatorOptions) -> int:
         if options.decision_log is not None:
             try:
                 decisions = stack.enter_context(log_at(Path(options.decision_log)))
-            except (OSError, NoLog) as fault:
+            except (OSError, NotADecisionLog) as fault:
                 words = fault.strerror if isinstance(fault, OSError) else "it is there, and is no decision log"
                 print_error(f"{options.decision_log}: {words}; try another --decision-log")
                 return ERROR
@@ -61,7 +61,7 @@ async def _run(options: OperatorOptions, settings: OperatorSettings, decisions: 
             taken = () if isinstance(fault.__cause__, Unreachable) else await taken_names(api)
             raise NoAccess("; ".join((str(fault), *(clash.sentence for clash in taken)))) from fault
         served = await discover(api)
-    objection = objection_to_start(settings.decisive, served)
+    objection = objection_to_start(settings.configuration, served)
     if objection is not None:
         raise NoAccess(f"{connection.server}: {objection.sentence}")
     return await OperatorProcess(

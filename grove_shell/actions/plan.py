@@ -20,7 +20,7 @@ from grove_shell.actions.empty_input import nothing_judged_message
 from grove_shell.actions.input_findings import sets_with_unknown_nodes, with_input_findings
 from grove_shell.actions.rule_set_choice import choose_rule_set
 from grove_shell.actions.set_selection import missing_sets
-from grove_shell.actions.source import Source
+from grove_shell.actions.source import InputSource
 from grove_shell.controller.forecasting import forecasts, topology_forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import print_error
@@ -46,7 +46,7 @@ class PlanOptions:
     out: str | None = None
 
 
-def plan(source: Source, options: PlanOptions) -> int:
+def plan(source: InputSource, options: PlanOptions) -> int:
     """Plan and print. Returns the exit code (CL-001, CL-002)."""
     inputs = read_input_or_report(source)
     if inputs is None:

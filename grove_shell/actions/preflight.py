@@ -5,14 +5,14 @@ from collections.abc import Iterable
 from grove_core.areas.mnnvl.preflight import objection_to_start
 from grove_core.resources.crd_names import CrdNames, name_clashes
 from grove_shell.actions.command_input import read_input
-from grove_shell.actions.source import NoCluster, Source
+from grove_shell.actions.source import ClusterUnavailable, InputSource
 from grove_shell.exits import DONE, ERROR
-from grove_shell.manifests.definitions import own_names
+from grove_shell.manifests.definitions import own_definition_names
 from grove_shell.page import Page, print_error, print_page
 from grove_shell.views.problems_page import NOTHING_DECIDED, problems_page
 
 
-def preflight(source: Source) -> int:
+def preflight(source: InputSource) -> int:
     """Judge and print; returns the exit code (CL-031)."""
     installed: list[CrdNames] = []
     try:
@@ -21,7 +21,7 @@ def preflight(source: Source) -> int:
 
             installed = installed_names(source.live)
         inputs = read_input(source)
-    except NoCluster as fault:
+    except ClusterUnavailable as fault:
         print_page(_page_of_taken_names(installed))
         print_error(fault)
         return ERROR
@@ -45,6 +45,6 @@ def preflight(source: Source) -> int:
 def _page_of_taken_names(found: Iterable[CrdNames]) -> Page:
     """One line for each name of a definition of ours that another one has or asks for (CL-032)."""
     page = Page()
-    for clash in name_clashes(found, own_names()):
+    for clash in name_clashes(found, own_definition_names()):
         page.add(("name taken: ", "bold red"), clash.sentence, ("  CL-032", "dim"))
     return page

@@ -16,8 +16,8 @@ from grove_shell.actions.compare import comparison_as_json
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON
 from grove_shell.page import print_error
 from grove_shell.reading.faults import Fault
-from grove_shell.replay.format import dumped, plan_as_json
-from grove_shell.replay.reading import Broken, Recorded, looks_in
+from grove_shell.replay.log_format import compact_json, plan_as_json
+from grove_shell.replay.log_reader import BrokenLog, RecordedDecision, recorded_decisions
 from grove_shell.views.problems_page import NOTHING_REPLAYED, problems_page
 from grove_shell.views.renderers import RENDERERS
 from grove_shell.views.replay_page import ChangedDecision, ReplayReport, RuleSetDifference, replay_page
@@ -39,13 +39,13 @@ def replay(options: ReplayOptions) -> int:
     """Replay and print; returns the exit code (CL-001). Nothing is decided of a log that is not whole (RP-004)."""
     try:
         read = _reader(options.log)
-        count = sum(1 for _ in looks_in(read()))
+        count = sum(1 for _ in recorded_decisions(read()))
         with count_bar(count, "looks") as advance:
-            replayed = _replayed(looks_in(read()), options, advance)
+            replayed = _replayed(recorded_decisions(read()), options, advance)
     except OSError as fault:
         print_error(f"{options.log}: {fault.strerror}")
         return ERROR
-    except Broken as broken:
+    except BrokenLog as broken:
         flaw = broken.flaw
         return _refused(Fault(file=options.log, line=flaw.line or None, expected=flaw.expected, got=flaw.got))
     RENDERERS[options.output].show(
@@ -75,7 +75,7 @@ def _refused(fault: Fault) -> int:
     return ERROR
 
 
-def _replayed(looks: Iterable[Recorded], options: ReplayOptions, advance: Callable[[], None]) -> ReplayReport:
+def _replayed(looks: Iterable[RecordedDecision], options: ReplayOptions, advance: Callable[[], None]) -> ReplayReport:
     """Decide every look again, by the rules of the log, and by others where they are asked for (RP-001, RP-005)."""
     count, roots, moments = 0, set[Ref](), list[datetime]()
     others: list[ChangedDecision] = []
@@ -86,7 +86,7 @@ def _replayed(looks: Iterable[Recorded], options: ReplayOptions, advance: Callab
         now, own = look.snapshot.now, rule_set(look.rules)
         plan = reconcile(look.snapshot, own)
         again = plan_as_json(plan, now)
-        if dumped(again) != dumped(look.plan):
+        if compact_json(again) != compact_json(look.plan):
             others.append(ChangedDecision(look.line, look.name, now, tuple(_where(look.plan, again))))
         if options.rules is not None:
             forecast = forecast_of(reconcile(look.snapshot, rule_set(options.rules)), now)
@@ -115,7 +115,7 @@ def _replayed(looks: Iterable[Recorded], options: ReplayOptions, advance: Callab
 def _where(recorded: Mapping[str, Any], again: Mapping[str, Any]) -> Iterator[str]:
     """In which words two plans of one look differ: steps by their targets, else the field."""
     for name in ("steps", "withheld"):
-        first, second = ({dumped(one): one for one in plan[name]} for plan in (recorded, again))
+        first, second = ({compact_json(one): one for one in plan[name]} for plan in (recorded, again))
         for said, found in (("the log has", first), ("now there is", second)):
             other = second if found is first else first
             for text, one in found.items():

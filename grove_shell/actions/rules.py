@@ -5,18 +5,18 @@ from difflib import get_close_matches
 from typing import Any
 
 from grove_core.areas.gang_termination.rulesets import rule_sets
-from grove_shell.catalogue.reading import (
-    Stated,
+from grove_shell.catalogue.rule_lookup import (
+    SpecRule,
     catalogue,
     differences,
+    find_rules,
     generation_of,
     generations,
-    matching,
     releases_of,
 )
 from grove_shell.exits import DONE, USAGE
 from grove_shell.page import joined_pages, print_error
-from grove_shell.settings.rules import canonical
+from grove_shell.settings.rule_set_names import canonical_rule_set
 from grove_shell.views.renderers import RENDERERS
 from grove_shell.views.rules_page import rule_page, rule_set_page, rule_sets_page
 
@@ -25,16 +25,16 @@ def rules(asked: tuple[str, ...], output: str) -> int:
     """Print all rule sets, or those rules and rule sets that are asked for; returns the exit code."""
     if not asked:
         return _all_sets(output)
-    found: list[Stated] = []
+    found: list[SpecRule] = []
     sets: list[str] = []
     unknown: list[str] = []
     for word in asked:
-        rules_ = matching(word)
+        rules_ = find_rules(word)
         found.extend(rules_)
         if rules_:
             continue
         try:
-            sets.append(canonical(word))
+            sets.append(canonical_rule_set(word))
         except ValueError:
             unknown.append(word)
     if unknown:
@@ -75,7 +75,7 @@ def _set_as_json(name: str) -> dict[str, Any]:
     return {"name": name, "generation": generation or None, "differences": differing if generation else []}
 
 
-def _rule_as_json(one: Stated) -> dict[str, Any]:
+def _rule_as_json(one: SpecRule) -> dict[str, Any]:
     told = asdict(one)
     told["insteadOf"] = told.pop("instead_of")
     return {key: list(value) if isinstance(value, tuple) else value for key, value in told.items() if value}

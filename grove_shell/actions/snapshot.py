@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from grove_shell.actions.live import collect
-from grove_shell.actions.source import Live, NoCluster
+from grove_shell.actions.source import ClusterUnavailable, LiveCluster
 from grove_shell.client.nesting_limit import TOO_DEEP, cut_fields
 from grove_shell.exits import DONE, ERROR
 from grove_shell.page import print_error, write_stdout
-from grove_shell.reading import capture
-from grove_shell.reading.items import named
+from grove_shell.reading import snapshot_header
+from grove_shell.reading.items import display_name
 from grove_shell.redaction import Redaction
 from grove_shell.views.formatting import plural
 from grove_shell.views.renderers import SERIALIZERS
@@ -24,7 +24,7 @@ _SALT: int = 16
 class SnapshotOptions:
     """What the user asked for; see ``grove snapshot --help``."""
 
-    live: Live
+    live: LiveCluster
     out: str | None = None
     output: str = "json"
     whole: bool = False
@@ -34,11 +34,11 @@ def take_snapshot(options: SnapshotOptions) -> int:
     """Ask, take secrets out, write; returns the exit code (CL-001). A file is whole or not there."""
     try:
         found = collect(options.live)
-    except NoCluster as fault:
+    except ClusterUnavailable as fault:
         print_error(fault)
         return ERROR
     items = [*found.items] if options.whole else Redaction(os.urandom(_SALT)).of(found.items)
-    first = capture.as_item(found, datetime.now(UTC))
+    first = snapshot_header.header_item(found, datetime.now(UTC))
     captured = {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": [first, *items]}
     text = SERIALIZERS[options.output].document(captured)
     if options.out is None:
@@ -48,7 +48,7 @@ def take_snapshot(options: SnapshotOptions) -> int:
     print_error(_summary(items, found.origin, options.out))
     for one in found.items:
         for field in cut_fields(one):
-            print_error(f"not read whole: {named(one)}: {field}: {TOO_DEEP}")
+            print_error(f"not read whole: {display_name(one)}: {field}: {TOO_DEEP}")
     for why in found.unseen.values():
         print_error(f"not shown to us: {why}")
     return DONE

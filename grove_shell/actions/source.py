@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 
-class NoCluster(Exception):
+class ClusterUnavailable(Exception):
     """Nothing can be learned from the cluster. The message says what was tried, and what to try next."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Live:
+class LiveCluster:
     """Which cluster, as the user said it.
 
     Attributes:
@@ -24,11 +24,11 @@ class Live:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class InputSource:
     """Where to read from, as the user said it."""
 
     filenames: tuple[str, ...] = ()
-    live: Live | None = None
+    live: LiveCluster | None = None
     namespace: str | None = None
     now: datetime | None = None
     attempts: str | None = None

@@ -25,16 +25,16 @@ from grove_core.resources.names import listed
 from grove_core.resources.topology_usage import TopologyUser
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.actions.command_input import input_time, read_configuration
-from grove_shell.actions.source import NoCluster, Source
+from grove_shell.actions.source import ClusterUnavailable, InputSource
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import print_error, print_warnings
 from grove_shell.reading.faults import Fault
+from grove_shell.reading.input_topologies import is_topology
 from grove_shell.reading.items import Item, fault_in
-from grove_shell.reading.loaded import Loaded
-from grove_shell.reading.nodes import Grounds
+from grove_shell.reading.loaded_input import LoadedInput
+from grove_shell.reading.node_collector import NodeCollector
 from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of, label_of, standard_input
-from grove_shell.reading.topologies import is_topology
 from grove_shell.views.problems_page import NOTHING_DECIDED, REST_UNKNOWN, closing_line, problems_page
 from grove_shell.views.progress import progress_counter
 from grove_shell.views.renderers import RENDERERS
@@ -55,13 +55,13 @@ class TopologyInput:
     """
 
     cluster: Cluster
-    grounds: Grounds
+    grounds: NodeCollector
     problems: tuple[Fault, ...]
     now: datetime
     usable: bool
 
 
-def read_topology_input(source: Source, unused: str | None = None) -> TopologyInput | None:
+def read_topology_input(source: InputSource, unused: str | None = None) -> TopologyInput | None:
     """Read the input and print its problems; None where the cluster cannot be read, which is printed too.
 
     Manifests are not refused for their topology constraints, which are the subject of these commands.
@@ -80,11 +80,11 @@ def read_topology_input(source: Source, unused: str | None = None) -> TopologyIn
 
         try:
             collected = collect(source.live)
-        except NoCluster as fault:
+        except ClusterUnavailable as fault:
             print_error(fault)
             return None
     with progress_counter("reading", "objects") as count:
-        grounds = Grounds(count)
+        grounds = NodeCollector(count)
         loaded = load(
             source.filenames,
             standard_input(),
@@ -105,7 +105,7 @@ def read_topology_input(source: Source, unused: str | None = None) -> TopologyIn
     )
 
 
-def list_topologies(source: Source, output: str) -> int:
+def list_topologies(source: InputSource, output: str) -> int:
     """List topologies with their users and print. Returns the exit code (CL-001)."""
     found = read_topology_input(source)
     if found is None or not found.usable:
@@ -121,7 +121,7 @@ def list_topologies(source: Source, output: str) -> int:
     return ERROR if found.problems else DONE
 
 
-def impact_of_topology(source: Source, name: str, changed: str | None, output: str) -> int:
+def impact_of_topology(source: InputSource, name: str, changed: str | None, output: str) -> int:
     """Decide on a change or a deletion and print the affected sets. Returns the exit code (CL-001, TP-123).
 
     Args:
@@ -164,7 +164,7 @@ def impact_of_topology(source: Source, name: str, changed: str | None, output: s
     return FAIL_ON if what.is_unknown else DONE
 
 
-def _as_configured(loaded: Loaded) -> Cluster:
+def _as_configured(loaded: LoadedInput) -> Cluster:
     """Return the cluster with the stored default topology as the configured one."""
     found = loaded.cluster.topologies.get(DEFAULT_TOPOLOGY)
     configured = TopologyAware(enabled=True, levels=found.levels if found is not None else ())

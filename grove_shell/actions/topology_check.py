@@ -2,7 +2,7 @@
 
 from grove_core.check_topology import check_topology
 from grove_shell.actions.set_selection import missing_sets, selected_sets
-from grove_shell.actions.source import Source
+from grove_shell.actions.source import InputSource
 from grove_shell.actions.topology import read_topology_input
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import print_error
@@ -24,7 +24,7 @@ def check_topologies(
         output: the value of ``-o``.
         verbose: print the placement that was found, node by node.
     """
-    found = read_topology_input(Source(filenames=filenames, config=config), NOTHING_DECIDED)
+    found = read_topology_input(InputSource(filenames=filenames, config=config), NOTHING_DECIDED)
     if found is None or not found.usable:
         return ERROR
     lacking = [

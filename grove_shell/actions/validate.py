@@ -25,12 +25,12 @@ from grove_core.resources.topology_usage import SET_KIND
 from grove_shell.actions.command_input import read_configuration
 from grove_shell.actions.rule_set_choice import choose_rule_set, cluster_to_recognise
 from grove_shell.exits import DONE, ERROR
-from grove_shell.manifests.likeness import slip_in
-from grove_shell.manifests.strictness import strictly
+from grove_shell.manifests.misspelled_kinds import misspelling_in
+from grove_shell.manifests.schema_validation import with_schema_objections
 from grove_shell.page import Page, print_error
 from grove_shell.reading.faults import Fault
-from grove_shell.reading.found import API_GROUPS
-from grove_shell.reading.items import fault_in, kindless, named
+from grove_shell.reading.input_objects import API_GROUPS
+from grove_shell.reading.items import display_name, fault_in, identity_problems
 from grove_shell.reading.sources import Item, items_of, label_of, standard_input
 from grove_shell.views.formatting import plural, rule_citation
 from grove_shell.views.problems_page import REST_JUDGED, problems_page
@@ -102,7 +102,7 @@ def validate(
         if old and earlier is None:
             print_error(f"no earlier version of {_name(item.value)} in --old: judged as new")
         decision = admit(item.value, earlier, used_names, told.configuration, classes, around)
-        judged.append((item, _advised(item.value, strictly(item.value, decision), judges)))
+        judged.append((item, _advised(item.value, with_schema_objections(item.value, decision), judges)))
     stored_topologies = {_field(item.value, "name"): item.value for item in before.topologies}
     for item in given.topologies:
         earlier = stored_topologies.get(_field(item.value, "name"))
@@ -152,12 +152,12 @@ def _sorted_out(paths: Iterable[str], faults: list[Fault]) -> _Given:
     given = _Given()
     for path in paths:
         for item in items_of(path, faults, standard_input()):
-            raw, slip = item.value, slip_in(item.value)
+            raw, slip = item.value, misspelling_in(item.value)
             kind, group = raw.get("kind"), str(raw.get("apiVersion")).rpartition("/")[0]
-            problems = list(kindless(raw))
+            problems = list(identity_problems(raw))
             if slip is not None and not problems:
                 problems = [(slip.path, slip.expected, slip.got)]
-            faults += [fault_in(item, named(raw, item.index), problem, None) for problem in problems]
+            faults += [fault_in(item, display_name(raw, item.index), problem, None) for problem in problems]
             if problems:
                 continue
             if kind == SET_KIND and group == API_GROUPS[SET_KIND]:

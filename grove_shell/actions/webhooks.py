@@ -39,7 +39,7 @@ def serve(options: WebhookOptions) -> int:
 async def _run(options: WebhookOptions, settings: WebhookSettings) -> int:
     connection = await connect(options.kubeconfig, options.context)
     served = NOT_DISCOVERED
-    if settings.decisive.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
+    if settings.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         async with Api(connection) as api:
             served = await discover(api)
     return await Process(

@@ -8,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
-    from grove_shell.actions.source import Source
+    from grove_shell.actions.source import InputSource
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -161,10 +161,10 @@ class RuleSetType(click.ParamType[str]):
         """Return the canonical name; an unknown one fails with the known ones."""
         if value == "design" or (value == "auto" and self.auto):
             return str(value)  # without importing the rule sets (P10)
-        from grove_shell.settings.rules import canonical
+        from grove_shell.settings.rule_set_names import canonical_rule_set
 
         try:
-            return canonical(str(value))
+            return canonical_rule_set(str(value))
         except ValueError as fault:
             self.fail(f"{value!r} is not one of {fault}", param, ctx)
 
@@ -185,13 +185,13 @@ def rules_option(default: str = "the rule set of --config, else auto") -> Callab
     return click.option("--rules", type=RuleSetType(auto=True), show_default=default, help=meaning)
 
 
-def source_from_options(options: dict[str, Any]) -> "Source":
+def source_from_options(options: dict[str, Any]) -> "InputSource":
     """Remove the shared options from the options of a command and return them as a source.
 
     Raises:
         click.UsageError: the options contradict each other.
     """
-    from grove_shell.actions.source import Live, Source
+    from grove_shell.actions.source import InputSource, LiveCluster
 
     named = {name: options.pop(name) for name in ("kubeconfig", "context", "everywhere")}
     filenames, live, namespace = options.pop("filenames"), options.pop("live"), options.pop("namespace")
@@ -201,9 +201,9 @@ def source_from_options(options: dict[str, Any]) -> "Source":
         raise click.UsageError("nothing to read: give -f FILE, or --live")
     if named["everywhere"] and namespace is not None:
         raise click.UsageError("-A (all namespaces) and -n (one namespace) exclude each other")
-    return Source(
+    return InputSource(
         filenames=filenames,
-        live=Live(namespace=namespace, **named) if live else None,
+        live=LiveCluster(namespace=namespace, **named) if live else None,
         namespace=namespace,
         now=options.pop("now"),
         attempts=options.pop("attempts"),

@@ -52,6 +52,6 @@ def command(**options: Any) -> int:
     if config is None or (not live and not filenames):
         raise click.UsageError("--preflight needs --config, and -f FILE or --live")
     from grove_shell.actions.preflight import preflight as judge
-    from grove_shell.actions.source import Live, Source
+    from grove_shell.actions.source import InputSource, LiveCluster
 
-    return judge(Source(filenames=filenames, live=Live(**where) if live else None, config=config))
+    return judge(InputSource(filenames=filenames, live=LiveCluster(**where) if live else None, config=config))

@@ -8,15 +8,15 @@ from typing import Final
 
 from grove_core.resources.api_names import GROVE, MIN_AVAILABLE_BREACHED, SCHEDULER
 from grove_core.resources.crd_names import CrdNames, crd_names_in
-from grove_shell.manifests.custom import definition, object_schema
-from grove_shell.manifests.specs import clique_spec, gang_spec, group_spec, set_spec
-from grove_shell.manifests.statuses import clique_status, gang_status, group_status, set_status
-from grove_shell.manifests.structural import Json, object_meta, text
-from grove_shell.manifests.topologies import topology_definition
+from grove_shell.manifests.definition_template import definition, object_schema
+from grove_shell.manifests.schemas import Json, object_meta, string
+from grove_shell.manifests.spec_schemas import clique_spec, gang_spec, group_spec, set_spec
+from grove_shell.manifests.status_schemas import clique_status, gang_status, group_status, set_status
+from grove_shell.manifests.topology_definition import topology_definition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class PrinterColumn:
     """What ``kubectl get`` prints: a heading, where it stands, and whether only ``-o wide`` shows it."""
 
     name: str
@@ -32,7 +32,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class GroveKind:
     """One of Grove's kinds.
 
     Attributes:
@@ -47,34 +47,34 @@ class Kind:
     about: str
     spec: Callable[[], Json]
     status: Callable[[], Json]
-    columns: tuple[Column, ...]
+    columns: tuple[PrinterColumn, ...]
     selector: str = ""
 
 
-_REPLICAS: Final = Column(name="Replicas", path=".spec.replicas")
-_MINIMUM: Final = Column(name="MinAvail", path=".spec.minAvailable")
-_AVAILABLE: Final = Column(name="Available", path=".status.availableReplicas")
-_SCHEDULED: Final = Column(name="Scheduled", path=".status.scheduledReplicas")
-_UPDATED: Final = Column(name="Updated", path=".status.updatedReplicas")
-_BREACHED: Final = Column(
+_REPLICAS: Final = PrinterColumn(name="Replicas", path=".spec.replicas")
+_MINIMUM: Final = PrinterColumn(name="MinAvail", path=".spec.minAvailable")
+_AVAILABLE: Final = PrinterColumn(name="Available", path=".status.availableReplicas")
+_SCHEDULED: Final = PrinterColumn(name="Scheduled", path=".status.scheduledReplicas")
+_UPDATED: Final = PrinterColumn(name="Updated", path=".status.updatedReplicas")
+_BREACHED: Final = PrinterColumn(
     name="MinBreached",
     type="string",
     path=f'.status.conditions[?(@.type=="{MIN_AVAILABLE_BREACHED}")].status',
     wide=True,
 )
-_AGE: Final = Column(name="Age", type="date", path=".metadata.creationTimestamp")
+_AGE: Final = PrinterColumn(name="Age", type="date", path=".metadata.creationTimestamp")
 
 
-def _progress(short: str, kind: str) -> tuple[Column, ...]:
+def _progress(short: str, kind: str) -> tuple[PrinterColumn, ...]:
     """How far an update of the parts of some kind is."""
     return tuple(
-        Column(name=f"{short}-{word.capitalize()}", path=f".status.updateProgress.{word}{kind}Count")
+        PrinterColumn(name=f"{short}-{word.capitalize()}", path=f".status.updateProgress.{word}{kind}Count")
         for word in ("updated", "total")
     )
 
 
 KINDS: Final = (
-    Kind(
+    GroveKind(
         kind="PodCliqueSet",
         api_version=GROVE,
         short="pcs",
@@ -91,7 +91,7 @@ KINDS: Final = (
         ),
         selector="hpaPodSelector",
     ),
-    Kind(
+    GroveKind(
         kind="PodClique",
         api_version=GROVE,
         short="pclq",
@@ -101,16 +101,16 @@ KINDS: Final = (
         columns=(
             _MINIMUM,
             _REPLICAS,
-            Column(name="Ready", path=".status.readyReplicas"),
+            PrinterColumn(name="Ready", path=".status.readyReplicas"),
             _SCHEDULED,
             _UPDATED,
-            Column(name="Gated", path=".status.scheduleGatedReplicas", wide=True),
+            PrinterColumn(name="Gated", path=".status.scheduleGatedReplicas", wide=True),
             _BREACHED,
             _AGE,
         ),
         selector="hpaPodSelector",
     ),
-    Kind(
+    GroveKind(
         kind="PodCliqueScalingGroup",
         api_version=GROVE,
         short="pcsg",
@@ -129,14 +129,14 @@ KINDS: Final = (
         ),
         selector="selector",
     ),
-    Kind(
+    GroveKind(
         kind="PodGang",
         api_version=SCHEDULER,
         short="pg",
         about="Pods that the scheduler places as one.",
         spec=gang_spec,
         status=gang_status,
-        columns=(Column(name="Phase", type="string", path=".status.phase"), _AGE),
+        columns=(PrinterColumn(name="Phase", type="string", path=".status.phase"), _AGE),
     ),
 )
 
@@ -149,7 +149,7 @@ def definitions() -> Iterator[Json]:
 
 
 @cache
-def own_names() -> tuple[CrdNames, ...]:
+def own_definition_names() -> tuple[CrdNames, ...]:
     """Return the names that these definitions ask for; no schema of a PodSpec is made for it."""
     heads = (definition(kind.api_version, kind.kind, {}, short=kind.short) for kind in KINDS)
     return tuple(names for head in (*heads, topology_definition()) if (names := crd_names_in(head)) is not None)
@@ -162,15 +162,15 @@ def schema_for(api_version: str, kind: str) -> Json | None:
         if (known.api_version, known.kind) == (api_version, kind):
             schema = _schema(known)
             schema["properties"] |= {
-                "apiVersion": text(enum=[api_version]),
-                "kind": text(enum=[kind]),
+                "apiVersion": string(enum=[api_version]),
+                "kind": string(enum=[kind]),
                 "metadata": object_meta(),
             }
             return {**schema, "required": ["apiVersion", "kind", "metadata", "spec"]}
     return None
 
 
-def _definition(kind: Kind) -> Json:
+def _definition(kind: GroveKind) -> Json:
     scale = {
         "scale": {
             "specReplicasPath": ".spec.replicas",
@@ -186,5 +186,5 @@ def _definition(kind: Kind) -> Json:
     return definition(kind.api_version, kind.kind, parts, short=kind.short)
 
 
-def _schema(kind: Kind) -> Json:
+def _schema(kind: GroveKind) -> Json:
     return object_schema(kind.about, {"spec": kind.spec(), "status": kind.status()}, ("spec",))

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAware
 from grove_core.version import IMAGE
-from grove_shell.manifests.structural import Json
+from grove_shell.manifests.schemas import Json
 
 OPERATOR: Final = "grove-operator"
 WEBHOOKS: Final = "grove-webhooks"
@@ -63,7 +63,14 @@ def labels_of(name: str) -> Json:
     return {"app.kubernetes.io/name": name}
 
 
-def made(api_version: str, kind: str, name: str, program: str, where: Json | None = None, **fields: Any) -> Json:  # noqa: ANN401 - parts of a manifest, of any shape
+def program_object(
+    api_version: str,
+    kind: str,
+    name: str,
+    program: str,
+    where: Json | None = None,
+    **fields: Any,  # noqa: ANN401 - parts of a manifest, of any shape
+) -> Json:
     """One object of a program.
 
     Args:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from grove_shell.client.access import DAEMON, DOMAIN_CONTROLLER, Access, Scope, operator_access, webhook_access
-from grove_shell.manifests.installation import OPERATOR, WEBHOOKS, Installation, made
-from grove_shell.manifests.structural import Json
+from grove_shell.manifests.installation import OPERATOR, WEBHOOKS, Installation, program_object
+from grove_shell.manifests.schemas import Json
 
 _GROUP: Final = "rbac.authorization.k8s.io"
 _API: Final = f"{_GROUP}/v1"
@@ -16,11 +16,11 @@ _RESTRICTED: Final = {"pod-security.kubernetes.io/enforce": "restricted"}
 def access_objects(told: Installation) -> Iterator[Json]:
     """Everything that has to be there before the programs start."""
     if told.home != told.watched:
-        namespace = made("v1", "Namespace", told.home, "grove")
+        namespace = program_object("v1", "Namespace", told.home, "grove")
         namespace["metadata"]["labels"] |= _RESTRICTED
         yield namespace
     for program in (OPERATOR, WEBHOOKS):
-        yield made("v1", "ServiceAccount", program, program, told.where)
+        yield program_object("v1", "ServiceAccount", program, program, told.where)
     yield from _of_program(
         told, OPERATOR, operator_access(everywhere=not told.watched, by_topology=told.topology.enabled)
     )
@@ -31,7 +31,7 @@ def access_objects(told: Installation) -> Iterator[Json]:
 def daemon_roles() -> Iterator[Json]:
     """What ``grove daemon`` and ``grove domain-controller`` may do; who runs them binds the roles (DC-129)."""
     for program, access in (("grove-daemon", DAEMON), ("grove-domain-controller", DOMAIN_CONTROLLER)):
-        yield made(_API, "ClusterRole", program, program, rules=rules_of(access))
+        yield program_object(_API, "ClusterRole", program, program, rules=rules_of(access))
 
 
 def rules_of(access: Iterable[Access]) -> list[Json]:
@@ -66,8 +66,8 @@ def _bound(told: Installation, program: str, name: str, where: Json | None, acce
     """A role and its binding to the account of the program; in no namespace they are of the cluster."""
     kind = "Role" if where else "ClusterRole"
     account = {"kind": "ServiceAccount", "name": program, **told.where}
-    yield made(_API, kind, name, program, where, rules=rules_of(access))
-    yield made(
+    yield program_object(_API, kind, name, program, where, rules=rules_of(access))
+    yield program_object(
         _API,
         f"{kind}Binding",
         name,

@@ -35,8 +35,8 @@ from grove_shell.operator.operator_metrics import OperatorMetrics
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from grove_shell.operator.taken_names import log_taken_names
 from grove_shell.operator.topology_notes import TopologyNotes
-from grove_shell.replay.format import DecisionLog
-from grove_shell.replay.recorder import Recorder
+from grove_shell.replay.log_format import DecisionLog
+from grove_shell.replay.log_recorder import LogRecorder
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.until_stopped import until_stopped
 
@@ -101,7 +101,7 @@ class _Running:
         cache = ClusterCache()
         self._events = EventRecorder(api, identity, cache.lost)
         image = options.settings.startup.image or options.own_image
-        cache.configuration = replace(options.settings.decisive, init_image=image)
+        cache.configuration = replace(options.settings.configuration, init_image=image)
         cache.served = options.served
         cache.topologies.kept = (
             not options.namespace
@@ -115,7 +115,7 @@ class _Running:
         reporter: RoundListener = self._observer if options.observe_only else self._events
         recorders: tuple[RoundListener, ...] = ()
         if options.decisions is not None:
-            recorders = (Recorder(options.decisions, rules.name, options.namespace, self._log.report),)
+            recorders = (LogRecorder(options.decisions, rules.name, options.namespace, self._log.report),)
         self._loop = ReconcileLoop(
             cache=cache,
             writer=None if options.observe_only else writer,

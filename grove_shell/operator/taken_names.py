@@ -11,7 +11,7 @@ from typing import Final
 from grove_core.resources.crd_names import CrdNames, NameClash, name_clashes, served_names
 from grove_core.resources.fields import Fields
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.manifests.definitions import own_names
+from grove_shell.manifests.definitions import own_definition_names
 
 _PAUSE: Final = 30.0
 
@@ -42,7 +42,7 @@ async def taken_names(api: Api) -> tuple[NameClash, ...]:
     Raises:
         Unreachable: The server does not answer.
     """
-    return name_clashes(await served_definitions(api), own_names())
+    return name_clashes(await served_definitions(api), own_definition_names())
 
 
 async def served_definitions(api: Api) -> list[CrdNames]:
@@ -52,7 +52,7 @@ async def served_definitions(api: Api) -> list[CrdNames]:
         Unreachable: The server does not answer.
     """
     found = []
-    for group in sorted({names.group for names in own_names()}):
+    for group in sorted({names.group for names in own_definition_names()}):
         versions = (await _discovered(api, group)).parts("versions")
         for version in [one.text("groupVersion") for one in versions]:
             resources = (await _discovered(api, version)).parts("resources")

@@ -49,7 +49,7 @@ def complete_kinds(seen: AbstractSet[Gap], gaps: frozenset[Gap]) -> frozenset[Ga
     return frozenset(pair for pair in seen - gaps if pair[0] not in lost)
 
 
-def podless_cliques(cluster: Cluster) -> Iterator[str]:
+def cliques_without_pods(cluster: Cluster) -> Iterator[str]:
     """``namespace/name`` of PodCliques with pods by their status and none in the input; sorted (IN-045).
 
     Not where pods were not collected at all: then nothing is said of them anyway.
@@ -62,7 +62,7 @@ def podless_cliques(cluster: Cluster) -> Iterator[str]:
     yield from sorted(f"{ref.namespace}/{ref.name}" for ref in podless if ref.namespace not in missed)
 
 
-def cliqueless_sets(cluster: Cluster) -> Iterator[str]:
+def sets_without_cliques(cluster: Cluster) -> Iterator[str]:
     """``namespace/name`` of sets that are available by their status, and the input has no PodClique of them (IN-045).
 
     Not where PodCliques were not collected at all: then nothing is said of them anyway.

@@ -47,7 +47,7 @@ class Item(NamedTuple):
     value: dict[str, Any]
 
 
-def named(value: object, index: int = -1) -> str:
+def display_name(value: object, index: int = -1) -> str:
     """How a fault names an object: by kind and name where both are there, else by its position, else not at all."""
     if isinstance(value, dict):
         kind, meta = value.get("kind"), value.get("metadata")
@@ -72,7 +72,7 @@ def labels_in(raw: Mapping[str, Any]) -> dict[str, str]:
     return {key: text for key, text in labels.items() if isinstance(text, str)} if isinstance(labels, Mapping) else {}
 
 
-def kindless(raw: Mapping[str, Any]) -> Iterator[Problem]:
+def identity_problems(raw: Mapping[str, Any]) -> Iterator[Problem]:
     """What is wrong with an object that does not say what it is (IN-031); a saved plan is known (IN-049)."""
     if raw.keys() >= _OF_SAVED_PLANS:
         yield "", "", "a saved plan is for grove apply"
@@ -82,7 +82,7 @@ def kindless(raw: Mapping[str, Any]) -> Iterator[Problem]:
             yield field, "a string", shown(raw.get(field))
 
 
-def refusal_in(raw: Mapping[str, Any]) -> str:
+def server_error_in(raw: Mapping[str, Any]) -> str:
     """What an API server answered in place of objects, with its reason and code; empty where it is none (IN-051)."""
     if (raw.get("kind"), raw.get("apiVersion"), raw.get("status")) != ("Status", "v1", "Failure"):
         return ""
@@ -103,13 +103,13 @@ def list_problem(root: dict[str, Any]) -> Problem | None:
     return "kind", 'a kind that ends in "List" beside items', shown(kind)
 
 
-def opened(item: Item, faults: list[Fault], place: Place) -> Iterator[Item]:
+def flatten_lists(item: Item, faults: list[Fault], place: Place) -> Iterator[Item]:
     """The objects that an item stands for: itself, or what its own ``items`` hold, however deep (IN-022).
 
     An object in a list in a list keeps the index of the inner list in the outer one. Iterative, for the depth is the
     input's choice.
     """
-    todo: list[tuple[str, int, JsonValue]] = [(named(None, item.index), item.index, item.value)]
+    todo: list[tuple[str, int, JsonValue]] = [(display_name(None, item.index), item.index, item.value)]
     while todo:
         where, index, value = todo.pop()
         if not isinstance(value, dict):
@@ -117,7 +117,7 @@ def opened(item: Item, faults: list[Fault], place: Place) -> Iterator[Item]:
         elif not is_list(value):
             yield item._replace(index=index, value=value)
         else:
-            name = named(value) or where
+            name = display_name(value) or where
             if problem := list_problem(value):
                 faults.append(fault_in(item, name, problem, place, lost=False))
             inner = value["items"]

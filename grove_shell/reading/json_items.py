@@ -15,15 +15,15 @@ from grove_shell.reading.items import (
     Item,
     JsonValue,
     Place,
+    display_name,
     empty_file,
     fault_in,
+    flatten_lists,
     list_problem,
-    named,
-    opened,
 )
-from grove_shell.reading.json_surveys import HALF_PAIR, half_pair, survey
-from grove_shell.reading.json_window import HALF_PAIR_ESCAPE, UNSURE, Window
-from grove_shell.reading.text import Text
+from grove_shell.reading.json_checks import HALF_PAIR, check_value, half_pair
+from grove_shell.reading.json_window import HALF_PAIR_ESCAPE, UNSURE, JsonWindow
+from grove_shell.reading.utf8_stream import Utf8Stream
 
 _DOCUMENT_MARK: Final = "---"
 _POD: Final = '"Pod"'
@@ -31,7 +31,7 @@ _BEGINNING: Final = 256  # characters; an API server writes the kind before ever
 _COMMA: Final = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
 
 
-def json_items(stream: Text, file: str, faults: list[Fault]) -> Iterator[Item]:
+def json_items(stream: Utf8Stream, file: str, faults: list[Fault]) -> Iterator[Item]:
     """The objects of one JSON text, in its order: of a list, an array, one object, or objects one after the other.
 
     Args:
@@ -42,7 +42,7 @@ def json_items(stream: Text, file: str, faults: list[Fault]) -> Iterator[Item]:
     Raises:
         Nothing about the content.
     """
-    reader = _Reader(Window(stream), file, faults)
+    reader = _Reader(JsonWindow(stream), file, faults)
     try:
         yield from reader.documents()
         if not reader.content:
@@ -59,7 +59,7 @@ class _Reader:
         content: whether any document had any, be it an empty list.
     """
 
-    def __init__(self, window: Window, file: str, faults: list[Fault]) -> None:
+    def __init__(self, window: JsonWindow, file: str, faults: list[Fault]) -> None:
         self._window = window
         self._file = file
         self._faults = faults
@@ -117,11 +117,11 @@ class _Reader:
             key = window.key()
             if half := HALF_PAIR.search(key):
                 sound = False
-                self._fault(named(root), half_pair(half, ""), at)
+                self._fault(display_name(root), half_pair(half, ""), at)
             repeated = key in root
             if repeated:
                 sound = False
-                self._fault(named(root), (key, "each key once", f'the key "{key}" again'), at)
+                self._fault(display_name(root), (key, "each key once", f'the key "{key}" again'), at)
             if window.peek() == "[" and key == "items" and not repeated:
                 window.at += 1
                 root[key] = None
@@ -133,9 +133,9 @@ class _Reader:
             more = window.take(",}") == ","
         item = Item(self._file, self.number, -1, root)
         if streamed and (problem := list_problem(root)):
-            self._fault(named(root), problem, place, lost=False)
+            self._fault(display_name(root), problem, place, lost=False)
         elif sound and not streamed:
-            yield from opened(item, self._faults, place)
+            yield from flatten_lists(item, self._faults, place)
 
     def _elements(self) -> Iterator[Item]:
         """The elements of an array, up to and with its closing bracket.
@@ -200,7 +200,7 @@ class _Reader:
             if type(value) is dict and "items" not in value:
                 yield item
             else:
-                yield from opened(item, self._faults, self._window.place(place))
+                yield from flatten_lists(item, self._faults, self._window.place(place))
 
     def _sound(self, value: JsonValue, index: int, prefix: str) -> bool:
         """Whether the value that was read last has no flaws; those it has become faults.
@@ -212,7 +212,7 @@ class _Reader:
         text, start, end = window.text, window.start, window.at
         if end - start > MAX_CHARACTERS:
             problem = prefix, f"an object of at most {MAX_CHARACTERS:,} characters", f"{end - start:,}"
-            self._fault(named(value, index), problem, window.place(start))
+            self._fault(display_name(value, index), problem, window.place(start))
             return False
         if not (
             window.odd
@@ -220,10 +220,10 @@ class _Reader:
             or (window.escaped and HALF_PAIR_ESCAPE.search(text, start, end))
         ):
             return True
-        _, finds = survey(text, start, outer=1 if prefix else 0)
+        _, finds = check_value(text, start, outer=1 if prefix else 0)
         for at, path, expected, got in finds:
             inside = f"{prefix}.{path}".removesuffix(".").replace(".[", "[", 1) if prefix else path
-            self._fault(named(value, index), (inside, expected, got), window.place(at))
+            self._fault(display_name(value, index), (inside, expected, got), window.place(at))
         return not finds
 
     def _fault(self, where: str, problem: tuple[str, str, str], place: Place, *, lost: bool = True) -> None:

@@ -9,9 +9,9 @@ from typing import Any, Final, TypeAlias
 
 from grove_shell.reading.faults import Unreadable
 from grove_shell.reading.items import MAX_CHARACTERS, JsonValue, Place
-from grove_shell.reading.json_surveys import CutOff, survey
+from grove_shell.reading.json_checks import Truncated, check_value
 from grove_shell.reading.scalars import float_as_sent
-from grove_shell.reading.text import Text
+from grove_shell.reading.utf8_stream import Utf8Stream
 
 Scan: TypeAlias = Callable[[str, int], tuple[Any, int]]
 
@@ -39,7 +39,7 @@ def scanner_of(decoder: JSONDecoder) -> Scan:
     return scan
 
 
-class Window:
+class JsonWindow:
     """A JSON text under reading.
 
     Attributes:
@@ -48,7 +48,7 @@ class Window:
         start: where the value that was read last begins, in ``text``.
         ample: a value that begins before this position is likely to end in ``text``.
         escaped: whether there is an escape in ``text`` that may be half of a surrogate pair.
-        odd: whether the value read last may hold what only `survey` sees.
+        odd: whether the value read last may hold what only `check_value` sees.
         scan, skim: read a value; the latter is faster by a third, and does not see that a key is repeated.
     """
 
@@ -67,7 +67,7 @@ class Window:
         "text",
     )
 
-    def __init__(self, stream: Text) -> None:
+    def __init__(self, stream: Utf8Stream) -> None:
         self._stream = stream
         self._before = 0  # characters between the last newline that was dropped and the text
         self._closed = False
@@ -164,9 +164,9 @@ class Window:
                 cut = failed > len(self.text) - _NEAR_THE_END or error.msg.startswith("Unterminated string")
             except (RecursionError, ValueError):  # too deep, or more digits than Python takes
                 try:
-                    end, _ = survey(self.text, self.at)
+                    end, _ = check_value(self.text, self.at)
                     self.odd = True
-                except CutOff as off:
+                except Truncated as off:
                     failed = off.at
             if 0 <= end <= len(self.text) - UNSURE:
                 break

@@ -24,37 +24,37 @@ from grove_core.resources.pod import pod_of
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster
 from grove_core.snapshot.indexing import cluster_of, with_domains
 from grove_shell.python_gc import python_gc_paused
-from grove_shell.reading import capture
-from grove_shell.reading.collected import Collected
-from grove_shell.reading.completeness import cliqueless_sets, complete_kinds, inferred_gaps, podless_cliques
-from grove_shell.reading.fabric import (
+from grove_shell.reading import snapshot_header
+from grove_shell.reading.collected_objects import CollectedObjects
+from grove_shell.reading.completeness import cliques_without_pods, complete_kinds, inferred_gaps, sets_without_cliques
+from grove_shell.reading.dra_objects import (
     DEFINITION,
     DEFINITION_KIND,
     TEMPLATE_KIND,
-    is_domain,
+    is_compute_domain,
     shape_in_definition,
     template_in,
 )
 from grove_shell.reading.faults import BadInput, Fault
-from grove_shell.reading.found import API_GROUPS, Found, is_same
-from grove_shell.reading.items import kindless, labels_in, meta_text, refusal_in
-from grove_shell.reading.loaded import Loaded
-from grove_shell.reading.manifests import (
-    Beside,
-    admitted,
-    edited,
-    is_elsewhere,
-    lacks_templates,
-    one_of_each,
-    placed,
+from grove_shell.reading.foreign_objects import ForeignObjects
+from grove_shell.reading.input_objects import API_GROUPS, InputObjects, is_same
+from grove_shell.reading.input_topologies import InputTopologies, around, is_topology
+from grove_shell.reading.items import identity_problems, labels_in, meta_text, server_error_in
+from grove_shell.reading.loaded_input import LoadedInput
+from grove_shell.reading.manifest_admission import (
+    AdmissionContext,
+    admit_manifest,
+    apply_edit,
+    is_of_other_namespace,
+    lacks_claim_templates,
+    unique_manifests,
     used_names_among,
+    with_namespace,
 )
-from grove_shell.reading.owners import Kept, Owners, Unread
+from grove_shell.reading.owner_check import OwnedObjects, OwnerCheck, UnreadableObject
 from grove_shell.reading.sources import Item, heading_of, items_of, label_of, standard_input
-from grove_shell.reading.strangers import Strangers
-from grove_shell.reading.topologies import Topologies, around, is_topology
 
-_KINDS_OF_GROVE: Final = frozenset({*API_GROUPS, *TOPOLOGY_KINDS, capture.KIND, "Scenario"})
+_KINDS_OF_GROVE: Final = frozenset({*API_GROUPS, *TOPOLOGY_KINDS, snapshot_header.KIND, "Scenario"})
 JUDGED: Final = ("Pod", "PodClique", "PodCliqueScalingGroup")
 
 
@@ -62,13 +62,13 @@ def load(
     paths: Iterable[str | PathLike[str]],
     stdin: BinaryIO | None = None,
     progress: Callable[[Item], None] | None = None,
-    live: Collected | None = None,
+    live: CollectedObjects | None = None,
     configuration: Configuration = DEFAULT_CONFIGURATION,
     *,
     by_topologies: bool = True,
     namespace: str | None = None,
     raising: bool = True,
-) -> Loaded:
+) -> LoadedInput:
     """Read files, directories or standard input (``-``) into a cluster.
 
     Args:
@@ -94,15 +94,15 @@ def load(
     if isinstance(paths, str | bytes | PathLike):
         raise TypeError(f"paths is one path, not a list of paths; say [{fspath(paths)!r}]".replace("'", '"'))
     names = [fspath(path) for path in paths]
-    loading = _Loading(live, configuration, Topologies(judging=by_topologies))
+    loading = _Loading(live, configuration, InputTopologies(judging=by_topologies))
     with python_gc_paused():
         for index, raw in enumerate(loading.live.items):
             loading.take(Item(loading.live.origin, 1, index, raw))
         for path in sorted(names):  # what is told of two that differ does not depend on which file was named first
             for item in items_of(path, loading.found.faults, stdin or standard_input()):
-                if is_elsewhere(item, namespace):
+                if is_of_other_namespace(item, namespace):
                     loading.warnings.append(f"{label_of(item)}: not judged, for its namespace is not {namespace}")
-                loading.take(placed(item, namespace))
+                loading.take(with_namespace(item, namespace))
                 if progress is not None:
                     progress(item)
         loaded = loading.finish()
@@ -119,13 +119,15 @@ def _refused(refusal: str) -> Fault:
 class _Loading:
     """One load in progress."""
 
-    def __init__(self, live: Collected | None, configuration: Configuration, topologies: Topologies) -> None:
-        self.live = live or Collected(origin="")
+    def __init__(
+        self, live: CollectedObjects | None, configuration: Configuration, topologies: InputTopologies
+    ) -> None:
+        self.live = live or CollectedObjects(origin="")
         self.configuration = configuration
         self.topologies = topologies
-        self.found = Found()
-        self.strangers = Strangers(self.live.origin)
-        self.unread: list[Unread] = []
+        self.found = InputObjects()
+        self.strangers = ForeignObjects(self.live.origin)
+        self.unread: list[UnreadableObject] = []
         self.manifests: list[Item] = []  # sets without a uid
         self.edited: list[tuple[str, str]] = []
         self.kept: list[str] = []
@@ -135,7 +137,7 @@ class _Loading:
         self.warnings: list[str] = []
         self.refusals: list[str] = []
         self.nodes: dict[str, dict[str, str]] = {}
-        self.captures = capture.Captures()
+        self.captures = snapshot_header.SnapshotHeaders()
 
     def take(self, item: Item) -> None:
         """Project one item and file it under its kind and name."""
@@ -143,10 +145,10 @@ class _Loading:
         if kind == "Pod" and version == CORE and self._take_pod(raw):
             return
         if not isinstance(kind, str) or not isinstance(version, str):
-            for problem in kindless(raw):
+            for problem in identity_problems(raw):
                 self.found.note(item, *problem)
             self.found.gaps.update((judged, EVERYWHERE) for judged in JUDGED)
-        elif (kind, version) == (capture.KIND, capture.VERSION):
+        elif (kind, version) == (snapshot_header.KIND, snapshot_header.VERSION):
             self._take_capture(item)
         elif self._take_beside(item, kind, version.rpartition("/")[0]):
             pass
@@ -159,7 +161,7 @@ class _Loading:
 
     def _take_beside(self, item: Item, kind: str, group: str) -> bool:
         """An object of a kind that sets have besides Grove's own."""
-        if is_domain(kind, group):
+        if is_compute_domain(kind, group):
             self._take_domain(item)
         elif is_topology(item.value):
             self.found.note_all(item, problems := self.topologies.take(item, self.shared))
@@ -188,14 +190,14 @@ class _Loading:
         if kind == DEFINITION_KIND and (names := crd_names_in(item.value)) is not None:
             self.found.definitions.append(names)
         if not meta_text(item.value, "uid"):
-            from grove_shell.manifests.likeness import slip_in  # noqa: PLC0415 - dumps of clusters have none of these
+            from grove_shell.manifests.misspelled_kinds import misspelling_in  # noqa: PLC0415 - dumps of clusters have none of these
 
-            slip = slip_in(item.value)
+            slip = misspelling_in(item.value)
             if slip is not None:
                 self.found.note(item, slip.path, slip.expected, slip.got)
                 self.found.miss(slip.kind, item.value)
                 return
-        if refusal := refusal_in(item.value):
+        if refusal := server_error_in(item.value):
             self.refusals.append(refusal)
         group = str(item.value.get("apiVersion")).rpartition("/")[0]
         if is_newer_kind(kind, group, _KINDS_OF_GROVE):
@@ -244,7 +246,7 @@ class _Loading:
         try:
             resource = project(item.value, self.shared)
         except MalformedObject as fault:
-            self.unread.append(Unread(item._replace(value=heading_of(item.value)), kind, fault))
+            self.unread.append(UnreadableObject(item._replace(value=heading_of(item.value)), kind, fault))
             return
         key = (resource.ref.namespace, resource.ref.name)
         if kind != "Pod" and not self.found.identify(item, kind, resource):
@@ -260,22 +262,22 @@ class _Loading:
         """Sets that no cluster has seen: new ones, or edits of those in the input (IN-039, IN-041)."""
         if not self.manifests:
             return
-        chosen = one_of_each(self.manifests, self.found)
+        chosen = unique_manifests(self.manifests, self.found)
         used_names = used_names_among([item.value for item in chosen.values()], self.found.running)
         judging = around(self.topologies.judging, self.found.cliques.values() or None)
-        beside = Beside(used_names, self.configuration, judging)
+        beside = AdmissionContext(used_names, self.configuration, judging)
         templates = self.found.fabric.templates.keys() | self.found.torn_of(TEMPLATE_KIND)
         for key, item in sorted(chosen.items()):
             is_edit = key in self.found.running
             before = self.found.running[key] if is_edit else None
-            applied = admitted(item, before, beside, self.found.note, self.warnings.append)
+            applied = admit_manifest(item, before, beside, self.found.note, self.warnings.append)
             raw = applied.manifest if applied is not None else None
-            if raw is not None and lacks_templates(item, raw, templates, self.found.note):
+            if raw is not None and lacks_claim_templates(item, raw, templates, self.found.note):
                 raw = None
             if raw is None:
                 self.found.miss("PodCliqueSet", item.value)
             elif is_edit:
-                self.found.sets[key] = edited(self.found.sets[key], raw)
+                self.found.sets[key] = apply_edit(self.found.sets[key], raw)
                 self.edited.append(key)
                 self.kept += [f"{key[0]}/{key[1]} {path}" for path in (applied.kept if applied is not None else ())]
             else:
@@ -290,13 +292,13 @@ class _Loading:
         before = self.found.pods.setdefault((pod.namespace, pod.name), pod)
         return before is pod or is_same(before, pod)
 
-    def finish(self) -> Loaded:
+    def finish(self) -> LoadedInput:
         """Check owners, find out what was left out, and index the rest."""
         found = self.found
         found.leave_out_torn()
         stored = tuple(found.sets.values())
         self._take_manifests()
-        owners = Owners(found, self.strangers, self.live.complete)
+        owners = OwnerCheck(found, self.strangers, self.live.complete)
         owners.tell_unread(self.unread)
         inferred = inferred_gaps(
             sets=stored,
@@ -312,7 +314,7 @@ class _Loading:
         cluster = self._cluster(owners.keep())
         strays = len(found.pods) - sum(len(pods) for uid, pods in cluster.pods_of.items() if uid in found.owners)
         names = tuple(sorted(f"{namespace}/{name}" for namespace, name in self.edited))
-        return Loaded(
+        return LoadedInput(
             cluster=cluster,
             faults=tuple(sorted(found.faults, key=lambda fault: fault.sort_key)),
             ignored=dict(sorted(self.ignored.items())),
@@ -320,8 +322,8 @@ class _Loading:
             edited=names,
             kept=tuple(sorted(self.kept)),
             warnings=tuple(self.warnings),
-            podless=tuple(podless_cliques(cluster)),
-            cliqueless=tuple(cliqueless_sets(cluster)),
+            podless=tuple(cliques_without_pods(cluster)),
+            cliqueless=tuple(sets_without_cliques(cluster)),
             left_out=left_out,
             unseen=self.live.unseen,
             passed_by=self.strangers.sentences(),
@@ -332,7 +334,7 @@ class _Loading:
             definitions=tuple(found.definitions),
         )
 
-    def _cluster(self, kept: Kept) -> Cluster:
+    def _cluster(self, kept: OwnedObjects) -> Cluster:
         """What was found, indexed; where content was lost, nothing that is judged counts as complete (IN-034)."""
         found = self.found
         lost = JUDGED if any(fault.lost for fault in found.faults) else ()

@@ -1,6 +1,6 @@
 """What a plain YAML word means: YAML 1.1 as kubectl's YAML layer reads it, and what is JSON's view of it.
 
-Rule for this file: total over all texts; refusals are `Refused` and nothing else.
+Rule for this file: total over all texts; refusals are `InvalidScalar` and nothing else.
 """
 
 import base64
@@ -45,7 +45,7 @@ MERGE: Final = str(b"<<", "ascii")
 """The merge key as a plain word. A string of its own: readers ask for identity, so that a quoted "<<" stays a key."""
 
 
-class Refused(Exception):
+class InvalidScalar(Exception):
     """A YAML node without a JSON value: what would have been right, and what stood there where that is not clear."""
 
     def __init__(self, expected: str, got: str = "") -> None:
@@ -54,31 +54,31 @@ class Refused(Exception):
         self.got = got
 
 
-class Scalars(dict[str, JsonValue]):
+class ScalarCache(dict[str, JsonValue]):
     """Plain word -> JSON value, each worked out once (IN-001 to IN-003).
 
-    Looking one up raises `Refused` for an infinite number and for not-a-number. Equal words give the same string
+    Looking one up raises `InvalidScalar` for an infinite number and for not-a-number. Equal words give the same string
     object, which keeps a hundred thousand pods small; the memory is bounded because unique words are many.
     """
 
     def __missing__(self, text: str) -> JsonValue:
-        value = plain(text)
+        value = plain_value(text)
         if len(self) >= _REMEMBERED:
             self.clear()
         self[text] = value
         return value
 
 
-def plain(text: str) -> JsonValue:
+def plain_value(text: str) -> JsonValue:
     """The JSON value of a plain word (IN-001 to IN-003).
 
     Raises:
         Refused: an infinite number or not-a-number, for which JSON has no word.
     """
-    return MERGE if text == "<<" else whole(_resolved(text))
+    return MERGE if text == "<<" else json_number(_resolved(text))
 
 
-def whole(value: JsonValue) -> JsonValue:
+def json_number(value: JsonValue) -> JsonValue:
     """A resolved scalar as JSON has it: floats without a fraction are integers (IN-002, IN-007).
 
     Raises:
@@ -87,7 +87,7 @@ def whole(value: JsonValue) -> JsonValue:
     if type(value) is not float:
         return value
     if not math.isfinite(value):
-        raise Refused("a finite number")
+        raise InvalidScalar("a finite number")
     return float_as_sent(value)
 
 
@@ -96,7 +96,7 @@ def float_as_sent(value: float) -> float:
     return int(value) if value.is_integer() and abs(value) <= _EXACT else value
 
 
-def tagged(tag: str, text: str) -> JsonValue:
+def tagged_value(tag: str, text: str) -> JsonValue:
     """The JSON value of a scalar with an explicit tag; an unknown tag means text (IN-003).
 
     Raises:
@@ -104,9 +104,9 @@ def tagged(tag: str, text: str) -> JsonValue:
     """
     name = tag.removeprefix(_YAML_ORG) if tag.startswith(_YAML_ORG) else ""
     if name in _TYPES:
-        value = whole(_resolved(text))
+        value = json_number(_resolved(text))
         if type(value) not in _TYPES[name]:
-            raise Refused(f"a value of type !!{name}")
+            raise InvalidScalar(f"a value of type !!{name}")
         return value
     if name == "binary":
         return _decoded(text)
@@ -127,9 +127,9 @@ def key_of(text: str) -> str:
     if isinstance(value, int):
         if value in _INT64:
             return str(value)
-        raise Refused("a key within 64 bits")
+        raise InvalidScalar("a key within 64 bits")
     if value is None:
-        raise Refused("a key")
+        raise InvalidScalar("a key")
     return value
 
 
@@ -188,4 +188,4 @@ def _decoded(text: str) -> str:
     try:
         return base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True).decode("utf-8")
     except (binascii.Error, ValueError):
-        raise Refused("base64 of UTF-8 text after !!binary") from None
+        raise InvalidScalar("base64 of UTF-8 text after !!binary") from None

@@ -14,7 +14,7 @@ from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_shell.reading.faults import NO_SUCH_FILE, Fault, Unreadable
 from grove_shell.reading.items import Item
 from grove_shell.reading.json_items import json_items
-from grove_shell.reading.text import Text, reason_of
+from grove_shell.reading.utf8_stream import Utf8Stream, reason_of
 
 __all__ = ["STDIN", "Item", "items_of", "standard_input"]
 
@@ -103,7 +103,7 @@ def _file_items(path: str, faults: list[Fault]) -> Iterator[Item]:
 
 def _stream_items(raw: BinaryIO, name: str, faults: list[Fault]) -> Iterator[Item]:
     """Choose between JSON and YAML by the name, else by how the text begins (IN-016)."""
-    text = Text(raw)
+    text = Utf8Stream(raw)
     try:
         head = text.head()
     except Unreadable as end:

@@ -5,7 +5,7 @@ from typing import Final
 from yaml.events import NodeEvent
 
 from grove_shell.reading.items import MAX_ALIASED, JsonValue
-from grove_shell.reading.scalars import Refused
+from grove_shell.reading.scalars import InvalidScalar
 from grove_shell.reading.yaml_events import index_of
 
 INCOMPLETE: Final = object()
@@ -38,14 +38,14 @@ class Anchors(dict[str, JsonValue]):
         """
         name = str(alias.anchor)
         if name not in self:
-            raise Refused("an alias to an earlier anchor", f"*{name}")
+            raise InvalidScalar("an alias to an earlier anchor", f"*{name}")
         value = self[name]
         if value is INCOMPLETE:
-            raise Refused("a finite value", f"the alias *{name} inside what it stands for")
+            raise InvalidScalar("a finite value", f"the alias *{name} inside what it stands for")
         allowed = MAX_ALIASED + index_of(alias)
         self._spent += _weight(value, allowed - self._spent)
         if self._spent > allowed:
-            raise Refused(BOMB, f"*{name}, one too many")
+            raise InvalidScalar(BOMB, f"*{name}, one too many")
         return value
 
 

@@ -15,8 +15,8 @@ from yaml.scanner import Scanner, ScannerError
 
 from grove_shell.reading.faults import Unreadable
 from grove_shell.reading.items import Place
-from grove_shell.reading.json_surveys import HALF_PAIR
-from grove_shell.reading.text import Text, place_behind
+from grove_shell.reading.json_checks import HALF_PAIR
+from grove_shell.reading.utf8_stream import Utf8Stream, place_behind
 
 _C_PARSER: Any = None
 try:
@@ -40,7 +40,7 @@ class _Printable:
     The parsers look for these themselves, but a block ahead, so that what stands before one would be lost with it.
     """
 
-    def __init__(self, stream: Text) -> None:
+    def __init__(self, stream: Utf8Stream) -> None:
         self._stream = stream
         self._failure: Unreadable | None = None
 
@@ -76,7 +76,7 @@ class _PythonParser(Reader, Scanner, Parser):
         return event
 
 
-def events_of(stream: Text, *, pure: bool) -> Callable[[], Any]:
+def events_of(stream: Utf8Stream, *, pure: bool) -> Callable[[], Any]:
     """A function that gives the next event of the text.
 
     Args:

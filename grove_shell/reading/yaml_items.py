@@ -20,14 +20,14 @@ from yaml.events import (
 from yaml.reader import ReaderError
 
 from grove_shell.reading.faults import Fault, Unreadable
-from grove_shell.reading.items import Item, JsonValue, empty_file, fault_in, list_problem, named, opened
+from grove_shell.reading.items import Item, JsonValue, display_name, empty_file, fault_in, flatten_lists, list_problem
 from grove_shell.reading.scalars import MERGE
-from grove_shell.reading.text import Text
+from grove_shell.reading.utf8_stream import Utf8Stream
 from grove_shell.reading.yaml_events import place_of
-from grove_shell.reading.yaml_nodes import Flaw, Nodes
+from grove_shell.reading.yaml_nodes import Flaw, NodeBuilder
 
 
-def yaml_items(stream: Text, file: str, faults: list[Fault], *, pure: bool = False) -> Iterator[Item]:
+def yaml_items(stream: Utf8Stream, file: str, faults: list[Fault], *, pure: bool = False) -> Iterator[Item]:
     """The objects of one YAML text, in its order.
 
     Args:
@@ -41,7 +41,7 @@ def yaml_items(stream: Text, file: str, faults: list[Fault], *, pure: bool = Fal
     """
     reader = _Reader(file, faults)
     try:
-        yield from reader.documents(Nodes(stream, pure=pure))
+        yield from reader.documents(NodeBuilder(stream, pure=pure))
         if not reader.content:
             faults.append(empty_file(file))
     except (yaml.YAMLError, Unreadable) as error:
@@ -65,7 +65,7 @@ class _Reader:
         self.where = ""
         self.content = False
 
-    def documents(self, nodes: Nodes) -> Iterator[Item]:
+    def documents(self, nodes: NodeBuilder) -> Iterator[Item]:
         """Every object of every document; a document without content is none (IN-023)."""
         self._nodes = nodes
         while type(event := nodes.get()) is not StreamEndEvent:
@@ -106,7 +106,7 @@ class _Reader:
                 root[key] = nodes.node(event, key)
         if streamed and (problem := list_problem(root)):
             frame = Item(self._file, self.number, -1, root)
-            self._faults.append(fault_in(frame, named(root), problem, place_of(start), lost=False))
+            self._faults.append(fault_in(frame, display_name(root), problem, place_of(start), lost=False))
         nodes.flaws[:0] = own
         if nodes.flaws or not streamed:
             yield from self._finished(root, -1, start)
@@ -129,11 +129,11 @@ class _Reader:
         """Hand on what an object stands for, or turn its flaws into faults with their places (IN-005)."""
         flaws = self._nodes.taken()
         if not flaws:
-            yield from opened(Item(self._file, self.number, index, value), self._faults, place_of(start))
+            yield from flatten_lists(Item(self._file, self.number, index, value), self._faults, place_of(start))
         item = Item(self._file, self.number, index, value)
         for flaw in flaws:
             problem, place = flaw[:3], flaw[3:]
-            self._faults.append(fault_in(item, named(value, index), problem, place))
+            self._faults.append(fault_in(item, display_name(value, index), problem, place))
 
 
 def _ended(error: yaml.YAMLError) -> Unreadable:

@@ -1,7 +1,8 @@
 """One YAML node becomes one JSON value: the builder between PyYAML's events and `yaml_items` (IN-001 to IN-013).
 
 Rules for this file: nothing recurses; a flaw is noted and building goes on, so that one pass finds every flaw of an
-object and the events stay in step. `Nodes.node` is the hot loop of every YAML load; what is rare lives outside it.
+object and the events stay in step. `NodeBuilder.node` is the hot loop of every YAML load.
+What is rare lives outside it.
 """
 
 from typing import Any, NamedTuple, TypeAlias
@@ -19,8 +20,8 @@ from yaml.events import (
 
 from grove_core.resources.fields import shown
 from grove_shell.reading.items import MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, JsonValue
-from grove_shell.reading.scalars import MERGE, Refused, Scalars, key_of, tagged
-from grove_shell.reading.text import Text
+from grove_shell.reading.scalars import MERGE, InvalidScalar, ScalarCache, key_of, tagged_value
+from grove_shell.reading.utf8_stream import Utf8Stream
 from grove_shell.reading.yaml_anchors import BOMB, INCOMPLETE, Anchors
 from grove_shell.reading.yaml_events import events_of, index_of, place_of, skip
 
@@ -42,7 +43,7 @@ class Flaw(NamedTuple):
     column: int
 
 
-class Nodes:
+class NodeBuilder:
     """The nodes of one YAML text, and all that is remembered between them.
 
     Attributes:
@@ -52,10 +53,10 @@ class Nodes:
 
     __slots__ = ("_anchors", "_merged", "_scalars", "flaws", "get")
 
-    def __init__(self, stream: Text, *, pure: bool) -> None:
+    def __init__(self, stream: Utf8Stream, *, pure: bool) -> None:
         self.get = events_of(stream, pure=pure)
         self.flaws: list[Flaw] = []
-        self._scalars = Scalars()
+        self._scalars = ScalarCache()
         self._anchors = Anchors()
         self._merged: dict[int, tuple[dict[str, Any], set[str]]] = {}
 
@@ -104,7 +105,7 @@ class Nodes:
                 if e.implicit[0]:
                     try:
                         v = scalars[e.value]
-                    except Refused as refused:
+                    except InvalidScalar as refused:
                         value_of = (prefix, frames, cur, is_map, key)
                         v = self._refuse(e, value_of, refused) if has or not is_map else None
                 elif e.tag is None:
@@ -165,7 +166,7 @@ class Nodes:
         """The key that a node is: text, the merge key, or after a flaw a stand-in (IN-004, IN-006, IN-010)."""
         try:
             text = _key_text(event, value)
-        except Refused as refused:
+        except InvalidScalar as refused:
             self.flaw(event, _path(spot), refused.expected, shown(value))
             return f"?{len(mapping)}"
         if text in mapping:
@@ -200,7 +201,7 @@ class Nodes:
         if event.implicit[0]:
             try:
                 value = self._scalars[value]
-            except Refused as refused:
+            except InvalidScalar as refused:
                 value = self._refuse(event, spot, refused)
         elif event.tag is not None:
             value = self._tagged(event, spot)
@@ -210,31 +211,31 @@ class Nodes:
 
     def _tagged(self, event: ScalarEvent, spot: _Spot) -> JsonValue:
         try:
-            return tagged(str(event.tag), event.value)
-        except Refused as refused:
+            return tagged_value(str(event.tag), event.value)
+        except InvalidScalar as refused:
             return self._refuse(event, spot, refused)
 
-    def _refuse(self, event: ScalarEvent, spot: _Spot, refused: Refused) -> JsonValue:
+    def _refuse(self, event: ScalarEvent, spot: _Spot, refused: InvalidScalar) -> JsonValue:
         self.flaw(event, _path(spot), refused.expected, refused.got or shown(event.value))
         return None
 
     def _alias(self, event: NodeEvent, spot: _Spot) -> JsonValue:
         try:
             return self._anchors.meant_by(event)
-        except Refused as refused:
+        except InvalidScalar as refused:
             if refused.expected != BOMB or not any(flaw.expected == BOMB for flaw in self.flaws[-1:]):
                 self.flaw(event, _path(spot), refused.expected, refused.got)
             return None
 
 
 def _key_text(event: Event, value: JsonValue) -> str:
-    """The text of a key. Raises `Refused` for null, collections, and integers beyond 64 bits with sign."""
+    """The text of a key. Raises `InvalidScalar` for null, collections, and integers beyond 64 bits with sign."""
     if isinstance(event, ScalarEvent) and event.implicit[0]:
         return MERGE if event.value == "<<" else key_of(event.value)
     if isinstance(event, ScalarEvent) and event.tag is None:
         return str(event.value)
     if value is None or isinstance(value, dict | list):
-        raise Refused("a key that is text")
+        raise InvalidScalar("a key that is text")
     return value if isinstance(value, str) else key_of(str(value))
 
 

@@ -5,10 +5,10 @@ from typing import Literal
 from pydantic import Field
 
 from grove_core.resources.configuration import DomainShape, Mnnvl, MnnvlMode
-from grove_shell.settings.strict import Strict
+from grove_shell.settings.strict_model import StrictModel
 
 
-class MnnvlSettings(Strict):
+class MnnvlSettings(StrictModel):
     """Whether sets get ComputeDomains, in which way, and how these are written.
 
     Attributes:
@@ -22,13 +22,13 @@ class MnnvlSettings(Strict):
     compute_domain_shape: Literal["auto", "design", "nvidia"] = "auto"
 
     @property
-    def as_told(self) -> Mnnvl:
+    def as_configuration(self) -> Mnnvl:
         """The same as decisions look at it."""
         shape = None if self.compute_domain_shape == "auto" else DomainShape(self.compute_domain_shape)
         return Mnnvl(self.enabled, MnnvlMode(self.mode), shape)
 
 
-class Network(Strict):
+class GoOperatorNetwork(StrictModel):
     """How the existing operator is told."""
 
     auto_mnnvl_enabled: bool = Field(default=False, alias="autoMNNVLEnabled")

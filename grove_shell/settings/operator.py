@@ -10,20 +10,28 @@ from pydantic import model_validator as validator
 from grove_core.kernel.errors import Problem
 from grove_core.resources.configuration import Configuration
 from grove_core.version import IMAGE
-from grove_shell.settings.mnnvl import MnnvlSettings, Network
-from grove_shell.settings.rules import RuleSetName
-from grove_shell.settings.strict import API_VERSION, ObjectName, OwnOrNamed, Seconds, Served, Strict, read_strictly
+from grove_shell.settings.mnnvl import GoOperatorNetwork, MnnvlSettings
+from grove_shell.settings.rule_set_names import RuleSetName
+from grove_shell.settings.strict_model import (
+    API_VERSION,
+    HealthEndpoint,
+    ObjectName,
+    OptionalNamespace,
+    Seconds,
+    StrictModel,
+    read_strictly,
+)
 from grove_shell.settings.topology import TopologySettings
 
 KIND: Final = "OperatorConfiguration"
 
 
-class LeaderElection(Strict):
+class LeaderElection(StrictModel):
     """Who of several processes acts. ``namespace`` is that of the Lease; empty for the process's own."""
 
     enabled: bool = True
     name: ObjectName = "grove-operator-leader-election"
-    namespace: OwnOrNamed = ""
+    namespace: OptionalNamespace = ""
     lease_duration: Seconds = 15.0
     renew_deadline: Seconds = 10.0
     retry_period: Seconds = 2.0
@@ -35,7 +43,7 @@ class LeaderElection(Strict):
         return self
 
 
-class Client(Strict):
+class Client(StrictModel):
     """How hard the API server is pressed. ``qps`` 0: it protects itself (API Priority and Fairness)."""
 
     qps: Annotated[float, Field(ge=0)] = 0.0
@@ -44,13 +52,13 @@ class Client(Strict):
     timeout: Seconds = 30.0
 
 
-class Startup(Strict):
+class Startup(StrictModel):
     """How pods wait for those they start after. ``image`` has the command ``grove-initc``; empty: its own."""
 
     image: str = ""
 
 
-class OperatorSettings(Strict):
+class OperatorSettings(StrictModel):
     """Everything an operator is told.
 
     Attributes:
@@ -63,19 +71,19 @@ class OperatorSettings(Strict):
     workers: Annotated[int, Field(ge=1, le=1024)] = 16
     leader_election: LeaderElection = LeaderElection()
     client: Client = Client()
-    serving: Served = Served()
+    serving: HealthEndpoint = HealthEndpoint()
     mnnvl: MnnvlSettings = MnnvlSettings()
-    network: Network = Network()
+    network: GoOperatorNetwork = GoOperatorNetwork()
     startup: Startup = Startup()
     topology_aware_scheduling: TopologySettings = TopologySettings()
 
     @property
-    def decisive(self) -> Configuration:
+    def configuration(self) -> Configuration:
         """The part that decisions depend on."""
-        found = self.mnnvl.as_told
+        found = self.mnnvl.as_configuration
         if "mnnvl" not in self.model_fields_set and self.network.auto_mnnvl_enabled:
             found = replace(found, enabled=True)
-        image, topology = self.startup.image or IMAGE, self.topology_aware_scheduling.as_told
+        image, topology = self.startup.image or IMAGE, self.topology_aware_scheduling.as_configuration
         return Configuration(mnnvl=found, init_image=image, topology=topology)
 
 

@@ -7,17 +7,17 @@ from pydantic import model_validator as validator
 
 from grove_core.resources.cluster_topology import Level, level_problems
 from grove_core.resources.configuration import TopologyAware
-from grove_shell.settings.strict import Strict
+from grove_shell.settings.strict_model import StrictModel
 
 
-class LevelSettings(Strict):
+class LevelSettings(StrictModel):
     """One level: what people call it, and the key of the node label."""
 
     domain: str
     key: str
 
 
-class TopologySettings(Strict):
+class TopologySettings(StrictModel):
     """Whether pods are placed by topology, and what the default topology is.
 
     Attributes:
@@ -30,13 +30,13 @@ class TopologySettings(Strict):
     @validator(mode="after")
     def _sound(self) -> "TopologySettings":
         """Levels are judged as those of any topology, all at once (TP-012)."""
-        problems = level_problems(self.as_told.levels) if self.enabled or self.levels else ()
+        problems = level_problems(self.as_configuration.levels) if self.enabled or self.levels else ()
         words = "; ".join(f"levels{problem.path}: {problem.expected}, got {problem.got}" for problem in problems)
         if words:
             raise ValueError(words)
         return self
 
     @property
-    def as_told(self) -> TopologyAware:
+    def as_configuration(self) -> TopologyAware:
         """The same as decisions look at it."""
         return TopologyAware(self.enabled, tuple(Level(one.domain, one.key) for one in self.levels))

@@ -8,15 +8,15 @@ from pydantic import model_validator as validator
 from grove_core.kernel.errors import Problem
 from grove_core.resources.configuration import Configuration
 from grove_shell.settings.mnnvl import MnnvlSettings
-from grove_shell.settings.strict import (
+from grove_shell.settings.strict_model import (
     API_VERSION,
+    HealthEndpoint,
     LabelName,
     Lifetime,
     ObjectName,
     Port,
     Seconds,
-    Served,
-    Strict,
+    StrictModel,
     read_strictly,
 )
 from grove_shell.settings.topology import TopologySettings
@@ -24,7 +24,7 @@ from grove_shell.settings.topology import TopologySettings
 KIND: Final = "WebhookConfiguration"
 
 
-class Certificates(Strict):
+class CertificateSettings(StrictModel):
     """How the server proves who it is.
 
     Attributes:
@@ -45,13 +45,13 @@ class Certificates(Strict):
     settle: Seconds = 5.0
 
     @validator(mode="after")
-    def _in_order(self) -> "Certificates":
+    def _in_order(self) -> "CertificateSettings":
         if not self.valid_for <= self.authority_valid_for:
             raise ValueError("validFor <= authorityValidFor")
         return self
 
 
-class Registered(Strict):
+class RegistrationSettings(StrictModel):
     """What the API server knows of the webhooks; ``service`` is also what the certificate is made out to."""
 
     service: LabelName = "grove-webhooks"
@@ -59,30 +59,32 @@ class Registered(Strict):
     validating: ObjectName = "grove-validation"
 
 
-class Listening(Strict):
+class ListenerSettings(StrictModel):
     """Where the API server calls."""
 
     host: str = "0.0.0.0"  # noqa: S104 - the API server is outside the pod
     port: Port = 9443
 
 
-class WebhookSettings(Strict):
+class WebhookSettings(StrictModel):
     """Everything the webhooks are told. ``farewell``: how long requests are still taken after SIGTERM."""
 
     api_version: Literal["operator.config.grove.io/v1alpha1"] = API_VERSION
     kind: Literal["WebhookConfiguration"] = KIND
-    certificates: Certificates = Certificates()
-    registration: Registered = Registered()
-    listening: Listening = Listening()
-    serving: Served = Served()
+    certificates: CertificateSettings = CertificateSettings()
+    registration: RegistrationSettings = RegistrationSettings()
+    listening: ListenerSettings = ListenerSettings()
+    serving: HealthEndpoint = HealthEndpoint()
     mnnvl: MnnvlSettings = MnnvlSettings()
     topology_aware_scheduling: TopologySettings = TopologySettings()
     farewell: Seconds = 5.0
 
     @property
-    def decisive(self) -> Configuration:
+    def configuration(self) -> Configuration:
         """The part that verdicts depend on: the same as that of the operator beside it."""
-        return Configuration(mnnvl=self.mnnvl.as_told, topology=self.topology_aware_scheduling.as_told)
+        return Configuration(
+            mnnvl=self.mnnvl.as_configuration, topology=self.topology_aware_scheduling.as_configuration
+        )
 
 
 def settings_of(raw: Mapping[str, Any]) -> tuple[WebhookSettings, tuple[Problem, ...]]:

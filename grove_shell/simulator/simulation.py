@@ -290,7 +290,7 @@ def _server_of(spec: Spec, dump: Dump | None) -> InMemoryCluster:
     server.complete = EVERY_KIND | {TOPOLOGY_KIND}
     settings = spec.operator
     server.configuration = Configuration(
-        mnnvl=settings.mnnvl.as_told, topology=settings.topology_aware_scheduling.as_told
+        mnnvl=settings.mnnvl.as_configuration, topology=settings.topology_aware_scheduling.as_configuration
     )
     server.served = ServedApis(without_domains=spec.driver.installed > 0)
     return server

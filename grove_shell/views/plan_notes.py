@@ -10,7 +10,7 @@ from grove_core.explain import Story, Tone, story_of
 from grove_core.kernel.durations import short_duration
 from grove_core.kernel.times import format_time
 from grove_shell.page import Page
-from grove_shell.reading.loaded import Loaded
+from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.views.formatting import joined_names, plural, relative_time
 from grove_shell.views.layout import MAX_NAMES
 
@@ -32,7 +32,7 @@ class PlanContext:
         decisions: whether to list every verdict.
     """
 
-    loaded: Loaded
+    loaded: LoadedInput
     nothing_judged: str
     sets_with_unknown_nodes: tuple[str, ...]
     operator_note: str
@@ -114,7 +114,7 @@ def _clock(page: Page, document: Document, stories: Sequence[Story], context: Pl
         page.add("  taken (--now), else delays that still ran then look as if they were over.")
 
 
-def _missing(page: Page, document: Document, loaded: Loaded) -> None:
+def _missing(page: Page, document: Document, loaded: LoadedInput) -> None:
     """Add the kinds that were not collected."""
     if document.not_collected:
         page.add(("not collected: ", "bold magenta"), ", ".join(document.not_collected))

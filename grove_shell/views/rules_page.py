@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
 
-from grove_shell.catalogue.reading import Stated, catalogue, generation_of
+from grove_shell.catalogue.rule_lookup import SpecRule, catalogue, generation_of
 from grove_shell.page import Page
 
 _WIDTH = 100
 _NAMES = "  "
 
 
-def rule_sets_page(field: Mapping[str, tuple[Sequence[str], Sequence[Stated]]]) -> Page:
+def rule_sets_page(field: Mapping[str, tuple[Sequence[str], Sequence[SpecRule]]]) -> Page:
     """Return a page of all rule sets, newest first, each with the titles of its differences.
 
     Args:
@@ -33,7 +33,7 @@ def rule_sets_page(field: Mapping[str, tuple[Sequence[str], Sequence[Stated]]]) 
     return page
 
 
-def rule_set_page(name: str, differing: Sequence[Stated]) -> Page:
+def rule_set_page(name: str, differing: Sequence[SpecRule]) -> Page:
     """Return a page of one rule set with its differences in full."""
     page = Page()
     generation = generation_of(name)
@@ -48,7 +48,7 @@ def rule_set_page(name: str, differing: Sequence[Stated]) -> Page:
     return page
 
 
-def rule_page(one: Stated) -> Page:
+def rule_page(one: SpecRule) -> Page:
     """Return a page of one rule."""
     page = Page()
     _add_rule(page, one)
@@ -58,7 +58,7 @@ def rule_page(one: Stated) -> Page:
     return page
 
 
-def _add_rule(page: Page, one: Stated) -> None:
+def _add_rule(page: Page, one: SpecRule) -> None:
     code = f"  {one.code}" if one.code else ""
     page.add((one.id, "bold"), f"  {one.title}{code}")
     _add_text(page, one.text.replace("`", ""))
@@ -69,7 +69,7 @@ def _add_rule(page: Page, one: Stated) -> None:
         _add_text(page, f"instead of {other.id}, {other.title}")
 
 
-def _add_differences(page: Page, differing: Sequence[Stated]) -> None:
+def _add_differences(page: Page, differing: Sequence[SpecRule]) -> None:
     for one in differing:
         other = catalogue()[one.instead_of]
         page.add(_NAMES, (one.id, "bold"), f"  {one.title}  (instead of {other.id}, {other.title})")

@@ -10,7 +10,7 @@ from grove_core.check_topology import TopologyCheck, TopologyFit
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.pod_demand import PODS, amount_text
 from grove_shell.page import Page, Span
-from grove_shell.reading.nodes import Grounds
+from grove_shell.reading.node_collector import NodeCollector
 from grove_shell.views.formatting import joined_names, plural, rule_citation
 
 _MOST: Final = 4
@@ -24,7 +24,7 @@ _WORDS: Final[Mapping[FitVerdict, Span]] = MappingProxyType(
 )
 
 
-def topology_check_page(checks: Iterable[TopologyCheck], grounds: Grounds, *, verbose: bool) -> Page:
+def topology_check_page(checks: Iterable[TopologyCheck], grounds: NodeCollector, *, verbose: bool) -> Page:
     """Return the page: each set under its own topology, then under each other one (TP-100 to TP-113)."""
     page = Page()
     page.add((f"{plural(len(grounds.nodes), 'node')}, {_taken(grounds)}", "dim"))
@@ -42,7 +42,7 @@ def topology_check_page(checks: Iterable[TopologyCheck], grounds: Grounds, *, ve
     return page
 
 
-def _taken(grounds: Grounds) -> str:
+def _taken(grounds: NodeCollector) -> str:
     """Return whose requests are subtracted from the nodes (TP-103)."""
     if not grounds.with_pods:
         return "taken as empty: the input has no pods"

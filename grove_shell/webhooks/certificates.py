@@ -21,14 +21,14 @@ class BadCertificate(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class KeyPair:
     """A certificate and its private key, as PEM."""
 
     certificate: bytes
     key: bytes
 
 
-def new_authority(now: datetime, seconds: float) -> Pair:
+def new_authority(now: datetime, seconds: float) -> KeyPair:
     """An authority that lives so long."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = _name("grove-webhooks")
@@ -42,7 +42,7 @@ def new_authority(now: datetime, seconds: float) -> Pair:
     return _pair(builder.sign(key, hashes.SHA256()), key)
 
 
-def new_certificate(authority: Pair, names: Sequence[str], now: datetime, seconds: float) -> Pair:
+def new_certificate(authority: KeyPair, names: Sequence[str], now: datetime, seconds: float) -> KeyPair:
     """A certificate of a server with these names or addresses; it does not outlive its authority."""
     issuer, issuer_key = _certificate(authority.certificate), _key(authority.key)
     key = ec.generate_private_key(ec.SECP256R1())
@@ -80,7 +80,7 @@ def split(bundle: bytes) -> tuple[bytes, ...]:
         raise BadCertificate(f"this is no certificate in PEM ({fault})") from fault
 
 
-def check_fit(pair: Pair, what: str) -> None:
+def check_key_matches(pair: KeyPair, what: str) -> None:
     """Do nothing where a key belongs to a certificate. Raises BadCertificate."""
     if _certificate(pair.certificate).public_key() != _key(pair.key).public_key():
         raise BadCertificate(f"the private key does not belong to {what}")
@@ -148,8 +148,8 @@ def _key(text: bytes) -> CertificateIssuerPrivateKeyTypes:
     return key  # type: ignore[return-value]  # keys that cannot sign have no certificate either
 
 
-def _pair(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> Pair:
-    return Pair(
+def _pair(certificate: x509.Certificate, key: ec.EllipticCurvePrivateKey) -> KeyPair:
+    return KeyPair(
         _pem(certificate),
         key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()),
     )

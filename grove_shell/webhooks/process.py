@@ -17,12 +17,12 @@ from grove_shell.operator.json_log import JsonLog
 from grove_shell.operator.taken_names import log_taken_names
 from grove_shell.settings.webhooks import WebhookSettings
 from grove_shell.until_stopped import until_stopped
-from grove_shell.webhooks.copies import copies_for
-from grove_shell.webhooks.keeping import Files, Shared
+from grove_shell.webhooks.admission_server import AdmissionServer
+from grove_shell.webhooks.caches import caches_for
+from grove_shell.webhooks.certificate_rotation import CertificateFiles, CertificateSecret
 from grove_shell.webhooks.registration import Registration
-from grove_shell.webhooks.serving import Reviews
-from grove_shell.webhooks.telemetry import Telemetry
-from grove_shell.webhooks.tls import Shown
+from grove_shell.webhooks.served_certificate import ServedCertificate
+from grove_shell.webhooks.webhook_metrics import WebhookMetrics
 
 
 @dataclass(kw_only=True)
@@ -52,8 +52,8 @@ class Process:
         Raises:
             CannotListen: then nothing was served.
         """
-        shown = Shown()
-        telemetry = Telemetry(lambda: shown.expires)
+        shown = ServedCertificate()
+        telemetry = WebhookMetrics(lambda: shown.expires)
         agent = f"grove-webhooks/{VERSION}"
         async with Api(self.connection, on_response=telemetry.requested, user_agent=agent) as api:
             return await _Running(self, api, shown, telemetry).run()
@@ -62,13 +62,13 @@ class Process:
 class _Running:
     """The parts of a process that runs."""
 
-    def __init__(self, told: Process, api: Api, shown: Shown, telemetry: Telemetry) -> None:
+    def __init__(self, told: Process, api: Api, shown: ServedCertificate, telemetry: WebhookMetrics) -> None:
         self._told = told
         self._api = api
         self._shown = shown
         self._telemetry = telemetry
         self._journal = JsonLog(told.out)
-        self._copies = copies_for(api, told.settings.decisive, told.served, everywhere=not told.watched)
+        self._copies = caches_for(api, told.settings.configuration, told.served, everywhere=not told.watched)
         self._reflectors = [
             Reflector(api, self._copies.kinds[kind], copy, namespace=told.watched, report=self._trouble)
             for kind, copy in self._copies.cache.items()
@@ -82,9 +82,11 @@ class _Running:
             shared=self._copies.sharing is not None,
             guarded=self._copies.placing is not None and self._copies.placing.guarded,
         )
-        make = partial(Shared, api, shown, self._registration, namespace=told.namespace, names=self._dns_names())
+        make = partial(
+            CertificateSecret, api, shown, self._registration, namespace=told.namespace, names=self._dns_names()
+        )
         self._shared = make(certificates, say=self._journal.report) if certificates.mode == "auto" else None
-        self._keeping = self._shared or Files(shown, certificates, self._journal.report)
+        self._keeping = self._shared or CertificateFiles(shown, certificates, self._journal.report)
         self._listens = False
 
     async def run(self) -> int:
@@ -128,12 +130,12 @@ class _Running:
         """Listen as soon as there is a certificate to show, until cancelled."""
         await self._shown.there.wait()
         listening = self._told.settings.listening
-        reviews = Reviews(
+        reviews = AdmissionServer(
             host=listening.host,
             port=listening.port,
             tls=self._shown.context,
             copies=self._copies,
-            configuration=self._told.settings.decisive,
+            configuration=self._told.settings.configuration,
             telemetry=self._telemetry,
             say=self._journal.report,
         )

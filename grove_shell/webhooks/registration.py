@@ -24,7 +24,7 @@ class NotRegistered(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class RegisteredConfiguration:
     """One configuration.
 
     Attributes:
@@ -65,7 +65,9 @@ class Registration:
         self._api = api
         self.url = url
         self._places = tuple(
-            Place(plural=plural, name=name, ours=(always, *more), needed=(always, *(more if is_on else ())))
+            RegisteredConfiguration(
+                plural=plural, name=name, ours=(always, *more), needed=(always, *(more if is_on else ()))
+            )
             for plural, name, always, more, is_on in (
                 (MUTATING, mutating, DEFAULTING, JOINED, shared),
                 (VALIDATING, validating, VALIDATION, GUARDING, guarded),
@@ -92,7 +94,7 @@ class Registration:
             raise NotRegistered("; ".join(faults))
         return changed
 
-    async def _put_right(self, place: Place, bundle: str) -> bool:
+    async def _put_right(self, place: RegisteredConfiguration, bundle: str) -> bool:
         path = f"/apis/{API_VERSION}/{place.plural}/{place.name}"
         answer = await self._api.request("GET", path)
         if answer.status == NOT_FOUND:

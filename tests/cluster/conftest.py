@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import pytest
 
-from grove_shell.manifests.domains import domain_definitions
+from grove_shell.manifests.compute_domain_definitions import domain_definitions
 from grove_shell.manifests.installation import OPERATOR, Installation
 from grove_shell.manifests.roles import daemon_roles
 from tests.cluster import binaries

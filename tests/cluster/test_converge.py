@@ -13,7 +13,7 @@ from grove_shell.converge.engine import EngineOptions
 from grove_shell.converge.model.costs import shipped_costs
 from grove_shell.converge.points import Point
 from grove_shell.converge.runs import Outcome
-from grove_shell.manifests.domains import domain_definitions
+from grove_shell.manifests.compute_domain_definitions import domain_definitions
 from tests.cluster.daemons import GROVE
 from tests.cluster.nvidia.definitions import CLIQUES, DOMAINS, install
 from tests.cluster.plane import STORE, ControlPlane

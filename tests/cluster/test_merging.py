@@ -8,11 +8,11 @@ from urllib.parse import urlencode
 import pytest
 
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_shell.manifests.domains import domain_definitions
+from grove_shell.manifests.compute_domain_definitions import domain_definitions
 from tests.cluster.api import APPLY, PLAIN, Api, ApiError, Json
 from tests.cluster.nvidia.definitions import install, remove
 from tests.cluster.plane import ControlPlane
-from tests.merging.cases import CASES, NAME, Case, Write, body_of, found_in
+from tests.server_side_apply.cases import CASES, NAME, Case, Write, body_of, found_in
 
 CREATED: Final = frozenset({("apply", 201), ("create", 201)})
 

@@ -8,7 +8,7 @@ import pytest
 
 from docs.generator.commands import every_command
 from grove_shell.actions import topology
-from grove_shell.actions.source import Source
+from grove_shell.actions.source import InputSource
 from grove_shell.page import Page
 from grove_shell.views.renderers import RENDERERS, SERIALIZERS, Renderer
 from tests.command_line.process import ROOT
@@ -46,5 +46,5 @@ def test_another_renderer_is_used_as_it_is_added(
 
     added = {**RENDERERS, "count": Renderer(shows_page=True, text=as_lines)}
     monkeypatch.setattr(topology, "RENDERERS", added)
-    assert topology.list_topologies(Source(filenames=(DEGRADED,)), "count") == 0
+    assert topology.list_topologies(InputSource(filenames=(DEGRADED,)), "count") == 0
     assert capsys.readouterr().out.endswith(" lines\n")

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from grove_core.areas.gang_termination.rulesets import rule_sets
-from grove_shell.catalogue.reading import catalogue
+from grove_shell.catalogue.rule_lookup import catalogue
 from grove_shell.cli.main import run
 from grove_shell.settings.operator import settings_of
 from tests.golden.tracing import CATALOGUE, ROOT, trace_of

@@ -11,7 +11,7 @@ import pytest
 from docs.generator.commands import every_command
 from tests.console_blocks import BLOCK, check_console_blocks
 from tests.docs.site import DOCS, ROOT, WRITTEN, anchors_of, in_nav, links_of, pages
-from tests.replay.logs import SCENARIOS, played
+from tests.replay.recorded_logs import SCENARIOS, played
 
 SHELL: Final = re.compile(r"```sh\n(.*?)```", re.DOTALL)
 LOG: Final = "plans.jsonl"

@@ -15,7 +15,7 @@ from grove_core.resources.api_names import NVIDIA
 from grove_shell.domain_daemon.daemon_log import DaemonLog
 from grove_shell.domain_daemon.fabric_process import hosts_file_command
 from grove_shell.domain_daemon.process import DaemonProcess
-from tests.manifests.recorder import Asked, Recorder
+from tests.manifests.request_recorder import Asked, Recorder
 
 Json = dict[str, Any]
 GROUP: Final = NVIDIA.partition("/")[0]

@@ -22,7 +22,7 @@ from grove_shell.domain_daemon.monotonic_clock import MonotonicClock
 from grove_shell.domain_daemon.requests import http_request_of
 from grove_shell.manifests.installation import Installation
 from tests.domain_daemon.single_domain import GROUP, SingleDomainServer
-from tests.manifests.recorder import Asked, Recorder, asked_by
+from tests.manifests.request_recorder import Asked, Recorder, asked_by
 from tests.property.domain_cliques.core_functions import CoreFunctions
 from tests.property.domain_cliques.random_run import run_seed
 

@@ -28,7 +28,7 @@ from grove_shell.domain_daemon.kinds import DOMAINS, registry_of
 from grove_shell.domain_daemon.object_watch import ObjectWatch
 from grove_shell.domain_daemon.requests import HttpRequestSender
 from tests.domain_daemon.single_domain import IDENTITY, running_daemon, until
-from tests.manifests.recorder import Recorder
+from tests.manifests.request_recorder import Recorder
 
 Json = dict[str, Any]
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from tests.fuzz.border import Border
-from tests.fuzz.borders import BORDERS
-from tests.fuzz.shrinking import smallest
-from tests.fuzz.watching import MOST_GROWTH, Found, bounded, fed, peak
+from tests.fuzz.fuzz_target import FuzzTarget
+from tests.fuzz.fuzz_targets import TARGETS
+from tests.fuzz.limits import MOST_GROWTH, InputResult, limit_memory, peak_memory, run_input
+from tests.fuzz.minimize import minimized
 
 _PATIENCE: Final = 10.0  # s between two lines of progress
 _WARM: Final = 0.1  # of the time
@@ -42,7 +42,7 @@ class Course:
     warm: int = 0
     most: int = 0
 
-    def count(self, way: str, found: Found) -> None:
+    def count(self, way: str, found: InputResult) -> None:
         """Add one."""
         self.outcomes[found.outcome] += 1
         if found.seconds > self.slowest:
@@ -61,17 +61,17 @@ class Course:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Feed until the time is up; 1 if any promise was broken, else 0."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
-    names = [[], *BORDERS]  # argparse holds the default of what may be left out against the choices too
-    parser.add_argument("borders", nargs="*", choices=names, metavar="BORDER", help=", ".join(BORDERS))
+    names = [[], *TARGETS]  # argparse holds the default of what may be left out against the choices too
+    parser.add_argument("borders", nargs="*", choices=names, metavar="BORDER", help=", ".join(TARGETS))
     parser.add_argument("--minutes", type=float, default=10, help="for each border")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--found", type=Path, default=Path("fuzz-found"), help="folder for inputs that break a promise")
     parser.add_argument("--again", type=Path, help="feed this file and nothing else")
     options = parser.parse_args(arguments)
-    bounded()
+    limit_memory()
     courses = []
-    for name in options.borders or BORDERS:
-        with tempfile.TemporaryDirectory() as folder, BORDERS[name](Path(folder)) as border:
+    for name in options.borders or TARGETS:
+        with tempfile.TemporaryDirectory() as folder, TARGETS[name](Path(folder)) as border:
             course = Course(name)
             if options.again is not None:
                 _again(border, options.again.read_bytes(), course)
@@ -87,19 +87,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(any(course.broken for course in courses))
 
 
-def _run(border: Border, course: Course, chance: random.Random, seconds: float, folder: Path) -> None:
+def _run(border: FuzzTarget, course: Course, chance: random.Random, seconds: float, folder: Path) -> None:
     began = told = time.monotonic()
     while (now := time.monotonic()) - began < seconds:
         way = chance.choice(border.ways)
         data = border.make(chance, way)
-        found = fed(border, way, data)
+        found = run_input(border, way, data)
         course.count(way, found)
-        course.most = peak()
+        course.most = peak_memory()
         if now - began < _WARM * seconds:
             course.warm = course.most
         elif course.most > course.warm + MOST_GROWTH and not found.broken:
             words = f"grew from {course.warm} to {course.most} MiB"
-            found, course.warm = Found("BROKEN", words, f"memory {way}", found.seconds), course.most
+            found, course.warm = InputResult("BROKEN", words, f"memory {way}", found.seconds), course.most
         if found.broken:
             course.broken[found.place] += 1
             if course.broken[found.place] == 1:
@@ -111,19 +111,19 @@ def _run(border: Border, course: Course, chance: random.Random, seconds: float, 
             sys.stderr.write(line)
 
 
-def _hand_over(border: Border, name: str, way: str, data: bytes, found: Found, folder: Path) -> None:
+def _hand_over(border: FuzzTarget, name: str, way: str, data: bytes, found: InputResult, folder: Path) -> None:
     """Show an input that breaks a promise for the first time at its place."""
     if not found.place.startswith(("hang", "memory")):
-        data = smallest(data, lambda smaller: fed(border, way, smaller).place == found.place)
+        data = minimized(data, lambda smaller: run_input(border, way, smaller).place == found.place)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}-{zlib.crc32(found.place.encode()):08x}"
     path.write_bytes(data)
     _say(f"\nBROKEN {name}, {way}: {found.broken}\n{path}, {len(data)} bytes:\n{data[:3000]!r}")
 
 
-def _again(border: Border, data: bytes, course: Course) -> None:
+def _again(border: FuzzTarget, data: bytes, course: Course) -> None:
     for way in border.ways:
-        found = fed(border, way, data)
+        found = run_input(border, way, data)
         course.count(way, found)
         if found.broken:
             course.broken[found.place] += 1

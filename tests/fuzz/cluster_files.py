@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_shell.reading.sources import items_of
-from tests.fuzz import damage, readers
-from tests.fuzz.border import Border
+from tests.fuzz import mutations, readers
 from tests.fuzz.commands import NOW, kept
+from tests.fuzz.fuzz_target import FuzzTarget
 from tests.fuzz.seeds import ROOT, clusters
 
 _FILE: Final = "FILE"
@@ -54,23 +54,23 @@ COMMANDS: Final[dict[str, tuple[str, ...]]] = {
 
 
 @contextmanager
-def yaml_files(folder: Path) -> Iterator[Border]:
+def yaml_files(folder: Path) -> Iterator[FuzzTarget]:
     """YAML."""
-    make = partial(_made, write=damage.as_yaml, whole=readers.YAML)
-    yield Border((*readers.READERS, *COMMANDS), make, partial(_fed, folder / "cluster.yaml"))
+    make = partial(_made, write=mutations.as_yaml, whole=readers.YAML)
+    yield FuzzTarget((*readers.READERS, *COMMANDS), make, partial(_fed, folder / "cluster.yaml"))
 
 
 @contextmanager
-def json_files(folder: Path) -> Iterator[Border]:
+def json_files(folder: Path) -> Iterator[FuzzTarget]:
     """JSON."""
-    make = partial(_made, write=damage.as_json, whole=readers.JSON)
-    yield Border((*readers.READERS, *COMMANDS), make, partial(_fed, folder / "cluster.json"))
+    make = partial(_made, write=mutations.as_json, whole=readers.JSON)
+    yield FuzzTarget((*readers.READERS, *COMMANDS), make, partial(_fed, folder / "cluster.json"))
 
 
 def _made(chance: random.Random, way: str, *, write: Callable[[Any], bytes], whole: Sequence[bytes]) -> bytes:
     if way in readers.READERS and chance.random() < 0.7:
-        return damage.damaged(whole, chance)
-    return damage.made(clusters(), chance, write)
+        return mutations.damaged(whole, chance)
+    return mutations.made(clusters(), chance, write)
 
 
 def _fed(path: Path, way: str, data: bytes) -> str:

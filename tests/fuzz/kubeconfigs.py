@@ -16,9 +16,9 @@ from unittest.mock import patch
 import trustme
 from kubernetes.aio.config import kube_config
 
-from tests.fuzz import damage
-from tests.fuzz.border import Border
+from tests.fuzz import mutations
 from tests.fuzz.commands import NOW, kept
+from tests.fuzz.fuzz_target import FuzzTarget
 from tests.fuzz.seeds import ROOT
 
 Json = dict[str, Any]
@@ -38,7 +38,7 @@ _EXPIRED: Final = "e30.eyJleHAiOjF9.e30"
 
 
 @contextmanager
-def kubeconfigs(folder: Path) -> Iterator[Border]:
+def kubeconfigs(folder: Path) -> Iterator[FuzzTarget]:
     """Kubeconfigs with certificates, tokens and plugins, as YAML or as JSON."""
     authority = trustme.CA()
     issued = authority.issue_cert("127.0.0.1")
@@ -50,7 +50,7 @@ def kubeconfigs(folder: Path) -> Iterator[Border]:
     texts = tuple(json.dumps(one) for one in _examples(authority, issued))
 
     def make(chance: random.Random, _way: str) -> bytes:
-        return damage.made(texts, chance, chance.choice((damage.as_json, damage.as_yaml)))
+        return mutations.made(texts, chance, chance.choice((mutations.as_json, mutations.as_yaml)))
 
     def feed(way: str, data: bytes) -> str:
         path = folder / "config"
@@ -61,7 +61,7 @@ def kubeconfigs(folder: Path) -> Iterator[Border]:
             forget()  # the library keeps a file of every certificate it saw
 
     with _alone():
-        yield Border(tuple(ASKED), make, feed)
+        yield FuzzTarget(tuple(ASKED), make, feed)
 
 
 @contextmanager

@@ -14,17 +14,17 @@ from unittest.mock import patch
 from grove_core.snapshot.cluster import EVERYWHERE
 from grove_shell.actions import apply as applying
 from grove_shell.actions.configuration import configuration
-from grove_shell.actions.source import Live
+from grove_shell.actions.source import LiveCluster
 from grove_shell.page import print_error
-from grove_shell.reading.collected import Collected
-from grove_shell.replay.format import line_of
+from grove_shell.reading.collected_objects import CollectedObjects
+from grove_shell.replay.log_format import encode_line
 from grove_shell.settings.webhooks import settings_of
 from grove_shell.views.problems_page import NOTHING_STARTED, problems_page
-from tests.fuzz import damage
-from tests.fuzz.border import Border
+from tests.fuzz import mutations
 from tests.fuzz.commands import NOW, Broken, Said, kept, problems_of
+from tests.fuzz.fuzz_target import FuzzTarget
 from tests.fuzz.seeds import ROOT, attempts, clusters, configurations, plans
-from tests.replay.logs import played
+from tests.replay.recorded_logs import played
 
 _CLUSTER: Final = str(ROOT / "tests/golden/gang_termination/gt033_delay_expired_terminates_whole_replica/given.yaml")
 """Small, and something happens in it."""
@@ -59,7 +59,7 @@ _HERE: Final = "apply, the same cluster"
 
 
 @contextmanager
-def configuration_files(folder: Path) -> Iterator[Border]:
+def configuration_files(folder: Path) -> Iterator[FuzzTarget]:
     """Configurations of operator and webhooks, as YAML or as JSON, by the name of the file."""
 
     def feed(way: str, data: bytes) -> str:
@@ -67,11 +67,11 @@ def configuration_files(folder: Path) -> Iterator[Border]:
         path.write_bytes(data)
         return _webhooks_told(str(path)) if way == "webhooks" else kept(*_with(path, CONFIGURED[way]))
 
-    yield Border((*CONFIGURED, "webhooks"), _configuration, feed)
+    yield FuzzTarget((*CONFIGURED, "webhooks"), _configuration, feed)
 
 
 @contextmanager
-def saved_plans(folder: Path) -> Iterator[Border]:
+def saved_plans(folder: Path) -> Iterator[FuzzTarget]:
     """Plans as ``grove apply`` reads them, by what no cluster or the one they are of can be asked; and attempts."""
     path = folder / "plan.json"
     nowhere = ("apply", str(path), "--kubeconfig", str(folder / "none"))
@@ -86,13 +86,13 @@ def saved_plans(folder: Path) -> Iterator[Border]:
             return kept(*nowhere, "--dry-run")
 
     def make(chance: random.Random, way: str) -> bytes:
-        return damage.made(attempts() if way == "attempts" else plans(), chance, damage.as_json)
+        return mutations.made(attempts() if way == "attempts" else plans(), chance, mutations.as_json)
 
-    yield Border(("apply", _HERE, _HERE, "attempts"), make, feed)
+    yield FuzzTarget(("apply", _HERE, _HERE, "attempts"), make, feed)
 
 
 @contextmanager
-def decision_logs(folder: Path) -> Iterator[Border]:
+def decision_logs(folder: Path) -> Iterator[FuzzTarget]:
     """Decision logs; lines without a chain get one that holds, or nobody would read further."""
     path = folder / "log.jsonl"
 
@@ -100,7 +100,7 @@ def decision_logs(folder: Path) -> Iterator[Border]:
         path.write_bytes(data if _CHAIN in data else _sealed(data.decode("utf-8", "replace").split("\n")))
         return kept(*_with(path, REPLAYED[way]))
 
-    yield Border(tuple(REPLAYED), _log, feed)
+    yield FuzzTarget(tuple(REPLAYED), _log, feed)
 
 
 @cache
@@ -122,7 +122,7 @@ def logs() -> tuple[tuple[str, ...], ...]:
 def _log(chance: random.Random, _way: str) -> bytes:
     lines = list(chance.choice(logs()))
     if chance.random() < 0.1:
-        return damage.damaged([_sealed(lines)], chance)  # a chain that does not hold
+        return mutations.damaged([_sealed(lines)], chance)  # a chain that does not hold
     match chance.randrange(5):
         case 0:
             del lines[chance.randrange(1, len(lines)) :]
@@ -134,9 +134,9 @@ def _log(chance: random.Random, _way: str) -> bytes:
             pass
     written = [line.encode() for line in lines]
     for at in chance.sample(range(len(lines)), min(chance.choice((1, 1, 2, 4)), len(lines))):
-        written[at] = damage.as_json(damage.wounded([lines[at]], chance))
+        written[at] = mutations.as_json(mutations.wounded([lines[at]], chance))
     text = b"\n".join(written)
-    return text if len(text) <= damage.LONGEST else b"\n".join(written[:1])
+    return text if len(text) <= mutations.LONGEST else b"\n".join(written[:1])
 
 
 def _sealed(lines: list[str]) -> bytes:
@@ -149,12 +149,12 @@ def _sealed(lines: list[str]) -> bytes:
 
 
 def _line(words: str, before: str) -> tuple[str, str]:
-    with patch("grove_shell.replay.format.dumped", lambda _: words):
-        return line_of({}, before)
+    with patch("grove_shell.replay.log_format.compact_json", lambda _: words):
+        return encode_line({}, before)
 
 
 def _configuration(chance: random.Random, _way: str) -> bytes:
-    return damage.made(configurations(), chance, chance.choice((damage.as_json, damage.as_yaml)))
+    return mutations.made(configurations(), chance, chance.choice((mutations.as_json, mutations.as_yaml)))
 
 
 def _with(path: Path, words: tuple[str, ...]) -> list[str]:
@@ -173,12 +173,12 @@ def _webhooks_told(path: str) -> str:
     return "refused" if faults else f"done, {settings.certificates.mode}"
 
 
-def _collected(data: bytes, _live: Live) -> Collected:
+def _collected(data: bytes, _live: LiveCluster) -> CollectedObjects:
     """The cluster that a plan is of, as if it were listed."""
     uids = {uid.decode() for uid in _UID.findall(data)}
     of = next((text for text in clusters() if any(f'"uid": "{uid}"' in text for uid in uids)), '{"items": []}')
     items = [item for item in json.loads(of)["items"] if item.get("metadata", {}).get("uid")]
     kinds = {"PodCliqueSet", *(str(item["kind"]) for item in items)}
-    return Collected(
+    return CollectedObjects(
         origin="http://127.0.0.1", items=tuple(items), complete=frozenset((kind, EVERYWHERE) for kind in kinds)
     )

@@ -10,7 +10,7 @@ from grove_shell.reading.faults import Fault
 from grove_shell.reading.items import Item
 from grove_shell.reading.json_items import json_items
 from grove_shell.reading.sources import items_of
-from grove_shell.reading.text import Text
+from grove_shell.reading.utf8_stream import Utf8Stream
 from grove_shell.reading.yaml_items import yaml_items
 from tests.fuzz.commands import Broken
 
@@ -56,15 +56,15 @@ def _as_stdin(data: bytes, _size: int, faults: list[Fault]) -> list[Item]:
 
 
 def _as_yaml(data: bytes, size: int, faults: list[Fault]) -> list[Item]:
-    return list(yaml_items(Text(io.BytesIO(data), size), "f", faults))
+    return list(yaml_items(Utf8Stream(io.BytesIO(data), size), "f", faults))
 
 
 def _as_pure_yaml(data: bytes, size: int, faults: list[Fault]) -> list[Item]:
-    return list(yaml_items(Text(io.BytesIO(data[:_PURE]), size), "f", faults, pure=True))
+    return list(yaml_items(Utf8Stream(io.BytesIO(data[:_PURE]), size), "f", faults, pure=True))
 
 
 def _as_json(data: bytes, size: int, faults: list[Fault]) -> list[Item]:
-    return list(json_items(Text(io.BytesIO(data), size), "f", faults))
+    return list(json_items(Utf8Stream(io.BytesIO(data), size), "f", faults))
 
 
 READERS: Final[dict[str, Way]] = {

@@ -20,19 +20,19 @@ from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode, 
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.client.webhook_names import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
-from grove_shell.webhooks.certificates import Pair
-from grove_shell.webhooks.copies import copies_for
-from grove_shell.webhooks.serving import Reviews
-from grove_shell.webhooks.telemetry import Telemetry
-from grove_shell.webhooks.tls import Shown
-from tests.fuzz import damage
-from tests.fuzz.border import Border
+from grove_shell.webhooks.admission_server import AdmissionServer
+from grove_shell.webhooks.caches import caches_for
+from grove_shell.webhooks.certificates import KeyPair
+from grove_shell.webhooks.served_certificate import ServedCertificate
+from grove_shell.webhooks.webhook_metrics import WebhookMetrics
+from tests.fuzz import mutations
 from tests.fuzz.commands import Broken
+from tests.fuzz.fuzz_target import FuzzTarget
 from tests.fuzz.seeds import clusters
 from tests.property.topology.sets_with_constraints import ON
-from tests.webhooks.objects import ObjectServer
-from tests.webhooks.placing import THERE
+from tests.webhooks.object_server import ObjectServer
 from tests.webhooks.reviews import patched, review, set_of
+from tests.webhooks.topology_webhooks import THERE
 
 Json = dict[str, Any]
 _EVERYTHING: Final = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS), topology=ON.topology)
@@ -69,24 +69,24 @@ class _Calling:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        authority, shown = trustme.CA(), Shown()
+        authority, shown = trustme.CA(), ServedCertificate()
         issued = authority.issue_cert("127.0.0.1")
-        shown.show(Pair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
+        shown.show(KeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
         tls = ssl.create_default_context()
         authority.configure_trust(tls)
         async with self.server.connection() as connection, Api(connection, tries=1) as api:
-            copies = copies_for(api, _EVERYTHING, _SERVED, everywhere=True)
+            copies = caches_for(api, _EVERYTHING, _SERVED, everywhere=True)
             copies.cache[POD_CLIQUE_SET].replace(POD_CLIQUE_SET, [_stored()], "1")
             copies.cache["PodClique"].replace("PodClique", [], "1")
             copies.cache[TOPOLOGY_KIND].replace(TOPOLOGY_KIND, THERE, "1")
             copies.cache[BINDING_KIND].replace(BINDING_KIND, [], "1")
-            reviews = Reviews(
+            reviews = AdmissionServer(
                 host="127.0.0.1",
                 port=0,
                 tls=shown.context,
                 copies=copies,
                 configuration=_EVERYTHING,
-                telemetry=Telemetry(lambda: shown.expires),
+                telemetry=WebhookMetrics(lambda: shown.expires),
                 say=self.say,
             )
             connector = aiohttp.TCPConnector(ssl=tls)
@@ -103,7 +103,7 @@ class _Calling:
 
 
 @contextmanager
-def admission_reviews(_folder: Path) -> Iterator[Border]:
+def admission_reviews(_folder: Path) -> Iterator[FuzzTarget]:
     """Reviews for each of the webhooks."""
     with asyncio.Runner() as runner:
         calling = _Calling(runner)
@@ -118,7 +118,7 @@ def admission_reviews(_folder: Path) -> Iterator[Border]:
             return _outcome(data, code, text, calling.said)
 
         try:
-            yield Border((*_KINDS, VALIDATION), _made, feed)
+            yield FuzzTarget((*_KINDS, VALIDATION), _made, feed)
         finally:
             runner.run(opened.__aexit__(None, None, None))
 
@@ -157,4 +157,4 @@ def _texts(kind: str) -> tuple[str, ...]:
 
 
 def _made(chance: random.Random, way: str) -> bytes:
-    return damage.made(_texts(_KINDS[way]), chance, damage.as_json)
+    return mutations.made(_texts(_KINDS[way]), chance, mutations.as_json)

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from grove_shell.simulator.scenario.reading import read_scenario
-from tests.fuzz import damage
-from tests.fuzz.border import Border
+from tests.fuzz import mutations
 from tests.fuzz.commands import kept
+from tests.fuzz.fuzz_target import FuzzTarget
 from tests.fuzz.seeds import ROOT, objects_in
 
 _FILE: Final = "FILE"
@@ -30,7 +30,7 @@ _MOST: Final = 40
 
 
 @contextmanager
-def scenario_files(folder: Path) -> Iterator[Border]:
+def scenario_files(folder: Path) -> Iterator[FuzzTarget]:
     """Scenarios beside the files that they name, so deep that a name which leads up leads nowhere else."""
     folder = folder / "here" / "and" / "here"
     beside = [path for path in _FOLDERS for path in path.rglob("*.yaml") if path.name != "scenario.yaml"]
@@ -41,7 +41,7 @@ def scenario_files(folder: Path) -> Iterator[Border]:
     texts = _texts(folder)
 
     def make(chance: random.Random, _way: str) -> bytes:
-        return damage.made(texts, chance, chance.choice((damage.as_json, damage.as_yaml)))
+        return mutations.made(texts, chance, chance.choice((mutations.as_json, mutations.as_yaml)))
 
     def feed(way: str, data: bytes) -> str:
         path = folder / ("fed.json" if data[:1] == b"{" else "fed.yaml")
@@ -51,7 +51,7 @@ def scenario_files(folder: Path) -> Iterator[Border]:
             return "read, too large to play"
         return kept(*(str(path) if word == _FILE else word for word in PLAYED[way]))
 
-    yield Border(tuple(PLAYED), make, feed)
+    yield FuzzTarget(tuple(PLAYED), make, feed)
 
 
 @cache

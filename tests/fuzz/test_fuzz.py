@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz import damage
-from tests.fuzz.border import Border
-from tests.fuzz.borders import BORDERS
-from tests.fuzz.shrinking import smallest
-from tests.fuzz.watching import fed
+from tests.fuzz import mutations
+from tests.fuzz.fuzz_target import FuzzTarget
+from tests.fuzz.fuzz_targets import TARGETS
+from tests.fuzz.limits import run_input
+from tests.fuzz.minimize import minimized
 
 EACH = 40
 
@@ -17,15 +17,15 @@ EACH = 40
 @pytest.mark.filterwarnings("ignore:ssl_context is deprecated:DeprecationWarning")  # of a library in another
 @pytest.mark.req("IN-005")
 @pytest.mark.req("CL-001")
-@pytest.mark.parametrize("name", BORDERS)
+@pytest.mark.parametrize("name", TARGETS)
 def test_whatever_comes_in_there_is_an_answer(name: str, tmp_path: Path) -> None:
     chance = random.Random(1)
-    with BORDERS[name](tmp_path) as border:
+    with TARGETS[name](tmp_path) as border:
         ways = [border.ways[number % len(border.ways)] for number in range(EACH)]
         for way in ways:
             data = border.make(chance, way)
-            assert len(data) <= damage.LONGEST
-            found = fed(border, way, data)
+            assert len(data) <= mutations.LONGEST
+            found = run_input(border, way, data)
             assert not found.broken, (way, data)
 
 
@@ -33,9 +33,9 @@ def test_what_breaks_a_promise_is_told_with_its_place() -> None:
     def feed(_way: str, data: bytes) -> str:
         return f"{int(data)}"
 
-    border = Border(("only",), lambda _chance, _way: b"", feed)
-    assert fed(border, "only", b"5").outcome == "5"
-    found = fed(border, "only", b"five")
+    border = FuzzTarget(("only",), lambda _chance, _way: b"", feed)
+    assert run_input(border, "only", b"5").outcome == "5"
+    found = run_input(border, "only", b"five")
     assert found.outcome == "BROKEN"
     assert found.broken.startswith("ValueError: invalid literal")
 
@@ -45,8 +45,10 @@ def test_what_never_answers_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         while True:
             pass
 
-    monkeypatch.setattr("tests.fuzz.watching.CPU_SECONDS", 0.05)
-    assert fed(Border(("only",), lambda _chance, _way: b"", feed), "only", b"").broken.startswith("no answer in")
+    monkeypatch.setattr("tests.fuzz.limits.CPU_SECONDS", 0.05)
+    assert run_input(FuzzTarget(("only",), lambda _chance, _way: b"", feed), "only", b"").broken.startswith(
+        "no answer in"
+    )
 
 
 @pytest.mark.parametrize(
@@ -54,6 +56,6 @@ def test_what_never_answers_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     [(b'{"a": [1, {"b": "x", "c": 2}], "d": {}}', b'{"b":'), (b"- a\n- b: [\n- c\n", b"b")],
 )
 def test_what_is_shown_is_made_small(data: bytes, small: bytes) -> None:
-    found = smallest(data, lambda smaller: b"b" in smaller)
+    found = minimized(data, lambda smaller: b"b" in smaller)
     assert b"b" in found
     assert len(found) <= len(small)

@@ -30,7 +30,7 @@ FOLDERS: Final = sorted(path.parent for path in HERE.glob("*/admission.yaml"))
 def told_in(case: Json) -> Configuration:
     settings, problems = settings_of({"topologyAwareScheduling": case["topologyAwareScheduling"]})
     assert not problems
-    return settings.decisive
+    return settings.configuration
 
 
 def around(folder: Path, scheduled: dict[str, int]) -> TopologyView:

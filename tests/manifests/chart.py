@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from grove_core.version import IMAGE, VERSION
 from grove_shell.actions.manifests import objects_of
+from grove_shell.manifests.deployments import RESOURCES
 from grove_shell.manifests.installation import REPLICAS, Installation
-from grove_shell.manifests.programs import RESOURCES
 from grove_shell.views.renderers import yaml_document
 
 Json = dict[str, Any]

@@ -41,11 +41,11 @@ from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of, standard_input
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.settings.webhooks import WebhookSettings, settings_of
-from grove_shell.webhooks.asking import Asking
-from grove_shell.webhooks.keeping import MANAGER
+from grove_shell.webhooks.certificate_rotation import MANAGER
 from grove_shell.webhooks.process import Process
-from tests.manifests.broken import sound
-from tests.manifests.recorder import Asked, Recorder
+from grove_shell.webhooks.topology_lookup import TopologyLookup
+from tests.manifests.invalid_sets import sound
+from tests.manifests.request_recorder import Asked, Recorder
 from tests.property.workload.sets import applied, rounds_of
 
 Json = dict[str, Any]
@@ -218,7 +218,7 @@ def answer_webhooks(one: Asked, before: int) -> tuple[int, Json]:
 def test_mf021_the_webhooks_ask_for_what_is_declared_and_nothing_else(
     watched: str, *, shared: bool, placing: bool
 ) -> None:
-    """Those of PodCliques that share are asked for by :mod:`tests.webhooks.test_joining` only in part."""
+    """Those of PodCliques that share are asked for by :mod:`tests.webhooks.test_podclique_webhooks` only in part."""
     recorder = Recorder(answer_webhooks)
     access = [
         one
@@ -245,7 +245,7 @@ def test_mf021_the_webhooks_ask_for_what_is_declared_and_nothing_else(
             )
             running = asyncio.create_task(process.run())
             async with Api(connection) as api:  # as a set that names a topology that nobody has heard of makes it do
-                assert not placing or await Asking(api).corrected({}, "new") == {}
+                assert not placing or await TopologyLookup(api).corrected({}, "new") == {}
             await recorder.until(*declared(access), *(followed if shared else ()))
             process.stop.set()
             assert await running == 0

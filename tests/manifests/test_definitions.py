@@ -20,9 +20,9 @@ from grove_core.resources.scaling_group import GroupStatus
 from grove_core.resources.template import SetSpec
 from grove_shell.cli.main import run
 from grove_shell.manifests.definitions import KINDS, definitions, schema_for
-from grove_shell.manifests.strictness import flaws_in
+from grove_shell.manifests.schema_validation import violations_in
 from grove_shell.reading.sources import items_of, standard_input
-from tests.manifests.broken import sound
+from tests.manifests.invalid_sets import sound
 
 Json = dict[str, Any]
 
@@ -92,7 +92,7 @@ def test_mf002_every_part_has_a_type() -> None:
 def test_mf002_defaults_fit_and_are_not_required() -> None:
     for path, part in PARTS:
         if "default" in part:
-            assert not list(flaws_in(part, part["default"])), path
+            assert not list(violations_in(part, part["default"])), path
             parent = next(above for name, above in PARTS if name == path.rpartition(".")[0])
             assert path.rpartition(".")[2] not in parent.get("required", ()), path
 
@@ -159,7 +159,7 @@ def test_mf003_what_is_stored_is_admitted_whole() -> None:
         schema = schema_for(str(item.value.get("apiVersion")), kind)
         if schema is not None:
             judged[kind] += 1
-            assert list(flaws_in(schema, item.value)) == [], (item.file, item.value["metadata"]["name"])
+            assert list(violations_in(schema, item.value)) == [], (item.file, item.value["metadata"]["name"])
     assert min(judged[kind.kind] for kind in KINDS) > 20
 
 
@@ -174,10 +174,10 @@ def test_mf003_what_we_store_is_admitted_whole(capsys: pytest.CaptureFixture[str
         schema = schema_for(target["apiVersion"], target["kind"])
         if schema is not None and step["action"] == "create":
             kinds.add(target["kind"])
-            assert list(flaws_in(schema, written)) == [], target
+            assert list(violations_in(schema, written)) == [], target
         elif schema is not None and step["action"] == "setStatus":
             status = {key: value for key, value in written.items() if key != "removedConditions"}
-            assert list(flaws_in(schema["properties"]["status"], status)) == [], target
+            assert list(violations_in(schema["properties"]["status"], status)) == [], target
     assert kinds == {"PodClique", "PodCliqueScalingGroup", "PodGang"}
 
 

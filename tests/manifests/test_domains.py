@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from grove_shell.cli.main import run
-from grove_shell.manifests.domains import domain_definitions
+from grove_shell.manifests.compute_domain_definitions import domain_definitions
 
 GOLDEN: Final = Path(__file__).parent / "domains.yaml"
 

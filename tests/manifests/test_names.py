@@ -5,8 +5,8 @@ from typing import Any, Final
 import pytest
 
 from grove_core.resources.crd_names import CrdName, NameClash, NameRole, crd_names_in, name_clashes
-from grove_shell.manifests.definitions import definitions, own_names
-from grove_shell.manifests.domains import domain_definitions
+from grove_shell.manifests.compute_domain_definitions import domain_definitions
+from grove_shell.manifests.definitions import definitions, own_definition_names
 
 Json = dict[str, Any]
 
@@ -44,7 +44,7 @@ def accepted(definition: Json) -> Json:
 
 
 def found(*objects: Json) -> tuple[NameClash, ...]:
-    return name_clashes([names for one in objects if (names := crd_names_in(one)) is not None], own_names())
+    return name_clashes([names for one in objects if (names := crd_names_in(one)) is not None], own_definition_names())
 
 
 @pytest.mark.parametrize("released", RELEASED, ids=lambda released: released[2])
@@ -59,12 +59,12 @@ def test_mf010_no_name_is_that_of_another_definition(released: tuple[str, str, s
 
 
 def test_mf010_the_short_name_of_topologies_is_that_of_nothing_else() -> None:
-    short = {name.text for names in own_names() for name in names.asked if name.role is NameRole.SHORT}
+    short = {name.text for names in own_definition_names() for name in names.asked if name.role is NameRole.SHORT}
     assert short & {*ELSEWHERE.split()} == {"pg"}, "which is that of the existing API (MF-007)"
 
 
 def test_mf010_names_are_those_of_the_printed_definitions() -> None:
-    assert list(own_names()) == [crd_names_in(one) for one in definitions()]
+    assert list(own_definition_names()) == [crd_names_in(one) for one in definitions()]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api
-from tests.manifests.recorder import Asked, Recorder
+from tests.manifests.request_recorder import Asked, Recorder
 
 Json = dict[str, Any]
 UNASKED = (

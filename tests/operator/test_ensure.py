@@ -12,7 +12,7 @@ from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api
 from tests.property.workload.sets import NOW
-from tests.webhooks.objects import ObjectServer
+from tests.webhooks.object_server import ObjectServer
 
 Json = dict[str, Any]
 REF: Final = Ref("resource.nvidia.com/v1alpha1", "ComputeDomain", "ml", "llm-0-cd")

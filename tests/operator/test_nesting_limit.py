@@ -29,7 +29,7 @@ from grove_shell.client.response import Response
 from grove_shell.client.response_check import is_list, parse_watch_event
 from grove_shell.controller.forecasting import as_applied
 from grove_shell.operator.health_server import HealthServer
-from grove_shell.reading.collected import Collected
+from grove_shell.reading.collected_objects import CollectedObjects
 from grove_shell.reading.objects import load
 from tests.operator.cached_objects import NAMESPACE, Json, a_set
 from tests.operator.list_server import ListingServer
@@ -231,7 +231,7 @@ def test_op100_a_manifest_that_names_such_a_template_does_not_lack_it() -> None:
     """A set that nobody has applied yet."""
     manifest = sharing("llm", (NAMESPACE, "t"))
     del manifest["metadata"]["uid"]
-    loaded = load((), BytesIO(), live=Collected(origin="", items=(manifest, {**template(), "spec": TOO_DEEP})))
+    loaded = load((), BytesIO(), live=CollectedObjects(origin="", items=(manifest, {**template(), "spec": TOO_DEEP})))
     assert not loaded.faults
     (root,) = loaded.cluster.sets
     seen = as_applied(loaded.cluster.snapshot_of(root, NOW))

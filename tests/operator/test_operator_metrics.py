@@ -19,8 +19,8 @@ from grove_shell.operator.observer import Observer, PredictionOutcome
 from grove_shell.operator.operator_metrics import OperatorMetrics
 from grove_shell.operator.topology_notes import TopologyNotes
 from grove_shell.reading.objects import load
-from grove_shell.replay.format import DecisionLog
-from grove_shell.replay.recorder import Recorder
+from grove_shell.replay.log_format import DecisionLog
+from grove_shell.replay.log_recorder import LogRecorder
 
 CASES: Final = Path(__file__).parent.parent / "golden/gang_termination"
 HOME: Final[RootKey] = ("ml", "ml")
@@ -148,7 +148,7 @@ def test_op092_what_was_predicted_is_taken_back_once(known: bool) -> None:
 @pytest.mark.parametrize("known", [True, False])
 def test_op092_whoever_listens_may_hear_of_it_again(known: bool) -> None:
     planned_round, out = look_at("gt034_breach_waits_for_its_delay"), StringIO()
-    recorder = Recorder(DecisionLog(out), "design", "")
+    recorder = LogRecorder(DecisionLog(out), "design", "")
     followers = (JsonLog(StringIO()), TopologyNotes(lambda _home: True), recorder)
     for follower in followers:
         if known:

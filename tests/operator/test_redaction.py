@@ -17,9 +17,9 @@ from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.kinds import KINDS
-from grove_shell.reading import capture
-from grove_shell.reading.collected import Collected
-from grove_shell.reading.loaded import Loaded
+from grove_shell.reading import snapshot_header
+from grove_shell.reading.collected_objects import CollectedObjects
+from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of
 from grove_shell.redaction import Redaction
@@ -89,13 +89,13 @@ def _pod_specs(item: Json) -> list[Json]:
     return []
 
 
-def loaded(items: list[Json], tmp_path: Path) -> Loaded:
+def loaded(items: list[Json], tmp_path: Path) -> LoadedInput:
     path = tmp_path / "cluster.json"
     path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), encoding="utf-8")
     return load((str(path),), raising=False)
 
 
-def plans(found: Loaded) -> list[Plan]:
+def plans(found: LoadedInput) -> list[Plan]:
     assert found.faults == ()
     return [reconcile(found.cluster.snapshot_of(root, NOW)) for root in found.cluster.sets]
 
@@ -228,12 +228,12 @@ def test_op051_two_captures_share_no_word() -> None:
 
 def test_in047_a_capture_tells_what_it_is(tmp_path: Path) -> None:
     taken_at = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
-    told = Collected(
+    told = CollectedObjects(
         origin="https://somewhere",
         complete=frozenset((kind, "ml") for kind in EVERY_KIND - {"Pod"}),
         unseen={("Pod", "ml"): "pods is forbidden"},
     )
-    found = loaded([capture.as_item(told, taken_at)], tmp_path)
+    found = loaded([snapshot_header.header_item(told, taken_at)], tmp_path)
     assert (found.faults, found.taken_at) == ((), taken_at)
     assert found.unseen == {("Pod", "ml"): "pods is forbidden"}
     assert found.cluster.complete == told.complete
@@ -241,6 +241,10 @@ def test_in047_a_capture_tells_what_it_is(tmp_path: Path) -> None:
 
 
 def test_in047_a_capture_that_does_not_read_is_a_fault(tmp_path: Path) -> None:
-    broken = {**capture.as_item(Collected(origin=""), NOW), "takenAt": "yesterday", "collected": "all"}
+    broken = {
+        **snapshot_header.header_item(CollectedObjects(origin=""), NOW),
+        "takenAt": "yesterday",
+        "collected": "all",
+    }
     found = loaded([broken], tmp_path)
     assert [fault.path for fault in found.faults] == ["collected", "takenAt"]

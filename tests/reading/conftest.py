@@ -3,7 +3,7 @@
 import pytest
 
 from tests.kubectl_yaml import Json, items_in
-from tests.reading.breaking import EXAMPLE
+from tests.reading.dump_edits import EXAMPLE
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.items import MAX_CHARACTERS, Item
 from grove_shell.reading.json_items import json_items
-from grove_shell.reading.text import Text
+from grove_shell.reading.utf8_stream import Utf8Stream
 from grove_shell.reading.yaml_items import yaml_items
 
 SIZES: Final = pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 13, 100, 1 << 20])
@@ -22,7 +22,7 @@ POD: Final = {"kind": "Pod", "metadata": {"name": "p", "namespace": "ml", "uid":
 def read(text: str | bytes, size: int = 1 << 20) -> tuple[list[Item], list[Fault]]:
     faults: list[Fault] = []
     data = text.encode() if isinstance(text, str) else text
-    return list(json_items(Text(io.BytesIO(data), size), "f.json", faults)), faults
+    return list(json_items(Utf8Stream(io.BytesIO(data), size), "f.json", faults)), faults
 
 
 def values(text: str, size: int = 1 << 20) -> list[Any]:
@@ -123,7 +123,7 @@ class TestIN009:
         text = json.dumps({"kind": "List", "items": objects})
         faults: list[Fault] = []
         small = [value for value in objects if all(abs(number) < 2**63 for number in value.values())]
-        items = [item.value for item in yaml_items(Text(io.BytesIO(text.encode())), "f", faults)]
+        items = [item.value for item in yaml_items(Utf8Stream(io.BytesIO(text.encode())), "f", faults)]
         if small == objects:
             assert (items, faults) == (values(text), [])
 
@@ -223,7 +223,7 @@ class TestIN014:
 
 def _faults_of(raw: BinaryIO) -> list[Fault]:
     faults: list[Fault] = []
-    assert not list(json_items(Text(raw), "f", faults))
+    assert not list(json_items(Utf8Stream(raw), "f", faults))
     return faults
 
 
@@ -344,7 +344,7 @@ def test_in029_memory_does_not_grow_with_the_list() -> None:
     def peak(count: int) -> int:  # twenty megabytes, if objects were kept
         data = io.BytesIO(json.dumps({"kind": "List", "items": [POD] * count}).encode())
         tracemalloc.start()
-        assert sum(1 for _ in json_items(Text(data, 4096), "f", [])) == count
+        assert sum(1 for _ in json_items(Utf8Stream(data, 4096), "f", [])) == count
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         return most

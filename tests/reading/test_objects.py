@@ -9,7 +9,7 @@ import pytest
 from grove_core.resources.api_names import GATE
 from grove_shell.cli.main import run
 from grove_shell.reading.objects import load
-from tests.reading.breaking import EXAMPLE, NOW, Json, loaded, named, pods_of, write
+from tests.reading.dump_edits import EXAMPLE, NOW, Json, loaded, named, pods_of, write
 
 
 def test_in030_every_problem_of_every_object_at_once(tmp_path: Path, items: list[Json]) -> None:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from grove_core.resources.pod import Pod
 from grove_core.snapshot.cluster import Cluster
-from grove_shell.reading.collected import Collected
-from grove_shell.reading.loaded import Loaded
+from grove_shell.reading.collected_objects import CollectedObjects
+from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of
 
@@ -27,11 +27,11 @@ OBJECTS: Final = tuple(
 """Two sets, each with a group, and all that is theirs."""
 
 
-def read(items: Sequence[Json]) -> Loaded:
-    return load((), live=Collected(origin="", items=tuple(items)), raising=False)
+def read(items: Sequence[Json]) -> LoadedInput:
+    return load((), live=CollectedObjects(origin="", items=tuple(items)), raising=False)
 
 
-def content_of(found: Loaded) -> Cluster:
+def content_of(found: LoadedInput) -> Cluster:
     """The cluster; pods are in no order (PL-006), so they are given one."""
     outlived = {key: in_order(pods_of) for key, pods_of in found.cluster.outlived.items()}
     return replace(found.cluster, pods_of=in_order(found.cluster.pods_of), outlived=outlived)

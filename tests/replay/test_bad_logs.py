@@ -14,18 +14,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.reconcile import reconcile
-from grove_shell.replay.format import DecisionLog, NoLog, digest, line_of, log_at
-from grove_shell.replay.reading import Broken, looks_in
-from grove_shell.replay.recorder import Recorder
-from tests.replay.lines import LOG, chained, lines_of, spoken, words_of, written
-from tests.replay.logs import SCENARIOS, look_at, played
+from grove_shell.replay.log_format import DecisionLog, NotADecisionLog, digest, encode_line, log_at
+from grove_shell.replay.log_reader import BrokenLog, recorded_decisions
+from grove_shell.replay.log_recorder import LogRecorder
+from tests.replay.log_lines import LOG, chained, lines_of, spoken, words_of, written
+from tests.replay.recorded_logs import SCENARIOS, look_at, played
 
 
 def forged_line(words: list[dict[str, Any]], number: int, text: str) -> list[bytes]:
     """A log in which one line says something else, in these letters, and every chain holds."""
     lines, chain = [], ""
     for at, one in enumerate(words):
-        line, after = line_of(one, chain)
+        line, after = encode_line(one, chain)
         if at == number:
             after = digest(chain + text[:-1])
             line = f'{text[:-1]},"chain":"{after}"}}\n'
@@ -45,19 +45,19 @@ class TestBadInput:
         at = data.draw(st.integers(0, len(line) - 2))
         letter = data.draw(st.sampled_from([one for one in b'0aZ"}\x00\xff' if one != line[at]]))
         broken = [*lines[:number], line[:at] + bytes([letter]) + line[at + 1 :], *lines[number + 1 :]]
-        with pytest.raises(Broken) as caught:
-            list(looks_in(broken))
+        with pytest.raises(BrokenLog) as caught:
+            list(recorded_decisions(broken))
         assert caught.value.flaw.line == number + 1
 
     @given(st.data())
     def test_rp004_a_lost_and_a_moved_line_show(self, data: st.DataObject) -> None:
         lines = lines_of(LOG)
         number = data.draw(st.integers(1, len(lines) - 2))
-        with pytest.raises(Broken) as caught:
-            list(looks_in([*lines[:number], *lines[number + 1 :]]))
+        with pytest.raises(BrokenLog) as caught:
+            list(recorded_decisions([*lines[:number], *lines[number + 1 :]]))
         assert caught.value.flaw.line == number + 1
-        with pytest.raises(Broken) as caught:
-            list(looks_in([*lines[:number], lines[number + 1], lines[number], *lines[number + 2 :]]))
+        with pytest.raises(BrokenLog) as caught:
+            list(recorded_decisions([*lines[:number], lines[number + 1], lines[number], *lines[number + 2 :]]))
         assert caught.value.flaw.line == number + 1
 
     @pytest.mark.parametrize(
@@ -185,16 +185,16 @@ class TestBadInput:
         written(path, [*lines_of(LOG), b'{"look":"it was killed he'])
         seen = played(SCENARIOS[1])
         with log_at(path) as log:
-            recorder = Recorder(log, "design", "")
+            recorder = LogRecorder(log, "design", "")
             for snapshot in seen.snapshots:
                 recorder.on_planned(look_at(snapshot, reconcile(snapshot)))
         lines = path.read_bytes().splitlines(keepends=True)
-        looks = list(looks_in(lines))
+        looks = list(recorded_decisions(lines))
         assert len(looks) == len(played(LOG).snapshots) + len(seen.snapshots)
         assert len({look.head.line for look in looks}) == 2
         middle = len(lines_of(LOG)) // 2
-        with pytest.raises(Broken) as caught:
-            list(looks_in([*lines[:middle], *lines[len(lines_of(LOG)) + 1 :]]))
+        with pytest.raises(BrokenLog) as caught:
+            list(recorded_decisions([*lines[:middle], *lines[len(lines_of(LOG)) + 1 :]]))
         assert caught.value.flaw.line == middle + 1, "a section is gone before the second head"
 
     @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 120)), max_size=6))
@@ -207,17 +207,17 @@ class TestBadInput:
                     chain = log.chain
                 written = []
                 for words in ({"decisionLog": "1.0"}, *({"answers": f"é{number}"} for number in range(3))):
-                    line, chain = line_of(words, chain)
+                    line, chain = encode_line(words, chain)
                     written.append(line.encode())
                 with path.open("ab") as out:
                     out.write(b"".join(written[:lines]) + written[lines][: min(part, len(written[lines]) - 1)])
-            assert list(looks_in(path.read_bytes().splitlines(keepends=True))) == []
+            assert list(recorded_decisions(path.read_bytes().splitlines(keepends=True))) == []
 
     @pytest.mark.parametrize("text", ["hello", "\n", '{"deceive\n'])
     def test_rp007_what_is_no_log_stays_as_it_is(self, tmp_path: Path, text: str) -> None:
         path = tmp_path / "log"
         path.write_text(text, encoding="utf-8")
-        with pytest.raises(NoLog), log_at(path):
+        with pytest.raises(NotADecisionLog), log_at(path):
             pass
 
     @pytest.mark.parametrize("text", ["", "hello", '{"decisionLog":'])
@@ -225,7 +225,7 @@ class TestBadInput:
         path = tmp_path / "log"
         path.write_text(text, encoding="utf-8")
         if text == "hello":
-            with pytest.raises(NoLog), log_at(path):
+            with pytest.raises(NotADecisionLog), log_at(path):
                 pass
             assert path.read_text(encoding="utf-8") == text
             return
@@ -251,20 +251,20 @@ class TestBadInput:
 
         said: list[tuple[object, ...]] = []
         out = Full()
-        recorder = Recorder(DecisionLog(out), "design", "", lambda *words, **_fields: said.append(words))
+        recorder = LogRecorder(DecisionLog(out), "design", "", lambda *words, **_fields: said.append(words))
         for snapshot in played(LOG).snapshots[:5]:
             recorder.on_planned(look_at(snapshot, reconcile(snapshot)))
         assert said == [("error", "the decision log ends here")]
-        assert len(list(looks_in(out.getvalue().encode().splitlines(keepends=True)))) == 1
+        assert len(list(recorded_decisions(out.getvalue().encode().splitlines(keepends=True)))) == 1
 
     @pytest.mark.req("RP-003")
     def test_rp006_a_list_that_does_not_change_is_written_once_however_much_is_seen_beside_it(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Only facts that were longest of no use are forgotten, and a list is of use at every look."""
-        monkeypatch.setattr("grove_shell.replay.recorder._REMEMBERED", 60)
+        monkeypatch.setattr("grove_shell.replay.log_recorder._REMEMBERED", 60)
         out = io.StringIO()
-        recorder = Recorder(DecisionLog(out), "design", "")
+        recorder = LogRecorder(DecisionLog(out), "design", "")
         first = played(LOG).snapshots[-1]
         for number in range(40):
             pods = {
@@ -281,7 +281,7 @@ class TestBadInput:
         assert done.stdout.strip() == "False"
 
     def test_rp006_what_is_gone_is_forgotten(self) -> None:
-        recorder = Recorder(DecisionLog(io.StringIO()), "design", "")
+        recorder = LogRecorder(DecisionLog(io.StringIO()), "design", "")
         look = look_at(played(LOG).snapshots[0], reconcile(played(LOG).snapshots[0]))
         recorder.on_planned(look)
         recorder.on_gone(look.root_key)

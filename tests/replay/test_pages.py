@@ -3,7 +3,7 @@
 import time
 
 from grove_shell.views.replay_page import ReplayReport, RuleSetDifference, replay_page
-from tests.replay.lines import AT, parted
+from tests.replay.log_lines import AT, parted
 
 
 def page_of(*looks: RuleSetDifference) -> str:

@@ -12,14 +12,14 @@ from hypothesis import given
 from grove_core.areas.gang_termination.field.rulesets import NEWEST
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.narrow import narrowed
-from grove_shell.replay.facts import as_json, from_json
-from grove_shell.replay.format import DecisionLog, dumped, plan_as_json
-from grove_shell.replay.reading import looks_in
-from grove_shell.replay.recorder import Recorder
+from grove_shell.replay.json_values import as_json, from_json
+from grove_shell.replay.log_format import DecisionLog, compact_json, plan_as_json
+from grove_shell.replay.log_reader import recorded_decisions
+from grove_shell.replay.log_recorder import LogRecorder
 from tests.property.gang_termination_field.worlds import field_worlds
 from tests.property.strategies.worlds import World
-from tests.replay.lines import LOG, chained, lines_of, spoken, words_of, written
-from tests.replay.logs import SCENARIOS, look_at, played
+from tests.replay.log_lines import LOG, chained, lines_of, spoken, words_of, written
+from tests.replay.recorded_logs import SCENARIOS, look_at, played
 
 
 class TestFacts:
@@ -28,14 +28,14 @@ class TestFacts:
     @given(field_worlds())
     def test_rp002_objects_survive(self, world: World) -> None:
         for item in (world.root, *world.groups, *world.cliques, *world.pods):
-            assert from_json(type(item), json.loads(dumped(as_json(item)))) == item
+            assert from_json(type(item), json.loads(compact_json(as_json(item)))) == item
 
     @pytest.mark.parametrize("scenario", SCENARIOS)
     def test_rp002_everything_an_operator_sees_survives(self, scenario: str) -> None:
         for snapshot in played(scenario).snapshots[::17]:
             every = (*snapshot.targets().values(), *(pod for _, pod in snapshot.pods()))
             for item in every:
-                assert from_json(type(item), json.loads(dumped(as_json(item)))) == item
+                assert from_json(type(item), json.loads(compact_json(as_json(item)))) == item
 
     @pytest.mark.parametrize(
         ("declared", "raw"),
@@ -59,7 +59,7 @@ class TestReplay:
     @pytest.mark.req("RP-003")
     def test_rp001_every_look_is_decided_again(self, scenario: str) -> None:
         seen = played(scenario)
-        looks = list(looks_in(lines_of(scenario)))
+        looks = list(recorded_decisions(lines_of(scenario)))
         assert len(looks) == len(seen.snapshots) > 2
         for look, snapshot in zip(looks, seen.snapshots, strict=True):
             told = narrowed(snapshot)
@@ -67,14 +67,18 @@ class TestReplay:
                 assert getattr(look.snapshot, name) == getattr(told, name), name
             assert look.snapshot.pods_of == {uid: tuple(pods) for uid, pods in told.pods_of.items() if pods}
             again = plan_as_json(reconcile(look.snapshot), snapshot.now)
-            assert dumped(again) == dumped(look.plan) == dumped(plan_as_json(reconcile(snapshot), snapshot.now))
+            assert (
+                compact_json(again)
+                == compact_json(look.plan)
+                == compact_json(plan_as_json(reconcile(snapshot), snapshot.now))
+            )
 
     @given(field_worlds())
     def test_rp001_by_the_fields_rules_too(self, world: World) -> None:
         snapshot, out = world.snapshot, io.StringIO()
         plan = reconcile(snapshot, NEWEST)
-        Recorder(DecisionLog(out), NEWEST.name, "").on_planned(look_at(snapshot, plan))
-        (look,) = looks_in(out.getvalue().encode().splitlines(keepends=True))
+        LogRecorder(DecisionLog(out), NEWEST.name, "").on_planned(look_at(snapshot, plan))
+        (look,) = recorded_decisions(out.getvalue().encode().splitlines(keepends=True))
         assert look.rules == NEWEST.name
         assert reconcile(look.snapshot, NEWEST) == plan
 

@@ -21,7 +21,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.cli.main import run
-from grove_shell.reading.loaded import Loaded
+from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.objects import load
 
 HERE: Final = Path(__file__).parent
@@ -90,7 +90,7 @@ DUMPS: Final = {
 }
 
 
-def loaded(name: str) -> Loaded:
+def loaded(name: str) -> LoadedInput:
     return load([str(HERE / name)], io.BytesIO())
 
 

@@ -12,22 +12,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_shell.settings.webhooks import WebhookSettings, settings_of
-from grove_shell.webhooks.certificates import BadCertificate, Pair, check_signed, expiry_of, names_of
-from grove_shell.webhooks.chains import Chain, Terms, chain_of, renewed
-from grove_shell.webhooks.tls import Shown
+from grove_shell.webhooks.certificate_chain import CertificateChain, CertificateTerms, chain_in, renewed_chain
+from grove_shell.webhooks.certificates import BadCertificate, KeyPair, check_signed, expiry_of, names_of
+from grove_shell.webhooks.served_certificate import ServedCertificate
 
 NAMES: Final = ("grove-webhooks.grove-system.svc", "127.0.0.1")
 NOW: Final = datetime.now(UTC).replace(microsecond=0)
-TERMS: Final = Terms(names=NAMES, valid_for=3600, authority_valid_for=36_000)
+TERMS: Final = CertificateTerms(names=NAMES, valid_for=3600, authority_valid_for=36_000)
 
 
-def first(terms: Terms = TERMS, now: datetime = NOW) -> Chain:
-    chain = renewed(None, terms, now)
+def first(terms: CertificateTerms = TERMS, now: datetime = NOW) -> CertificateChain:
+    chain = renewed_chain(None, terms, now)
     assert chain is not None
     return chain
 
 
-def shakes_hands(shown: Shown, bundle: bytes, name: str) -> None:
+def shakes_hands(shown: ServedCertificate, bundle: bytes, name: str) -> None:
     """Whether a client that trusts the bundle, and nothing else, takes what is shown. Raises ssl.SSLError."""
 
     async def play() -> None:
@@ -46,14 +46,14 @@ def shakes_hands(shown: Shown, bundle: bytes, name: str) -> None:
 
 def test_wh020_a_chain_survives_its_secret() -> None:
     chain = first()
-    assert chain_of(chain.as_data) == chain
+    assert chain_in(chain.as_data) == chain
     assert names_of(chain.server.certificate) == set(NAMES)
     assert expiry_of(chain.server.certificate) == NOW + timedelta(hours=1)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_wh021_clients_take_what_is_made(name: str) -> None:
-    shown, chain = Shown(), first()
+    shown, chain = ServedCertificate(), first()
     shown.show(chain.server)
     shakes_hands(shown, chain.bundle, name)
     with pytest.raises(ssl.SSLError, match="CERTIFICATE_VERIFY_FAILED"):
@@ -62,12 +62,12 @@ def test_wh021_clients_take_what_is_made(name: str) -> None:
         shakes_hands(shown, chain.bundle, "example.com")
 
 
-def looks(seconds: float, step: float) -> Iterator[tuple[datetime, Chain, Chain]]:
+def looks(seconds: float, step: float) -> Iterator[tuple[datetime, CertificateChain, CertificateChain]]:
     """Somebody looks again and again: when, what was shared before, and what is shared then."""
     now, chain = NOW, first()
     while now < NOW + timedelta(seconds=seconds):
         now += timedelta(seconds=step)
-        before, chain = chain, renewed(chain, TERMS, now) or chain
+        before, chain = chain, renewed_chain(chain, TERMS, now) or chain
         yield now, before, chain
 
 
@@ -87,7 +87,7 @@ def test_wh021_nothing_ends_and_trust_never_breaks(step: int) -> None:
     assert renewals == 2
 
 
-def _signed(chain: Chain, authority: bytes) -> bool:
+def _signed(chain: CertificateChain, authority: bytes) -> bool:
     try:
         check_signed(chain.server.certificate, authority)
     except BadCertificate:
@@ -97,12 +97,12 @@ def _signed(chain: Chain, authority: bytes) -> bool:
 
 def test_wh021_a_name_that_is_lacking_is_added() -> None:
     chain = first()
-    more = Terms(names=(*NAMES, "::1"), valid_for=3600, authority_valid_for=36_000)
-    found = renewed(chain, more, NOW)
+    more = CertificateTerms(names=(*NAMES, "::1"), valid_for=3600, authority_valid_for=36_000)
+    found = renewed_chain(chain, more, NOW)
     assert found is not None
     assert found.authorities == chain.authorities
     assert names_of(found.server.certificate) == {*NAMES, "::1"}
-    assert renewed(found, TERMS, NOW) is None
+    assert renewed_chain(found, TERMS, NOW) is None
 
 
 def test_wh023_what_is_wrong_with_a_secret_is_said() -> None:
@@ -119,16 +119,16 @@ def test_wh023_what_is_wrong_with_a_secret_is_said() -> None:
         ({**mine, "ca.crt": other["ca.crt"], "ca.key": other["ca.key"]}, "not signed by an authority of ca.crt"),
     ):
         with pytest.raises(BadCertificate, match=words):
-            chain_of(data)
+            chain_in(data)
 
 
 def test_wh024_what_does_not_fit_is_not_shown() -> None:
-    shown, good, other = Shown(), first(), first()
+    shown, good, other = ServedCertificate(), first(), first()
     shown.show(good.server)
     for wrong in (
-        Pair(other.server.certificate, good.server.key),
-        Pair(good.server.certificate, b""),
-        Pair(b"no", good.server.key),
+        KeyPair(other.server.certificate, good.server.key),
+        KeyPair(good.server.certificate, b""),
+        KeyPair(b"no", good.server.key),
     ):
         with pytest.raises(BadCertificate):
             shown.show(wrong)
@@ -139,9 +139,9 @@ def test_wh024_what_does_not_fit_is_not_shown() -> None:
 
 
 def test_wh024_certificates_of_others_are_shown_too() -> None:
-    authority, shown = trustme.CA(), Shown()
+    authority, shown = trustme.CA(), ServedCertificate()
     issued = authority.issue_cert("localhost")
-    shown.show(Pair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
+    shown.show(KeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
     shakes_hands(shown, authority.cert_pem.bytes(), "localhost")
     assert shown.is_valid
 

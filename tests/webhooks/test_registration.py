@@ -10,11 +10,11 @@ from aiohttp import web
 
 from grove_shell.client.api import Api
 from grove_shell.client.webhook_names import DEFAULTING, GUARDING, JOINED, MUTATING, PATHS, VALIDATING, VALIDATION
-from grove_shell.settings.webhooks import Certificates
-from grove_shell.webhooks.keeping import Shared
+from grove_shell.settings.webhooks import CertificateSettings
+from grove_shell.webhooks.certificate_rotation import CertificateSecret
 from grove_shell.webhooks.registration import NotRegistered, Registration
-from grove_shell.webhooks.tls import Shown
-from tests.webhooks.objects import ObjectServer
+from grove_shell.webhooks.served_certificate import ServedCertificate
+from tests.webhooks.object_server import ObjectServer
 from tests.webhooks.reviews import Json
 
 BUNDLE: Final = base64.b64encode(b"ours").decode()
@@ -125,11 +125,11 @@ def test_wh020_no_certificate_is_made_for_a_login_page() -> None:
 
     async def play() -> None:
         async with proxy.connection() as connection, Api(connection, tries=1) as api:
-            shared = Shared(
+            shared = CertificateSecret(
                 api,
-                Shown(),
+                ServedCertificate(),
                 Registration(api, mutating="defaults", validating="checks"),
-                Certificates(),
+                CertificateSettings(),
                 namespace="grove-system",
                 names=("grove-webhooks.grove-system.svc",),
                 say=lambda level, message, **_fields: told.append(f"{level}: {message}"),

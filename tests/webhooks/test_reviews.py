@@ -20,22 +20,22 @@ from grove_core.areas.workload.admission.defaults import with_defaults
 from grove_core.kernel.admission import Deny
 from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.client.webhook_names import DEFAULTING, PATHS, VALIDATION
-from grove_shell.webhooks import judging, serving
-from grove_shell.webhooks.certificates import Pair
-from grove_shell.webhooks.copies import Copies
-from grove_shell.webhooks.judging import defaulted, judged
-from grove_shell.webhooks.names import Names
-from grove_shell.webhooks.review import request_of
-from grove_shell.webhooks.serving import Reviews
-from grove_shell.webhooks.telemetry import Telemetry
-from grove_shell.webhooks.tls import Shown
+from grove_shell.webhooks import admission_server, handlers
+from grove_shell.webhooks.admission_review import parse_review
+from grove_shell.webhooks.admission_server import AdmissionServer
+from grove_shell.webhooks.caches import WebhookCaches
+from grove_shell.webhooks.certificates import KeyPair
+from grove_shell.webhooks.handlers import default_set, validate_set
+from grove_shell.webhooks.served_certificate import ServedCertificate
+from grove_shell.webhooks.set_names import SetNames
+from grove_shell.webhooks.webhook_metrics import WebhookMetrics
 from tests.webhooks.reviews import Json, patch_of, patched, review, set_of
 
 T = TypeVar("T")
 
 
-def names(*sets: Json) -> Names:
-    found = Names()
+def names(*sets: Json) -> SetNames:
+    found = SetNames()
     found.replace(POD_CLIQUE_SET, sets, "1")
     return found
 
@@ -43,7 +43,7 @@ def names(*sets: Json) -> Names:
 class Caller:
     """An API server that trusts one authority."""
 
-    def __init__(self, session: aiohttp.ClientSession, telemetry: Telemetry, said: list[Json]) -> None:
+    def __init__(self, session: aiohttp.ClientSession, telemetry: WebhookMetrics, said: list[Json]) -> None:
         self.session = session
         self.telemetry = telemetry
         self.said = said
@@ -56,19 +56,19 @@ class Caller:
 
 
 @asynccontextmanager
-async def calling(known: Names) -> AsyncIterator[Caller]:
-    authority, shown, said = trustme.CA(), Shown(), list[Json]()
+async def calling(known: SetNames) -> AsyncIterator[Caller]:
+    authority, shown, said = trustme.CA(), ServedCertificate(), list[Json]()
     issued = authority.issue_cert("127.0.0.1")
-    shown.show(Pair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
-    telemetry = Telemetry(lambda: shown.expires)
+    shown.show(KeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
+    telemetry = WebhookMetrics(lambda: shown.expires)
 
     def say(level: str, message: str, **fields: Any) -> None:
         said.append({"level": level, "msg": message, **fields})
 
     tls = ssl.create_default_context()
     authority.configure_trust(tls)
-    copies = Copies(names=known)
-    reviews = Reviews(host="127.0.0.1", port=0, tls=shown.context, copies=copies, telemetry=telemetry, say=say)
+    copies = WebhookCaches(names=known)
+    reviews = AdmissionServer(host="127.0.0.1", port=0, tls=shown.context, copies=copies, telemetry=telemetry, say=say)
     async with (
         reviews as port,
         aiohttp.ClientSession(f"https://127.0.0.1:{port}", connector=aiohttp.TCPConnector(ssl=tls)) as session,
@@ -76,7 +76,7 @@ async def calling(known: Names) -> AsyncIterator[Caller]:
         yield Caller(session, telemetry, said)
 
 
-def played(play: Callable[[Caller], Awaitable[T]], known: Names | None = None) -> T:
+def played(play: Callable[[Caller], Awaitable[T]], known: SetNames | None = None) -> T:
     async def whole() -> T:
         async with calling(names() if known is None else known) as caller:
             return await play(caller)
@@ -84,7 +84,7 @@ def played(play: Callable[[Caller], Awaitable[T]], known: Names | None = None) -
     return asyncio.run(whole())
 
 
-def answered(webhook: str, body: Any, known: Names | None = None) -> tuple[int, Any]:
+def answered(webhook: str, body: Any, known: SetNames | None = None) -> tuple[int, Any]:
     return played(lambda caller: caller.ask(webhook, body), known)
 
 
@@ -166,12 +166,12 @@ _JSON = st.recursive(_SCALARS, lambda part: st.lists(part, max_size=3) | st.dict
 @given(st.dictionaries(_KEYS, _JSON, max_size=4))
 @pytest.mark.req("WH-004")
 def test_wh001_whatever_is_asked_is_answered_by_the_core(new: Json) -> None:
-    request, problems = request_of(json.dumps(review(new, namespace="default")).encode())
+    request, problems = parse_review(json.dumps(review(new, namespace="default")).encode())
     assert request is not None, problems
-    response = judged(request, names())["response"]
+    response = validate_set(request, names())["response"]
     verdict = admit(request.new, None, used_names_in([])).verdict
     assert response["allowed"] == (not isinstance(verdict, Deny))
-    assert patched(request.new, patch_of(defaulted(request)["response"])) == with_defaults(request.new)
+    assert patched(request.new, patch_of(default_set(request)["response"])) == with_defaults(request.new)
 
 
 def colliding() -> tuple[Json, Json]:
@@ -214,7 +214,7 @@ def test_wh006_what_is_not_known_is_said() -> None:
     _, said = answered(VALIDATION, review(set_of()), known)
     assert said["response"]["allowed"]
     assert "podcliquesets is forbidden" in said["response"]["warnings"][-1]
-    assert "were not compared" in answered(VALIDATION, review(set_of()), Names())[1]["response"]["warnings"][0]
+    assert "were not compared" in answered(VALIDATION, review(set_of()), SetNames())[1]["response"]["warnings"][0]
 
 
 def test_wh007_what_is_let_go_is_not_judged() -> None:
@@ -291,12 +291,12 @@ def test_wh009_what_we_cannot_judge_ends_nothing(monkeypatch: pytest.MonkeyPatch
         bad, good = review(set_of(), set_of()), review(set_of(labels={"app": "x"}), set_of(labels={"app": "x"}))
         return await caller.ask(VALIDATION, bad), await caller.ask(VALIDATION, good), caller.said
 
-    monkeypatch.setattr(judging, "with_defaults", stumbling)
+    monkeypatch.setattr(handlers, "with_defaults", stumbling)
     (code, words), (after, said), log = played(play)
     assert (code, words) == (500, "a fault of grove webhooks, not of the request: KeyError; see its log\n")
     assert (after, said["response"]["allowed"]) == (200, True)
     assert [(line["level"], line["msg"]) for line in log] == [("error", "fault of ours")]
-    assert log[0]["error"].startswith("KeyError: 'labels' (at grove_shell/webhooks/judging.py:")
+    assert log[0]["error"].startswith("KeyError: 'labels' (at grove_shell/webhooks/handlers.py:")
 
 
 def test_wh009_what_we_cannot_even_read_is_told_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -308,12 +308,12 @@ def test_wh009_what_we_cannot_even_read_is_told_as_well(monkeypatch: pytest.Monk
     async def play(caller: Caller) -> tuple[tuple[int, Any], list[Json]]:
         return await caller.ask(VALIDATION, b"{}"), caller.said
 
-    monkeypatch.setattr(serving, "request_of", stumbling)
+    monkeypatch.setattr(admission_server, "parse_review", stumbling)
     (code, words), log = played(play)
     assert (code, words) == (500, "a fault of grove webhooks, not of the request: AttributeError; see its log\n")
     ((message, error),) = [(line["msg"], line["error"]) for line in log]
     assert message == "fault of ours"
-    assert error.startswith("AttributeError: of 2 bytes (at grove_shell/webhooks/serving.py:")
+    assert error.startswith("AttributeError: of 2 bytes (at grove_shell/webhooks/admission_server.py:")
 
 
 def test_wh002_large_objects_are_taken() -> None:

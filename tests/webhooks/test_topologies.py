@@ -10,10 +10,11 @@ from grove_core.resources.configuration import DEFAULT_CONFIGURATION
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.webhook_names import LEAVING, TOPOLOGIES
-from grove_shell.webhooks.asking import Asking
+from grove_shell.webhooks.topology_lookup import TopologyLookup
 from tests.property.topology.sets_to_admit import CREATED, a_set, raw_topology
-from tests.webhooks.objects import ObjectServer
-from tests.webhooks.placing import (
+from tests.webhooks.object_server import ObjectServer
+from tests.webhooks.reviews import Json
+from tests.webhooks.topology_webhooks import (
     DEFAULT_LEVELS,
     FLAT,
     LEAVES,
@@ -28,7 +29,6 @@ from tests.webhooks.placing import (
     said_by,
     topology_review,
 )
-from tests.webhooks.reviews import Json
 
 
 def test_tp090_sets_are_judged_in_the_words_of_validate() -> None:
@@ -160,10 +160,10 @@ class TestTP091:
             server = ObjectServer()
             async with server.connection() as connection, Api(connection, tries=1) as api:
                 server.objects[path_of(P5)] = P5
-                assert await Asking(api, patience=0.001).corrected({}, "aws-p5") is None
-                assert list(await Asking(api).corrected({}, "aws-p5") or ()) == ["aws-p5"]
+                assert await TopologyLookup(api, patience=0.001).corrected({}, "aws-p5") is None
+                assert list(await TopologyLookup(api).corrected({}, "aws-p5") or ()) == ["aws-p5"]
             async with Api(connection, tries=1) as api:
-                assert await Asking(api).corrected({}, "aws-p5") is None
+                assert await TopologyLookup(api).corrected({}, "aws-p5") is None
 
         asyncio.run(play())
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BeforeValidator, Field
 
 from grove_core.kernel.errors import Problem
-from grove_shell.settings.strict import API_VERSION, Strict, read_strictly
+from grove_shell.settings.strict_model import API_VERSION, StrictModel, read_strictly
 
 SHIPPED: Final = Path(__file__).with_name("costs.yaml")
 """What counts where nobody names another file."""
@@ -27,7 +27,7 @@ _NanosPerByte = Annotated[float, Field(ge=0, le=1_000_000)]
 _Millis = Annotated[int, Field(ge=1, le=3_600_000)]
 
 
-class Costs(Strict):
+class Costs(StrictModel):
     """What things cost a server. Every field has to be there: half a calibration is none (CV-040).
 
     Attributes:

@@ -33,10 +33,10 @@ class DomainFaults:
         configuration = self.cluster.server.configuration
         words: list[str] = []
         if fault.mnnvl is not None:
-            configuration = replace(configuration, mnnvl=fault.mnnvl.as_told)
+            configuration = replace(configuration, mnnvl=fault.mnnvl.as_configuration)
             words.append(f"MNNVL {_on(configuration.mnnvl.enabled)}")
         if fault.topology_aware_scheduling is not None:
-            configuration = replace(configuration, topology=fault.topology_aware_scheduling.as_told)
+            configuration = replace(configuration, topology=fault.topology_aware_scheduling.as_configuration)
             words.append(f"topologies {_on(configuration.topology.enabled)}")
         self._record(f"the operator restarts, configured with {' and '.join(words)}")
         self.cluster.server.configuration = configuration

@@ -21,10 +21,10 @@ from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, cluster_topolo
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.resources.fields import shown
 from grove_core.snapshot.cluster import Cluster
-from grove_shell.manifests.strictness import strictly
+from grove_shell.manifests.schema_validation import with_schema_objections
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.items import fault_in
-from grove_shell.reading.manifests import expected_by
+from grove_shell.reading.manifest_admission import expectation_of
 from grove_shell.reading.observed_times import newest_time_in
 from grove_shell.reading.sources import Item, items_of, standard_input
 from grove_shell.settings.mnnvl import MnnvlSettings
@@ -228,14 +228,14 @@ class _ScenarioReader:
             self._note(f"{where}kind", "PodCliqueSet", shown(manifest.get("kind")))
             return None
         decision = admit(manifest, configuration=self._configuration, around=self._around)
-        denied = self._is_denied(strictly(manifest, decision).verdict, where)
+        denied = self._is_denied(with_schema_objections(manifest, decision).verdict, where)
         return None if denied else with_defaults(manifest)
 
     def _is_denied(self, verdict: AdmissionVerdict, where: str) -> bool:
         """Return whether admission denies, and report its objections."""
         if isinstance(verdict, Deny):
             for objection in verdict.objections:
-                self._note(f"{where}{objection.path}", expected_by(objection.reason.sentence), objection.got)
+                self._note(f"{where}{objection.path}", expectation_of(objection.reason.sentence), objection.got)
         return isinstance(verdict, Deny)
 
     @cached_property
@@ -251,10 +251,10 @@ class _ScenarioReader:
         told = _part(_part(self.item.value, "spec"), "operator")
         found = DEFAULT_CONFIGURATION
         with suppress(ValidationError):
-            found = replace(found, mnnvl=MnnvlSettings.model_validate(told.get("mnnvl", {})).as_told)
+            found = replace(found, mnnvl=MnnvlSettings.model_validate(told.get("mnnvl", {})).as_configuration)
         with suppress(ValidationError):
             settings = TopologySettings.model_validate(told.get("topologyAwareScheduling", {}))
-            found = replace(found, topology=settings.as_told)
+            found = replace(found, topology=settings.as_configuration)
         return found
 
     def _beside(self, name: str) -> Path:

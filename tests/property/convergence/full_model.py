@@ -55,8 +55,8 @@ from grove_shell.converge.model.interfaces import (
 from grove_shell.converge.model.model_run import ModelParts
 from grove_shell.converge.model.object_store import FastObjectStore
 from grove_shell.converge.model.participants import DOMAIN_NAME, NAMESPACE, Participants
-from tests.merging.domain_shapes import domain_shapes
-from tests.merging.object_server import Address, ObjectServer, Response
+from tests.server_side_apply.domain_shapes import domain_shapes
+from tests.server_side_apply.object_server import Address, ObjectServer, Response
 
 SHAPES = domain_shapes()
 UID = "uid-1"

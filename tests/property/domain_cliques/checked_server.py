@@ -12,7 +12,6 @@ from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_of
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND, compute_domain_clique_of
 from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
-from tests.merging.object_server import Address, ObjectServer, Response
 from tests.property.domain_cliques.core_functions import CoreFunctions
 from tests.property.domain_cliques.processes import (
     DOMAIN_NAME,
@@ -24,6 +23,7 @@ from tests.property.domain_cliques.processes import (
     Json,
     Node,
 )
+from tests.server_side_apply.object_server import Address, ObjectServer, Response
 
 
 @dataclass

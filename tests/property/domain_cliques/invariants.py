@@ -24,9 +24,9 @@ from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND
 from grove_core.resources.daemon_entry import NOT_READY, READY
 from grove_core.resources.daemon_pod import DaemonPod
-from tests.merging.object_server import Address
 from tests.property.domain_cliques.processes import Commit, DaemonProcess
 from tests.property.domain_cliques.small_cluster import SmallCluster
+from tests.server_side_apply.object_server import Address
 
 Json = dict[str, Any]
 FIELDS: Final = frozenset({"ipAddress", "cliqueID", "index", "status"})

@@ -8,8 +8,8 @@ from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity, Daemo
 from grove_core.areas.domain_cliques.protocols import DaemonSettings
 from grove_core.areas.domain_cliques.verdicts import Request, RequestResult
 from grove_core.kernel.refs import Ref
-from tests.merging.domain_shapes import domain_shapes
-from tests.merging.object_server import Address
+from tests.server_side_apply.domain_shapes import domain_shapes
+from tests.server_side_apply.object_server import Address
 
 Json = dict[str, Any]
 START: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)

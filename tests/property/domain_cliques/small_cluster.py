@@ -43,7 +43,6 @@ from grove_core.kernel.frozen import thaw
 from grove_core.kernel.times import format_time
 from grove_core.resources.api_names import CORE, DOMAIN
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND
-from tests.merging.object_server import CONFLICT, MISSING, Address, Response
 from tests.property.domain_cliques.checked_server import CheckedServer
 from tests.property.domain_cliques.controller import Controller
 from tests.property.domain_cliques.processes import (
@@ -56,6 +55,7 @@ from tests.property.domain_cliques.processes import (
     Node,
     address_of,
 )
+from tests.server_side_apply.object_server import CONFLICT, MISSING, Address, Response
 
 
 @dataclass

@@ -297,7 +297,7 @@ def test_tp012_a_configuration_is_told_all_that_is_wrong() -> None:
         return {"topologyAwareScheduling": {"enabled": True, "levels": raw}}
 
     settings, problems = settings_of(written(*SOUND))
-    assert (problems, settings.decisive.topology.levels) == ((), (Level("zone", "z"), Level("rack", "r")))
+    assert (problems, settings.configuration.topology.levels) == ((), (Level("zone", "z"), Level("rack", "r")))
     (problem,) = settings_of(written(("host", "h"), ("zone", "h")))[1]
     assert "levels[1].key" in problem.expected
     assert "zone is broader than host" in problem.expected

@@ -1,0 +1,63 @@
+"""The definitions of ComputeDomain and ComputeDomainClique, made of the fields that are read (DC-110, DC-111).
+
+They normally come with NVIDIA's driver. Their lists are merged by key: server-side apply by one writer for each entry
+rests on that.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from grove_core.resources.api_names import NVIDIA
+from grove_core.resources.compute_domain import DOMAIN_KIND, NODE_NAME, CliqueInfo
+from grove_core.resources.compute_domain_clique import CLIQUE_KIND, DAEMON_NODE_NAME
+from grove_core.resources.daemon_entry import NOT_READY, READY, DaemonEntry
+from grove_shell.manifests.definition_template import definition, object_schema
+from grove_shell.manifests.schemas import Json, array, object_type, string
+
+_WORDS: Final = (READY, NOT_READY)
+_IMMUTABLE: Final = {"rule": "self == oldSelf", "message": "A computeDomain.spec is immutable"}
+
+
+def domain_definitions() -> Iterator[Json]:
+    """The custom resource definitions of both kinds."""
+    parts = {"schema": {"openAPIV3Schema": _domain()}, "subresources": {"status": {}}}
+    yield definition(NVIDIA, DOMAIN_KIND, parts)
+    yield definition(NVIDIA, CLIQUE_KIND, {"schema": {"openAPIV3Schema": _clique()}})
+
+
+def domain_schemas() -> Mapping[str, Json]:
+    """By kind: what its objects may look like."""
+    return {DOMAIN_KIND: _domain(), CLIQUE_KIND: _clique()}
+
+
+def _domain() -> Json:
+    claim = object_type({"name": string()}, ("name",))
+    channel = object_type(
+        {"allocationMode": string(enum=["All", "Single"], default="Single"), "resourceClaimTemplate": claim},
+        ("resourceClaimTemplate",),
+    )
+    spec = object_type({"channel": channel, "numNodes": {"type": "integer", "minimum": 0, "default": 0}}, ("channel",))
+    parts = {"id": string(), "status": string(enum=list(_WORDS))}
+    clique = object_type({name: parts[name] for name in CliqueInfo.FIELDS}, ("id",))
+    status = object_type(
+        {
+            "cliques": array(clique, "id"),
+            "nodes": _entries(NODE_NAME),
+            "status": string(enum=list(_WORDS), default=NOT_READY),
+        }
+    )
+    spec["x-kubernetes-validations"] = [dict(_IMMUTABLE)]
+    about = "What lets the pods of a workload share GPU memory across nodes."
+    return object_schema(about, {"spec": spec, "status": status})
+
+
+def _clique() -> Json:
+    return object_schema(
+        "The daemons of one NVLink clique of a ComputeDomain.", {"daemons": _entries(DAEMON_NODE_NAME)}
+    )
+
+
+def _entries(node: str) -> Json:
+    parts = {"index": {"type": "integer"}, "status": string(enum=list(_WORDS), default=NOT_READY)}
+    read = {name: parts.get(name) or string() for name in DaemonEntry.FIELDS}
+    return array(object_type({node: string(), **read}, (node, "ipAddress", "cliqueID")), node)

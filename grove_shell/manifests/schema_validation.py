@@ -1,0 +1,172 @@
+"""A manifest judged by its schema, as an API server judges it for ``kubectl apply`` (GT-103, WL-158, WL-159).
+
+What a cluster has stored is not judged here: it may come from a newer operator, whose fields we do not know. Rules in
+CEL are not evaluated; admission knows them all.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from typing import Any, Final, NamedTuple
+
+from grove_core.areas.gang_termination.rules import Refuse as Malformed
+from grove_core.areas.workload.rules import Refuse
+from grove_core.kernel.admission import AdmissionVerdict, Deny, Objection
+from grove_core.kernel.decisions import Decision
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.times import parse_time
+from grove_core.resources.api_names import GROVE
+from grove_core.resources.fields import shown
+from grove_core.resources.newer_release import NEWEST_KNOWN, is_newer_field
+from grove_shell.manifests.definitions import schema_for
+from grove_shell.manifests.schemas import Json
+
+_LONGEST_ENUM: Final = 12
+_WORDS: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
+    "object": ((Mapping,), "an object"),
+    "array": ((list, tuple), "a list"),
+    "string": ((str,), "a string"),
+    "boolean": ((bool,), "true or false"),
+    "integer": ((int,), "an integer"),
+    "number": ((int, float), "a number"),
+}
+_BITS: Final[Mapping[str, int]] = {"int32": 31, "int64": 63}
+
+
+class SchemaViolation(NamedTuple):
+    """What a schema does not take: where, what it wants there, what stands there."""
+
+    path: str
+    expected: str
+    got: object
+    kind: str
+    """``type`` also for what is missing, ``value``, or ``field`` for one that is unknown."""
+
+
+def with_schema_objections(
+    manifest: Mapping[str, Any], decision: Decision[AdmissionVerdict]
+) -> Decision[AdmissionVerdict]:
+    """A verdict of admission with what the schema of a PodCliqueSet says besides; what was said stays said once.
+
+    A set with a ``uid`` was stored by a cluster and is not judged again (IN-043).
+    """
+    meta = manifest.get("metadata")
+    schema = None if isinstance(meta, Mapping) and meta.get("uid") else schema_for(GROVE, "PodCliqueSet")
+    if schema is None:
+        return decision
+    verdict = decision.verdict
+    said = verdict.objections if isinstance(verdict, Deny) else ()
+    places = {objection.path for objection in said}
+    subject = decision.because[0].subject
+    more = [_objection(subject, flaw) for flaw in violations_in(schema, manifest) if flaw.path not in places]
+    if not more:
+        return decision
+    every = tuple(sorted((*said, *more), key=lambda one: (one.path, one.reason.rule.requirement, one.got)))
+    return Decision(Deny(every, verdict.warnings), tuple(objection.reason for objection in every))
+
+
+def violations_in(schema: Json, value: object, path: str = "") -> Iterator[SchemaViolation]:
+    """Everything that a schema does not take of a value, in the order of the schema. Total."""
+    if schema.get("x-kubernetes-int-or-string"):
+        yield from _int_or_string(schema, value, path)
+        return
+    types, word = _WORDS[schema["type"]]
+    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+        yield SchemaViolation(path, word, value, "type")
+    elif isinstance(value, Mapping):
+        yield from _of_object(schema, value, path)
+    elif isinstance(value, list | tuple):
+        yield from _of_list(schema, value, path)
+    else:
+        wanted = _text(schema, value) if isinstance(value, str) else _number(schema, value)
+        if wanted:
+            yield SchemaViolation(path, wanted, value, "value")
+
+
+def _of_object(schema: Json, value: Mapping[str, Any], path: str) -> Iterator[SchemaViolation]:
+    """An object; null says as little as nothing."""
+    known, others = schema.get("properties", {}), schema.get("additionalProperties")
+    above = f"{path}." if path else ""
+    yield from (
+        SchemaViolation(f"{above}{name}", "a value", None, "type")
+        for name in schema.get("required", ())
+        if value.get(name) is None
+    )
+    for name, item in value.items():
+        if name in known:
+            yield from violations_in(known[name], item, f"{above}{name}") if item is not None else ()
+        elif others is not None:
+            yield from violations_in(others, item, f"{path}[{name}]")
+        elif not schema.get("x-kubernetes-preserve-unknown-fields"):
+            yield SchemaViolation(f"{above}{name}", _hint(str(name), known), item, "field")
+
+
+def _of_list(schema: Json, value: list[Any] | tuple[Any, ...], path: str) -> Iterator[SchemaViolation]:
+    least, most = schema.get("minItems", 0), schema.get("maxItems", len(value))
+    if not least <= len(value) <= most:
+        wanted = f"a list of at least {least}" if len(value) < least else f"a list of at most {most}"
+        yield SchemaViolation(path, wanted, value, "value")
+    keys, seen = schema.get("x-kubernetes-list-map-keys"), set()
+    for index, item in enumerate(value):
+        place = f"{path}[{index}]"
+        yield from violations_in(schema["items"], item, place)
+        key: object = str(item)
+        if keys is not None:
+            if not isinstance(item, Mapping):
+                continue  # told already
+            properties = schema["items"]["properties"]
+            key = tuple(str(item.get(name, properties[name].get("default"))) for name in keys)
+        if (keys or schema.get("x-kubernetes-list-type") == "set") and key in seen:
+            words = f"the only item with this {' and '.join(keys)}" if keys else "named once"
+            yield SchemaViolation(
+                f"{place}.{keys[0]}" if keys else place, words, item.get(keys[0]) if keys else item, "value"
+            )
+        seen.add(key)
+
+
+def _int_or_string(schema: Json, value: object, path: str) -> Iterator[SchemaViolation]:
+    pattern = schema.get("pattern")
+    word = "a quantity such as 500m or 2Gi" if pattern else "an integer or a string"
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        yield SchemaViolation(path, word, value, "type")
+    elif pattern and isinstance(value, str) and not re.search(pattern, value):
+        yield SchemaViolation(path, word, value, "value")
+
+
+def _text(schema: Json, value: str) -> str:
+    """What a text should be instead; empty where it may be what it is."""
+    allowed, most = schema.get("enum"), schema.get("maxLength")
+    if allowed is not None and value not in allowed:
+        if len(allowed) == 1:
+            return str(allowed[0])
+        more = f" and {len(allowed) - _LONGEST_ENUM} more" if len(allowed) > _LONGEST_ENUM else ""
+        return "one of " + ", ".join(one or '""' for one in allowed[:_LONGEST_ENUM]) + more
+    if most is not None and len(value) > most:
+        return f"at most {most} characters"
+    if len(value) < schema.get("minLength", 0):
+        return "a text that is not empty"
+    return "an RFC 3339 time" if schema.get("format") == "date-time" and parse_time(value) is None else ""
+
+
+def _number(schema: Json, value: Any) -> str:  # noqa: ANN401 - any number
+    """What a number should be instead; empty where it may be what it is."""
+    least, bits = schema.get("minimum"), _BITS.get(schema.get("format", ""))
+    if least is not None and value < least:
+        return f"at least {least}"
+    return f"a number of {bits + 1} bits" if bits and not -(2**bits) <= value < 2**bits else ""
+
+
+def _hint(name: str, known: Mapping[str, Any]) -> str:
+    by_lower = {one.lower(): one for one in known}
+    near = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.75)
+    return f"did you mean {by_lower[near[0]]}?" if near else "there is none like it here"
+
+
+def _objection(subject: Ref, flaw: SchemaViolation) -> Objection:
+    got = shown(flaw.got)
+    if flaw.kind == "field" and is_newer_field(flaw.path):
+        return Objection(flaw.path, got, Refuse.OF_A_NEWER_RELEASE.because(subject, newest=NEWEST_KNOWN))
+    if flaw.kind == "field":
+        return Objection(flaw.path, got, Refuse.FIELD_UNKNOWN.because(subject, hint=flaw.expected))
+    rule = Malformed.MALFORMED if flaw.kind == "type" else Refuse.VALUE_NOT_ALLOWED
+    return Objection(flaw.path, got, rule.because(subject, expected=flaw.expected))

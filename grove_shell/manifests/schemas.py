@@ -1,0 +1,137 @@
+"""Structural schemas: from models, from the PodSpec of Kubernetes, and by hand where there is no model.
+
+Rule for this file: shapes only, as plain JSON; every call makes a new value, so that whoever asks may add to it.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from types import NoneType, UnionType
+from typing import Any, Final, Union, get_args, get_origin
+
+from pydantic import BaseModel, WithJsonSchema
+
+Json = dict[str, Any]
+
+_SCALARS: Final[Mapping[type, str]] = {str: "string", bool: "boolean", int: "integer", float: "number"}
+
+
+def schema_of_model(model: type[BaseModel]) -> Json:
+    """A model as a schema: its fields under their names in JSON, what is required, and plain defaults."""
+    properties, required = {}, []
+    for field in model.model_fields.values():
+        name = field.alias or ""
+        properties[name] = _of_type(field.annotation, field.metadata)
+        if field.is_required():
+            required.append(name)
+        elif isinstance(field.default, str | bool | int) and field.default != "":
+            properties[name]["default"] = field.default
+    return object_type(properties, required)
+
+
+def object_type(properties: Mapping[str, Json], required: Iterable[str] = ()) -> Json:
+    """An object with these fields and no others."""
+    wanted = sorted(required)
+    schema: Json = {"type": "object", "properties": dict(properties)}
+    return {**schema, "required": wanted} if wanted else schema
+
+
+def string(**more: Any) -> Json:  # noqa: ANN401 - any keyword of a schema
+    """A string."""
+    return {"type": "string", **more}
+
+
+def integer(bits: int = 32, **more: Any) -> Json:  # noqa: ANN401 - any keyword of a schema
+    """An integer."""
+    return {"type": "integer", "format": f"int{bits}", **more}
+
+
+def timestamp() -> Json:
+    """An RFC 3339 time."""
+    return string(format="date-time")
+
+
+def array(items: Json, *keys: str) -> Json:
+    """A list: merged by these keys of its items where there are any, else replaced as a whole."""
+    kind = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(keys)} if keys else {}
+    return {"type": "array", "items": items, **(kind or {"x-kubernetes-list-type": "atomic"})}
+
+
+def pod_spec() -> Json:
+    """The PodSpec of Kubernetes."""
+    found: Json = _resolved({"$ref": "PodSpec"})
+    return found
+
+
+def object_meta() -> Json:
+    """``metadata`` as a person may write it, or a server may have."""
+    owner = object_type(
+        {
+            **{name: string() for name in ("apiVersion", "kind", "name", "uid")},
+            **{name: {"type": "boolean"} for name in ("blockOwnerDeletion", "controller")},
+        },
+        ("apiVersion", "kind", "name", "uid"),
+    )
+    texts = {"type": "object", "additionalProperties": string()}
+    return object_type(
+        {
+            "annotations": texts,
+            "creationTimestamp": timestamp(),
+            "deletionGracePeriodSeconds": integer(64),
+            "deletionTimestamp": timestamp(),
+            "finalizers": array(string()),
+            "generateName": string(),
+            "generation": integer(64),
+            "labels": texts,
+            "managedFields": array({"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
+            "name": string(),
+            "namespace": string(),
+            "ownerReferences": array(owner, "uid"),
+            "resourceVersion": string(),
+            "selfLink": string(),
+            "uid": string(),
+        }
+    )
+
+
+def subschema(schema: Json, path: str) -> Json:
+    """The part of a schema at a path such as ``template.cliques[].name``."""
+    part = schema
+    for step in path.split("."):
+        name = step.removesuffix("[]")
+        part = part["properties"][name]
+        part = part["items"] if step != name else part
+    return part
+
+
+def _of_type(annotation: Any, metadata: Iterable[Any] = ()) -> Json:  # noqa: ANN401 - any type there is
+    for note in metadata:
+        if isinstance(note, WithJsonSchema):
+            return dict(note.json_schema or {})
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin in {Union, UnionType}:
+        return _of_type(next(one for one in arguments if one is not NoneType))
+    if origin is tuple:
+        return array(_of_type(arguments[0]))
+    if origin is not None:
+        return _of_type(arguments[0], arguments[1:])
+    if issubclass(annotation, BaseModel):
+        return schema_of_model(annotation)
+    return {"type": _SCALARS[annotation]}
+
+
+@cache
+def _definitions() -> Mapping[str, Json]:
+    found: dict[str, Json] = json.loads(files(__package__).joinpath("pod_spec.json").read_text(encoding="utf-8"))
+    return found
+
+
+def _resolved(schema: Any) -> Any:  # noqa: ANN401 - any JSON
+    """A copy without references: each is replaced by what it names; nothing in a PodSpec contains itself."""
+    if isinstance(schema, list):
+        return [_resolved(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    own = {key: _resolved(part) for key, part in schema.items() if key != "$ref"}
+    return {**_resolved(_definitions()[schema["$ref"]]), **own} if "$ref" in schema else own

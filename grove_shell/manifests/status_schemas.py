@@ -1,0 +1,110 @@
+"""The statuses of Grove's kinds.
+
+Conditions are merged by type and what else is a list is replaced as a whole, so that several writers with names of
+their own can each apply what is theirs.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from grove_core.resources.podclique import CliqueStatus
+from grove_core.resources.podcliqueset import SetStatus
+from grove_core.resources.podgang import GangStatus
+from grove_core.resources.scaling_group import GroupStatus
+from grove_shell.manifests.schemas import Json, array, integer, object_type, string, timestamp
+
+_PROGRESS: Final = "updateProgress"
+_FLAG: Final[Mapping[str, Any]] = {"type": "boolean"}
+_OLDER_PROGRESS: Final = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+"""``updateProgress`` as it was called once, and is still read (GT-018); a server must not drop it."""
+
+
+def clique_status() -> Json:
+    """Of a PodClique."""
+    selected = object_type({"current": string(), "completed": array(string())}, ("current",))
+    progress = {
+        **_span(),
+        "podCliqueSetGenerationHash": string(),
+        "podTemplateHash": string(),
+        "readyPodsSelectedToUpdate": selected,
+    }
+    return _status(CliqueStatus.FIELDS, {_PROGRESS: object_type(progress), "wasAvailable": dict(_FLAG)})
+
+
+def group_status() -> Json:
+    """Of a PodCliqueScalingGroup."""
+    selected = object_type({"current": integer(), "completed": array(integer())}, ("current",))
+    progress = {
+        **_span(),
+        "podCliqueSetGenerationHash": string(),
+        **_counts("PodCliques"),
+        "readyReplicaIndicesSelectedToUpdate": selected,
+    }
+    return _status(GroupStatus.FIELDS, {_PROGRESS: object_type(progress)})
+
+
+def set_status() -> Json:
+    """Of a PodCliqueSet."""
+    replica = object_type({"replicaIndex": integer(), **_span()}, ("replicaIndex",))
+    progress = {
+        **_span(),
+        **_counts("PodCliques"),
+        **_counts("PodCliqueScalingGroups"),
+        "currentlyUpdating": array(replica, "replicaIndex"),
+    }
+    gang = object_type(
+        {
+            "name": string(),
+            "phase": string(enum=["Pending", "Starting", "Running", "Failed", "Succeeded"]),
+            "conditions": conditions(),
+        },
+        ("name", "phase"),
+    )
+    return _status(SetStatus.FIELDS, {_PROGRESS: object_type(progress), "podGangStatuses": array(gang, "name")})
+
+
+def gang_status() -> Json:
+    """Of a PodGang."""
+    phase = string(enum=["Pending", "Starting", "Running"])
+    return _status(GangStatus.FIELDS, {"phase": phase, "placementScore": {"type": "number", "format": "double"}})
+
+
+def conditions() -> Json:
+    """Conditions as Kubernetes has them everywhere."""
+    condition = object_type(
+        {
+            "type": string(maxLength=316),
+            "status": string(enum=["True", "False", "Unknown"]),
+            "reason": string(maxLength=1024),
+            "message": string(maxLength=32768),
+            "lastTransitionTime": timestamp(),
+            "observedGeneration": integer(64, minimum=0),
+        },
+        ("type", "status", "reason", "message", "lastTransitionTime"),
+    )
+    return array(condition, "type")
+
+
+def _status(stored: Mapping[str, str], special: Mapping[str, Json]) -> Json:
+    """A status of the fields that are read from it; what is neither a count nor a text is given."""
+    found = {name: special.get(name) or _plain(name) for name in stored}
+    error = object_type(
+        {"code": string(), "description": string(), "observedAt": timestamp()}, ("code", "description", "observedAt")
+    )
+    if _PROGRESS in special:
+        found |= {"rollingUpdateProgress": dict(_OLDER_PROGRESS), "lastErrors": array(error)}
+    return object_type(dict(sorted({**found, **special, "conditions": conditions()}.items())))
+
+
+def _plain(name: str) -> Json:
+    if name == "observedGeneration":
+        return integer(64)
+    return integer() if name == "replicas" or name.endswith("Replicas") else string()
+
+
+def _span() -> dict[str, Json]:
+    return {"updateStartedAt": timestamp(), "updateEndedAt": timestamp()}
+
+
+def _counts(kind: str) -> dict[str, Json]:
+    return {f"{word}{kind}Count": integer() for word in ("updated", "total")}

@@ -1,0 +1,71 @@
+"""What an input says of ComputeDomains: the objects, whoever's they are, and in which shape its cluster has them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.resources.api_names import CLAIM_VERSIONS, NVIDIA
+from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, shape_of
+from grove_core.resources.configuration import DomainShape, ServedApis
+from grove_core.resources.fields import Fields
+from grove_shell.reading.items import meta_text
+
+_GROUP: Final = NVIDIA.partition("/")[0]
+DEFINITION: Final = f"computedomains.{_GROUP}"
+DEFINITION_KIND: Final = "CustomResourceDefinition"
+TEMPLATE_KIND: Final = "ResourceClaimTemplate"
+
+
+@dataclass(slots=True)
+class DraObjects:
+    """What was found so far.
+
+    Attributes:
+        domains: by namespace and name.
+        templates: (namespace, name) -> ``spec`` of a ResourceClaimTemplate: what shared claims may be made of (WL-019).
+        shapes: of ComputeDomains, by their definition.
+        claims: the newest version of claims that some object is of; empty for none.
+    """
+
+    domains: dict[tuple[str, str], ComputeDomain] = field(default_factory=dict)
+    templates: dict[tuple[str, str], FrozenMap] = field(default_factory=dict)
+    shapes: dict[tuple[str, str], DomainShape] = field(default_factory=dict)
+    claims: str = ""
+
+    def notice_claim(self, raw: Mapping[str, Any]) -> None:
+        """A claim shows which version its cluster offers (IN-060)."""
+        known = [one for one in CLAIM_VERSIONS if one in {str(raw.get("apiVersion")), self.claims}]
+        self.claims = known[0] if known else ""
+
+    @property
+    def served(self) -> ServedApis:
+        """As far as objects of the input give it away."""
+        return ServedApis(domains=next(iter(self.shapes.values()), None), claims=self.claims)
+
+
+def template_in(raw: Mapping[str, Any]) -> tuple[tuple[str, str], FrozenMap | None]:
+    """Namespace and name of a template, and its spec; what has none is no template."""
+    spec = raw.get("spec")
+    key = meta_text(raw, "namespace") or "default", meta_text(raw, "name")
+    return key, FrozenMap.over(spec) if isinstance(spec, Mapping) else None
+
+
+def shape_in_definition(kind: str, raw: Mapping[str, Any]) -> DomainShape | None:
+    """What the definition of ComputeDomains says of their shape (IN-060); None for any other object."""
+    is_theirs = kind == DEFINITION_KIND and Fields(raw, "", []).part("metadata").text("name") == DEFINITION
+    return _shape_in(raw) if is_theirs else None
+
+
+def is_compute_domain(kind: str, group: str) -> bool:
+    """Whether an object is a ComputeDomain."""
+    return (kind, group) == (DOMAIN_KIND, _GROUP)
+
+
+def _shape_in(definition: Mapping[str, Any]) -> DomainShape:
+    """Of the newest version that has a channel."""
+    shapes = []
+    for version in Fields(definition, "", []).part("spec").parts("versions"):
+        spec = version.part("schema").part("openAPIV3Schema").part("properties").part("spec").part("properties")
+        shapes.append(shape_of(spec.part("channel").part("properties").raw))
+    return DomainShape.NVIDIA if DomainShape.NVIDIA in shapes else DomainShape.DESIGN

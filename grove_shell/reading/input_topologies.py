@@ -1,0 +1,89 @@
+"""Topologies of an input: of both kinds, one of each name."""
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.resources.api_names import GROVE
+from grove_core.resources.cluster_topology import (
+    TOPOLOGY_KINDS,
+    ClusterTopology,
+    cluster_topology_of,
+    effective_topologies,
+    shadowed_bindings,
+)
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.topology_usage import bound_pods_by_set
+from grove_shell.reading.items import Item, meta_text
+
+if TYPE_CHECKING:
+    from grove_core.areas.topology.admit import TopologyView
+
+_GROUP = GROVE.partition("/")[0]
+
+
+def is_topology(raw: Mapping[str, Any]) -> bool:
+    """Whether an object is a topology; one that no cluster has seen says so in the version that there is (IN-044)."""
+    kind, version = raw.get("kind"), raw.get("apiVersion")
+    if kind not in TOPOLOGY_KINDS or not isinstance(version, str) or version.partition("/")[0] != _GROUP:
+        return False
+    return version == GROVE or meta_text(raw, "uid") != ""
+
+
+def around(topologies: Mapping[str, ClusterTopology] | None, cliques: Iterable[PodClique] | None) -> "TopologyView":
+    """What manifests are judged by; None for kinds that are not in the input."""
+    from grove_core.areas.topology.admit import TopologyView  # noqa: PLC0415 - dumps of clusters have no manifests (P11)
+
+    return TopologyView(topologies, None if cliques is None else bound_pods_by_set(cliques))
+
+
+class _Place(NamedTuple):
+    """Where an item stands; several may stand in one list."""
+
+    file: str
+    document: int
+    item: int
+
+    def seen_from(self, other: "_Place") -> str:
+        """For a sentence about another one of that name."""
+        file = f"{self.file}, " if self.file != other.file else ""
+        here = f"; this is items[{other.item}]" if other.item >= 0 else ""
+        return f"{file}document {self.document}{f', items[{self.item}]' if self.item >= 0 else ''}{here}"
+
+
+class InputTopologies:
+    """What was found so far."""
+
+    def __init__(self, *, judging: bool = True) -> None:
+        """Nothing yet; whether manifests are judged by what will be found."""
+        self._judging = judging
+        self._found: dict[tuple[str, str], tuple[ClusterTopology, _Place]] = {}
+
+    def take(self, item: Item, shared: dict[str, str]) -> tuple[Problem, ...]:
+        """Take in a topology; what is wrong with it otherwise (TP-126)."""
+        try:
+            topology = cluster_topology_of(item.value, shared)
+        except MalformedObject as fault:
+            return fault.problems
+        key = (topology.ref.kind, topology.ref.name)
+        here = _Place(item.file, item.document, item.index)
+        before, place = self._found.setdefault(key, (topology, here))
+        if before == topology:
+            return ()
+        got = f"another one in {place.seen_from(here)}"
+        return (Problem(path="metadata.name", expected="one topology of this name", got=got),)
+
+    @property
+    def judging(self) -> Mapping[str, ClusterTopology] | None:
+        """Those that manifests are judged by; None where nobody knows any."""
+        return self.by_name if self._judging and self._found else None
+
+    @property
+    def by_name(self) -> Mapping[str, ClusterTopology]:
+        """The topologies that count."""
+        return effective_topologies(topology for topology, _ in self._found.values())
+
+    @property
+    def shadowed(self) -> Mapping[str, ClusterTopology]:
+        """The bindings that do not count."""
+        return shadowed_bindings(topology for topology, _ in self._found.values())

@@ -1,0 +1,201 @@
+"""Sets as people write them, before any cluster has seen them: new ones, and edits of those that a cluster has.
+
+Dumps of clusters have none of these, so what judges them is imported only where there is one.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from grove_core.resources.configuration import Configuration
+from grove_core.resources.podcliqueset import Edit, PodCliqueSet, podcliqueset_of
+from grove_core.resources.template import SetSpec
+from grove_shell.reading.dra_objects import TEMPLATE_KIND
+from grove_shell.reading.items import Item, meta_text
+from grove_shell.reading.sources import label_of
+
+if TYPE_CHECKING:
+    from grove_core.areas.topology.admit import TopologyView
+    from grove_core.areas.workload.admission.kubectl_apply import AppliedManifest
+    from grove_core.areas.workload.admission.name_collisions import UsedNames
+    from grove_shell.reading.input_objects import InputObjects
+
+_PLACED: Final = frozenset({"PodCliqueSet", TEMPLATE_KIND})
+Note = Callable[[Item, str, str, str], None]
+
+
+class AdmissionContext(NamedTuple):
+    """What manifests are judged by besides themselves.
+
+    Attributes:
+        used_names: names that other sets use.
+        configuration: what the operator is told.
+        around: topologies, and which sets are placed.
+    """
+
+    used_names: "UsedNames"
+    configuration: Configuration
+    around: "TopologyView"
+
+
+def with_namespace(item: Item, namespace: str | None) -> Item:
+    """A manifest that names no namespace goes to that of ``-n``, as ``kubectl apply -n`` has it (IN-050)."""
+    meta = item.value.get("metadata")
+    if not namespace or item.value.get("kind") not in _PLACED or not isinstance(meta, Mapping):
+        return item
+    if meta.get("uid") or meta.get("namespace"):
+        return item
+    return item._replace(value={**item.value, "metadata": {**meta, "namespace": namespace}})
+
+
+def is_of_other_namespace(item: Item, namespace: str | None) -> bool:
+    """Whether a manifest names another namespace than ``-n``, which ``kubectl apply -n`` refuses (IN-050)."""
+    if not namespace or item.value.get("kind") not in _PLACED or meta_text(item.value, "uid"):
+        return False
+    return meta_text(item.value, "namespace") not in {"", namespace}
+
+
+def unique_manifests(manifests: Iterable[Item], found: "InputObjects") -> dict[tuple[str, str], Item]:
+    """By namespace and name of the set; several that differ are a fault each, and none of them counts (IN-032).
+
+    A manifest without a namespace is of the one set of its name that the cluster has, if there is one (IN-041).
+    """
+    torn = found.torn_of("PodCliqueSet")
+    every: dict[tuple[str, str], list[Item]] = {}
+    for item in manifests:
+        name, namespace = meta_text(item.value, "name"), meta_text(item.value, "namespace")
+        alike_named = [key for key in found.running.keys() | torn if key[1] == name and namespace in {"", key[0]}]
+        key = alike_named[0] if len(alike_named) == 1 else (namespace or "default", name)
+        alike = every.setdefault(key, [])
+        if all(item.value != other.value for other in alike):
+            alike.append(item)
+    for items in every.values():
+        for item in items if len(items) > 1 else ():
+            found.note(item, "metadata.name", "one manifest of this name", f"{len(items)} that differ")
+            found.miss("PodCliqueSet", item.value)
+    return {key: items[0] for key, items in every.items() if len(items) == 1 and key not in torn}
+
+
+def used_names_among(
+    manifests: Collection[Mapping[str, Any]], running: Mapping[tuple[str, str], Mapping[str, Any]]
+) -> "UsedNames":
+    """The names that sets of an input use: manifests, and those of a cluster that none of them replaces (WL-117)."""
+    from grove_core.admit import used_names_in  # noqa: PLC0415 - see above
+
+    replaced = {(meta_text(raw, "namespace"), meta_text(raw, "name")) for raw in manifests}
+    kept = (raw for (namespace, name), raw in running.items() if not {(namespace, name), ("", name)} & replaced)
+    return used_names_in((*manifests, *kept))
+
+
+def admit_manifest(
+    item: Item,
+    running: Mapping[str, Any] | None,
+    beside: AdmissionContext,
+    note: Note,
+    warn: Callable[[str], None],
+) -> "AppliedManifest | None":
+    """A manifest as it is stored; None where a server would refuse it, every objection noted (IN-039, IN-043).
+
+    Args:
+        item: holds the manifest.
+        running: the set of that name as a cluster has it, if it is an edit (IN-041).
+        beside: what it is judged by besides itself.
+        note: takes a fault: where, its field path, what was expected, what was found.
+        warn: takes what admission would warn of.
+    """
+    from grove_core.admit import admit  # noqa: PLC0415 - see above
+    from grove_core.areas.workload.admission.defaults import with_defaults  # noqa: PLC0415 - see above
+    from grove_core.areas.workload.admission.kubectl_apply import AppliedManifest, apply_manifest  # noqa: PLC0415 - see above
+    from grove_core.kernel.admission import Deny  # noqa: PLC0415 - see above
+    from grove_shell.manifests.schema_validation import with_schema_objections  # noqa: PLC0415 - see above
+
+    applied = AppliedManifest(with_defaults(item.value), ()) if running is None else apply_manifest(item.value, running)
+    given = item.value if running is None else applied.manifest
+    decision = admit(given, running, beside.used_names, beside.configuration, around=beside.around)
+    verdict = with_schema_objections(item.value, decision).verdict
+    for warning in verdict.warnings:
+        warn(f"{label_of(item)}: {warning}")
+    if not isinstance(verdict, Deny):
+        return applied
+    for objection in verdict.objections:
+        note(item, objection.path, expectation_of(objection.reason.sentence), objection.got)
+    return None
+
+
+def lacks_claim_templates(
+    item: Item, manifest: Mapping[str, Any], templates: Collection[tuple[str, str]], note: Note
+) -> bool:
+    """Whether the set shares what no template describes, neither inline nor in the input; each is noted (IN-042).
+
+    Args:
+        item: where the manifest stands.
+        manifest: with its defaults.
+        templates: namespaces and names of the ResourceClaimTemplates in the input.
+        note: takes a fault.
+    """
+    root = podcliqueset_of(manifest)
+    template = root.spec.template
+    inline = {one.name for one in template.resource_claim_templates}
+    levels = [
+        ("spec.template", template.resource_sharing),
+        *((f"spec.template.cliques[{n}]", one.resource_sharing) for n, one in enumerate(template.cliques)),
+        *(
+            (f"spec.template.podCliqueScalingGroups[{n}]", one.resource_sharing)
+            for n, one in enumerate(template.pod_clique_scaling_groups)
+        ),
+    ]
+    lacking = False
+    for path, entries in levels:
+        for place, entry in enumerate(entries):
+            where = entry.namespace or root.ref.namespace
+            if (entry.namespace or entry.name not in inline) and (where, entry.name) not in templates:
+                expected = (
+                    f"an inline template of that name, or the ResourceClaimTemplate {where}/{entry.name} in the input"
+                )
+                note(item, f"{path}.resourceSharing[{place}].name", expected, f'"{entry.name}"')
+                lacking = True
+    return lacking
+
+
+def apply_edit(running: PodCliqueSet, manifest: Mapping[str, Any]) -> PodCliqueSet:
+    """The set a moment after the manifest was applied to it; its status is still that of before (IN-041).
+
+    Raises:
+        MalformedObject: where the manifest does not read.
+    """
+    new = podcliqueset_of(manifest)
+    if (new.spec, new.labels, new.annotations) == (running.spec, running.labels, running.annotations):
+        return replace(running, edit=Edit.OF_NUMBERS)
+    return replace(
+        running,
+        spec=new.spec,
+        edit=edit_between(running.spec, new.spec),
+        labels=new.labels,
+        annotations=new.annotations,
+        generation=None if running.generation is None else running.generation + 1,
+        resource_version=f"{running.resource_version}+1",
+    )
+
+
+def edit_between(before: SetSpec, after: SetSpec) -> Edit:
+    """Return whether an edit changes more than the numbers that every rule set predicts the change of (GF-130)."""
+    return Edit.OF_NUMBERS if _besides_numbers(after) == _besides_numbers(before) else Edit.OF_MORE
+
+
+def _besides_numbers(spec: SetSpec) -> SetSpec:
+    """The spec without the number of replicas and the delay, and with all quantities in one form."""
+    from grove_core.areas.workload.template.pod_spec_normal_form import normal_form  # noqa: PLC0415 - see above
+
+    cliques = tuple(
+        one.model_copy(update={"spec": one.spec.model_copy(update={"pod_spec": normal_form(one.spec.pod_spec)})})
+        for one in spec.template.cliques
+    )
+    template = spec.template.model_copy(update={"termination_delay": None, "cliques": cliques})
+    return spec.model_copy(update={"replicas": 0, "template": template})
+
+
+def expectation_of(sentence: str) -> str:
+    """What an objection asks for, as a fault says it; one that is no demand stays the sentence that it is."""
+    if sentence.startswith("must be "):
+        return sentence.removeprefix("must be ")
+    return f"it to {sentence.removeprefix('must ')}" if sentence.startswith("must ") else sentence

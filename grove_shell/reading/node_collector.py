@@ -1,0 +1,79 @@
+"""What a check of topologies reads besides what every command does: nodes, the pods on them, levels of topologies."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from grove_core.kernel.errors import MalformedObject
+from grove_core.resources.api_names import CORE
+from grove_core.resources.cluster_topology import cluster_topology_of, level_problems
+from grove_core.resources.node import Node, node_of
+from grove_core.resources.pod_on_node import PodOnNode, pod_on_node_of
+from grove_shell.reading.faults import Fault
+from grove_shell.reading.input_topologies import is_topology
+from grove_shell.reading.items import Item, Problem, fault_in
+from grove_shell.reading.sources import label_of
+
+_NODE: Final = "Node"
+
+
+class NodeCollector:
+    """What was found so far; to be called with every item of an input.
+
+    Attributes:
+        nodes: by name.
+        tenants: the pods that are on some node.
+        with_pods: whether there is any pod, on a node or not: who asks for pods gets all of them.
+        faults: what is wrong with nodes, and with levels of topologies.
+    """
+
+    def __init__(self, count: Callable[[Item], None] | None = None) -> None:
+        """Nothing yet; ``count`` is called for every item too."""
+        self.nodes: dict[str, Node] = {}
+        self.tenants: list[PodOnNode] = []
+        self.with_pods = False
+        self.faults: list[Fault] = []
+        self._count = count
+
+    def take(self, item: Item) -> None:
+        """Look at one item."""
+        if self._count is not None:
+            self._count(item)
+        kind, version = item.value.get("kind"), item.value.get("apiVersion")
+        if (kind, version) == (_NODE, CORE):
+            self._take_node(item)
+        elif (kind, version) == ("Pod", CORE):
+            self.with_pods = True
+            self._take_pod(item)
+        elif is_topology(item.value):
+            self.faults += [_fault(item, *problem) for problem in _level_faults(item.value)]
+
+    def _take_pod(self, item: Item) -> None:
+        try:
+            tenant = pod_on_node_of(item.value)
+        except MalformedObject as fault:
+            self.faults += [_fault(item, one.path, one.expected, one.got) for one in fault.problems]
+            return
+        self.tenants += [] if tenant is None else [tenant]
+
+    def _take_node(self, item: Item) -> None:
+        try:
+            node = node_of(item.value)
+        except MalformedObject as fault:
+            self.faults += [_fault(item, one.path, one.expected, one.got) for one in fault.problems]
+            return
+        if self.nodes.setdefault(node.name, node) != node:
+            self.faults.append(_fault(item, "metadata.name", "one node of this name", "another one that differs"))
+
+
+def _level_faults(raw: Mapping[str, Any]) -> Iterator[Problem]:
+    """What is wrong with the levels of a topology that reads otherwise (TP-126)."""
+    try:
+        levels = cluster_topology_of(raw).levels
+    except MalformedObject:
+        return  # reported by whoever reads every object
+    for problem in level_problems(levels):
+        yield f"spec.levels{problem.path}", problem.expected, problem.got
+
+
+def _fault(item: Item, path: str, expected: str, got: str) -> Fault:
+    return fault_in(item, label_of(item), (path, expected, got), None, lost=False)

@@ -1,0 +1,93 @@
+"""What a capture says of itself: when it was taken, of what, and what the cluster did not show (IN-047)."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+
+from grove_core.kernel.errors import Problem
+from grove_core.kernel.times import format_time
+from grove_core.resources.configuration import DomainShape, ServedApis
+from grove_core.resources.fields import Fields
+from grove_core.snapshot.cluster import Gap
+from grove_shell.reading.collected_objects import CollectedObjects
+
+VERSION: Final = "snapshot.grove.io/v1"
+KIND: Final = "Snapshot"
+_NO_DOMAINS: Final = "none"
+
+
+def header_item(collected: CollectedObjects, taken_at: datetime) -> dict[str, Any]:
+    """The first object of a capture."""
+    return {
+        "apiVersion": VERSION,
+        "kind": KIND,
+        "metadata": {"name": "snapshot"},
+        "takenAt": format_time(taken_at),
+        "server": collected.origin,
+        **({"offers": _offers_as_json(collected.served)} if collected.served is not None else {}),
+        "collected": [{"kind": kind, "namespace": namespace} for kind, namespace in sorted(collected.complete)],
+        "notCollected": [
+            {"kind": kind, "namespace": namespace, "why": why}
+            for (kind, namespace), why in sorted(collected.unseen.items())
+        ],
+    }
+
+
+def read_header(raw: Mapping[str, Any]) -> tuple[CollectedObjects, datetime | None, tuple[Problem, ...]]:
+    """The same read back, and everything wrong with it."""
+    problems: list[Problem] = []
+    top = Fields(raw, "", problems)
+    complete: set[Gap] = {(part.text("kind"), part.text("namespace")) for part in top.parts("collected")}
+    unseen = {(part.text("kind"), part.text("namespace")): part.text("why") for part in top.parts("notCollected")}
+    taken_at = top.time("takenAt", required=True)
+    served = _served_in(top.part("offers")) if "offers" in raw else None
+    found = CollectedObjects(origin=top.text("server"), complete=frozenset(complete), served=served, unseen=unseen)
+    return found, taken_at, tuple(problems)
+
+
+class SnapshotHeaders:
+    """What all captures of the input say of themselves, together; mutable.
+
+    Attributes:
+        taken_at: when the newest of them was taken.
+    """
+
+    def __init__(self) -> None:
+        """None yet."""
+        self.taken_at: datetime | None = None
+        self._offers: set[ServedApis] = set()
+
+    @property
+    def offered(self) -> ServedApis | None:
+        """What their servers offer; None where none says so, or two disagree."""
+        return next(iter(self._offers)) if len(self._offers) == 1 else None
+
+    def take(self, raw: Mapping[str, Any], live: CollectedObjects) -> tuple[CollectedObjects, tuple[Problem, ...]]:
+        """One more; what is known to be complete with it, and everything wrong with it."""
+        found, taken_at, problems = read_header(raw)
+        unseen, known = dict(live.unseen), len(self._offers)
+        for gap, words in found.unseen.items():
+            unseen[gap] = min(words, unseen.get(gap, words))
+        if found.served is not None:
+            self._offers.add(found.served)
+        if len(self._offers) > 1 >= known:
+            expected = "what the other captures say that their server offers"
+            problems = (*problems, Problem(path="offers", expected=expected, got="something else"))
+        self.taken_at = max(filter(None, (self.taken_at, taken_at)), default=None)
+        return replace(live, complete=live.complete | found.complete, unseen=unseen), problems
+
+
+def _offers_as_json(served: ServedApis) -> dict[str, Any]:
+    """What the server offers (IN-061); a field that is not there was not asked for."""
+    domains = _NO_DOMAINS if served.without_domains else served.domains and served.domains.value
+    found = {"computeDomains": domains, "resourceClaims": served.claims}
+    return {key: value for key, value in found.items() if value}
+
+
+def _served_in(part: Fields) -> ServedApis:
+    text = part.text("computeDomains")
+    shapes = {shape.value: shape for shape in DomainShape}
+    if text and text != _NO_DOMAINS and text not in shapes:
+        part.note("computeDomains", f"one of {', '.join((*shapes, _NO_DOMAINS))}", text)
+    return ServedApis(domains=shapes.get(text), without_domains=text == _NO_DOMAINS, claims=part.text("resourceClaims"))

@@ -1,0 +1,166 @@
+"""Bytes become characters: UTF-8 and nothing else, in chunks, with every newline counted.
+
+Rule for this file: whatever the bytes are, the only exception is `Unreadable`, and what stood before the bad place
+has been handed out by then.
+"""
+
+import codecs
+from typing import BinaryIO, Final
+
+from grove_shell.reading.faults import Unreadable
+from grove_shell.reading.items import Place
+
+_FIRST_CHUNK: Final = 64 * 1024
+_CHUNK: Final = 1024 * 1024
+_UTF8_MARK: Final = "\ufeff"
+_KNOWN_BINARIES: Final = (
+    (b"\x89PNG", "a PNG image"),
+    (b"\xff\xd8\xff", "a JPEG image"),
+    (b"GIF8", "a GIF image"),
+    (b"%PDF-", "a PDF document"),
+    (b"PK\x03\x04", "a zip archive"),
+    (b"\x1f\x8b", "gzip data"),
+    (b"\x28\xb5\x2f\xfd", "zstd data"),
+    (b"\x7fELF", "a program"),
+)
+
+
+class Utf8Stream:
+    """The characters of one binary stream, read once from front to back (IN-024, IN-025).
+
+    Attributes:
+        column: how many characters have been handed out since the last of them.
+    """
+
+    __slots__ = (
+        "_chunk_size",
+        "_counted",
+        "_decoder",
+        "_failure",
+        "_fetched",
+        "_handed",
+        "_head",
+        "_newlines",
+        "_raw",
+        "_seekable",
+        "_started",
+        "column",
+    )
+
+    def __init__(self, raw: BinaryIO, chunk_size: int = _CHUNK) -> None:
+        self._raw = raw
+        self._chunk_size = chunk_size
+        self._decoder = codecs.getincrementaldecoder("utf-8")("strict")
+        self._failure: Unreadable | None = None
+        self._head = ""
+        self._started = False
+        self._newlines = 0
+        self._seekable = _is_seekable(raw)
+        self._fetched = self._handed = self._counted = raw.tell() if self._seekable else 0  # bytes
+        self.column = 0
+
+    @property
+    def newlines(self) -> int:
+        """How many newlines have been handed out so far.
+
+        Only faults ask, and counting takes a tenth of the time of reading: where the stream can go back, it is done
+        when somebody asks, on the bytes that have come since the last time.
+        """
+        if self._seekable and self._counted < self._handed:
+            self._raw.seek(self._counted)
+            while piece := self._raw.read(min(_CHUNK, self._handed - self._counted)):
+                self._newlines += piece.count(b"\n")
+                self._counted += len(piece)
+            self._raw.seek(self._fetched)
+        return self._newlines
+
+    def head(self) -> str:
+        """The first characters, which the next `read` hands out; empty for an empty stream.
+
+        Raises:
+            Unreadable: the bytes are no text.
+        """
+        if not self._started:
+            self._started = True
+            self._head = self._decoded(self._chunk(min(_FIRST_CHUNK, self._chunk_size)), first=True)
+        return self._head
+
+    def read(self) -> str:
+        """The next characters, as many as is convenient; empty at the end.
+
+        Raises:
+            Unreadable: the next bytes are no text, or could not be read at all.
+        """
+        chunk, self._head = self.head(), ""
+        if not chunk:
+            if self._failure:
+                raise self._failure
+            chunk = self._decoded(self._chunk(self._chunk_size), first=False)
+        newline = chunk.rfind("\n")
+        self.column = len(chunk) - newline - 1 if newline >= 0 else self.column + len(chunk)
+        if self._seekable and not self._failure:
+            self._handed = self._fetched
+        elif newline >= 0:  # big JSON is often one line
+            self._newlines = self.newlines + chunk.count("\n")
+        self._seekable = self._seekable and not self._failure
+        return chunk
+
+    def _chunk(self, size: int) -> bytes:
+        try:
+            data = self._raw.read(size)
+        except (OSError, ValueError) as error:
+            raise Unreadable("a file that can be read", reason_of(error)) from error
+        self._fetched += len(data)
+        return data
+
+    def _decoded(self, data: bytes, *, first: bool) -> str:
+        if first:
+            _refuse_binaries(data)
+        nul = data.find(0)
+        try:
+            text = self._decoder.decode(data if nul < 0 else data[:nul], final=not data)
+            if nul >= 0:
+                self._fail("a NUL byte", text)
+        except UnicodeDecodeError as error:
+            text = error.object[: error.start].decode("utf-8")
+            self._fail(f"the byte 0x{error.object[error.start]:02x}, which is not UTF-8", text)
+        if first:
+            text = text.removeprefix(_UTF8_MARK)
+        if not text and self._failure:
+            raise self._failure
+        # A chunk may end inside a character: an empty one would look like the end of the stream.
+        return text if text or not data else self._decoded(self._chunk(self._chunk_size), first=False)
+
+    def _fail(self, got: str, text: str) -> None:
+        """Remember that the stream ends behind ``text``, which is still to be handed out."""
+        line, column = place_behind(text, self.newlines, self.column)
+        self._failure = Unreadable("UTF-8 text", got, line, column)
+
+
+def _is_seekable(raw: BinaryIO) -> bool:
+    try:
+        return raw.seekable()
+    except (OSError, ValueError):
+        return False
+
+
+def place_behind(text: str, newlines: int, column: int) -> Place:
+    """Where a text ends that begins behind so many newlines, and so many characters of a line."""
+    newline = text.rfind("\n")
+    return 1 + newlines + text.count("\n"), len(text) - newline if newline >= 0 else column + len(text) + 1
+
+
+def _refuse_binaries(head: bytes) -> None:
+    for magic, name in _KNOWN_BINARIES:
+        if head.startswith(magic):
+            raise Unreadable("a text file", name)
+    # Text of this kind begins with ASCII, so UTF-16 shows in its first two bytes, with a byte order mark or without.
+    if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) or (len(head) > 1 and (head[0] == 0) != (head[1] == 0)):
+        raise Unreadable("UTF-8 text", "UTF-16 text; save the file as UTF-8")
+    if 0 in head:
+        raise Unreadable("a text file", "binary data", 1 + head.count(b"\n", 0, head.find(0)), None)
+
+
+def reason_of(error: Exception) -> str:
+    """Why something could not be opened or read, without its path."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__

@@ -1,0 +1,141 @@
+"""The lines of a decision log (RP-001 to RP-006).
+
+Each line is one JSON object whose last field, ``chain``, is the digest of the line and of the chain before it, so that
+a line that was changed, lost or put elsewhere shows at its place; lines that are gone at the end of a log do not. There
+are four kinds:
+
+- ``decisionLog``: the head, which a process writes when it begins, behind what is there already.
+- ``fact``: an object, or a list of objects, as it was seen; written once, by the digest of what it says.
+- ``look``: what one set saw, as references to facts, and the plan that came of it.
+- ``answers``: what became of the steps of a plan.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from mmap import ACCESS_READ, mmap
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TextIO
+
+from grove_core.document.document import Document
+from grove_core.document.writing import document_as_json, finding_as_json
+from grove_core.plan.forecast import forecast_of
+from grove_core.plan.plan import Plan
+from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.owned_object import OwnedObject
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podgang import PodGang
+from grove_core.resources.scaling_group import ScalingGroup
+
+FORMAT: Final = "1.0"
+OBJECT_LISTS: Final[Mapping[str, type]] = {
+    "groups": ScalingGroup,
+    "cliques": PodClique,
+    "gangs": PodGang,
+    "others": OwnedObject,
+    "domains": ComputeDomain,
+}
+"""Fields of a snapshot that are lists of objects."""
+SEPARATE_FIELDS: Final = frozenset({"root", *OBJECT_LISTS, "pods_of", "attempts", "now"})
+"""What has a form of its own; every other field of a snapshot is written as it is."""
+_CHAIN: Final = "chain"
+_TAIL: Final = f',"{_CHAIN}":"'
+_DIGITS: Final = 16
+_WHOLE: Final = re.compile(rb',"chain":"([0-9a-f]{16})"}$')
+"""How a whole line ends; half a line does not."""
+_LONGEST_ENDING: Final = len(_TAIL) + _DIGITS + len('"}')
+HEAD: Final = '{"decisionLog":'
+"""How the first line of a process begins."""
+
+
+def compact_json(value: Any) -> str:  # noqa: ANN401 - any JSON
+    """One spelling for one value."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def digest(text: str) -> str:
+    """Sixteen digits that stand for a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+
+
+def encode_line(words: Mapping[str, Any], before: str) -> tuple[str, str]:
+    """A line with its end, and the chain after it."""
+    text = compact_json(words)[:-1]
+    chain = digest(before + text)
+    return f'{text}{_TAIL}{chain}"}}\n', chain
+
+
+def verified_line(line: str, before: str) -> tuple[str, str] | None:
+    """What a line said without its chain, and the chain; None where it is not what was written after ``before``."""
+    text, tail, rest = line.rpartition(_TAIL)
+    chain = rest.removesuffix('"}')
+    if not tail or len(rest) != _DIGITS + len('"}') or digest(before + text) != chain:
+        return None
+    return text + "}", chain
+
+
+class DecisionLog(NamedTuple):
+    """A log that is open for more.
+
+    Attributes:
+        chain: of its last whole line; empty where there is none yet.
+    """
+
+    out: TextIO
+    chain: str = ""
+
+
+class NotADecisionLog(Exception):
+    """What is there is no decision log, so nothing is written behind it."""
+
+
+@contextmanager
+def log_at(path: Path) -> Iterator[DecisionLog]:
+    """Go on with a log, or begin one. A line that a killed process left half written is ended, and stays (RP-007).
+
+    Raises:
+        NoLog, OSError: it cannot be.
+    """
+    chain, cut = _ending_of(path)
+    out = path.open("a", encoding="utf-8", newline="\n")
+    try:
+        if cut:
+            out.write("\n")
+        yield DecisionLog(out, chain)
+    finally:
+        with suppress(OSError):  # closing tries once more what could not be written, and was told of (OP-064)
+            out.close()
+
+
+def _ending_of(path: Path) -> tuple[str, bool]:
+    """The chain of the last whole line, and whether what is there ends within a line."""
+    if not path.exists() or not path.stat().st_size:
+        return "", False
+    with path.open("rb") as lines, mmap(lines.fileno(), 0, access=ACCESS_READ) as text:
+        if not begins_a_log(text[: len(HEAD)]):
+            raise NotADecisionLog
+        cut = text[-1:] != b"\n"
+        end = len(text) if cut else len(text) - 1
+        while end > 0:  # half lines may follow each other: of processes that were killed before they wrote their head
+            begin = text.rfind(b"\n", 0, end) + 1
+            if found := _WHOLE.search(text[max(begin, end - _LONGEST_ENDING) : end]):
+                return found[1].decode(), cut
+            end = begin - 1
+    return "", cut
+
+
+def begins_a_log(line: bytes) -> bool:
+    """Whether a first line is that of a log, or as much of one as a process wrote that was killed in it (RP-007)."""
+    first = line.partition(b"\n")[0][: len(HEAD)]
+    return first != b"" and HEAD.encode().startswith(first)
+
+
+def plan_as_json(plan: Plan, at: datetime) -> dict[str, Any]:
+    """A plan as saved plans have it: its only round; its verdicts as a digest of all of them."""
+    document = Document(rules=plan.rules, as_of=at, not_collected=(), forecasts=(forecast_of(plan, at),))
+    (told,) = document_as_json(document, decisions=False)["plans"]
+    verdicts = digest(compact_json([finding_as_json(finding) for finding in plan.findings]))
+    return {**told["rounds"][0], "verdicts": verdicts}

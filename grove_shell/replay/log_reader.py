@@ -1,0 +1,237 @@
+"""Reads a decision log: every line held against its chain, every look put together again from its facts."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final, NamedTuple, get_type_hints
+
+from grove_core.areas.gang_termination.rulesets import rule_sets
+from grove_core.document.reading import attempts_from_json
+from grove_core.kernel.errors import MalformedObject
+from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.owned_object import OwnedObject
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.podgang import PodGang
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.snapshot import Snapshot
+from grove_core.version import VERSION
+from grove_shell.reading.json_window import HALF_PAIR_ESCAPE
+from grove_shell.replay.json_values import datetime_of, from_json
+from grove_shell.replay.log_format import (
+    FORMAT,
+    HEAD,
+    OBJECT_LISTS,
+    SEPARATE_FIELDS,
+    begins_a_log,
+    compact_json,
+    verified_line,
+)
+
+_KINDS: Final[Mapping[str, type]] = {
+    kind.__name__: kind for kind in (PodCliqueSet, ScalingGroup, PodClique, PodGang, OwnedObject, ComputeDomain, Pod)
+}
+_TROUBLES: Final = (KeyError, TypeError, ValueError, AttributeError, RecursionError, OverflowError)
+_HEADED: Final = "a decision log: its head comes first"
+_OURS: Final = "what an operator of this version writes"
+_HINTS: Final = get_type_hints(Snapshot, include_extras=True)
+_REST: Final = frozenset(field.name for field in fields(Snapshot)) - SEPARATE_FIELDS
+
+
+class Flaw(NamedTuple):
+    """Why a log cannot be taken at its word, and where."""
+
+    line: int
+    expected: str
+    got: str
+
+
+class BrokenLog(Exception):
+    """A log that cannot be taken at its word from a line on."""
+
+    def __init__(self, flaw: Flaw) -> None:
+        super().__init__(flaw)
+        self.flaw = flaw
+
+
+@dataclass(frozen=True, slots=True)
+class LogHead:
+    """What a process wrote when it began."""
+
+    line: int
+    core_version: str
+    rules: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedDecision:
+    """One look.
+
+    Attributes:
+        line: where it stands in the log.
+        head: of the process that looked.
+        plan: as it was written (:func:`grove_shell.replay.log_format.plan_as_json`).
+    """
+
+    line: int
+    head: LogHead
+    name: str
+    rules: str
+    snapshot: Snapshot
+    plan: Mapping[str, Any]
+
+
+def recorded_decisions(lines: Iterable[bytes]) -> Iterator[RecordedDecision]:
+    """Every look of a log, in its order.
+
+    Raises:
+        Broken: at the first line that is not what was written, or that does not read.
+    """
+    return _Reader().looks(lines)
+
+
+class _Reader:
+    """One log under reading."""
+
+    def __init__(self) -> None:
+        self._chain = ""
+        self._head: LogHead | None = None
+        self._facts: dict[str, Any] = {}
+        self._cut: Flaw | None = None  # of the first of the lines before that are not what was written
+
+    def looks(self, lines: Iterable[bytes]) -> Iterator[RecordedDecision]:
+        for number, line in enumerate(lines, start=1):
+            words = self._words(number, line)
+            if words is None:
+                continue
+            try:
+                if "fact" in words:
+                    self._facts[words["fact"]] = self._fact(words)
+                elif "look" in words:
+                    yield self._look(number, words)
+            except MalformedObject as fault:
+                raise BrokenLog(Flaw(number, "attempts as plans have them", str(fault))) from fault
+            except _TROUBLES as fault:
+                raise BrokenLog(Flaw(number, _OURS, _trouble(fault))) from fault
+        if self._cut is not None:
+            raise BrokenLog(self._cut)
+        if self._head is None:
+            raise BrokenLog(Flaw(0, _HEADED, "nothing"))
+
+    def _words(self, number: int, line: bytes) -> Mapping[str, Any] | None:
+        """What a line says, if it is what was written there; None where only a head may follow (RP-007)."""
+        if not line.endswith(b"\n"):
+            raise BrokenLog(self._cut or Flaw(number, "a whole line", "the end of the file: the log is cut short here"))
+        text, flaw = _text_of(number, line)
+        if number == 1 and not begins_a_log(line):
+            raise BrokenLog(flaw or Flaw(number, _HEADED, _shown(text)))
+        found = verified_line(text, self._chain)
+        if flaw is not None or found is None:  # half a line, if only such lines and then a head follow
+            got = "something else: it was changed, or lines before it are gone"
+            self._cut = self._cut or flaw or Flaw(number, "the line that was written here", got)
+            return None
+        if self._cut is not None and not text.startswith(HEAD):
+            raise BrokenLog(self._cut)
+        self._cut = None
+        text, self._chain = found
+        try:
+            words = _read(text)
+            if "decisionLog" in words:
+                self._begin(number, words)
+            elif not words.keys() & {"fact", "look", "answers"}:
+                raise ValueError("a line of another kind")
+        except _TROUBLES as fault:
+            raise BrokenLog(Flaw(number, _OURS, _trouble(fault))) from fault
+        told: Mapping[str, Any] = words
+        return told
+
+    def _begin(self, number: int, words: Mapping[str, Any]) -> None:
+        version = words["decisionLog"]
+        if version != FORMAT:
+            raise BrokenLog(Flaw(number, f"a decision log of format {FORMAT}", str(version)))
+        self._head = LogHead(number, str(words.get("coreVersion")), str(words.get("rules")))
+        self._facts = {}
+
+    def _fact(self, words: Mapping[str, Any]) -> Any:  # noqa: ANN401 - an object of the core, or a tuple of some
+        if words["kind"] == "list":
+            return tuple(self._facts[name] for name in words["is"])
+        return from_json(_KINDS[words["kind"]], words["is"])
+
+    def _look(self, number: int, words: Mapping[str, Any]) -> RecordedDecision:
+        if self._head is None:
+            raise ValueError("no head")
+        if words["rules"] not in rule_sets():
+            expected = f"rules that this version knows ({VERSION}; the log is of {self._head.core_version})"
+            raise BrokenLog(Flaw(number, expected, str(words["rules"])))
+        seen, plan = words["seen"], words["plan"]
+        if strange := seen.keys() - _REST - {"root", "pods", "now", *OBJECT_LISTS}:
+            raise ValueError(f"the unknown field {min(strange)}")
+        root = self._of(PodCliqueSet, seen["root"])
+        if not _is_plan(plan):
+            raise ValueError("what is no plan")
+        listed: dict[str, Any] = {
+            name: self._all_of(kind, seen[name]) for name, kind in OBJECT_LISTS.items() if name in seen
+        }
+        snapshot = Snapshot(
+            root=root,
+            **listed,
+            pods_of={uid: self._all_of(Pod, name) for uid, name in seen["pods"].items()},
+            now=datetime_of(seen["now"]),
+            attempts=attempts_from_json(words["attempts"]),
+            **{name: from_json(_HINTS[name], seen[name]) for name in _REST & seen.keys()},
+        )
+        return RecordedDecision(
+            line=number, head=self._head, name=str(words["look"]), rules=words["rules"], snapshot=snapshot, plan=plan
+        )
+
+    def _of(self, kind: type, name: str) -> Any:  # noqa: ANN401 - of that kind
+        found = self._facts[name]
+        if not isinstance(found, kind):
+            raise TypeError(f"{name}, which is no {kind.__name__}")
+        return found
+
+    def _all_of(self, kind: type, name: str) -> tuple[Any, ...]:
+        found = self._of(tuple, name)
+        if not all(isinstance(one, kind) for one in found):
+            raise TypeError(f"{name}, a list of something else")
+        if len({one.ref for one in found}) < len(found):
+            raise ValueError(f"{name}, a list with an object twice")
+        return tuple(found)
+
+
+def _text_of(number: int, line: bytes) -> tuple[str, Flaw | None]:
+    """A line without its end, and why it is no text; half a line may end within a letter."""
+    try:
+        return line.decode().removesuffix("\n"), None
+    except UnicodeDecodeError as fault:
+        return "", Flaw(number, "UTF-8", fault.reason)
+
+
+def _trouble(fault: Exception) -> str:
+    """What stood there, in words of ours."""
+    if isinstance(fault, KeyError):
+        return f"a line of which {fault.args[0]!r} is missing or not known"
+    return "a line of another shape" if isinstance(fault, AttributeError | RecursionError) else str(fault)
+
+
+def _read(text: str) -> Any:  # noqa: ANN401 - any JSON
+    """What a line holds. Raises ValueError for what is no JSON, and for half of a surrogate pair (IN-019)."""
+    words = json.loads(text)
+    if HALF_PAIR_ESCAPE.search(text):
+        compact_json(words).encode()
+    return words
+
+
+def _is_plan(plan: Any) -> bool:  # noqa: ANN401 - any JSON
+    """Whether there is what two plans are compared by."""
+    return isinstance(plan, Mapping) and all(
+        isinstance(plan.get(name), list)
+        and all(isinstance(one, Mapping) and {"kind", "name"} <= one.get("target", {}).keys() for one in plan[name])
+        for name in ("steps", "withheld")
+    )
+
+
+def _shown(line: str) -> str:
+    most = 60
+    return line if len(line) <= most else f"{line[:most]}..."

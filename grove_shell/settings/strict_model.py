@@ -1,0 +1,83 @@
+"""What configuration files have in common: every field has a default, and every mistake is told at once."""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, Final, TypeVar
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_camel
+
+from grove_core.kernel.durations import parse_duration
+from grove_core.kernel.errors import Problem
+from grove_core.resources.fields import shown
+from grove_core.resources.name_syntax import is_dns_label, is_dns_subdomain
+
+API_VERSION: Final = "operator.config.grove.io/v1alpha1"
+_PORTS: Final = 65_535
+_CENTURY: Final = 100 * 365 * 24 * 3600
+
+
+def _seconds(value: object) -> object:
+    """Seconds of a Go duration; a number is none, for nobody knows its unit."""
+    span = parse_duration(value) if isinstance(value, str) else None
+    if span is None:
+        raise ValueError('a duration such as "15s"')
+    return span.total_seconds()
+
+
+def _object_name(text: str) -> str:
+    if not is_dns_subdomain(text):
+        raise ValueError("a DNS subdomain, as objects are named")
+    return text
+
+
+def _label(text: str) -> str:
+    if not is_dns_label(text):
+        raise ValueError("a DNS label, as namespaces and Services are named")
+    return text
+
+
+ObjectName = Annotated[str, AfterValidator(_object_name)]
+"""It becomes part of a path, and a server refuses any other one only when it is needed."""
+LabelName = Annotated[str, AfterValidator(_label)]
+OptionalNamespace = Annotated[str, AfterValidator(lambda text: text and _label(text))]
+"""A namespace; empty for the process's own."""
+_Duration = BeforeValidator(_seconds, json_schema_input_type=str)
+Seconds = Annotated[float, _Duration, Field(gt=0, le=3600)]
+Lifetime = Annotated[float, _Duration, Field(gt=0, le=_CENTURY)]
+Port = Annotated[int, Field(ge=0, le=_PORTS)]
+
+
+class StrictModel(BaseModel):
+    """A part of a configuration, in camelCase; an unknown field is a mistake."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True)
+
+
+S = TypeVar("S", bound=StrictModel)
+
+
+class HealthEndpoint(StrictModel):
+    """Where health and metrics are served."""
+
+    host: str = "0.0.0.0"  # noqa: S104 - probes come from outside the pod
+    port: Port = 8080
+
+
+def read_strictly(model: type[S], raw: Mapping[str, Any], otherwise: Callable[[], S]) -> tuple[S, tuple[Problem, ...]]:
+    """A file as it was written; where there are problems, something else stands in for it."""
+    try:
+        return model.model_validate(raw), ()
+    except ValidationError as fault:
+        return otherwise(), tuple(_problems_of(fault))
+
+
+def _problems_of(fault: ValidationError) -> Iterator[Problem]:
+    """Each mistake with its path."""
+    for error in fault.errors():
+        path = ".".join(str(step) for step in error["loc"])
+        expected = "no such field" if error["type"] == "extra_forbidden" else _expected(error["msg"])
+        yield Problem(path=path, expected=expected, got=shown(error["input"]))
+
+
+def _expected(message: str) -> str:
+    return message.removeprefix("Value error, ").removeprefix("Input should be ")

@@ -1,0 +1,178 @@
+"""``AdmissionReview``, version ``admission.k8s.io/v1``: reading what is asked, writing what is answered."""
+
+import base64
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from grove_core.kernel.admission import Remark
+from grove_core.kernel.errors import Problem
+from grove_core.resources.api_names import GROVE
+from grove_core.resources.fields import shown
+from grove_shell.reading.items import MAX_DEPTH
+
+Json = dict[str, Any]
+
+API_VERSION: Final = "admission.k8s.io/v1"
+KIND: Final = "AdmissionReview"
+CREATE: Final = "CREATE"
+UPDATE: Final = "UPDATE"
+DELETE: Final = "DELETE"
+OPERATIONS: Final = (CREATE, UPDATE, DELETE, "CONNECT")
+_GROUP: Final = GROVE.partition("/")[0]
+_INVALID: Final = 422
+_CONFLICT: Final = 409
+_UNAVAILABLE: Final = 503
+_SET: Final = "PodCliqueSet"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdmissionRequest:
+    """What an API server asks about one object.
+
+    Attributes:
+        uid: of the request; the answer repeats it.
+        new: the object as it would be stored; empty where it goes.
+        old: as it is stored; None where there is none.
+        group, kind: of the object.
+        dry_run: whether nothing is to be stored, and so nothing to be made.
+    """
+
+    uid: str
+    operation: str
+    new: Mapping[str, Any]
+    old: Mapping[str, Any] | None
+    group: str = _GROUP
+    kind: str = _SET
+    dry_run: bool = False
+
+
+def parse_review(
+    body: bytes, group: str = _GROUP, kind: str = _SET
+) -> tuple[AdmissionRequest | None, tuple[Problem, ...]]:
+    """Read a review; None with every problem where it is none of an object of that kind (WH-008)."""
+    try:
+        raw = json.loads(body)
+    except (ValueError, RecursionError) as fault:
+        return None, (_problem("", f"JSON ({fault})", body[:80].decode("utf-8", "replace")),)
+    if not isinstance(raw, dict):
+        return None, (_problem("", "an AdmissionReview", raw),)
+    problems = (*_problems(raw, group, kind), *_too_deep(body, raw.get("request")))
+    if problems:
+        return None, problems
+    asked = raw["request"]
+    namespace = asked.get("namespace")
+    return (
+        AdmissionRequest(
+            uid=asked["uid"],
+            operation=asked["operation"],
+            new=_placed(asked.get("object") or {}, namespace),
+            old=_placed(asked["oldObject"], namespace) if asked.get("oldObject") else None,
+            group=group,
+            kind=kind,
+            dry_run=asked.get("dryRun") is True,
+        ),
+        (),
+    )
+
+
+def allow(request: AdmissionRequest, warnings: Sequence[str] = (), patch: Sequence[Json] = ()) -> Json:
+    """The answer that it may be, perhaps changed by a JSON patch (RFC 6902)."""
+    response: Json = {"uid": request.uid, "allowed": True}
+    if patch:
+        text = json.dumps(list(patch), separators=(",", ":"))
+        response |= {"patchType": "JSONPatch", "patch": base64.b64encode(text.encode()).decode()}
+    return _answer(response, warnings)
+
+
+def deny(request: AdmissionRequest, objections: Sequence[Remark], warnings: Sequence[str] = ()) -> Json:
+    """The answer that it may not be, with every objection (WH-002); kubectl prints the causes one by one."""
+    meta = request.new.get("metadata")
+    name = meta.get("name") if isinstance(meta, Mapping) else None
+    problems = f"{len(objections)} problem{'s' if len(objections) > 1 else ''}"
+    status = {
+        "code": _INVALID,
+        "reason": "Invalid",
+        "message": f"{problems}: " + "; ".join(f"{one.path}: {_said(one)}" for one in objections),
+        "details": {
+            "group": request.group,
+            "kind": request.kind,
+            "name": str(name or ""),
+            "causes": [
+                {"reason": one.reason.rule.code, "field": one.path, "message": _said(one)} for one in objections
+            ],
+        },
+    }
+    return _answer({"uid": request.uid, "allowed": False, "status": status}, warnings)
+
+
+def deny_for_now(request: AdmissionRequest, words: str, *, passing: bool) -> Json:
+    """The answer that it may not be for what stands in the way; ``passing``: whether that ends by itself."""
+    code, reason = (_UNAVAILABLE, "ServiceUnavailable") if passing else (_CONFLICT, "Conflict")
+    status = {"code": code, "reason": reason, "message": words}
+    return _answer({"uid": request.uid, "allowed": False, "status": status}, ())
+
+
+def warning_of(remark: Remark) -> str:
+    """One thing that is allowed and probably not meant, on one line."""
+    return f"{remark.path}: {_said(remark)}"
+
+
+def _said(remark: Remark) -> str:
+    return f"{remark.reason.sentence}, got {remark.got} ({remark.reason.rule.requirement})"
+
+
+def _answer(response: Json, warnings: Sequence[str]) -> Json:
+    told = {"warnings": list(warnings)} if warnings else {}
+    return {"apiVersion": API_VERSION, "kind": KIND, "response": {**response, **told}}
+
+
+def _placed(raw: Mapping[str, Any], namespace: object) -> Mapping[str, Any]:
+    """An object in the namespace of the request: where it says none itself, that is not the default one."""
+    meta = raw.get("metadata")
+    if not isinstance(meta, Mapping) or meta.get("namespace") or not isinstance(namespace, str):
+        return raw
+    return {**raw, "metadata": {**meta, "namespace": namespace}}
+
+
+def _problems(raw: Mapping[str, Any], group: str, wanted: str) -> Iterator[Problem]:
+    for path, expected in (("apiVersion", API_VERSION), ("kind", KIND)):
+        if raw.get(path) != expected:
+            yield _problem(path, expected, raw.get(path))
+    asked = raw.get("request")
+    if not isinstance(asked, Mapping):
+        yield _problem("request", "an object", asked)
+        return
+    if not isinstance(asked.get("uid"), str) or not asked["uid"]:
+        yield _problem("request.uid", "a text that is not empty", asked.get("uid"))
+    operation, new, old = asked.get("operation"), asked.get("object"), asked.get("oldObject")
+    if operation not in OPERATIONS:
+        yield _problem("request.operation", f"one of {', '.join(OPERATIONS)}", operation)
+    kind = asked.get("kind")
+    if not isinstance(kind, Mapping) or (kind.get("group"), kind.get("kind")) != (group, wanted):
+        yield _problem("request.kind", f"{wanted} of {group}", kind)
+    if not isinstance(new, Mapping | None) or (operation in (CREATE, UPDATE) and new is None):
+        yield _problem("request.object", "an object", new)
+    if not isinstance(old, Mapping | None) or (operation == UPDATE and not old):
+        yield _problem("request.oldObject", "an object", old)
+
+
+def _too_deep(body: bytes, asked: object) -> Iterator[Problem]:
+    """Objects that whoever walks them could not get to the end of (IN-012)."""
+    if not isinstance(asked, Mapping) or body.count(b"{") + body.count(b"[") <= MAX_DEPTH:
+        return
+    for field in ("object", "oldObject"):
+        level = [asked.get(field)]
+        for _ in range(MAX_DEPTH):
+            level = [item for each in level for item in _inside(each)]
+        if any(isinstance(each, dict | list) for each in level):
+            yield Problem(path=f"request.{field}", expected=f"at most {MAX_DEPTH} levels", got="more")
+
+
+def _inside(value: object) -> Iterable[object]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+
+
+def _problem(path: str, expected: str, got: object) -> Problem:
+    return Problem(path=path, expected=expected, got=shown(got))

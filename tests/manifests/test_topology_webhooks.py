@@ -1,0 +1,86 @@
+"""What `grove manifests` prints for webhooks that judge topologies (TP-093, TP-094)."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from grove_core.resources.cluster_topology import Level
+from grove_core.resources.configuration import Mnnvl, MnnvlMode, TopologyAware
+from grove_shell.actions.manifests import objects_of
+from grove_shell.cli.main import run
+from grove_shell.client.webhook_names import GUARDING, LEAVING, PATHS, TOPOLOGIES
+from grove_shell.manifests.installation import Installation
+from grove_shell.settings.webhooks import settings_of
+from tests.manifests.registrations import registered
+
+Json = dict[str, Any]
+LEVELS: Final = ({"domain": "zone", "key": "z"}, {"domain": "host", "key": "h"})
+ON: Final = TopologyAware(enabled=True, levels=(Level("zone", "z"), Level("host", "h")))
+
+
+def printed(path: Path, capsys: pytest.CaptureFixture[str], *words: str) -> list[Json]:
+    head = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
+    told = {**head, "topologyAwareScheduling": {"enabled": True, "levels": LEVELS}}
+    path.write_text(json.dumps(told), encoding="utf-8")
+    assert run(["manifests", "--config", str(path), *words], "grove") == 0
+    return list(yaml.safe_load_all(capsys.readouterr().out))
+
+
+@pytest.mark.req("CL-030")
+@pytest.mark.req("MF-026")
+def test_tp093_levels_wait_for_us_and_deletions_do_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    objects = printed(tmp_path / "operator.yaml", capsys)
+    found = registered(objects)
+    assert set(found) == {"defaulting.podcliquesets.grove.io", "validation.podcliquesets.grove.io", *GUARDING}
+    levels, leaving = found[TOPOLOGIES], found[LEAVING]
+    rule = {
+        "apiGroups": ["grove.io"],
+        "apiVersions": ["v1alpha1"],
+        "operations": ["CREATE", "UPDATE"],
+        "resources": ["clustertopologies"],
+        "scope": "Cluster",
+    }
+    assert levels["rules"] == [rule]
+    assert leaving["rules"] == [{**rule, "operations": ["DELETE"]}]
+    assert (levels["failurePolicy"], leaving["failurePolicy"]) == ("Fail", "Ignore")
+    (condition,) = levels["matchConditions"]
+    assert condition["expression"].endswith("object.spec != oldObject.spec")
+    assert "matchConditions" not in leaving
+    for name in GUARDING:
+        assert (found[name]["sideEffects"], found[name]["timeoutSeconds"]) == ("None", 10)
+        assert found[name]["clientConfig"]["service"]["path"] == PATHS[name]
+        assert "namespaceSelector" not in found[name]
+    (text,) = next(one["data"] for one in objects if one["metadata"]["name"] == "grove-webhooks-config").values()
+    settings, problems = settings_of(json.loads(text))
+    assert (settings.configuration.topology, problems) == (ON, ())
+
+
+def test_tp094_webhooks_of_one_namespace_judge_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = registered(printed(tmp_path / "operator.yaml", capsys, "-n", "ml"))
+    assert set(found) == {"defaulting.podcliquesets.grove.io", "validation.podcliquesets.grove.io"}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        Installation(),
+        Installation(topology=TopologyAware(levels=ON.levels)),
+        Installation(mnnvl=Mnnvl(True, MnnvlMode.ANNOTATIONS)),
+        Installation(watched="ml", topology=ON),
+    ],
+)
+def test_tp093_elsewhere_nothing_of_topologies_is_registered(told: Installation) -> None:
+    rules = [rule for one in registered(objects_of(told)).values() for rule in one["rules"]]
+    assert not [name for rule in rules for name in rule["resources"] if "topolog" in name]
+
+
+@pytest.mark.parametrize(
+    "told", [Installation(topology=ON), Installation(mnnvl=Mnnvl(True, MnnvlMode.ANNOTATIONS), topology=ON)]
+)
+def test_tp093_bindings_and_parts_of_topologies_are_nobody_s_concern(told: Installation) -> None:
+    rules = [rule for one in registered(objects_of(told)).values() for rule in one["rules"]]
+    names = {name for rule in rules for name in rule["resources"] if "topolog" in name}
+    assert names == {"clustertopologies"}

@@ -1,0 +1,55 @@
+"""Lines of logs as they were recorded, and as somebody might have forged them."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from grove_core.compare import Change, Comparison, Difference
+from grove_core.kernel.refs import Ref
+from grove_shell.cli.main import run
+from grove_shell.replay.log_format import encode_line
+from grove_shell.views.replay_page import RuleSetDifference
+from tests.replay.recorded_logs import SCENARIOS, played
+
+AT: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
+LOG: Final = SCENARIOS[0]
+
+
+def lines_of(scenario: str) -> list[bytes]:
+    return played(scenario).out.getvalue().encode().splitlines(keepends=True)
+
+
+def words_of(scenario: str) -> list[dict[str, Any]]:
+    """What the lines say, without their chain."""
+    return [{key: value for key, value in json.loads(line).items() if key != "chain"} for line in lines_of(scenario)]
+
+
+def written(path: Path, lines: list[bytes]) -> str:
+    path.write_bytes(b"".join(lines))
+    return str(path)
+
+
+def chained(*words: Any) -> list[bytes]:
+    """Lines as they would have been written, whatever they say."""
+    lines, chain = [], ""
+    for one in words:
+        line, chain = encode_line(one, chain)
+        lines.append(line.encode())
+    return lines
+
+
+def spoken(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
+    assert run(list(words), "grove") == code
+    shown = capsys.readouterr()
+    return shown.err if code in {1, 64} else shown.out
+
+
+def parted(number: int, line: int) -> RuleSetDifference:
+    """A look at one of many sets, of which a clique ends by other rules."""
+    root = Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", f"s{number}")
+    gone = Difference(change=Change.ENDS, cliques=(root,), before=None, after=None, spared_because=())
+    comparison = Comparison(root=root, differences=(gone,), breaches=(), unknown=())
+    return RuleSetDifference(line, "plan", "field", AT, comparison)

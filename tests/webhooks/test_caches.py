@@ -1,0 +1,80 @@
+"""Copies of topologies, of who uses them, and of whose pods are bound, whatever happened before."""
+
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grove_core.admit_topology import topology_view_of
+from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND, TOPOLOGY_KINDS
+from grove_core.resources.configuration import NOT_DISCOVERED
+from grove_core.resources.podclique import podclique_of
+from grove_shell.client.kinds import POD_CLIQUE_SET
+from grove_shell.webhooks.caches import caches_for
+from tests.property.topology.sets_to_admit import a_set
+from tests.property.topology.sets_with_constraints import ON
+from tests.webhooks.reviews import Json
+from tests.webhooks.topology_webhooks import clique
+
+NAMES: Final = ("", "aws-p5", "flat", "gone")
+NEWS: Final = st.one_of(
+    st.tuples(
+        st.just(POD_CLIQUE_SET),
+        st.sampled_from(["llm", "b"]),
+        st.tuples(st.sampled_from(NAMES), st.sampled_from([None, "rack"])),
+    ),
+    st.tuples(
+        st.just("PodClique"),
+        st.sampled_from(["x", "y", "z"]),
+        st.tuples(st.sampled_from(["llm", "b"]), st.sampled_from([None, 0, 1, 2])),
+    ),
+    st.tuples(st.sampled_from(TOPOLOGY_KINDS), st.sampled_from(["aws-p5", "flat"]), st.sampled_from([1, 2, "broken"])),
+)
+CHANGES: Final = st.lists(st.tuples(NEWS, st.sampled_from(["put", "put", "drop", "again"])), max_size=25)
+
+
+def object_of(kind: str, name: str, how: Any) -> Json:
+    if kind == POD_CLIQUE_SET:
+        raw = a_set(*how)
+        raw["metadata"]["name"] = name
+        return raw
+    if kind == "PodClique":
+        return clique(name, *how)
+    levels: Any = "none" if how == "broken" else [{"domain": "rack", "key": f"k{index}"} for index in range(how)]
+    return {"apiVersion": "grove.io/v1alpha1", "kind": kind, "metadata": {"name": name}, "spec": {"levels": levels}}
+
+
+@given(CHANGES)
+@pytest.mark.req("TP-044")
+@pytest.mark.req("TP-004")
+def test_tp090_the_copies_say_what_the_objects_themselves_would(changes: list[Any]) -> None:
+    """One event after another, in whatever order: the same as if all there is were read at once."""
+    cache = caches_for(object(), ON, NOT_DISCOVERED, everywhere=True)  # type: ignore[arg-type]  # nobody is asked
+    there: dict[str, dict[str, Json]] = {kind: {} for kind in cache.cache}
+    for kind, shelf in cache.cache.items():
+        shelf.replace(kind, (), "1")
+    for (kind, name, how), what in changes:
+        raw, shelf = object_of(kind, name, how), cache.cache[kind]
+        if what == "drop":
+            there[kind].pop(name, None)
+            shelf.drop(kind, raw)
+        else:
+            there[kind][name] = raw
+            shelf.put(kind, raw)
+        if what == "again":
+            shelf.mark_unlisted(kind, "cut")
+            shelf.replace(kind, list(there[kind].values()), "2")
+    of = {kind: list(found.values()) for kind, found in there.items()}
+    cliques = [podclique_of(one) for one in of["PodClique"]]
+    expected = topology_view_of([*of[TOPOLOGY_KIND], *of[BINDING_KIND]], of[POD_CLIQUE_SET], cliques)
+    assert cache.placing is not None
+    known = cache.placing.known
+    assert known.around_sets.topologies == (expected.topologies or {})
+    assert known.around_sets.scheduled == (expected.scheduled or {})
+    assert known.around_sets.unreadable == expected.unreadable
+    for name in ("aws-p5", "flat", "gone", DEFAULT_TOPOLOGY):
+        users = known.around_topology(name).users
+        assert users is not None
+        if cliques:
+            assert users[name] == (expected.users or {}).get(name, ())
