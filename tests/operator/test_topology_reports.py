@@ -17,13 +17,13 @@ from grove_shell.operator.health_server import HealthServer
 from grove_shell.operator.json_log import JsonLog
 from grove_shell.operator.operator_metrics import OperatorMetrics
 from grove_shell.operator.topology_notes import TopologyNotes
-from tests.property.topology.snapshots_of_topologies import a_topology, moment
+from tests.property.topology.snapshots_of_topologies import a_topology, topology_snapshot
 
 NOTE: Final = "ClusterTopology/grove-topology: its levels stay as they are while pods are placed by them: ml/llm"
 
 
 def look(users: str, *, fits: bool) -> PlannedRound:
-    seen = moment(a_topology("grove-topology", held=users != "none", fits=fits), users)
+    seen = topology_snapshot(a_topology("grove-topology", held=users != "none", fits=fits), users)
     plan = reconcile_topology(seen)
     return PlannedRound(
         root_key=key_of_topology("grove-topology"),

@@ -12,7 +12,7 @@ from hypothesis import given
 from grove_core.areas.mnnvl.rules import Why
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, brought_up
+from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, converged_set
 from tests.property.strategies.worlds import World, worlds
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -32,7 +32,7 @@ class TestPL031:
 
     def test_pl031_domains_claims_and_answers(self, copied: Copy) -> None:
         annotations = {ENABLED: "true", SCOPE: "clique"}
-        _, seen = brought_up(set_raw(clique_raw("a", 2, pod_spec=GPUS, annotations=annotations)))
+        _, seen = converged_set(set_raw(clique_raw("a", 2, pod_spec=GPUS, annotations=annotations)))
         assert seen.named_domains
         again: Snapshot = copied(seen)
         assert reconcile(again) == reconcile(seen)

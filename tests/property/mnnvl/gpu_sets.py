@@ -1,4 +1,4 @@
-"""A set of one replica, in every state that its ComputeDomain can be in."""
+"""A set of one replica, with its ComputeDomain in every possible state."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -25,7 +25,7 @@ def gpu_clique(name: str, *more: Json) -> Json:
     return clique_raw(name, 1, pod_spec={"containers": [{"name": "main", "resources": GPUS}, *more]})
 
 
-def told(snapshot: Snapshot, configuration: Configuration = ON) -> Snapshot:
+def with_configuration(snapshot: Snapshot, configuration: Configuration = ON) -> Snapshot:
     return replace(snapshot, configuration=configuration)
 
 
@@ -61,11 +61,11 @@ BY_ANNOTATIONS: Final = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTAT
 
 @cache
 def running(*, asks: bool = True) -> Snapshot:
-    """A set of one replica with all its parts, as MNNVL never heard of it."""
+    """A set of one replica with all its parts, created without MNNVL."""
     return at_rest(applied(set_raw(gpu_clique("a") if asks else clique_raw("a"), clique_raw("b"))))
 
 
-def scene(
+def set_in_state(
     kin: str,
     found: str,
     *,
@@ -76,7 +76,7 @@ def scene(
     young: bool = True,
     asks: bool = True,
 ) -> Snapshot:
-    """A set of one replica in that state."""
+    """A set of one replica with its domain in that state."""
     seen = running(asks=asks)
     cliques = tuple(
         replace(clique, annotations=FrozenMap({DOMAIN_TEMPLATE: "llm-rct-0"} if kin == "joined" else {}))
@@ -85,7 +85,7 @@ def scene(
     failed = Condition(DOMAINS_READY, Truth.FALSE, "CreationFailed", CreationFailure((0,), "quota").message, NOW - LATE)
     status = replace(seen.root.status, conditions=(failed,) if before else ())
     held = FOUND[found]
-    snapshot = told(replace(seen, cliques=cliques), ON if on else DEFAULT_CONFIGURATION)
+    snapshot = with_configuration(replace(seen, cliques=cliques), ON if on else DEFAULT_CONFIGURATION)
     ref = domain_ref(snapshot, 0)
     attempt = Attempt(Step(Stage.FOUNDATION, ref, Create(FrozenMap({})), ()), Outcome.REFUSED, "exceeded quota")
     return replace(

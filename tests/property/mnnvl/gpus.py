@@ -1,4 +1,4 @@
-"""A set with GPUs, and a configuration that gives it domains."""
+"""GPU requests, and a configuration with MNNVL on."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""What admission says of a set's MNNVL annotations (MN-070 to MN-077); cases.yaml was written before the code."""
+"""Admission of a set's MNNVL annotations (MN-070 to MN-077); cases.yaml was written before the code."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -42,7 +42,7 @@ def test_mn070_the_table(case: Json) -> None:
         assert not [one for one in warnings if is_meant(pattern, one.path)], (pattern, case["why"])
 
 
-def test_mn070_the_table_in_words(*, bless: bool) -> None:
+def test_mn070_the_sentences_of_the_table(*, bless: bool) -> None:
     said = "".join(f"# {case['why']}\n{words_of(*judged(case))}" for case in CASES)
     same_words(Path(__file__).parent / "words.txt", said, bless=bless)
 
@@ -51,19 +51,19 @@ def test_mn070_the_table_in_words(*, bless: bool) -> None:
 @pytest.mark.parametrize(
     "configuration", [DEFAULT_CONFIGURATION, OPERATOR, Configuration(Mnnvl(True, MnnvlMode.ANNOTATIONS))]
 )
-def test_mn070_values_are_refused_whatever_the_operator_is_told(case: Json, configuration: Configuration) -> None:
+def test_mn070_values_are_refused_under_any_configuration(case: Json, configuration: Configuration) -> None:
     objections, _ = judged(case, configuration)
     assert {one.path for one in objections} >= set(case["refused"])
 
 
-def test_mn071_the_objection_says_what_stood_there() -> None:
+def test_mn071_the_objection_quotes_the_old_value() -> None:
     case = {"old": {"metadata.annotations": {"grove.io/mnnvl-enabled": "false"}}, "put": {}}
     (objection,), _ = judged(case)
     assert (objection.got, objection.reason.rule.code) == ("nothing", "MnnvlImmutable")
     assert '"false"' in objection.reason.sentence
 
 
-def test_mn074_where_it_is_off_an_opt_in_is_in_vain() -> None:
+def test_mn074_an_opt_in_has_no_effect_while_mnnvl_is_off() -> None:
     enabled = "grove.io/mnnvl-enabled"
     _, warnings = judged({"put": {"metadata.annotations": {enabled: "true"}}}, DEFAULT_CONFIGURATION)
     assert [one.reason.rule.code for one in warnings] == ["AnnotationIgnored"]

@@ -1,4 +1,4 @@
-"""Claims to ComputeDomains beside claims that `resourceSharing` gives to the same pods (MN-078)."""
+"""Conflicts between claims to ComputeDomains and claims of `resourceSharing` (MN-078)."""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -24,13 +24,13 @@ LEVELS: Final = ("AllReplicas", "PerReplica")
 
 
 def warned(raw: Json, configuration: Configuration) -> list[str]:
-    """The paths of all warnings of the rule."""
+    """The paths of all warnings of MN-078."""
     found = admit(raw, None, None, configuration).verdict.warnings
     return [one.path for one in found if one.reason.rule.requirement == "MN-078"]
 
 
 def held_together(raw: Json, configuration: Configuration) -> list[tuple[str, str]]:
-    """Each claim to a domain with each claim of a sharing, as the pods that are made hold them side by side."""
+    """Pairs of a claim to a domain and a claim of `resourceSharing` that one of the created pods has."""
     start = replace(applied(raw), configuration=configuration)
     pods = [
         thaw(step.action.manifest)
@@ -49,7 +49,7 @@ def held_together(raw: Json, configuration: Configuration) -> list[tuple[str, st
 
 
 def sharings(raw: Json) -> dict[str, list[Json]]:
-    """Every list of sharing, by its path."""
+    """Every `resourceSharing` list, by its path."""
     template = raw["spec"]["template"]
     places = {"spec.template": template}
     for key in ("podCliqueScalingGroups", "cliques"):
@@ -59,10 +59,10 @@ def sharings(raw: Json) -> dict[str, list[Json]]:
 
 @RARELY
 @given(annotated_sets(), st.sampled_from([DEFAULT_CONFIGURATION, OPERATOR, SCOPED]), st.data())
-def test_mn078_what_is_warned_of_is_what_the_pods_come_to(
+def test_mn078_the_sample_finds_the_conflicts_of_all_pods(
     raw: Json, configuration: Configuration, data: st.DataObject
 ) -> None:
-    """With one sharing alone: two pods that have one of two claims in common and not the other are a trap."""
+    """With one entry: two pods that share one of two claims and not the other conflict."""
     lists = sharings(raw)
     chosen = data.draw(st.sampled_from(sorted(lists)))
     for path, entries in lists.items():
@@ -102,9 +102,7 @@ def test_mn078_where_the_sharing_is_written() -> None:
         ("clique", "PerReplica", 1, False),
     ],
 )
-def test_mn078_where_the_same_pods_share_both_nothing_is_new(
-    scope: str, level: str, replicas: int, *, meant: bool
-) -> None:
+def test_mn078_no_warning_where_the_same_pods_share_both(scope: str, level: str, replicas: int, *, meant: bool) -> None:
     """In mode `annotations`: one clique, one claim of the set, and a domain for each replica or each PodClique."""
     raw = set_raw(
         {**clique_raw("worker", 2, pod_spec=GPUS), "annotations": {ENABLED: "true", SCOPE: scope}},
@@ -114,7 +112,7 @@ def test_mn078_where_the_same_pods_share_both_nothing_is_new(
     assert bool(warned(raw, SCOPED)) == meant
 
 
-def test_mn078_a_filter_is_heeded() -> None:
+def test_mn078_a_filter_is_applied() -> None:
     entry = {"name": "x", "scope": "AllReplicas", "filter": {"childCliqueNames": ["router"]}}
     worker = {**clique_raw("worker", 2, pod_spec=GPUS), "annotations": {ENABLED: "true"}}
     raw = set_raw(clique_raw("router", 2), worker, replicas=2, resourceSharing=[entry])

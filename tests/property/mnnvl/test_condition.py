@@ -1,4 +1,4 @@
-"""What the condition of failed ComputeDomains says, and that it always has room."""
+"""The condition of failed ComputeDomains: its content, and that it always fits."""
 
 from dataclasses import replace
 from typing import Final
@@ -14,7 +14,7 @@ from grove_core.kernel.wants import Status
 from grove_core.resources.api_names import DOMAINS_READY
 from grove_core.resources.domains_ready_condition import CreationFailure, creation_failure_in
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.mnnvl.gpu_sets import FOUND, scene
+from tests.property.mnnvl.gpu_sets import FOUND, set_in_state
 from tests.property.workload.sets import NOW
 
 LONGEST: Final = 32_768  # of a message, by the definition of a set
@@ -37,7 +37,7 @@ class TestMN019:
         assert read_back(failure.message) == failure
 
     @pytest.mark.parametrize("replicas", [range(0, 20_000, 2), range(0, 400_000, 7)])
-    def test_mn019_what_has_no_room_is_left_out_from_the_end(self, replicas: range) -> None:
+    def test_mn019_what_does_not_fit_is_left_out_from_the_end(self, replicas: range) -> None:
         message = CreationFailure(tuple(replicas), "quota exceeded").message
         told = read_back(message)
         assert len(message) <= LONGEST
@@ -46,11 +46,11 @@ class TestMN019:
         assert told.error == "quota exceeded"
         assert CreationFailure(told.replicas, told.error).message == message
 
-    def test_mn019_few_are_told_one_by_one(self) -> None:
+    def test_mn019_few_indices_are_written_one_by_one(self) -> None:
         assert CreationFailure((0, 1, 2, 3), "no").message.endswith("[0, 1, 2, 3]. Error: no")
 
     @pytest.mark.parametrize("listed", ["9" * 5_000, "5-", "-5", "3-1", "0-9999999999", "1000000", "01", "1--2", "²"])
-    def test_mn015_what_is_no_replica_is_passed_over(self, listed: str) -> None:
+    def test_mn015_text_that_is_no_replica_is_ignored(self, listed: str) -> None:
         told = read_back(f"ComputeDomain creation failed for replicas: [4, {listed}]. Error: no")
         assert told.replicas in {(4,), ()}
 
@@ -67,10 +67,10 @@ def condition_after(seen: Snapshot) -> list[Status]:
 
 @pytest.mark.parametrize("found", ["nothing", "ours, going", "an earlier set's, going"])
 @pytest.mark.parametrize("kin", ["none", "joined", "without"])
-def test_mn013_it_stays_until_the_domain_is_there(kin: str, found: str) -> None:
-    """What is tried again is not there; a condition that came and went would be a write each time, and no back-off."""
+def test_mn013_the_condition_stays_until_the_domain_exists(kin: str, found: str) -> None:
+    """A condition that is removed on each retry would cause a write each time, and no backoff."""
     assert found in FOUND
-    assert condition_after(scene(kin, found, refused=False, before=True, known=True, on=True)) == []
+    assert condition_after(set_in_state(kin, found, refused=False, before=True, known=True, on=True)) == []
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,10 @@ def test_mn013_it_stays_until_the_domain_is_there(kin: str, found: str) -> None:
         (CreationFailure((1,), "of 1"), {0: "of 0"}, "of 0"),
     ],
 )
-def test_mn012_the_words_are_those_about_the_first(stored: CreationFailure, refused: dict[int, str], told: str) -> None:
-    seen = scene("none", "nothing", refused=True, before=True, known=True, on=True)
+def test_mn012_the_error_is_that_of_the_first_replica(
+    stored: CreationFailure, refused: dict[int, str], told: str
+) -> None:
+    seen = set_in_state("none", "nothing", refused=True, before=True, known=True, on=True)
     (attempt,) = seen.attempts
     condition = replace(seen.root.status.conditions[0], message=stored.message)
     root = replace(

@@ -1,4 +1,4 @@
-"""Every state a replica's ComputeDomain can be in, against the rules read aloud; and whole sets to rest."""
+"""The state of a replica's ComputeDomain against an independent reading of the rules; whole sets converge."""
 
 import json
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ from grove_core.resources.configuration import (
 from grove_core.resources.domains_ready_condition import CreationFailure, creation_failure_in
 from grove_core.resources.statuses import with_status
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.mnnvl.gpu_sets import BY_ANNOTATIONS, FOUND, LATE, gpu_clique, scene, told
+from tests.property.mnnvl.gpu_sets import BY_ANNOTATIONS, FOUND, LATE, gpu_clique, set_in_state, with_configuration
 from tests.property.mnnvl.gpus import GPUS, ON, Json
 from tests.property.rarely import RARELY
 from tests.property.workload.sets import NOW, applied, clique_raw, raw_sets, rounds_of, set_raw
@@ -48,7 +48,7 @@ KIN: Final = ("none", "joined", "without")
 def expected(
     kin: str, found: str, *, refused: bool, before: bool, known: bool, on: bool, young: bool, asks: bool, **_by: bool
 ) -> DomainState | None:
-    """The rules, in the order in which they give way to each other; None where nothing is said of the replica."""
+    """The expected state, by the rules in order of precedence; None where the replica has no entry."""
     if not (on and asks) and kin != "joined":
         return None  # MN-001, MN-003
     if found == "ours":
@@ -79,8 +79,8 @@ def states(kin: str, found: str) -> Iterator[dict[str, Any]]:
 
 
 def seen_in(*, by_annotations: bool = False, **state: Any) -> Snapshot:
-    """The set in a state; where domains are not on, MNNVL may be by annotations."""
-    return told(scene(**state), BY_ANNOTATIONS) if by_annotations else scene(**state)
+    """The set in a state; where MNNVL by the operator is off, it may be on by annotations."""
+    return with_configuration(set_in_state(**state), BY_ANNOTATIONS) if by_annotations else set_in_state(**state)
 
 
 @pytest.mark.parametrize("found", FOUND)
@@ -109,10 +109,10 @@ def _check_state(state: dict[str, Any]) -> None:
     assert [one.state for one in judgement.replicas] == ([] if fate is None else [fate]), state
     fabric, desired = clique_domains_of(snapshot, judgement), wants_of_mnnvl(snapshot, judgement)
     made = [want for want in desired.wants if isinstance(want, Present)]
-    # the domain is made, or made again, exactly where its name is free, it is wanted and nobody lives without it
+    # the domain is created exactly where its name is free, it is wanted and no sibling runs without it
     is_free = state["found"] == "nothing" and state["known"] and state["on"]
     assert bool(made) is (is_free and fate not in {None, DomainState.WITHOUT})
-    # the parts of a replica wait only where none of them lives
+    # the parts of a replica are withheld only where none of them exists
     assert bool(fabric.waiting) is (
         state["kin"] == "none" and fate in {DomainState.AWAITED, DomainState.LEAVING, DomainState.UNKNOWN}
     )
@@ -124,7 +124,7 @@ def _check_state(state: dict[str, Any]) -> None:
 
 
 def _check_round_trip(snapshot: Snapshot) -> None:
-    """PL-009: the plan reads back, with its configuration and the stage of an early status."""
+    """PL-009: the plan can be read back, with its configuration and the stage of an early status."""
     told_of = (forecast_of(reconcile(snapshot), NOW),)
     document = Document(
         rules="design", as_of=NOW, not_collected=(), forecasts=told_of, configuration=snapshot.configuration
@@ -136,7 +136,7 @@ def _check_round_trip(snapshot: Snapshot) -> None:
 @pytest.mark.parametrize("found", FOUND)
 @pytest.mark.parametrize("kin", KIN)
 @pytest.mark.req("MN-013")
-def test_mn012_the_condition_lists_what_fails_and_nothing_else(kin: str, found: str) -> None:
+def test_mn012_the_condition_lists_exactly_the_failures(kin: str, found: str) -> None:
     for state in states(kin, found):
         if state["known"]:
             _check_condition(state)
@@ -161,8 +161,8 @@ def _check_condition(state: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("kin", KIN)
-def test_mn016_what_was_not_collected_leaves_the_condition_alone(kin: str) -> None:
-    snapshot = scene(kin, "nothing", refused=False, before=True, known=False, on=True)
+def test_mn016_without_domains_in_the_input_the_condition_stays(kin: str) -> None:
+    snapshot = set_in_state(kin, "nothing", refused=False, before=True, known=False, on=True)
     assert not [want for want in wants_of_mnnvl(snapshot, judge_mnnvl(snapshot)).wants if isinstance(want, Status)]
 
 
@@ -179,16 +179,16 @@ def test_mn015_the_message_is_that_of_the_design_document() -> None:
 
 
 @given(st.text(), st.sampled_from([Truth.TRUE, Truth.FALSE, Truth.UNKNOWN]))
-def test_mn015_words_of_others_say_nothing(message: str, status: Truth) -> None:
+def test_mn015_messages_of_others_are_ignored(message: str, status: Truth) -> None:
     assert (
         creation_failure_in((Condition(DOMAINS_READY, status, "CreationFailed", f"!{message}", NOW),))
         == CreationFailure()
     )
 
 
-def test_mn012_a_failure_is_told_before_anything_is_made_without_a_domain() -> None:
-    """Who restarts in between learns from the condition what to try again."""
-    snapshot = scene("none", "nothing", refused=True, before=False, known=True, on=True)
+def test_mn012_the_condition_is_written_before_parts_without_a_domain() -> None:
+    """An operator that restarts in between reads from the condition what to retry."""
+    snapshot = set_in_state("none", "nothing", refused=True, before=False, known=True, on=True)
     steps = reconcile(snapshot).steps
     (told_at,) = [
         step.stage for step in steps if isinstance(step.action, SetStatus) and step.target.kind == "PodCliqueSet"
@@ -204,12 +204,12 @@ def test_mn012_a_failure_is_told_before_anything_is_made_without_a_domain() -> N
 @pytest.mark.req("MN-005")
 @pytest.mark.req("MN-022")
 @pytest.mark.req("MN-031")
-def test_mn030_a_whole_set_to_rest(raw: Json, asking: int, shape: DomainShape) -> None:
-    """CD1, CD2, CD4: a domain for each replica first, then parts that name it, then pods that claim by it."""
+def test_mn030_a_whole_set_converges(raw: Json, asking: int, shape: DomainShape) -> None:
+    """CD1, CD2, CD4: first a domain for each replica, then parts with the annotation, then pods with the claim."""
     cliques = raw["spec"]["template"]["cliques"]
     for clique in cliques[:asking]:
         clique["spec"]["podSpec"]["containers"] = [{"name": "main", "resources": GPUS}, {"name": "side"}]
-    start = replace(told(applied(raw)), served=ServedApis(domains=shape))
+    start = replace(with_configuration(applied(raw)), served=ServedApis(domains=shape))
     there: dict[str, Json] = {}
     for seen, plan in rounds_of(start):
         assert not problems_in(plan, seen)
@@ -258,7 +258,7 @@ def _check_pod(made: Json, *, joined: bool) -> None:
 def test_mn008_the_criteria(choice: str | None, gpus: bool, configuration: Configuration, rule: str) -> None:
     meta = {"annotations": {MNNVL_ENABLED: choice}} if choice is not None else {}
     raw = set_raw(gpu_clique("a") if gpus else clique_raw("a"), meta=meta)
-    judgement = judge_mnnvl(told(applied(raw), configuration))
+    judgement = judge_mnnvl(with_configuration(applied(raw), configuration))
     assert judgement.criterion.rule.code == rule
     assert judgement.is_wanted is (rule == "GpusAsked")
 
@@ -266,33 +266,33 @@ def test_mn008_the_criteria(choice: str | None, gpus: bool, configuration: Confi
 @pytest.mark.parametrize(("choice", "joins"), [(None, True), ("true", True), ("false", False), ("True", False)])
 @pytest.mark.req("MN-076")
 def test_mn008_admission_and_judgement_read_a_choice_alike(choice: str | None, *, joins: bool) -> None:
-    """Also one that was stored before anybody judged it."""
+    """Also for a value that was stored before validation existed."""
     meta = {"annotations": {MNNVL_ENABLED: choice}} if choice is not None else {}
     one = {"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": 1}}}]}
     raw = set_raw(clique_raw("a", 2, pod_spec=one), meta=meta)
     warned = [warning.reason.rule.code for warning in admit(raw, raw, None, ON).verdict.warnings]
     assert ("SharedNode" in warned) is joins
-    assert judge_mnnvl(told(applied(raw))).is_wanted is joins
+    assert judge_mnnvl(with_configuration(applied(raw))).is_wanted is joins
 
 
 @pytest.mark.parametrize("enabled", [False, True])
 @pytest.mark.parametrize(
     "served", [ServedApis(), ServedApis(without_domains=True), ServedApis(domains=DomainShape.NVIDIA)]
 )
-def test_mn061_no_operator_where_there_are_no_domains(enabled: bool, served: ServedApis) -> None:
+def test_mn061_no_operator_without_the_definition(enabled: bool, served: ServedApis) -> None:
     objection = objection_to_start(Configuration(Mnnvl(enabled=enabled)), served)
     assert (objection is not None) is (enabled and served.without_domains)
 
 
-def test_mn051_a_domain_that_is_too_many_waits_for_pods_that_outlived_their_clique() -> None:
-    snapshot = scene("joined", "ours", refused=False, before=False, known=True, on=True)
+def test_mn051_a_surplus_domain_waits_for_pods_that_outlive_their_clique() -> None:
+    snapshot = set_in_state("joined", "ours", refused=False, before=False, known=True, on=True)
     empty = replace(snapshot, root=replace(snapshot.root, spec=snapshot.root.spec.model_copy(update={"replicas": 0})))
     orphans = {f"gone {uid}": pods for uid, pods in empty.pods_of.items()}
     orphans["of others"] = [replace(pod, gang="other-0") for pods in empty.pods_of.values() for pod in pods]
     waiting = wants_of_mnnvl(replace(empty, cliques=(), pods_of=orphans), judge_mnnvl(empty))
     assert [type(one) for one in waiting.held_back] == [Withheld]
     ended = Attempt(Step(Stage.CLEANUP, Ref("v1", "Pod", "ml", "x"), Delete(Guard("x", "1")), ()), Outcome.DONE)
-    for attempts in ((), (ended,)):  # whatever is remembered of other pods (PL-018)
+    for attempts in ((), (ended,)):  # with any own writes of other pods (PL-018)
         plan = reconcile(replace(empty, cliques=(), gangs=(), pods_of=orphans, attempts=attempts))
         assert [held.target.name for held in plan.withheld] == ["llm-cd-0"]
         assert not [step for step in plan.steps if step.target.name == "llm-cd-0"]
@@ -301,8 +301,8 @@ def test_mn051_a_domain_that_is_too_many_waits_for_pods_that_outlived_their_cliq
     assert [want.target.name for want in gone.wants if not isinstance(want, Status)] == ["llm-cd-0"]
 
 
-def test_mn013_taking_a_condition_away_is_a_write_of_its_own() -> None:
-    snapshot = scene("joined", "ours", refused=False, before=True, known=True, on=True)
+def test_mn013_removing_the_condition_is_a_write_of_its_own() -> None:
+    snapshot = set_in_state("joined", "ours", refused=False, before=True, known=True, on=True)
     (written,) = [want for want in wants_of_mnnvl(snapshot, judge_mnnvl(snapshot)).wants if isinstance(want, Status)]
     assert dict(written.fields) == {REMOVED: (DOMAINS_READY,)}
     assert with_status(snapshot.root, written.fields).status.conditions == ()
@@ -310,10 +310,10 @@ def test_mn013_taking_a_condition_away_is_a_write_of_its_own() -> None:
 
 @pytest.mark.parametrize("outcome", [Outcome.DONE, Outcome.UNREACHABLE])
 @pytest.mark.parametrize("joined", [True, False], ids=["with the domain", "without"])
-def test_mn021_what_was_just_made_is_a_sibling_before_a_listing_shows_it(*, joined: bool, outcome: Outcome) -> None:
-    """Between two rounds the domain comes, or goes and cannot be made again. What got no answer may not be there."""
+def test_mn021_a_part_that_was_just_created_is_a_sibling(*, joined: bool, outcome: Outcome) -> None:
+    """Between two rounds the domain appears, or is deleted and refused. A part without a response may not exist."""
     group: Json = {"name": "g", "cliqueNames": ["b"], "replicas": 1, "minAvailable": 1}
-    start = told(applied(set_raw(gpu_clique("a"), clique_raw("b"), groups=(group,))))
+    start = with_configuration(applied(set_raw(gpu_clique("a"), clique_raw("b"), groups=(group,))))
     ours = FOUND["ours"]
     assert ours is not None
     there = replace(start, named_domains={("ml", "llm-cd-0"): ours}, domains=(ours,))

@@ -1,4 +1,4 @@
-"""Domains that are too many: which they are, and who may still use them."""
+"""Surplus domains: which they are, and which pods may still use them."""
 
 from dataclasses import replace
 from typing import Any
@@ -16,7 +16,7 @@ from grove_core.resources.labels import SET_REPLICA
 from grove_core.resources.pod import Pod
 from grove_core.snapshot.expectations import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.mnnvl.gpu_sets import scene
+from tests.property.mnnvl.gpu_sets import set_in_state
 
 
 def of_replicas(seen: Snapshot, replicas: int) -> Snapshot:
@@ -24,11 +24,11 @@ def of_replicas(seen: Snapshot, replicas: int) -> Snapshot:
 
 
 def ours() -> Snapshot:
-    return scene("joined", "ours", refused=False, before=False, known=True, on=True)
+    return set_in_state("joined", "ours", refused=False, before=False, known=True, on=True)
 
 
 def gone(seen: Snapshot) -> list[str]:
-    """Which domains are deleted."""
+    """The domains that a plan deletes."""
     wants = wants_of_mnnvl(seen, judge_mnnvl(seen)).wants
     return [want.target.name for want in wants if isinstance(want, Absent)]
 
@@ -39,8 +39,8 @@ def pod_of(seen: Snapshot) -> Pod:
 
 @pytest.mark.parametrize("label", ["7", "0", None, "x"])
 @pytest.mark.parametrize("replicas", [0, 1])
-def test_mn050_a_domain_is_of_the_replica_that_it_is_named_after(label: str | None, replicas: int) -> None:
-    """A label can be edited; what is judged by one and deleted by the other is the wrong one."""
+def test_mn050_the_name_of_a_domain_decides_its_replica(label: str | None, replicas: int) -> None:
+    """Labels can be edited: judging by the label and deleting by the name would delete the wrong domain."""
     seen = ours()
     (domain,) = seen.domains
     labels = {key: value for key, value in domain.labels.items() if key not in SET_REPLICA.keys}
@@ -52,9 +52,9 @@ def test_mn050_a_domain_is_of_the_replica_that_it_is_named_after(label: str | No
 @pytest.mark.req("MN-052")
 @pytest.mark.parametrize("labels", [{}, {"grove.io/podcliqueset": "other"}])
 @pytest.mark.parametrize("kin", ["none", "joined", "without"])
-def test_mn040_the_set_is_no_stranger_to_itself(kin: str, labels: dict[str, str]) -> None:
-    """A domain that it controls is there, whatever its labels say; they only keep it from being deleted."""
-    seen = scene(kin, "ours", refused=False, before=False, known=True, on=True)
+def test_mn040_a_domain_of_the_set_is_not_foreign(kin: str, labels: dict[str, str]) -> None:
+    """A domain that the set controls counts with any labels; they only decide whether it may be deleted."""
+    seen = set_in_state(kin, "ours", refused=False, before=False, known=True, on=True)
     (domain,) = seen.domains
     edited = replace(domain, labels=FrozenMap(labels))
     changed = replace(seen, domains=(edited,), named_domains={("ml", domain.ref.name): edited})
@@ -62,7 +62,7 @@ def test_mn040_the_set_is_no_stranger_to_itself(kin: str, labels: dict[str, str]
     assert gone(replace(of_replicas(changed, 0), cliques=(), pods_of={})) == []
 
 
-def test_mn051_pods_of_a_clique_whose_annotation_was_taken_away_use_it() -> None:
+def test_mn051_pods_of_a_clique_without_its_annotation_use_the_domain() -> None:
     seen = of_replicas(ours(), 0)
     bare = tuple(replace(clique, annotations=FrozenMap({})) for clique in seen.cliques)
     assert any(seen.pods_of.values())
@@ -80,7 +80,7 @@ def test_mn051_pods_of_a_clique_whose_annotation_was_taken_away_use_it() -> None
         ({"gang": "", "namespace": "other"}, True),
     ],
 )
-def test_mn051_a_pod_without_its_gang_is_told_by_its_set_and_name(changes: dict[str, Any], goes: bool) -> None:
+def test_mn051_a_pod_without_its_gang_is_found_by_its_set_and_name(changes: dict[str, Any], goes: bool) -> None:
     seen = of_replicas(ours(), 0)
     left = replace(pod_of(seen), owner_uid="gone", **{"set_name": "llm", **changes})
     assert gone(replace(seen, cliques=(), pods_of={"gone": [left]})) == ["llm-cd-0"] * goes
@@ -90,8 +90,10 @@ def test_mn051_a_pod_without_its_gang_is_told_by_its_set_and_name(changes: dict[
     ("outcome", "listed", "held"),
     [(Outcome.UNREACHABLE, False, 1), (Outcome.UNREACHABLE, True, 2), (Outcome.REFUSED, False, 0)],
 )
-def test_mn051_a_pod_that_may_have_been_made_just_now_uses_it(outcome: Outcome, *, listed: bool, held: int) -> None:
-    """A pod that is listed too is one."""
+def test_mn051_a_pod_that_may_just_have_been_created_uses_the_domain(
+    outcome: Outcome, *, listed: bool, held: int
+) -> None:
+    """A pod that is listed too is counted once."""
     seen = of_replicas(ours(), 0)
     pod = pod_of(seen)
     labels = FrozenMap({"grove.io/podgang": "llm-0"})
@@ -107,8 +109,8 @@ def test_mn051_a_pod_that_may_have_been_made_just_now_uses_it(outcome: Outcome, 
 
 @pytest.mark.req("PL-018")
 @pytest.mark.parametrize("listed", [False, True])
-def test_mn051_a_pod_of_a_clique_that_went_before_the_pod_was_listed_uses_it(*, listed: bool) -> None:
-    """Its creation was accepted; a cache that lags behind that of PodCliques shows neither."""
+def test_mn051_an_unlisted_pod_of_a_deleted_clique_uses_the_domain(*, listed: bool) -> None:
+    """The creation of the pod was accepted; a pod cache that lags behind the cache of PodCliques shows neither."""
     seen = of_replicas(ours(), 0)
     owner = FrozenMap({"apiVersion": GROVE, "kind": "PodClique", "name": "llm-0-a", "uid": "gone", "controller": True})
     labels = FrozenMap({"grove.io/podgang": "llm-0"})

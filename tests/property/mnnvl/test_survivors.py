@@ -1,4 +1,4 @@
-"""What mutants of MNNVL, and the fuzzer, lived through until these tests were written (specs/mutants.md)."""
+"""Cases that mutation testing and fuzzing of MNNVL found to be untested (specs/mutants.md)."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ from grove_core.resources.api_names import DOMAINS_READY, MNNVL_ENABLED
 from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
 from grove_core.snapshot.size import MOST
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.mnnvl.gpu_sets import scene
+from tests.property.mnnvl.gpu_sets import set_in_state
 from tests.property.mnnvl.gpus import GPUS, ON
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
@@ -31,7 +31,7 @@ def of_size(replicas: int, configuration: Configuration) -> Snapshot:
 
 
 @pytest.mark.parametrize(("replicas", "is_judged"), [(3, True), (MOST, False), (2**31 - 1, False)])
-def test_mn018_a_set_without_end_has_no_domains(replicas: int, is_judged: bool) -> None:
+def test_mn018_a_set_that_is_too_large_has_no_domains(replicas: int, is_judged: bool) -> None:
     assert len(judge_mnnvl(of_size(replicas, ON)).replicas) == (replicas if is_judged else 0)
     assert (shared_domain_ref(of_size(replicas, SCOPED), "llm-2-cd") is not None) is is_judged
 
@@ -41,10 +41,10 @@ def test_mn018_a_set_without_end_has_no_domains(replicas: int, is_judged: bool) 
 @pytest.mark.parametrize("domain", ["ours", "nothing"])
 @pytest.mark.parametrize("kin", ["joined", "without", "none"])
 @pytest.mark.req("MN-013")
-def test_mn018_a_set_without_end_keeps_its_domains_and_what_it_says(
+def test_mn018_a_set_that_is_too_large_keeps_its_domains_and_condition(
     kin: str, domain: str, before: bool, on: bool
 ) -> None:
-    seen = scene(kin, domain, refused=False, before=before, known=True, on=on)
+    seen = set_in_state(kin, domain, refused=False, before=before, known=True, on=on)
     spec = seen.root.spec.model_copy(update={"replicas": MOST})
     seen = replace(seen, root=replace(seen.root, spec=spec))
     assert judge_mnnvl(seen).replicas == ()
@@ -54,9 +54,9 @@ def test_mn018_a_set_without_end_keeps_its_domains_and_what_it_says(
 
 
 @pytest.mark.req("MN-050")
-def test_mn018_a_domain_that_is_too_many_does_not_come_and_go() -> None:
-    """Its replica was scaled away, joined it and lost it; then a PodClique was scaled to millions."""
-    seen = scene("joined", "ours", refused=False, before=False, known=True, on=True)
+def test_mn018_a_surplus_domain_is_not_created_and_deleted_in_turn() -> None:
+    """The replica was scaled in, used the domain and lost it; then a PodClique was scaled to millions."""
+    seen = set_in_state("joined", "ours", refused=False, before=False, known=True, on=True)
     none = seen.root.spec.model_copy(update={"replicas": 0})
     grown = tuple(replace(clique, replicas=2 * MOST) for clique in seen.cliques)
     for domains in (seen.domains, ()):
@@ -69,8 +69,8 @@ def test_mn018_a_domain_that_is_too_many_does_not_come_and_go() -> None:
         }
 
 
-def test_mn051_pods_of_living_cliques_are_counted() -> None:
-    seen = scene("joined", "ours", refused=False, before=False, known=True, on=True)
+def test_mn051_pods_of_existing_cliques_are_counted() -> None:
+    seen = set_in_state("joined", "ours", refused=False, before=False, known=True, on=True)
     none = seen.root.spec.model_copy(update={"replicas": 0})
     (held,) = wants_of_mnnvl(replace(seen, root=replace(seen.root, spec=none)), judge_mnnvl(seen)).held_back
     assert isinstance(held, Withheld)
@@ -78,13 +78,13 @@ def test_mn051_pods_of_living_cliques_are_counted() -> None:
 
 
 def test_mn012_the_replicas_that_failed_are_named() -> None:
-    seen = scene("none", "nothing", refused=True, before=False, known=True, on=True)
+    seen = set_in_state("none", "nothing", refused=True, before=False, known=True, on=True)
     (told,) = [one for one in wants_of_mnnvl(seen, judge_mnnvl(seen)).wants if isinstance(one, Status)]
     assert [dict(one.facts) for one in told.because] == [{"replicas": "[0]"}]
 
 
-def test_mn011_only_a_creation_that_is_refused_is_a_refusal() -> None:
-    seen = scene("none", "nothing", refused=False, before=False, known=True, on=True)
+def test_mn011_only_a_refused_creation_counts_as_refused() -> None:
+    seen = set_in_state("none", "nothing", refused=False, before=False, known=True, on=True)
     ref = domain_ref(seen, 0)
     for action, outcome in (
         (Create(FrozenMap({})), Outcome.CONFLICT),
@@ -96,9 +96,9 @@ def test_mn011_only_a_creation_that_is_refused_is_a_refusal() -> None:
 
 
 @pytest.mark.req("GT-026")
-def test_mn051_pods_of_a_clique_that_does_not_say_its_replica_hold_the_domain() -> None:
-    """Its scaling group knew, and is gone; the name of their gang tells it, be the clique an orphan or on its way."""
-    seen = scene("joined", "ours", refused=False, before=False, known=True, on=True)
+def test_mn051_pods_of_a_clique_without_a_replica_label_hold_the_domain() -> None:
+    """Its scaling group is gone; the name of the gang decides the replica, for an orphan and for an unlisted clique."""
+    seen = set_in_state("joined", "ours", refused=False, before=False, known=True, on=True)
     none = seen.root.spec.model_copy(update={"replicas": 0})
     unsure = tuple(replace(clique, replica_index=-1) for clique in seen.cliques)
     look = replace(seen, root=replace(seen.root, spec=none))

@@ -1,4 +1,4 @@
-"""Sets in annotation mode, and the worlds that they are played in."""
+"""Sets in mode `annotations`, and in-memory clusters to reconcile them in."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -25,13 +25,13 @@ SHARED: Final = ("ComputeDomain", "ResourceClaim")
 GPUS: Final[Json] = {"containers": [{"name": "main", "resources": {"limits": {"nvidia.com/gpu": 8}}}]}
 
 
-def told(snapshot: Snapshot, configuration: Configuration = SCOPED) -> Snapshot:
+def with_configuration(snapshot: Snapshot, configuration: Configuration = SCOPED) -> Snapshot:
     return replace(snapshot, configuration=configuration)
 
 
 @st.composite
 def annotated_sets(draw: st.DrawFn) -> Json:
-    """Any sound set, with any annotations that admission lets through."""
+    """Any valid set, with any annotations that admission accepts."""
     raw = draw(raw_sets())
 
     def some(*scopes: str) -> Json:
@@ -54,7 +54,7 @@ def annotated_sets(draw: st.DrawFn) -> Json:
 
 
 def shared_in(world: InMemoryCluster) -> dict[tuple[str, str], ComputeDomain | OwnedObject]:
-    """Domains and claims by kind and name; claims that templates share are not among them."""
+    """Domains and claims that are shared by annotation, by kind and name."""
     return {
         (ref.kind, ref.name): item
         for ref, item in world.items.items()
@@ -64,8 +64,8 @@ def shared_in(world: InMemoryCluster) -> dict[tuple[str, str], ComputeDomain | O
     }
 
 
-def settled(world: InMemoryCluster, root: Ref, configuration: Configuration = SCOPED) -> Snapshot:
-    """The world brought to rest by an operator; every plan keeps every law."""
+def converged(world: InMemoryCluster, root: Ref, configuration: Configuration = SCOPED) -> Snapshot:
+    """The snapshot after reconciling until no step is left; every plan satisfies all laws."""
     attempts: tuple[Attempt, ...] = ()
     world.configuration = configuration
     for _ in range(2 * ROUNDS):
@@ -79,16 +79,16 @@ def settled(world: InMemoryCluster, root: Ref, configuration: Configuration = SC
     raise AssertionError("no rest")
 
 
-def brought_up(raw: Json) -> tuple[InMemoryCluster, Snapshot]:
-    start = told(applied(raw))
+def converged_set(raw: Json) -> tuple[InMemoryCluster, Snapshot]:
+    start = with_configuration(applied(raw))
     world = InMemoryCluster((start,))
-    return world, settled(world, start.root.ref)
+    return world, converged(world, start.root.ref)
 
 
 def half_shared(replicas: int = 1) -> Snapshot:
-    """A set of a clique that shares by replica and one that shares nothing, at rest."""
+    """A converged set of a clique with scope `replica` and one that shares nothing."""
     cliques = (clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true"}), clique_raw("b"))
-    return brought_up(set_raw(*cliques, replicas=replicas))[1]
+    return converged_set(set_raw(*cliques, replicas=replicas))[1]
 
 
 def without(labels: FrozenMap, *keys: str) -> FrozenMap:

@@ -1,4 +1,4 @@
-"""What admission says of a set's MNNVL annotations (MS-070 to MS-084); cases.yaml was written before the code."""
+"""Admission of a set's MNNVL annotations (MS-070 to MS-084); cases.yaml was written before the code."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -50,7 +50,7 @@ def test_ms070_the_table(case: Json) -> None:
         assert not [one for one in warnings if is_meant(pattern, one.path)], (pattern, case["why"])
 
 
-def test_ms070_the_table_in_words(*, bless: bool) -> None:
+def test_ms070_the_sentences_of_the_table(*, bless: bool) -> None:
     said = "".join(f"# {case['why']}\n{words_of(*judged(case['put'], case.get('old')))}" for case in CASES)
     same_words(Path(__file__).parent / "words.txt", said, bless=bless)
 
@@ -62,7 +62,7 @@ OPERATOR: Final = Configuration(Mnnvl(enabled=True))
     "configuration", [DEFAULT_CONFIGURATION, OPERATOR, Configuration(Mnnvl(False, MnnvlMode.ANNOTATIONS))]
 )
 def test_ms071_scopes_are_judged_in_this_mode_only(configuration: Configuration) -> None:
-    """Elsewhere they mean nothing, and a set that has them must not be refused for that."""
+    """In other modes they have no effect, and a set with them must not be refused."""
     odd = {"spec.template.cliques[0].annotations": {SCOPE: "node", CLASS: ""}}
     assert not judged(odd, None, configuration)[0]
     assert len(judged(odd)[0]) == 2
@@ -71,7 +71,7 @@ def test_ms071_scopes_are_judged_in_this_mode_only(configuration: Configuration)
 @pytest.mark.parametrize(
     ("known", "warned"), [(None, []), (frozenset({"x.example.com"}), ["ClassUnknown"]), (frozenset({"a"}), [])]
 )
-def test_ms084_a_class_that_is_not_there(known: frozenset[str] | None, warned: list[str]) -> None:
+def test_ms084_a_device_class_that_does_not_exist(known: frozenset[str] | None, warned: list[str]) -> None:
     put = {"spec.template.cliques[0].annotations": {ENABLED: "true", CLASS: "a"}}
     _, warnings = judged(put, classes=known)
     assert [one.reason.rule.code for one in warnings] == warned
@@ -97,8 +97,8 @@ def test_ms077_two_sets_must_not_share_a_domain(configuration: Configuration, re
     assert not [one for one in found if dict(one.reason.facts).get("kind") == "ComputeDomain"]
 
 
-def test_ms077_a_name_that_is_held_already() -> None:
-    """By a domain of the cluster, whose labels name another set."""
+def test_ms077_a_name_that_is_taken() -> None:
+    """By a domain in the cluster whose labels name another set."""
     alone = {ENABLED: "true", SCOPE: "clique"}
     ours = TABLE.with_values({"spec.template.cliques[0].name": "1", "spec.template.cliques[0].annotations": alone})
     labels = {"grove.io/pcs-name": "chat-0", "grove.io/pcs-replica-index": "1"}
@@ -134,10 +134,8 @@ def test_ms077_a_replica_of_a_group_that_does_not_exist_is_no_user() -> None:
         ("3", "other-1", False),
     ],
 )
-def test_ms077_a_member_of_one_group_called_like_a_replica_of_another(
-    clique: str, group: str, *, refused: bool
-) -> None:
-    """Whichever replica of its group it is of."""
+def test_ms077_a_member_of_one_group_named_like_a_replica_of_another(clique: str, group: str, *, refused: bool) -> None:
+    """For any replica of its group."""
     alone = {ENABLED: "true", SCOPE: "clique"}
     small = {"name": "pool", "cliqueNames": [clique], "replicas": 2, "minAvailable": 1}
     shared = {ENABLED: "true", SCOPE: "scalingGroupReplica"}
@@ -151,7 +149,7 @@ def test_ms077_a_member_of_one_group_called_like_a_replica_of_another(
 
 
 def test_ms085_one_claim_has_one_class() -> None:
-    """Whoever is named first; the others are told, each where it is said, and all are looked at."""
+    """The first named class counts; the others cause a warning each, at the path of their annotation."""
     say = {"metadata.annotations": {ENABLED: "true"}}
     first, second = "spec.template.cliques[0]", "spec.template.cliques[1]"
     for one, other, warned in (("good", "odd", second), ("odd", "good", first)):
@@ -164,7 +162,7 @@ def test_ms085_one_claim_has_one_class() -> None:
     assert not [remark for remark in judged(same)[1] if remark.reason.rule.code == "ClassesDiffer"]
 
 
-def test_ms085_a_group_speaks_for_its_cliques() -> None:
+def test_ms085_a_group_overrides_its_cliques() -> None:
     group, clique = "spec.template.podCliqueScalingGroups[0]", "spec.template.cliques[2]"
     put = {
         "metadata.annotations": {ENABLED: "true"},
@@ -176,14 +174,14 @@ def test_ms085_a_group_speaks_for_its_cliques() -> None:
     assert paths == [f"{group}.annotations[{CLASS}]"]
 
 
-def test_ms075_the_objection_says_what_stood_there() -> None:
+def test_ms075_the_objection_quotes_the_old_value() -> None:
     (objection,), _ = judged({}, {"spec.template.cliques[0].annotations": {SCOPE: "clique"}})
     assert (objection.got, objection.reason.rule.code) == ("nothing", "ScopesImmutable")
     assert '"clique"' in objection.reason.sentence
 
 
-def test_ms081_who_is_looked_at() -> None:
-    """The set speaks for standalone cliques, a group for its members."""
+def test_ms081_the_cliques_of_each_element() -> None:
+    """The set's annotation reaches standalone cliques, a group's its members."""
     bare = {f"spec.template.cliques[{index}].spec.podSpec.containers[0].resources": None for index in (0, 2)}
     group = {"spec.template.podCliqueScalingGroups[0].annotations": {ENABLED: "true", SCOPE: "scalingGroupReplica"}}
     _, warnings = judged({**bare, **group, "metadata.annotations": {ENABLED: "true"}})
@@ -192,6 +190,6 @@ def test_ms081_who_is_looked_at() -> None:
     assert paths == [f"{place}.annotations[{ENABLED}]" for place in annotated]
 
 
-def test_ms080_who_says_no_for_itself_is_not_missed() -> None:
+def test_ms080_an_opt_out_causes_no_warning() -> None:
     put = {"metadata.annotations": {ENABLED: "true"}, "spec.template.cliques[2].annotations": {ENABLED: "false"}}
     assert not [one for one in judged(put)[1] if one.reason.rule.code == "OutOfReach"]

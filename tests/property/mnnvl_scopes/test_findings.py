@@ -1,4 +1,4 @@
-"""Who shares is told; a claim leads to its domain, stays through updates, and comes to nobody who was let in bare."""
+"""Findings name the cliques that share; a claim selects its domain, survives updates, and is never added later."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,7 +10,7 @@ from grove_core.kernel.frozen import thaw
 from grove_core.reconcile import reconcile
 from grove_core.resources.domain_sharing import shared_claim_entry
 from grove_core.resources.podcliqueset import PodCliqueSet
-from tests.property.mnnvl_scopes.sharing_sets import CLASS, ENABLED, GPUS, brought_up, settled
+from tests.property.mnnvl_scopes.sharing_sets import CLASS, ENABLED, GPUS, converged, converged_set
 from tests.property.workload.life import with_image
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -19,13 +19,13 @@ OF_OURS = "a.example.com"
 
 
 def mixed(**annotations: str) -> Json:
-    """A clique that shares, and one that does not."""
+    """A set of a clique that shares and one that does not."""
     return set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true", **annotations}), clique_raw("b"))
 
 
 @pytest.mark.req("MS-004")
-def test_ms006_the_cliques_that_share_are_named() -> None:
-    plan = reconcile(brought_up(mixed())[1])
+def test_ms006_cliques_that_share_are_named() -> None:
+    plan = reconcile(converged_set(mixed())[1])
     (told,) = [why for found in plan.findings for why in found.because if why.rule is Why.CLIQUES_OPT_IN]
     assert dict(told.facts)["cliques"] == "a"
     joined = {found.subject.name for found in plan.findings for why in found.because if why.rule is Why.OPTED_IN}
@@ -35,7 +35,7 @@ def test_ms006_the_cliques_that_share_are_named() -> None:
 
 @pytest.mark.parametrize(("annotations", "wanted"), [({}, "compute-domain.nvidia.com"), ({CLASS: OF_OURS}, OF_OURS)])
 def test_ms023_the_claim_asks_for_one_device_of_its_domain(annotations: dict[str, str], wanted: str) -> None:
-    world, seen = brought_up(mixed(**annotations))
+    world, seen = converged_set(mixed(**annotations))
     (domain,) = seen.domains
     (claim,) = [thaw(raw) for ref, raw in world.manifests.items() if ref.kind == "ResourceClaim"]
     (request,) = claim["spec"]["devices"]["requests"]
@@ -45,20 +45,20 @@ def test_ms023_the_claim_asks_for_one_device_of_its_domain(annotations: dict[str
 
 
 def test_ms034_another_template_keeps_claim_and_annotations() -> None:
-    world, seen = brought_up(mixed())
+    world, seen = converged_set(mixed())
     before = next(clique for clique in seen.cliques if clique.ref.name == "llm-0-a")
     root = world.items[seen.root.ref]
     assert isinstance(root, PodCliqueSet)
     world.put(replace(root, spec=with_image(root.spec, "v2", ()), generation=(root.generation or 0) + 1))
-    after = next(clique for clique in settled(world, root.ref).cliques if clique.ref.name == "llm-0-a")
+    after = next(clique for clique in converged(world, root.ref).cliques if clique.ref.name == "llm-0-a")
     assert after.template_hash != before.template_hash
     assert shared_claim_entry(after.pod_spec) == shared_claim_entry(before.pod_spec)
     assert shared_claim_entry(after.pod_spec) is not None
     assert after.annotations == before.annotations
 
 
-def test_ms061_who_was_let_in_without_is_told_and_left_alone() -> None:
-    _, seen = brought_up(mixed())
+def test_ms061_a_clique_stored_without_the_claim_is_reported_and_unchanged() -> None:
+    _, seen = converged_set(mixed())
     plain = next(clique for clique in seen.cliques if clique.ref.name == "llm-0-b").pod_spec
     bare = tuple(replace(one, pod_spec=plain) if one.ref.name == "llm-0-a" else one for one in seen.cliques)
     plan = reconcile(replace(seen, cliques=bare))

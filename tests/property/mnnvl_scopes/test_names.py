@@ -1,4 +1,4 @@
-"""Names of domains and claims of whatever set is admitted: they fit, and each has one user (MS-076, MS-077)."""
+"""Names of domains and claims of any admitted set: they are short enough and have one user each (MS-076, MS-077)."""
 
 from typing import Any, Final
 
@@ -10,7 +10,7 @@ from grove_core.admit import admit
 from grove_core.kernel.admission import Admit
 from grove_core.reconcile import reconcile
 from grove_core.resources.domain_sharing import domain_user_of, shared_claim_entry
-from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, SCOPED, brought_up, shared_in
+from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, SCOPED, converged_set, shared_in
 from tests.property.rarely import RARELY
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -24,7 +24,7 @@ GROUPS_SAY: Final[tuple[Json, ...]] = ({}, {ENABLED: "true"}, {ENABLED: "true", 
 
 @st.composite
 def sets_of_any_names(draw: st.DrawFn) -> Json:
-    """Sets whose parts are called like parts of each other, or nearly too long."""
+    """Sets with parts whose names collide with others, or are nearly too long."""
     cliques = draw(st.lists(st.sampled_from(NAMES), min_size=1, max_size=3, unique=True))
     groups: list[Json] = [
         {
@@ -52,9 +52,9 @@ def sets_of_any_names(draw: st.DrawFn) -> Json:
 @RARELY
 @given(sets_of_any_names())
 @pytest.mark.req("MS-077")
-def test_ms076_what_is_admitted_has_names_that_fit_and_one_user_each(raw: Json) -> None:
+def test_ms076_an_admitted_set_has_valid_names_with_one_user_each(raw: Json) -> None:
     assume(isinstance(admit(raw, None, None, SCOPED).verdict, Admit))
-    world, seen = brought_up(raw)
+    world, seen = converged_set(raw)
     shared = shared_in(world)
     assert all(len(name) <= LONGEST for _, name in shared)
     for kind in ("ComputeDomain", "ResourceClaim"):

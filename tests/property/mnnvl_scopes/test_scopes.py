@@ -1,4 +1,4 @@
-"""Domains by annotations, rule by rule: who is made, whom labels name, who waits, what is let through."""
+"""MNNVL by annotation, rule by rule."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -38,9 +38,9 @@ from tests.property.mnnvl_scopes.sharing_sets import (
     SCOPED,
     SHARED,
     Json,
-    brought_up,
+    converged_set,
     shared_in,
-    told,
+    with_configuration,
 )
 from tests.property.workload.sets import NOW, applied, clique_raw, set_raw
 
@@ -54,8 +54,8 @@ def one_set(**annotations: str) -> Json:
     return set_raw(clique_raw("a", pod_spec=GPUS), clique_raw("b"), meta={"annotations": said})
 
 
-def test_ms053_of_a_set_that_goes_nothing_is_deleted_by_us() -> None:
-    world, seen = brought_up(one_set())
+def test_ms053_objects_of_a_deleted_set_are_not_deleted() -> None:
+    world, seen = converged_set(one_set())
     going = replace(seen, root=replace(seen.root, deleting=True))
     for target, action in plan_of(going).items():
         assert target[0] not in SHARED, (target, action)
@@ -65,8 +65,8 @@ def test_ms053_of_a_set_that_goes_nothing_is_deleted_by_us() -> None:
     assert not shared_in(world)
 
 
-def test_ms037_who_is_refused_lets_the_clique_wait() -> None:
-    start = told(applied(one_set()))
+def test_ms037_a_clique_waits_for_a_refused_creation() -> None:
+    start = with_configuration(applied(one_set()))
     (ensure, *_) = [step for step in reconcile(start).steps if isinstance(step.action, Ensure)]
     assert ensure.stage is Stage.FOUNDATION
     refused = replace(start, attempts=(Attempt(ensure, Outcome.REFUSED, "exceeded quota"),))
@@ -79,7 +79,7 @@ def test_ms037_who_is_refused_lets_the_clique_wait() -> None:
 
 
 def test_pl017_what_was_ensured_is_not_ensured_again() -> None:
-    start = told(applied(one_set()))
+    start = with_configuration(applied(one_set()))
     ensures = [step for step in reconcile(start).steps if isinstance(step.action, Ensure)]
     assert len(ensures) == 2
     later = replace(start, attempts=tuple(Attempt(step, Outcome.DONE) for step in ensures))
@@ -88,9 +88,9 @@ def test_pl017_what_was_ensured_is_not_ensured_again() -> None:
 
 @pytest.mark.parametrize("place", range(2), ids=["a domain", "a claim"])
 @pytest.mark.req("PL-022")
-def test_sm095_what_another_version_names_is_the_same_object(place: int) -> None:
-    """Whoever led before was told another shape, or another version was served."""
-    start = told(applied(one_set()))
+def test_sm095_an_object_is_the_same_in_another_api_version(place: int) -> None:
+    """The earlier leader was configured with another shape, or another version was served."""
+    start = with_configuration(applied(one_set()))
     ensure = [step for step in reconcile(start).steps if isinstance(step.action, Ensure)][place]
     assert isinstance(ensure.action, Ensure)
     for ref in refs_in_all_versions(ensure.target):
@@ -110,8 +110,8 @@ def test_sm095_what_another_version_names_is_the_same_object(place: int) -> None
         assert not shared_in(world)
 
 
-def test_pl018_a_handover_that_is_not_listed_yet_counts() -> None:
-    world, seen = brought_up(one_set())
+def test_pl018_an_unlisted_handover_counts() -> None:
+    world, seen = converged_set(one_set())
     gang = seen.gangs[0]
     for key, item in shared_in(world).items():
         world.put(replace(item, owner_uid=seen.root.uid, owner_kind="PodCliqueSet", owner_name="llm"))
@@ -129,19 +129,19 @@ def test_pl018_a_handover_that_is_not_listed_yet_counts() -> None:
 
 
 def owner_of(step: Step) -> tuple[str, bool]:
-    """Of what a step makes or hands over: the kind of its controller, and whether that waits for its end."""
+    """The kind of the owner in a step, and whether it blocks the owner's deletion."""
     assert isinstance(step.action, Ensure | Apply)
     fields = step.action.manifest if isinstance(step.action, Ensure) else step.action.fields
     (owner,) = thaw(fields)["metadata"]["ownerReferences"]
     return owner["kind"], owner.get("blockOwnerDeletion", False)
 
 
-def test_ms045_what_is_made_for_a_set_does_not_block_it() -> None:
-    """A webhook, which may make it, has no right on a set's finalizers; the operator has one on those of gangs."""
-    start = told(applied(one_set()))
+def test_ms045_objects_of_a_set_do_not_block_its_deletion() -> None:
+    """The webhook, which may create it, has no permission on finalizers of sets; the operator has it for gangs."""
+    start = with_configuration(applied(one_set()))
     first = [step for step in reconcile(start).steps if isinstance(step.action, Ensure)]
     assert [owner_of(step) for step in first] == [("PodCliqueSet", False)] * 2
-    world, seen = brought_up(one_set())
+    world, seen = converged_set(one_set())
     for item in shared_in(world).values():
         world.put(replace(item, owner_uid=seen.root.uid, owner_kind="PodCliqueSet", owner_name="llm"))
     handed = world.observe(seen.root.ref, NOW)
@@ -158,9 +158,9 @@ def test_ms045_what_is_made_for_a_set_does_not_block_it() -> None:
 
 @pytest.mark.parametrize("missing", SHARED)
 @pytest.mark.req("MS-030")
-def test_ms056_what_was_not_collected_is_ensured_and_not_missed(missing: str) -> None:
-    """A dump without domains or claims says nothing of them: whoever uses one is left alone, a new one is ensured."""
-    world, seen = brought_up(one_set())
+def test_ms056_objects_that_were_not_collected_are_ensured_and_not_restored(missing: str) -> None:
+    """With a dump that lacks domains and claims, those in use are left as they are, and new ones are ensured."""
+    world, seen = converged_set(one_set())
     assert world.pods
     blind = replace(
         seen,
@@ -175,7 +175,7 @@ def test_ms056_what_was_not_collected_is_ensured_and_not_missed(missing: str) ->
     assert {kind for (kind, _), action in plan_of(fewer).items() if action is Ensure} == {missing}
 
 
-def test_ms005_what_does_not_read_is_let_through() -> None:
+def test_ms005_an_unparsable_clique_is_admitted_unchanged() -> None:
     around_nothing = CliqueAdmissionView(configuration=SCOPED, served=ServedApis(), owner=None, domains={}, claims={})
     decision = admit_podclique({"metadata": {"name": "x", "annotations": {ENABLED: "true"}}}, around_nothing)
     assert decision.verdict == Amend()
@@ -184,7 +184,7 @@ def test_ms005_what_does_not_read_is_let_through() -> None:
 
 
 @pytest.mark.parametrize("configuration", [DEFAULT_CONFIGURATION, Configuration(Mnnvl(enabled=True))])
-def test_ms001_elsewhere_nothing_is_changed(configuration: Configuration) -> None:
+def test_ms001_in_other_modes_nothing_is_changed(configuration: Configuration) -> None:
     around_nothing = CliqueAdmissionView(
         configuration=configuration, served=ServedApis(), owner=None, domains={}, claims={}
     )
@@ -195,7 +195,7 @@ def test_ms001_elsewhere_nothing_is_changed(configuration: Configuration) -> Non
     assert admit_podgang({"metadata": {"name": "llm-0"}}, configuration).verdict == Amend()
 
 
-def test_ms038_a_set_that_nobody_knows_is_waited_for() -> None:
+def test_ms038_a_clique_waits_for_an_unknown_set() -> None:
     around_nothing = CliqueAdmissionView(configuration=SCOPED, served=ServedApis(), owner=None, domains={}, claims={})
     said = {"annotations": {ENABLED: "true"}, "labels": {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0"}}
     raw = {"metadata": {"name": "llm-0-a", "namespace": "ml", **said}, "spec": {"podSpec": GPUS}}
@@ -211,7 +211,7 @@ OURS: Final = {"name": "mnnvl", "resourceClaimName": "llm-0-mnnvl-claim"}
 
 
 def made_by_somebody(claims: list[Json]) -> Decision[AmendmentVerdict]:
-    """The admission of a PodClique that shares the domain of replica 0, and has these claims of its own."""
+    """The admission of a PodClique that shares the domain of replica 0 and has these claims of the user."""
     around = CliqueAdmissionView(configuration=SCOPED, served=ServedApis(), owner=OWNER, domains={}, claims={})
     said = {"annotations": {ENABLED: "true"}, "labels": {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0"}}
     spec = {"podSpec": {**GPUS, "resourceClaims": claims}}
@@ -235,7 +235,7 @@ def test_ms008_a_claim_of_the_user_is_never_replaced(others: list[str], how: str
 
 
 @pytest.mark.req("MS-033")
-def test_ms008_the_claim_that_grove_has_put_there_is_no_claim_of_the_user() -> None:
+def test_ms008_a_claim_that_grove_wrote_is_no_claim_of_the_user() -> None:
     verdict = made_by_somebody([OURS]).verdict
     assert isinstance(verdict, Amend)
     assert all("resourceClaims" not in str(one.get("path", "")) for one in verdict.patch)
@@ -243,7 +243,7 @@ def test_ms008_the_claim_that_grove_has_put_there_is_no_claim_of_the_user() -> N
 
 @pytest.mark.req("MS-086")
 @pytest.mark.parametrize("name", ["Not A Class!", "-x", "a..b", "x" * 254])
-def test_ms003_a_device_class_that_cannot_be_joins_nothing(name: str) -> None:
+def test_ms003_a_clique_with_an_invalid_device_class_joins_nothing(name: str) -> None:
     around = CliqueAdmissionView(configuration=SCOPED, served=ServedApis(), owner=OWNER, domains={}, claims={})
     said = {
         "annotations": {ENABLED: "true", "grove.io/mnnvl-device-class": name},
@@ -258,7 +258,7 @@ def test_ms003_a_device_class_that_cannot_be_joins_nothing(name: str) -> None:
 
 
 def labels_by_scope() -> Iterator[tuple[str, Json, Json]]:
-    """Scope, the keys of the design, and those that must not be there."""
+    """Scope, the label keys of the design, and the keys that must be absent."""
     of_set = {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0", "grove.io/mnnvl-managed": "true"}
     of_group = {"grove.io/pcsg-name": "pool", "grove.io/pcsg-replica-index": "1"}
     of_clique = {"grove.io/clique-name": "a"}
@@ -275,7 +275,7 @@ def test_ms022_labels_name_the_user_and_can_be_read_back(scope: str, present: Js
         clique_raw("a", pod_spec=GPUS, annotations=where["annotations"] if scope == "clique" else {}), groups=(group,)
     )
     group |= {} if scope == "clique" else where
-    world, seen = brought_up(raw)
+    world, seen = converged_set(raw)
     (member,) = [clique for clique in seen.cliques if clique.group_replica_index == 1]
     claim = shared_claim_entry(member.pod_spec)
     assert claim is not None
@@ -295,17 +295,17 @@ def test_ms022_labels_name_the_user_and_can_be_read_back(scope: str, present: Js
 
 @cache
 def stored_clique() -> tuple[PodClique, ...]:
-    return brought_up(set_raw(clique_raw("a")))[1].cliques
+    return converged_set(set_raw(clique_raw("a")))[1].cliques
 
 
 NAMES: Final = st.from_regex(r"[a-z]([a-z0-9]|-(?=[a-z0-9])){0,8}", fullmatch=True)
 
 
 @given(NAMES, st.integers(0, 12), NAMES, st.none() | st.tuples(NAMES, st.integers(0, 12)), st.booleans())
-def test_ms020_a_seat_is_read_off_the_labels(
+def test_ms020_the_position_is_read_from_labels(
     set_name: str, replica: int, clique: str, group: tuple[str, int] | None, full: bool
 ) -> None:
-    """Whether the label of the group has its full name, as Grove writes it, or its own, as the design prints it."""
+    """With the group's full name in the label, as Grove writes it, or its template name, as the design prints it."""
     wanted = position_in_template(set_name, replica, clique, *(group or ()))
     labels = {"grove.io/pcs-name": set_name, "grove.io/pcs-replica-index": str(replica)}
     if group is not None:
@@ -315,31 +315,31 @@ def test_ms020_a_seat_is_read_off_the_labels(
     read = replace(stored, ref=replace(stored.ref, name=wanted.name), labels=FrozenMap(labels), replica_index=replica)
     position = position_of_clique(read)
     if group is not None and not full and wanted.name.startswith(f"{group[0]}-{group[1]}-"):
-        return  # by its name alone it might be either
+        return  # the name alone is ambiguous
     assert position == wanted
 
 
-def test_cl012_what_is_shared_can_be_asked_about() -> None:
+def test_cl012_shared_objects_can_be_explained() -> None:
     raw = one_set()
     raw["spec"]["template"]["cliques"][1]["annotations"] = {SCOPE: "clique"}
-    start = told(applied(raw))
+    start = with_configuration(applied(raw))
     for name in ("llm-0-cd", "llm-0-b-cd"):
         assert has(start, "ComputeDomain", name)
         asked = Inquiry(start, reconcile(start), "ComputeDomain", name)
         assert {finding.verdict for finding in asked.findings()} == {"Ensured", "Joins", "Wanted"}
         assert [step.target.name for step in asked.steps()] == [name]
     assert not has(start, "ComputeDomain", "llm-0-c-cd")
-    _, seen = brought_up(raw)
+    _, seen = converged_set(raw)
     asked = Inquiry(seen, reconcile(seen), "ComputeDomain", "llm-0-cd")
     assert {finding.verdict for finding in asked.findings()} == {"Belongs", "Joins", "Wanted"}
-    off = told(seen, DEFAULT_CONFIGURATION)
+    off = with_configuration(seen, DEFAULT_CONFIGURATION)
     asked = Inquiry(off, reconcile(off), "ComputeDomain", "llm-0-cd")
     assert "LeftAlone" in {finding.verdict for finding in asked.findings()}
 
 
 @pytest.mark.parametrize(("deleting", "owner"), [*product((False, True), ("gone", "ours"))])
-def test_ms035_what_goes_is_waited_for(owner: str, *, deleting: bool) -> None:
-    world, seen = brought_up(one_set())
+def test_ms035_a_clique_waits_for_an_object_that_is_being_deleted(owner: str, *, deleting: bool) -> None:
+    world, seen = converged_set(one_set())
     for item in shared_in(world).values():
         world.put(replace(item, deleting=deleting, owner_uid="gone" if owner == "gone" else item.owner_uid))
     looked = world.observe(seen.root.ref, NOW)

@@ -1,4 +1,4 @@
-"""What mutants of domains by annotations lived through until these tests were written (specs/mutants.md)."""
+"""Cases that mutation testing of MNNVL by annotation found to be untested (specs/mutants.md)."""
 
 from dataclasses import replace
 from typing import Any
@@ -21,7 +21,15 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import ServedApis
 from grove_core.resources.manifest import manifest_of
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.mnnvl_scopes.sharing_sets import CLASS, ENABLED, GPUS, SCOPE, SCOPED, brought_up, told
+from tests.property.mnnvl_scopes.sharing_sets import (
+    CLASS,
+    ENABLED,
+    GPUS,
+    SCOPE,
+    SCOPED,
+    converged_set,
+    with_configuration,
+)
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
 Json = dict[str, Any]
@@ -42,7 +50,9 @@ GROUP: Json = {
         ("scalingGroupReplica", [4], 5, "llm-1-pool-4"),
     ],
 )
-def test_ms076_who_shares_is_counted_with_its_replicas(scope: str, pods: list[int], most: int, highest: str) -> None:
+def test_ms076_pods_of_a_sharing_group_are_counted_with_replicas(
+    scope: str, pods: list[int], most: int, highest: str
+) -> None:
     said = {ENABLED: "true", SCOPE: scope}
     of_clique, of_group = ({}, {"annotations": said}) if scope != "replica" else ({"annotations": said}, {})
     raw = set_raw(
@@ -58,15 +68,15 @@ def test_ms076_who_shares_is_counted_with_its_replicas(scope: str, pods: list[in
 
 
 @pytest.mark.parametrize(("annotations", "verdict"), [({ENABLED: "true"}, "Wanted"), ({}, "NotWanted")])
-def test_ms006_whether_anybody_shares_is_a_finding_of_the_set(annotations: dict[str, str], verdict: str) -> None:
-    start = told(applied(set_raw(clique_raw("a", pod_spec=GPUS, annotations=annotations))))
+def test_ms006_a_finding_of_the_set_says_whether_a_clique_shares(annotations: dict[str, str], verdict: str) -> None:
+    start = with_configuration(applied(set_raw(clique_raw("a", pod_spec=GPUS, annotations=annotations))))
     findings = [one for one in reconcile(start).findings if any(why.rule is Why.CLIQUES_OPT_IN for why in one.because)]
     assert [(one.subject.short, one.verdict) for one in findings] == [("PodCliqueSet/llm", verdict)]
     new = [one.verdict for one in reconcile(start).findings if one.subject.short == "PodClique/llm-0-a"]
     assert ("Joins" in new) is bool(annotations)
 
 
-def test_ms038_the_set_that_is_waited_for_is_named() -> None:
+def test_ms038_the_awaited_set_is_named() -> None:
     labels = {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0"}
     meta = {"name": "llm-0-a", "namespace": "ml", "annotations": {ENABLED: "true"}, "labels": labels}
     verdict = admit_podclique({"metadata": meta, "spec": {"podSpec": GPUS}}, NOBODY).verdict
@@ -83,7 +93,7 @@ def test_ms038_the_set_that_is_waited_for_is_named() -> None:
         ({ENABLED: "true"}, "says so of a PodClique whose labels name no replica of a set"),
     ],
 )
-def test_ms079_what_is_odd_about_a_clique_is_said(annotations: dict[str, str], words: str) -> None:
+def test_ms079_an_invalid_annotation_of_a_clique_causes_a_warning(annotations: dict[str, str], words: str) -> None:
     labels = {"grove.io/podcliqueset-replica-index": "0"}
     meta = {"name": "x", "namespace": "ml", "annotations": annotations, "labels": labels}
     (warning,) = admit_podclique({"metadata": meta, "spec": {"podSpec": GPUS}}, NOBODY).verdict.warnings
@@ -91,8 +101,8 @@ def test_ms079_what_is_odd_about_a_clique_is_said(annotations: dict[str, str], w
 
 
 @pytest.mark.parametrize("leaves", [False, True])
-def test_ms035_a_domain_that_leaves_is_waited_for(*, leaves: bool) -> None:
-    _, seen = brought_up(set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true"})))
+def test_ms035_a_domain_that_is_being_deleted_is_awaited(*, leaves: bool) -> None:
+    _, seen = converged_set(set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true"})))
     (clique,), (domain,) = seen.cliques, seen.domains
     domains = {(domain.ref.namespace, domain.ref.name): replace(domain, deleting=leaves)}
     around = replace(NOBODY, owner=seen.root, domains=domains, claims=seen.named_claims)
@@ -102,11 +112,11 @@ def test_ms035_a_domain_that_leaves_is_waited_for(*, leaves: bool) -> None:
     assert isinstance(entry, JoinsDomain) is not leaves
 
 
-def test_ms042_what_a_scaled_gang_uses_with_its_replica_is_of_the_base_gang() -> None:
-    """The scaled gang may go before the others that share the domain."""
+def test_ms042_the_base_gang_owns_what_a_scaled_gang_shares_with_it() -> None:
+    """The scaled gang may be deleted before the others that share the domain."""
     said = {ENABLED: "true", SCOPE: "replica"}
     raw = set_raw(clique_raw("b", pod_spec=GPUS, annotations=said), groups=({**GROUP, "replicas": 2},))
-    _, seen = brought_up(raw)
+    _, seen = converged_set(raw)
     scaled = tuple(clique for clique in seen.cliques if clique.base_gang)
     assert scaled
     assert [(one.ref.name, one.owner_name) for one in seen.domains] == [("llm-0-cd", "llm-0")]
@@ -115,23 +125,23 @@ def test_ms042_what_a_scaled_gang_uses_with_its_replica_is_of_the_base_gang() ->
 
 
 def owned_by_the_set(seen: Snapshot) -> Snapshot:
-    """What a gang owns goes with it; only what is the set's own is judged."""
+    """The snapshot with all shared objects owned by the set."""
     own = [replace(one, owner_uid=seen.root.uid, owner_kind="PodCliqueSet", owner_name="llm") for one in seen.domains]
     return replace(seen, domains=tuple(own))
 
 
-def test_ms051_who_still_shares_is_counted() -> None:
+def test_ms051_cliques_that_still_share_are_counted() -> None:
     said = {ENABLED: "true", SCOPE: "replica"}
     cliques = [clique_raw(name, pod_spec=GPUS, annotations=said) for name in "ab"]
-    _, seen = brought_up(set_raw(*cliques, replicas=2))
+    _, seen = converged_set(set_raw(*cliques, replicas=2))
     fewer = replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 1}))
     (held,) = [one for one in reconcile(replace(owned_by_the_set(seen), root=fewer)).withheld if one.because]
     assert (held.target.name, dict(held.because[0].facts)["cliques"]) == ("llm-1-cd", 2)
 
 
-def test_ms050_the_domain_of_a_clique_that_the_set_has_not_any_more_goes() -> None:
+def test_ms050_the_domain_of_a_removed_clique_is_deleted() -> None:
     alone = {ENABLED: "true", SCOPE: "clique"}
-    _, seen = brought_up(set_raw(*(clique_raw(name, pod_spec=GPUS, annotations=alone) for name in "ab")))
+    _, seen = converged_set(set_raw(*(clique_raw(name, pod_spec=GPUS, annotations=alone) for name in "ab")))
     template = seen.root.spec.template
     less = template.model_copy(update={"cliques": template.cliques[:1]})
     root = replace(seen.root, spec=seen.root.spec.model_copy(update={"template": less}))
@@ -141,8 +151,8 @@ def test_ms050_the_domain_of_a_clique_that_the_set_has_not_any_more_goes() -> No
     assert gone == ["llm-0-b-cd"]
 
 
-def test_ms077_a_name_given_twice_is_found_wherever_it_stands() -> None:
-    """Behind a clique whose name has no index."""
+def test_ms077_a_duplicate_name_is_found_at_any_position() -> None:
+    """After a clique whose name has no index."""
     alone, together = {ENABLED: "true", SCOPE: "clique"}, {ENABLED: "true", SCOPE: "scalingGroupReplica"}
     cliques = [clique_raw(name, pod_spec=GPUS, annotations=alone) for name in ("a", "pool-1")]
     raw = set_raw(*cliques, clique_raw("b", pod_spec=GPUS), groups=({**GROUP, "annotations": together},))
@@ -154,7 +164,7 @@ def test_ms077_a_name_given_twice_is_found_wherever_it_stands() -> None:
 
 
 @pytest.mark.parametrize(("place", "whom"), [("set", "no standalone clique"), ("group", "no clique of the group")])
-def test_ms081_who_asks_for_no_gpus_is_said(place: str, whom: str) -> None:
+def test_ms081_the_warning_names_what_asks_for_no_gpus(place: str, whom: str) -> None:
     said = {"annotations": {ENABLED: "true"}}
     raw = set_raw(clique_raw("a"), clique_raw("b"), groups=({**GROUP, **(said if place == "group" else {})},))
     raw["metadata"] |= said if place == "set" else {}

@@ -13,7 +13,7 @@ from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.narrow import narrowed
 from grove_core.snapshot.size import size_of
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, brought_up
+from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, converged_set
 from tests.property.workload.life import Life
 from tests.property.workload.sets import NOW, applied, clique_raw, set_raw
 
@@ -31,7 +31,7 @@ def look(life: Life) -> Snapshot:
 
 
 def sharing() -> Snapshot:
-    _, seen = brought_up(set_raw(clique_raw("a", 2, pod_spec=GPUS, annotations={ENABLED: "true", SCOPE: "clique"})))
+    _, seen = converged_set(set_raw(clique_raw("a", 2, pod_spec=GPUS, annotations={ENABLED: "true", SCOPE: "clique"})))
     return seen
 
 

@@ -1,4 +1,4 @@
-"""Small clusters and gangs for laws about places; what a placement has to keep, written apart from the search."""
+"""Small clusters and gangs for the fit check, and a check of placements that is independent of the search."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
@@ -38,7 +38,7 @@ def a_clique(name: str, pods: int, demand: PodDemand, *, minimum: int | None = N
 
 
 def a_gang(*cliques: CliqueRequest, required: str = "", preferred: str = "", **packs: Pack) -> GangRequest:
-    """With one constraint for the gang, others for cliques, and ``pool`` for those of that group together."""
+    """A gang with one constraint for itself and others for its cliques; ``pool`` is that of the scaling group."""
     pool = tuple(one.name for one in cliques if one.group == "pool")
     together = (PackedGroup("llm-0-pool-0", pool, packs.pop("pool")),) if "pool" in packs else ()
     own = tuple(sorted((f"llm-0-{name}", pack) for name, pack in packs.items()))
@@ -47,7 +47,7 @@ def a_gang(*cliques: CliqueRequest, required: str = "", preferred: str = "", **p
 
 @st.composite
 def nodes(draw: st.DrawFn) -> list[Node]:
-    """Up to five, in up to two zones of up to two racks; some have no rack, some are tainted."""
+    """Up to five nodes in up to two zones of up to two racks; some have no rack, some are tainted."""
     found = []
     for number in range(draw(st.integers(1, 5))):
         rack = draw(st.sampled_from(["1", "2", None]))
@@ -60,7 +60,7 @@ def nodes(draw: st.DrawFn) -> list[Node]:
 
 @st.composite
 def gangs(draw: st.DrawFn) -> GangRequest:
-    """Of up to three cliques with up to five pods; constraints at every level, narrower ones or not."""
+    """Gangs of up to three cliques with up to five pods, with or without constraints at every level."""
     keys = st.sampled_from(["", *KEYS])
     left, cliques = 5, []
     for name in "abc"[: draw(st.integers(1, 3))]:
@@ -76,14 +76,14 @@ def gangs(draw: st.DrawFn) -> GangRequest:
 
 
 def constraints_of(gang: GangRequest) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The key of a label, and the cliques whose pods have to share its domain."""
+    """Label key, and the cliques whose pods have to share a domain of it."""
     yield gang.placement.gang.required, tuple(one.name for one in gang.cliques)
     yield from ((one.pack.required, one.cliques) for one in gang.placement.packed_groups)
     yield from ((pack.required, (name,)) for name, pack in gang.placement.cliques)
 
 
-def holds(found: Assignment, gang: GangRequest, ground: Iterable[Node]) -> bool:
-    """Whether every pod is on a node that takes it, none is too full, and every constraint is kept."""
+def is_valid_assignment(found: Assignment, gang: GangRequest, ground: Iterable[Node]) -> bool:
+    """Whether every pod is on an eligible node, no node is overcommitted, and every constraint is kept."""
     by_name = {node.name: node for node in ground}
     used: dict[tuple[str, str], int] = {}
     for clique in gang.cliques:
@@ -103,8 +103,8 @@ def holds(found: Assignment, gang: GangRequest, ground: Iterable[Node]) -> bool:
     return True
 
 
-def assignments(gang: GangRequest, ground: Iterable[Node]) -> Iterator[Assignment]:
-    """Every way to put the pods on nodes, sound or not."""
+def all_assignments(gang: GangRequest, ground: Iterable[Node]) -> Iterator[Assignment]:
+    """Every way to assign the pods to nodes, valid or not."""
     names = [node.name for node in ground]
     owners = [one.name for one in gang.cliques for _ in range(one.pods)]
     for chosen in product(names, repeat=len(owners)):

@@ -1,4 +1,4 @@
-"""Sets and topologies as they are written, and what admission says of them."""
+"""Manifests of sets and topologies, and the verdicts of admission on them."""
 
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ OF_GROUP: Final = "spec.template.podCliqueScalingGroups[0].topologyConstraint"
 
 
 def a_set(name: str = "", top: Any = None, group: Any = None, clique: Any = None) -> Json:
-    """A sound set with constraints at some levels, for a scheduler of gangs."""
+    """A valid set with constraints at some levels and a scheduler that reads PodGangs."""
     pod = {"containers": [{"name": "main"}], "schedulerName": "kai-scheduler"}
     member = clique_raw("b", pod_spec=pod)
     raw = set_raw(member, clique_raw("alone", pod_spec=pod), groups=({"name": "pool", "cliqueNames": ["b"]},))
@@ -55,7 +55,7 @@ CREATED: Final[tuple[tuple[Json, Found], ...]] = (
 )
 
 
-# topologies themselves
+# manifests of topologies
 
 
 def raw_topology(name: str, *levels: tuple[str, str], **meta: Any) -> Json:

@@ -1,4 +1,4 @@
-"""Sets with constraints, their topologies, and gangs of theirs that were placed or not."""
+"""Sets with constraints, their topologies, and snapshots with and without placed pods."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -29,12 +29,12 @@ def topology(name: str, *levels: tuple[str, str], kind: str = TOPOLOGY_KIND, **m
     return cluster_topology_of(raw)
 
 
-def told(snapshot: Snapshot, *known: ClusterTopology, configuration: Configuration = ON) -> Snapshot:
+def with_topologies(snapshot: Snapshot, *known: ClusterTopology, configuration: Configuration = ON) -> Snapshot:
     seen = snapshot.complete | {TOPOLOGY_KIND}
     return replace(snapshot, configuration=configuration, topologies=effective_topologies(known), complete=seen)
 
 
-def constrained(**template: Any) -> Json:
+def constrained_set(**template: Any) -> Json:
     """A set with a constraint at each of the three levels, a base gang and a scaled one."""
     clique = clique_raw("a")
     clique["topologyConstraint"] = {"packDomain": "host"}
@@ -46,13 +46,13 @@ def constrained(**template: Any) -> Json:
     )
 
 
-def started(*known: ClusterTopology, configuration: Configuration = ON, **template: Any) -> Snapshot:
+def unplaced_set(*known: ClusterTopology, configuration: Configuration = ON, **template: Any) -> Snapshot:
     """A set with all its gangs, no pod of which is placed."""
-    return at_rest(told(applied(constrained(**template)), *known, configuration=configuration))
+    return at_rest(with_topologies(applied(constrained_set(**template)), *known, configuration=configuration))
 
 
-def placed(snapshot: Snapshot) -> Snapshot:
-    """The same once a pod is bound."""
+def with_bound_pod(snapshot: Snapshot) -> Snapshot:
+    """The snapshot with one pod bound to a node."""
     uid = snapshot.cliques[0].uid
     first, *rest = snapshot.pods_of[uid]
     return replace(snapshot, pods_of={**snapshot.pods_of, uid: [replace(first, node="n"), *rest]})

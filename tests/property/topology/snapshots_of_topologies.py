@@ -1,4 +1,4 @@
-"""Topologies, and what an operator knows of one at a moment."""
+"""Topologies, and snapshots of one topology."""
 
 from typing import Any, Final
 
@@ -23,7 +23,7 @@ USERS: Final = {
 STALE: Final = (("zone", "z"),)
 
 
-def moment(
+def topology_snapshot(
     found: ClusterTopology | None,
     users: str = "none",
     *,

@@ -1,4 +1,4 @@
-"""What admission says of a set's topology, and of topologies (TP-060 to TP-088); tables read off the documents."""
+"""Admission of the topology of a set, and of topologies (TP-060 to TP-088); tables from the design documents."""
 
 import copy
 from typing import Any, Final
@@ -46,7 +46,7 @@ PLACED: Final = TopologyView(KNOWN, {("ml", "llm"): 3}, {})
 
 
 def refusals(new: Json, old: Json | None = None, around: TopologyView = PENDING, told: Configuration = ON) -> Found:
-    """Field and number of each objection."""
+    """Path and rule id of each objection."""
     verdict = admit(new, old, None, told, None, around).verdict
     return (
         {(one.path, one.reason.rule.requirement) for one in verdict.objections} if isinstance(verdict, Deny) else set()
@@ -71,7 +71,7 @@ def test_tp060_a_new_set(raw: Json, expected: Found) -> None:
     assert refusals(raw) == expected
 
 
-def test_tp060_the_objection_says_what_there_is_and_what_was_meant() -> None:
+def test_tp060_the_objection_lists_known_topologies_and_suggests_one() -> None:
     verdict = admit(a_set("aws-p4", "rack"), None, None, ON, None, PENDING).verdict
     assert isinstance(verdict, Deny)
     words = verdict.objections[0].reason.sentence
@@ -107,7 +107,7 @@ def test_tp060_a_set_that_outlived_its_topology_may_be_changed_otherwise() -> No
     assert refusals(a_set("gone", "rack"), a_set("aws-p5", "rack")) == {(NAME, "TP-060")}
 
 
-def test_tp065_nobody_moves_to_a_topology_without_the_domain() -> None:
+def test_tp065_no_switch_to_a_topology_without_the_domain() -> None:
     assert refusals(a_set("flat", "rack"), a_set("aws-p5", "rack")) == {(f"{TOP}.packDomain", "TP-065")}
 
 
@@ -115,7 +115,7 @@ LEVEL: Final = st.sampled_from(["", "zone", "rack", "host"])
 
 
 @given(LEVEL, LEVEL, LEVEL, LEVEL)
-def test_tp069_what_is_asked_for_stays_whatever_it_is_spelled_like(was: str, liked: str, now: str, likes: str) -> None:
+def test_tp069_requested_domains_are_immutable_in_either_spelling(was: str, liked: str, now: str, likes: str) -> None:
     def constraint(required: str, preferred: str, *, old_way: bool) -> Any:
         pack = {key: text for key, text in (("required", required), ("preferred", preferred)) if text}
         if old_way and required:
@@ -134,13 +134,13 @@ def test_tp069_at_every_level() -> None:
     assert refusals(old, a_set("", "zone")) == {(OF_GROUP, "TP-069"), (OF_CLIQUE, "TP-069")}
 
 
-def test_tp063_an_update_is_not_blamed_for_what_it_leaves() -> None:
+def test_tp063_an_update_is_not_refused_for_an_old_violation() -> None:
     odd = a_set("aws-p5")
     assert refusals(odd, odd) == set()
     assert refusals(a_set("flat"), odd) == {(NAME, "TP-063")}
 
 
-def test_tp072_what_was_not_compared_is_said() -> None:
+def test_tp072_a_missing_comparison_causes_a_warning() -> None:
     assert warnings(a_set("aws-p5", "rack"), around=NOTHING_KNOWN) == {(NAME, "TP-072")}
     assert warnings(a_set("aws-p5", "rack"), a_set("flat", "rack"), NOTHING_KNOWN) == {(NAME, "TP-072")}
     assert warnings(a_set("aws-p5", "rack")) == set()
@@ -148,7 +148,7 @@ def test_tp072_what_was_not_compared_is_said() -> None:
 
 
 @pytest.mark.req("TP-074")
-def test_tp073_what_has_no_effect_is_said() -> None:
+def test_tp073_constraints_without_effect_cause_a_warning() -> None:
     assert warnings(a_set("", "rack"), told=DEFAULT_CONFIGURATION) == {(TOP, "TP-073")}
     assert warnings(a_set("", {"pack": {"required": "rack", "preferred": "zone"}})) == {
         (f"{TOP}.pack.preferred", "TP-074")
@@ -156,7 +156,7 @@ def test_tp073_what_has_no_effect_is_said() -> None:
 
 
 @pytest.mark.parametrize("scheduler", [None, "default-scheduler"])
-def test_tp075_a_scheduler_that_reads_no_gangs_is_told(scheduler: str | None) -> None:
+def test_tp075_a_scheduler_without_gangs_causes_a_warning(scheduler: str | None) -> None:
     place = "spec.template.cliques[0].spec.podSpec.schedulerName"
     for raw, said in ((a_set("", "rack"), {(place, "TP-075")}), (a_set("", None, None, "host"), {(place, "TP-075")})):
         for clique in raw["spec"]["template"]["cliques"]:
@@ -187,7 +187,7 @@ BROKEN: Final[tuple[Any, ...]] = (
 
 
 @pytest.mark.parametrize(("path", "steps", "value"), BROKEN)
-def test_tp071_what_does_not_read_decides_nothing_else(path: str, steps: tuple[str, ...], value: Any) -> None:
+def test_tp071_an_unparsable_field_affects_no_other_verdict(path: str, steps: tuple[str, ...], value: Any) -> None:
     raw = a_set("aws-p5", {"packDomain": "rack"})
     place: Any = raw["spec"]["template"]
     for step in steps[:-1]:
@@ -197,7 +197,7 @@ def test_tp071_what_does_not_read_decides_nothing_else(path: str, steps: tuple[s
 
 
 @given(st.sampled_from([raw for raw, _ in CREATED]), st.sampled_from([None, *(raw for raw, _ in CREATED)]))
-def test_tp071_the_same_question_has_the_same_answer(new: Json, old: Json | None) -> None:
+def test_tp071_equal_input_gives_an_equal_verdict(new: Json, old: Json | None) -> None:
     def answer() -> Any:
         return admit(copy.deepcopy(new), copy.deepcopy(old), None, ON, None, PLACED)
 
@@ -230,7 +230,7 @@ SOUND: Final = (("zone", "z"), ("rack", "r"))
         ((("zone", "k" * 64),), {"[0].key"}),
     ],
 )
-def test_tp080_levels_are_sound(levels: Any, paths: set[str]) -> None:
+def test_tp080_levels_are_valid(levels: Any, paths: set[str]) -> None:
     expected = {(f"spec.levels{path}", "TP-080") for path in paths}
     assert levels_refused(raw_topology("t", *levels)) == expected
 
@@ -256,7 +256,7 @@ def test_tp088_metadata_always_passes() -> None:
         assert levels_refused(new, old, USED) == set()
 
 
-def test_tp085_the_default_is_as_configured_whoever_writes_it() -> None:
+def test_tp085_the_default_has_the_configured_levels_for_every_client() -> None:
     told = Configuration(topology=TopologyAware(True, (Level("zone", "z"), Level("rack", "r"))))
     other = raw_topology(DEFAULT_TOPOLOGY, ("zone", "z"))
     assert levels_refused(other, told=told) == {("spec.levels", "TP-085")}
@@ -268,7 +268,7 @@ def test_tp085_the_default_is_as_configured_whoever_writes_it() -> None:
 
 
 @pytest.mark.req("TP-089")
-def test_tp086_a_deletion_is_admitted_and_says_what_it_waits_for() -> None:
+def test_tp086_a_deletion_is_admitted_and_names_the_users_it_waits_for() -> None:
     for finalizers, rule in (([], Warn.USED_AND_NOT_HELD), ([TOPOLOGY_FINALIZER], Warn.STILL_USED)):
         verdict = admit_topology_deletion(raw_topology("t", *SOUND, finalizers=finalizers), USED).verdict
         assert isinstance(verdict, Admit)
@@ -278,20 +278,20 @@ def test_tp086_a_deletion_is_admitted_and_says_what_it_waits_for() -> None:
 
 
 @pytest.mark.parametrize("spec", [None, 7, {"levels": 7}, {"levels": [None]}, {"levels": [{"domain": 3, "key": []}]}])
-def test_tp087_what_does_not_read_is_refused_and_never_a_surprise(spec: Any) -> None:
+def test_tp087_an_unparsable_topology_is_refused_and_nothing_is_raised(spec: Any) -> None:
     raw = {"kind": "ClusterTopology", "metadata": {"name": "t"}, "spec": spec}
     assert levels_refused(raw)
     assert levels_refused(raw_topology("t", *SOUND), raw) == set()
 
 
-def test_tp076_users_that_are_not_known_are_told_of() -> None:
+def test_tp076_unknown_users_cause_a_warning() -> None:
     decision = admit_topology(raw_topology("t", *SOUND), raw_topology("t", ("zone", "z")), NOTHING_KNOWN, ON)
     assert [one.reason.rule for one in decision.verdict.warnings] == [Warn.USERS_NOT_KNOWN]
     deleted = admit_topology_deletion(raw_topology("t", *SOUND), NOTHING_KNOWN)
     assert [one.reason.rule for one in deleted.verdict.warnings] == [Warn.USERS_NOT_KNOWN]
 
 
-def test_tp012_a_configuration_is_told_all_that_is_wrong() -> None:
+def test_tp012_a_configuration_is_refused_with_all_violations() -> None:
     def written(*levels: tuple[str, str]) -> Json:
         raw = [{"domain": domain, "key": key} for domain, key in levels]
         return {"topologyAwareScheduling": {"enabled": True, "levels": raw}}
@@ -309,7 +309,7 @@ def test_tp012_a_configuration_is_told_all_that_is_wrong() -> None:
 
 
 @pytest.mark.req("TP-072")
-def test_tp087_what_a_topology_that_does_not_read_says_is_known_by_nobody() -> None:
+def test_tp087_the_content_of_an_unparsable_topology_is_unknown() -> None:
     broken = {"kind": "ClusterTopology", "metadata": {"name": "broken"}, "spec": {"levels": "none"}}
     sound = raw_topology("sound", ("zone", "z"))
     around = topology_view_of([broken, sound], [], ())
@@ -327,8 +327,8 @@ def test_tp087_what_a_topology_that_does_not_read_says_is_known_by_nobody() -> N
 @pytest.mark.req("TP-072")
 @pytest.mark.req("TP-062")
 @pytest.mark.parametrize("unread", ["PodClique", "PodCliqueSet"])
-def test_tp084_who_does_not_read_may_be_placed(unread: str) -> None:
-    """A user that is known to be placed is reason enough all the same."""
+def test_tp084_an_unparsable_object_may_be_placed(unread: str) -> None:
+    """One user that is known to be placed is enough for a refusal."""
     broken = [{"metadata": {"name": "broken"}, "spec": "none"}] if unread == "PodCliqueSet" else []
     partial = [unread] if unread == "PodClique" else []
     old, less = raw_topology("aws-p5", ("zone", "z"), ("host", "h")), raw_topology("aws-p5", ("zone", "z"))
@@ -348,7 +348,7 @@ def test_tp084_who_does_not_read_may_be_placed(unread: str) -> None:
         assert {one.reason.rule.requirement for one in verdict.warnings} == expected
 
 
-def test_tp060_the_default_that_is_configured_will_be_there() -> None:
+def test_tp060_the_configured_default_counts_as_existing() -> None:
     others = TopologyView({name: one for name, one in KNOWN.items() if name != DEFAULT_TOPOLOGY}, {}, {})
     assert not refusals(a_set(DEFAULT_TOPOLOGY, "rack"), around=others)
 
@@ -367,7 +367,7 @@ _JSON: Final = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["spec", "metadata"]), _JSON, max_size=2))
-def test_tp005_whatever_a_set_says_some_topology_or_none_is_used(raw: Json) -> None:
+def test_tp005_every_set_uses_one_topology_or_none(raw: Json) -> None:
     assert isinstance(topology_used_in(raw), str | None)
 
 
@@ -380,7 +380,7 @@ BOUND: Final[Json] = {
 
 
 @given(st.sampled_from([raw for raw, _ in CREATED]))
-def test_tp005_who_is_asked_alone_and_who_is_asked_among_all_say_the_same(raw: Json) -> None:
+def test_tp005_users_of_one_topology_are_those_among_all(raw: Json) -> None:
     users = topology_view_of([], [raw], [podclique_of(BOUND)]).users
     assert users is not None
     used = topology_used_in(raw)

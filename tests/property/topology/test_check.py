@@ -1,4 +1,4 @@
-"""What a check and an impact say of a set as a whole (TP-103, TP-111, TP-124), without any file or command."""
+"""The check and the impact of one set (TP-103, TP-111, TP-124), without files or commands."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -27,11 +27,11 @@ from tests.property.topology.sets_with_constraints import (
     LEVELS,
     RACK,
     ZONE,
-    constrained,
-    placed,
-    started,
-    told,
+    constrained_set,
     topology,
+    unplaced_set,
+    with_bound_pod,
+    with_topologies,
 )
 from tests.property.workload.sets import NOW, applied
 
@@ -44,12 +44,12 @@ DEFAULT: Final = topology(DEFAULT_TOPOLOGY)
 
 
 def applied_to(*known: Any, **template: Any) -> Snapshot:
-    return told(applied(constrained(**template)), *known)
+    return with_topologies(applied(constrained_set(**template)), *known)
 
 
 @pytest.mark.req("TP-010")
 @pytest.mark.req("TP-013")
-def test_tp111_a_topology_that_cannot_place_leaves_the_others_to_be_tried() -> None:
+def test_tp111_other_topologies_are_checked_if_the_own_one_cannot_place() -> None:
     missing = check_topology(applied_to(topology("t"), clusterTopologyName="gone"), GROUND, ())
     assert (missing.own.verdict, missing.own.levels) == (FitVerdict.CANNOT, ())
     assert missing.own.because[0].rule is Why.TOPOLOGY_MISSING
@@ -63,7 +63,7 @@ def test_tp111_what_keeps_a_set_from_another_topology() -> None:
     leaving = topology("t", deletionTimestamp="2026-11-20T09:00:00Z")
     (free,) = check_topology(applied_to(DEFAULT, leaving), GROUND, ()).others
     assert [reason.rule for reason in free.switch_refusals] == [Refuse.TOPOLOGY_LEAVING]
-    bound = placed(started(DEFAULT, topology("t", ("zone", ZONE))))
+    bound = with_bound_pod(unplaced_set(DEFAULT, topology("t", ("zone", ZONE))))
     (locked,) = check_topology(bound, GROUND, ()).others
     assert [reason.rule for reason in locked.switch_refusals] == [Refuse.TOPOLOGY_LOCKED]
     assert (locked.verdict, locked.fit) == (FitVerdict.CANNOT, None)
@@ -71,10 +71,10 @@ def test_tp111_what_keeps_a_set_from_another_topology() -> None:
 
 @pytest.mark.req("WL-024")
 @pytest.mark.req("TP-128")
-def test_tp111_a_set_of_millions_is_not_looked_at() -> None:
-    raw = constrained()
+def test_tp111_a_set_of_millions_is_not_checked() -> None:
+    raw = constrained_set()
     raw["spec"]["replicas"] = 2_000_000
-    snapshot = told(applied(raw), DEFAULT)
+    snapshot = with_topologies(applied(raw), DEFAULT)
     found = check_topology(snapshot, GROUND, ())
     assert (found.own.verdict, found.others) == (FitVerdict.UNDECIDED, ())
     assert found.own.name == DEFAULT_TOPOLOGY
@@ -93,7 +93,7 @@ def test_tp111_another_topology_whose_order_admission_would_refuse() -> None:
     assert same.switch_refusals == ()
 
 
-def test_tp128_a_topology_that_is_not_in_the_input_may_be_there() -> None:
+def test_tp128_a_topology_that_is_not_in_the_input_may_exist() -> None:
     snapshot = replace(applied_to(clusterTopologyName="t"), complete=frozenset())
     found = check_topology(snapshot, GROUND, ())
     assert (found.own.verdict, found.own.fit, found.is_success) == (FitVerdict.UNDECIDED, None, False)
@@ -111,7 +111,7 @@ class TestTP129:
 
     BROADER: Final = {"pack": {"required": "host", "preferred": "host"}}
 
-    def test_a_part_that_is_wider_than_the_whole(self) -> None:
+    def test_a_part_that_is_broader_than_the_whole(self) -> None:
         snapshot = applied_to(DEFAULT, topologyConstraint=self.BROADER)
         snapshot = replace(snapshot, root=replace(snapshot.root, uid=""))
         found = check_topology(snapshot, GROUND, ())
@@ -119,17 +119,17 @@ class TestTP129:
         assert found.own.verdict is FitVerdict.FITS
         assert not found.is_success
 
-    def test_one_that_is_there_was_admitted(self) -> None:
+    def test_an_existing_set_was_admitted(self) -> None:
         found = check_topology(applied_to(DEFAULT, topologyConstraint=self.BROADER), GROUND, ())
         assert (found.objections, found.is_success) == ((), True)
 
-    def test_what_cannot_be_placed_is_told_already(self) -> None:
+    def test_a_set_that_cannot_be_placed_gets_no_objections(self) -> None:
         snapshot = applied_to(topology("t"), clusterTopologyName="gone")
         found = check_topology(replace(snapshot, root=replace(snapshot.root, uid="")), GROUND, ())
         assert (found.own.verdict, found.objections) == (FitVerdict.CANNOT, ())
 
 
-def test_tp125_configured_levels_count_while_topologies_are_not_known() -> None:
+def test_tp125_configured_levels_count_while_topologies_are_unknown() -> None:
     snapshot = replace(applied_to(), complete=frozenset())
     found = check_topology(snapshot, GROUND, ())
     assert (found.own.verdict, found.own.levels, found.others) == (FitVerdict.FITS, LEVELS, ())
@@ -144,22 +144,22 @@ class TestTP103:
         ("owner", "verdict"),
         [(("ml", "llm"), FitVerdict.FITS), (("ml", "other"), FitVerdict.CANNOT), (("x", "llm"), FitVerdict.CANNOT)],
     )
-    def test_only_others_take_room(self, owner: tuple[str, str], verdict: FitVerdict) -> None:
+    def test_only_pods_of_other_sets_are_subtracted(self, owner: tuple[str, str], verdict: FitVerdict) -> None:
         tenants = [PodOnNode(node.name, owner, {"pods": 11_000, "cpu": 1000}) for node in GROUND]
         assert check_topology(applied_to(DEFAULT), GROUND, tenants).own.verdict is verdict
 
     @pytest.mark.parametrize("status", ["Succeeded", "Failed"])
-    def test_who_has_ended_or_is_on_no_node_takes_nothing(self, status: str) -> None:
+    def test_finished_and_unbound_pods_are_not_subtracted(self, status: str) -> None:
         assert pod_on_node_of({"spec": {"nodeName": "n"}, "status": {"phase": status}}) is None
         assert pod_on_node_of({"spec": {}, "status": {"phase": "Pending"}}) is None
 
-    def test_a_pod_as_it_takes_room(self) -> None:
+    def test_the_amounts_of_a_pod_on_a_node(self) -> None:
         asks = {"containers": [{"resources": {"requests": {"cpu": "2"}}}]}
         owner = {"kind": "PodClique", "name": "llm-0-a", "uid": "u", "controller": True}
         meta = {"labels": {"app.kubernetes.io/part-of": "llm"}, "ownerReferences": [owner]}
         found = pod_on_node_of({"metadata": meta, "spec": {**asks, "nodeName": "n"}, "status": {"phase": "Running"}})
         assert found == PodOnNode("n", ("default", "llm"), {"cpu": 2000, "pods": 1000})
-        for other in ({**owner, "kind": "ReplicaSet"}, {**owner, "controller": False}):  # a label says nothing (D22)
+        for other in ({**owner, "kind": "ReplicaSet"}, {**owner, "controller": False}):  # a label does not decide (D22)
             one = {**meta, "ownerReferences": [other]}
             of_nobody = pod_on_node_of({"metadata": one, "spec": {"nodeName": "n"}})
             assert of_nobody is not None
@@ -200,7 +200,7 @@ WITH_GPUS: Final = [replace(node, amounts={**node.amounts, GPU: 100_000}) for no
 
 
 def with_gpus(snapshot: Snapshot, annotations: dict[str, str]) -> Snapshot:
-    """Each of its pods asks for a GPU."""
+    """A set each pod of which asks for a GPU."""
     template = snapshot.root.spec.template
     asks = freeze({"containers": [{"name": "c", "resources": {"limits": {GPU: "1"}}}]})
     cliques = tuple(
@@ -222,7 +222,9 @@ def with_gpus(snapshot: Snapshot, annotations: dict[str, str]) -> Snapshot:
         ("x", None, FitVerdict.FITS),
     ],
 )
-def test_tp106_pods_on_nodes_may_keep_others_away(namespace: str, term: Json | None, verdict: FitVerdict) -> None:
+def test_tp106_anti_affinity_of_other_pods_is_not_checked(
+    namespace: str, term: Json | None, verdict: FitVerdict
+) -> None:
     required = [{"labelSelector": {}, "topologyKey": HOST, **term}] if term is not None else []
     away = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
     raw = {"metadata": {"namespace": namespace}, "spec": {"nodeName": "n0", "affinity": away, "containers": []}}
@@ -237,12 +239,12 @@ def test_tp106_pods_on_nodes_may_keep_others_away(namespace: str, term: Json | N
     assert check_topology(applied_to(DEFAULT), GROUND, [own]).own.verdict is FitVerdict.FITS
 
 
-def test_tp106_a_class_of_runtimes_may_ask_for_more() -> None:
+def test_tp106_a_runtime_class_may_ask_for_more() -> None:
     assert pod_demand_of({"runtimeClassName": "kata"}).unseen == ("a class of runtimes",)
 
 
 def impacts(snapshot: Snapshot, *levels: tuple[str, str], complete: frozenset[Gap] = frozenset()) -> SetImpact:
-    """Of a change of the default topology, in a cluster of one set."""
+    """The impact of a change of the default topology in a cluster of one set."""
     known = frozenset({(TOPOLOGY_KIND, EVERYWHERE)}) | complete
     everything = cluster_of(
         sets=(snapshot.root,),
@@ -270,38 +272,38 @@ class TestTP124:
         return {gang.change for gang in impacts(snapshot, *levels, complete=complete).gangs}
 
     def test_existing_gangs(self) -> None:
-        pending = started(DEFAULT)
+        pending = unplaced_set(DEFAULT)
         assert self.fates(pending) == {GangChange.SAME}
         assert self.fates(pending, *self.OTHER) == {GangChange.FOLLOWS}
-        assert self.fates(placed(pending), *self.OTHER) == {GangChange.STAYS}
+        assert self.fates(with_bound_pod(pending), *self.OTHER) == {GangChange.STAYS}
         assert self.fates(pending, ("zone", ZONE)) == {GangChange.STAYS}
 
-    def test_gangs_that_are_not_there(self) -> None:
-        fresh = replace(started(DEFAULT), gangs=())
+    def test_gangs_that_do_not_exist(self) -> None:
+        fresh = replace(unplaced_set(DEFAULT), gangs=())
         gangs: frozenset[Gap] = frozenset({("PodGang", EVERYWHERE)})
         assert self.fates(fresh) == {GangChange.UNKNOWN}
         assert self.fates(fresh, complete=gangs) == {GangChange.MADE}
         assert self.fates(fresh, ("zone", ZONE), complete=gangs) == {GangChange.WAITS}
 
 
-def test_tp111_what_admission_would_refuse_by_the_levels_of_the_topology_is_told() -> None:
-    """A clique that may be in any zone, of a gang that is in one rack."""
-    raw = constrained(clusterTopologyName="t", topologyConstraint={"packDomain": "rack"})
+def test_tp111_objections_by_the_levels_of_the_other_topology_are_reported() -> None:
+    """A clique with a zone constraint in a gang with a rack constraint."""
+    raw = constrained_set(clusterTopologyName="t", topologyConstraint={"packDomain": "rack"})
     raw["spec"]["template"]["cliques"][0]["topologyConstraint"] = {"packDomain": "zone"}
-    seen = told(applied(raw), topology("t"))
+    seen = with_topologies(applied(raw), topology("t"))
     new = replace(seen, root=replace(seen.root, uid=""))
     found = check_topology(new, GROUND, ())
     assert [one.reason.rule for one in found.objections] == [Refuse.BROADER_THAN_PARENT]
 
 
 def test_tp108_groups_of_one_gang_have_preferences_of_their_own() -> None:
-    raw = constrained(topologyConstraint=None)
+    raw = constrained_set(topologyConstraint=None)
     template = raw["spec"]["template"]
     del template["cliques"][0]["topologyConstraint"]
     template["podCliqueScalingGroups"] = [
         {"name": name, "cliqueNames": [member], "topologyConstraint": {"pack": {"preferred": "rack"}}}
         for name, member in (("one", "a"), ("two", "b"))
     ]
-    fit = check_topology(told(applied(raw), DEFAULT), GROUND, ()).own.fit
+    fit = check_topology(with_topologies(applied(raw), DEFAULT), GROUND, ()).own.fit
     assert fit is not None
     assert [promise.of for promise, _ in fit.gangs[0].preferred] == ["llm-0-one-0", "llm-0-two-0"]

@@ -1,4 +1,4 @@
-"""Saved plans keep what the operator was told of topologies, and why its gangs are as they are."""
+"""Saved plans keep the topology settings and the reasons for the constraints of PodGangs."""
 
 import json
 from dataclasses import replace
@@ -14,13 +14,15 @@ from grove_core.plan.forecast import forecast_of
 from grove_core.reconcile import reconcile
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.configuration import Configuration
-from tests.property.topology.sets_with_constraints import ON, placed, started, told, topology
+from tests.property.topology.sets_with_constraints import ON, topology, unplaced_set, with_bound_pod, with_topologies
 from tests.property.workload.sets import NOW
 
 
 @pytest.mark.req("PL-009")
-def test_tp030_a_plan_survives_json() -> None:
-    seen = told(placed(started(topology(DEFAULT_TOPOLOGY))), topology(DEFAULT_TOPOLOGY, ("zone", "z")))
+def test_tp030_a_plan_can_be_read_back_from_json() -> None:
+    seen = with_topologies(
+        with_bound_pod(unplaced_set(topology(DEFAULT_TOPOLOGY))), topology(DEFAULT_TOPOLOGY, ("zone", "z"))
+    )
     forecast = forecast_of(reconcile(seen), NOW)
     assert Why.TOPOLOGY_TROUBLE in {reason.rule for step in forecast.rounds[0].steps for reason in step.because}
     document = Document(rules="design", as_of=NOW, not_collected=(), forecasts=(forecast,), configuration=ON)

@@ -1,4 +1,4 @@
-"""A place, a proof, or neither (TP-100 to TP-120): on clusters so small that every placement can be tried."""
+"""The fit check (TP-100 to TP-120), on clusters so small that every placement can be tried."""
 
 from dataclasses import replace
 from itertools import permutations
@@ -23,9 +23,9 @@ from tests.property.topology.gangs_and_nodes import (
     a_demand,
     a_gang,
     a_node,
-    assignments,
+    all_assignments,
     gangs,
-    holds,
+    is_valid_assignment,
     nodes,
 )
 
@@ -62,33 +62,33 @@ class TestTP100:
     @pytest.mark.req("TP-102")
     @pytest.mark.req("TP-105")
     @pytest.mark.req("TP-107")
-    def test_neither_yes_nor_no_is_ever_wrong(self, gang: GangRequest, ground: list[Node]) -> None:
+    def test_yes_and_no_are_never_wrong(self, gang: GangRequest, ground: list[Node]) -> None:
         found = whole(gang, *ground)
         event(f"{found.verdict.value}, {rules_of(found)[-1].code}")
         if found.verdict is FitVerdict.FITS:
             placed = as_assignment(found, gang)
             assert {one.name: one.pods for one in gang.cliques} == {name: len(on) for name, on in placed.items()}
-            assert holds(placed, gang, ground)
+            assert is_valid_assignment(placed, gang, ground)
         elif found.verdict is FitVerdict.CANNOT:
-            assert not any(holds(one, gang, ground) for one in assignments(gang, ground))
+            assert not any(is_valid_assignment(one, gang, ground) for one in all_assignments(gang, ground))
 
     @given(gangs(), nodes())
     @pytest.mark.req("TP-109")
-    def test_what_starts_is_no_more_wrong(self, gang: GangRequest, ground: list[Node]) -> None:
+    def test_the_verdict_on_minimum_pods_is_never_wrong(self, gang: GangRequest, ground: list[Node]) -> None:
         started = fitted(gang, ground).gangs[0].minimum_result
         if started is None:
             return
         cliques = tuple(one._replace(pods=one.minimum) for one in gang.cliques)
         least = replace(gang, cliques=cliques)
         if started.verdict is FitVerdict.FITS:
-            assert holds(as_assignment(started, least), least, ground)
+            assert is_valid_assignment(as_assignment(started, least), least, ground)
         elif started.verdict is FitVerdict.CANNOT:
-            assert not any(holds(one, least, ground) for one in assignments(least, ground))
+            assert not any(is_valid_assignment(one, least, ground) for one in all_assignments(least, ground))
 
     @given(gangs(), nodes(), st.integers(1, 2))
     @pytest.mark.req("TP-110")
-    def test_all_at_once_have_room_beside_each_other(self, gang: GangRequest, ground: list[Node], more: int) -> None:
-        """As one gang without a constraint of its own that holds them all."""
+    def test_gangs_that_fit_at_once_do_not_overlap(self, gang: GangRequest, ground: list[Node], more: int) -> None:
+        """All gangs are checked as one gang without a constraint of its own."""
         several = [_named(gang, number) for number in range(1 + more)]
         found = fit_gangs(several, ground, LEVELS, SUBJECT)
         assert sum(len(one.names) for one in found.gangs) == 1 + more
@@ -96,10 +96,10 @@ class TestTP100:
             used: dict[str, list[str]] = {}
             for one in several:
                 placed = as_assignment(replace_places(found.result, one), one)
-                assert holds(placed, one, ground)
+                assert is_valid_assignment(placed, one, ground)
                 used |= placed
             crowd = a_gang(*(clique for one in several for clique in one.cliques))
-            assert holds(used, crowd, ground)
+            assert is_valid_assignment(used, crowd, ground)
         if found.gangs[0].result.verdict is FitVerdict.CANNOT:
             assert found.result.verdict is FitVerdict.CANNOT
 
@@ -112,7 +112,7 @@ class TestTP100:
 
 
 def _named(gang: GangRequest, number: int) -> GangRequest:
-    """The same gang of another replica."""
+    """The same gang for another replica."""
 
     def name(text: str) -> str:
         return text.replace("llm-0", f"llm-{number}")
@@ -128,7 +128,7 @@ def _named(gang: GangRequest, number: int) -> GangRequest:
 
 
 def replace_places(fitting: FitResult, gang: GangRequest) -> FitResult:
-    """The part of a placement that concerns one gang."""
+    """The assignments of one gang."""
     names = {one.name for one in gang.cliques}
     return fitting._replace(assignments=tuple(place for place in fitting.assignments if place.clique in names))
 
@@ -139,7 +139,9 @@ class TestTP115:
     """
 
     @given(gangs(), nodes(), st.integers(0, 4), st.sampled_from(["nvidia.com/gpu", "cpu", "pods"]))
-    def test_more_room_is_no_loss(self, gang: GangRequest, ground: list[Node], which: int, resource: str) -> None:
+    def test_more_free_capacity_never_hurts(
+        self, gang: GangRequest, ground: list[Node], which: int, resource: str
+    ) -> None:
         node = ground[which % len(ground)]
         larger = replace(node, amounts={**node.amounts, resource: node.amounts[resource] + 1000})
         more = [larger if one is node else one for one in ground]
@@ -150,7 +152,7 @@ class TestTP115:
 
     @given(gangs(), nodes(), st.randoms(use_true_random=False))
     @pytest.mark.req("CL-004")
-    def test_order_is_nothing(self, gang: GangRequest, ground: list[Node], chance: object) -> None:
+    def test_the_order_of_nodes_does_not_matter(self, gang: GangRequest, ground: list[Node], chance: object) -> None:
         shuffled = sorted(ground, key=lambda _: chance.random())  # type: ignore[attr-defined]  # Hypothesis has no name for its randoms
         assert fitted(gang, shuffled) == fitted(gang, ground)
 
@@ -166,7 +168,7 @@ def test_tp116_too_little_of_a_resource() -> None:
     assert found.because[1].sentence == "rack a/1 has 4 nvidia.com/gpu free, and they ask for 5 nvidia.com/gpu"
 
 
-def test_tp117_too_few_places_and_why() -> None:
+def test_tp117_room_for_too_few_pods_and_why() -> None:
     gang = a_gang(a_clique("a", 3, GPU4), required="r")
     tainted = a_node("n2", ONE, 8, 9, TAINT)
     found = whole(gang, a_node("n0", ONE, 4), a_node("n1", ONE, 3), tainted, a_node("n3", OTHER, 0))
@@ -175,7 +177,7 @@ def test_tp117_too_few_places_and_why() -> None:
     assert "of its 3 nodes 1 has too little free, 1 keeps them away by the taint gpu-only" in found.because[1].sentence
 
 
-def test_tp117_one_and_several_in_words() -> None:
+def test_tp117_singular_and_plural_in_sentences() -> None:
     gang = a_gang(a_clique("a", 1, GPU4), required="r")
     tainted = [a_node(f"n{number}", ONE, 8, 9, TAINT) for number in range(2)]
     found = whole(gang, *tainted, a_node("n2", ONE, 3), a_node("n3", ONE, 2))
@@ -188,7 +190,7 @@ def test_tp117_one_and_several_in_words() -> None:
 
 
 def test_tp118_too_many_large_pods() -> None:
-    """Each kind has room by itself and there are GPUs enough, but a node takes one pod of either kind."""
+    """Each kind fits by itself and there are enough GPUs, but a node takes one pod of either kind."""
     gang = a_gang(a_clique("a", 2, a_demand(3)), a_clique("b", 2, a_demand(4)), required="r")
     found = whole(gang, *(a_node(f"n{number}", ONE, 5) for number in range(3)))
     assert (found.verdict, rules_of(found)) == (FitVerdict.CANNOT, [Fit.NONE_HOLDS, Fit.LARGE_SHORT])
@@ -206,11 +208,11 @@ def test_tp119_too_few_domains() -> None:
     assert rules_of(alone) == [Fit.NONE_HOLDS, Fit.NONE_HOLDS, Fit.PLACES_SHORT]
 
 
-def test_tp120_neither_a_place_nor_a_proof() -> None:
-    """One pod of each kind fills a node to the last GPU and CPU; whoever puts the largest together does not see it."""
+def test_tp120_neither_a_placement_nor_a_proof() -> None:
+    """One pod of each kind fills a node exactly; a search that puts the largest pods together does not find it."""
     kinds = (a_clique("a", 2, a_demand(3, 1)), a_clique("b", 2, a_demand(2, 3)), a_clique("c", 2, a_demand(2, 0)))
     gang, ground = a_gang(*kinds, required="r"), [a_node("n0", ONE, 7, 4), a_node("n1", ONE, 7, 4)]
-    assert holds({f"llm-0-{name}": ["n0", "n1"] for name in "abc"}, gang, ground)
+    assert is_valid_assignment({f"llm-0-{name}": ["n0", "n1"] for name in "abc"}, gang, ground)
     found = whole(gang, *ground)
     assert (found.verdict, rules_of(found)) == (FitVerdict.UNDECIDED, [Fit.NOT_FOUND])
 
@@ -223,7 +225,7 @@ def test_tp101_no_node_has_every_label() -> None:
 
 
 @pytest.mark.req("TP-112")
-def test_tp112_labels_that_are_missing_are_counted() -> None:
+def test_tp112_missing_labels_are_counted() -> None:
     ground = [a_node("n1", ONE, 1), a_node("n3", {}, 1), a_node("n2", {"z": "a"}, 1)]
     assert unlabelled_nodes(ground, LEVELS) == ((("z", 1), ("r", 2)), ("n2", "n3"))
     assert unlabelled_nodes(ground, ()) == ((), ())
@@ -235,7 +237,7 @@ def test_tp102_racks_of_one_name_in_two_zones_are_two() -> None:
     assert whole(gang, *ground).verdict is FitVerdict.CANNOT
 
 
-def test_tp106_what_is_not_looked_at_makes_no_yes() -> None:
+def test_tp106_what_is_not_checked_makes_no_yes() -> None:
     asks = a_demand(1, unseen=("pod affinity",))
     found = whole(a_gang(a_clique("a", 1, asks), required="r"), a_node("n0", ONE, 1))
     assert (found.verdict, rules_of(found)) == (FitVerdict.UNDECIDED, [Fit.NOT_LOOKED_AT])
@@ -243,7 +245,7 @@ def test_tp106_what_is_not_looked_at_makes_no_yes() -> None:
     assert whole(a_gang(a_clique("a", 1, asks), required="r"), a_node("n0", ONE, 0)).verdict is FitVerdict.CANNOT
 
 
-def test_tp108_preferences_are_told_and_fail_nothing() -> None:
+def test_tp108_preferences_are_reported_and_change_no_verdict() -> None:
     clique = a_clique("a", 2, a_demand(2))
     gang = a_gang(clique, a_clique("b", 1, SMALL), required="z", preferred="r", a=Pack("", "h"))
     (found,) = fitted(gang, [a_node("n0", ONE, 2), a_node("n1", ONE, 2)]).gangs
@@ -266,7 +268,7 @@ def test_tp109_a_gang_without_pods_fits_anywhere() -> None:
 
 
 def test_tp100_every_order_of_three_unequal_racks() -> None:
-    """The large clique gets the rack that only it needs, wherever the racks stand."""
+    """The large clique gets the rack that only it needs, in any order of the racks."""
     gang = a_gang(a_clique("a", 1, a_demand(1)), a_clique("b", 1, GPU4), required="z", a=Pack("r"), b=Pack("r"))
     for sizes in permutations((1, 4, 0)):
         ground = [a_node(f"n{number}", {"z": "a", "r": str(number)}, size) for number, size in enumerate(sizes)]

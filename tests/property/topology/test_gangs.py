@@ -1,4 +1,4 @@
-"""Which topology applies to a set, and what its gangs are told of it (TP-001 to TP-031)."""
+"""The topology of a set, and the constraints of its PodGangs (TP-001 to TP-031)."""
 
 from dataclasses import replace
 from itertools import product
@@ -38,11 +38,11 @@ from tests.property.topology.sets_with_constraints import (
     ON,
     RACK,
     ZONE,
-    constrained,
-    placed,
-    started,
-    told,
+    constrained_set,
     topology,
+    unplaced_set,
+    with_bound_pod,
+    with_topologies,
 )
 from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
 
@@ -83,7 +83,7 @@ def test_tp005_exactly_one_topology_or_none(name: str, top: Any, of_group: Any, 
 @pytest.mark.req("TP-022")
 @pytest.mark.req("TP-006")
 def test_tp024_each_gang_has_the_keys_of_its_constraints_and_names_the_topology() -> None:
-    gangs = gangs_of(started(topology(DEFAULT_TOPOLOGY)))
+    gangs = gangs_of(unplaced_set(topology(DEFAULT_TOPOLOGY)))
     base, scaled = gangs["llm-0"], gangs["llm-0-pool-0"]
     assert base.annotations[TOPOLOGY_NAME] == scaled.annotations[TOPOLOGY_NAME] == DEFAULT_TOPOLOGY
     assert base.placement.gang == Pack(ZONE, RACK)
@@ -95,14 +95,14 @@ def test_tp024_each_gang_has_the_keys_of_its_constraints_and_names_the_topology(
 
 def test_tp001_the_named_topology_and_no_other() -> None:
     other = topology("aws-p5", ("zone", "z"), ("rack", "r"), ("host", "h"))
-    gangs = gangs_of(started(topology(DEFAULT_TOPOLOGY), other, clusterTopologyName="aws-p5"))
+    gangs = gangs_of(unplaced_set(topology(DEFAULT_TOPOLOGY), other, clusterTopologyName="aws-p5"))
     assert gangs["llm-0"].placement.gang == Pack("z", "r")
     assert gangs["llm-0"].placement.topology == "aws-p5"
 
 
-def test_tp007_off_is_off_and_leaves_what_was_said() -> None:
-    assert {gang.placement for gang in started(configuration=DEFAULT_CONFIGURATION).gangs} == {NO_PLACEMENT}
-    off = replace(started(topology(DEFAULT_TOPOLOGY)), configuration=DEFAULT_CONFIGURATION)
+def test_tp007_off_writes_no_constraints_and_keeps_existing_ones() -> None:
+    assert {gang.placement for gang in unplaced_set(configuration=DEFAULT_CONFIGURATION).gangs} == {NO_PLACEMENT}
+    off = replace(unplaced_set(topology(DEFAULT_TOPOLOGY)), configuration=DEFAULT_CONFIGURATION)
     assert judge_topology(off).resolution is TopologyResolution.OFF
     assert not reconcile(off).steps
 
@@ -115,10 +115,10 @@ def test_tp007_off_is_off_and_leaves_what_was_said() -> None:
     ],
 )
 @pytest.mark.req("TP-011")
-def test_tp010_no_gang_is_made_and_the_reason_says_what_there_is(
+def test_tp010_gangs_are_withheld_and_the_reason_lists_known_topologies(
     name: str, known: list[ClusterTopology], rule: Why, words: str
 ) -> None:
-    waiting = started(*known, clusterTopologyName=name)
+    waiting = unplaced_set(*known, clusterTopologyName=name)
     assert not waiting.gangs
     plan = reconcile(waiting)
     held = {one.target.name: one for one in plan.withheld if one.target.kind == "PodGang"}
@@ -127,23 +127,23 @@ def test_tp010_no_gang_is_made_and_the_reason_says_what_there_is(
     assert not any("Pod" in step.target.kind and step.target.kind == "Pod" for step in plan.steps)
 
 
-def test_tp010_what_runs_is_not_touched() -> None:
-    running = placed(started(topology("aws-p5"), clusterTopologyName="aws-p5"))
-    steps = reconcile(told(running)).steps
+def test_tp010_existing_gangs_are_not_changed() -> None:
+    running = with_bound_pod(unplaced_set(topology("aws-p5"), clusterTopologyName="aws-p5"))
+    steps = reconcile(with_topologies(running)).steps
     assert all(isinstance(step.action, SetStatus) for step in steps)
     assert any(reason.rule is Why.TOPOLOGY_TROUBLE for step in steps for reason in step.because)
 
 
-def test_tp010_the_default_one_counts_as_configured_until_it_is_made() -> None:
-    """What a set does by it is the same before and after; nothing is said of trouble that is over in a moment."""
-    before, after = started(), started(topology(DEFAULT_TOPOLOGY))
+def test_tp010_the_configured_default_counts_until_it_is_created() -> None:
+    """The plan of the set is the same before and after; a problem that ends in the same round is not reported."""
+    before, after = unplaced_set(), unplaced_set(topology(DEFAULT_TOPOLOGY))
     assert gangs_of(before).keys() == gangs_of(after).keys()
     assert all(gang.placement == gangs_of(after)[name].placement for name, gang in gangs_of(before).items())
     assert condition_of(before.root.status.conditions, TOPOLOGY_IN_SYNC) is None
 
 
-def test_tp010_what_was_probably_meant() -> None:
-    waiting = told(applied(constrained(clusterTopologyName="aws-p4")), topology("aws-p5"))
+def test_tp010_the_reason_suggests_a_known_topology() -> None:
+    waiting = with_topologies(applied(constrained_set(clusterTopologyName="aws-p4")), topology("aws-p5"))
     judged = judge_topology(waiting)
     assert judged.name == "aws-p4"
     assert "known: aws-p5, did you mean that?" in judged.because[0].sentence
@@ -151,14 +151,14 @@ def test_tp010_what_was_probably_meant() -> None:
 
 @pytest.mark.parametrize(("name", "standing"), [("aws-p5", TopologyResolution.UNKNOWN), ("", TopologyResolution.USED)])
 def test_tp013_not_collected_is_not_absent(name: str, standing: TopologyResolution) -> None:
-    blind = told(applied(constrained(clusterTopologyName=name)))
+    blind = with_topologies(applied(constrained_set(clusterTopologyName=name)))
     blind = replace(blind, complete=blind.complete - {TOPOLOGY_KIND})
     assert judge_topology(blind).resolution is standing
     assert condition_of(at_rest(blind).root.status.conditions, TOPOLOGY_IN_SYNC) is None
 
 
 @pytest.mark.parametrize("kind", [TOPOLOGY_KIND, "ClusterTopologyBinding"])
-def test_tp004_a_binding_is_a_topology_and_the_older_kind_wins(kind: str) -> None:
+def test_tp004_a_binding_is_a_topology_and_a_cluster_topology_takes_precedence(kind: str) -> None:
     both = (topology("t", ("zone", "b"), kind="ClusterTopologyBinding"), topology("t", ("zone", "a")))
     assert (
         effective_topologies(both)["t"].levels == effective_topologies(both[::-1])["t"].levels == (Level("zone", "a"),)
@@ -169,8 +169,8 @@ def test_tp004_a_binding_is_a_topology_and_the_older_kind_wins(kind: str) -> Non
 OTHER: Final = topology("gcp-a3", ("zone", "z"), ("block", "b"), ("rack", "r"), ("host", "h"))
 
 
-def test_tp025_while_nothing_is_placed_gangs_follow_to_rest() -> None:
-    pending = started(topology(DEFAULT_TOPOLOGY), OTHER)
+def test_tp025_while_nothing_is_placed_gangs_follow_the_topology() -> None:
+    pending = unplaced_set(topology(DEFAULT_TOPOLOGY), OTHER)
     template = pending.root.spec.template.model_copy(update={"cluster_topology_name": "gcp-a3"})
     moved = replace(
         pending, root=replace(pending.root, spec=pending.root.spec.model_copy(update={"template": template}))
@@ -182,12 +182,12 @@ def test_tp025_while_nothing_is_placed_gangs_follow_to_rest() -> None:
     rest = gangs_of(at_rest(moved))
     assert rest == {
         name: replace(gang, resource_version=rest[name].resource_version, uid=rest[name].uid)
-        for name, gang in gangs_of(started(OTHER, clusterTopologyName="gcp-a3")).items()
+        for name, gang in gangs_of(unplaced_set(OTHER, clusterTopologyName="gcp-a3")).items()
     }
 
 
-def test_tp025_what_a_new_topology_does_not_ask_for_is_taken_away() -> None:
-    pending = started(topology(DEFAULT_TOPOLOGY))
+def test_tp025_constraints_that_are_not_wanted_any_more_are_removed() -> None:
+    pending = unplaced_set(topology(DEFAULT_TOPOLOGY))
     template = pending.root.spec.template.model_copy(update={"topology_constraint": None})
     spec = pending.root.spec.model_copy(update={"template": template})
     rest = at_rest(replace(pending, root=replace(pending.root, spec=spec)))
@@ -196,9 +196,9 @@ def test_tp025_what_a_new_topology_does_not_ask_for_is_taken_away() -> None:
 
 @pytest.mark.req("TP-030")
 @pytest.mark.req("TP-031")
-def test_tp026_what_is_placed_stays_and_the_set_says_so_until_it_holds_again() -> None:
-    running = placed(started(topology(DEFAULT_TOPOLOGY)))
-    changed = told(running, topology(DEFAULT_TOPOLOGY, ("zone", "z"), ("rack", "r"), ("host", "h")))
+def test_tp026_placed_gangs_stay_and_the_condition_reports_it_until_they_match() -> None:
+    running = with_bound_pod(unplaced_set(topology(DEFAULT_TOPOLOGY)))
+    changed = with_topologies(running, topology(DEFAULT_TOPOLOGY, ("zone", "z"), ("rack", "r"), ("host", "h")))
     plan = reconcile(changed)
     assert not [step for step in plan.steps if step.target.kind == "PodGang"]
     assert held_in(plan) == {name: {Why.PLACED_OTHERWISE} for name in ("llm-0", "llm-0-pool-0")}
@@ -211,19 +211,19 @@ def test_tp026_what_is_placed_stays_and_the_set_says_so_until_it_holds_again() -
     assert condition is not None
     assert (condition.status.value, condition.reason) == ("False", "PlacedOtherwise")
     assert "llm-0, llm-0-pool-0" in condition.message
-    again = reconcile(told(after, topology(DEFAULT_TOPOLOGY))).steps
+    again = reconcile(with_topologies(after, topology(DEFAULT_TOPOLOGY))).steps
     assert [thaw(step.action.fields) for step in again if step.target.kind == "PodCliqueSet"] == [  # type: ignore[union-attr]  # a set is only written by statuses here
         {"removedConditions": [TOPOLOGY_IN_SYNC]}
     ]
 
 
-def test_tp030_however_much_is_wrong_it_has_room_in_a_condition() -> None:
+def test_tp030_any_number_of_problems_fits_into_a_condition() -> None:
     cliques = []
     for number in range(120):
         clique = clique_raw(f"a{number}")
         clique["topologyConstraint"] = {"pack": {"required": f"{'x' * 150}{number}", "preferred": f"y{'z' * 150}"}}
         cliques.append(clique)
-    seen = told(applied(set_raw(*cliques)), topology(DEFAULT_TOPOLOGY))
+    seen = with_topologies(applied(set_raw(*cliques)), topology(DEFAULT_TOPOLOGY))
     (step,) = [step for step in reconcile(seen).steps if step.target.kind == "PodCliqueSet"]
     assert isinstance(step.action, SetStatus)
     (condition,) = thaw(step.action.fields)["conditions"]
@@ -232,29 +232,29 @@ def test_tp030_however_much_is_wrong_it_has_room_in_a_condition() -> None:
 
 
 @pytest.mark.parametrize(("bound", "known", "off"), [*product([True, False], [0, 1, 2], [True, False])])
-def test_tp030_plans_of_every_state_are_legal_and_come_to_rest(bound: bool, known: int, off: bool) -> None:
-    seen = started(topology(DEFAULT_TOPOLOGY))
-    seen = placed(seen) if bound else seen
+def test_tp030_plans_of_every_state_are_valid_and_converge(bound: bool, known: int, off: bool) -> None:
+    seen = unplaced_set(topology(DEFAULT_TOPOLOGY))
+    seen = with_bound_pod(seen) if bound else seen
     states = (
         (),
         (topology(DEFAULT_TOPOLOGY, ("zone", "z")),),
         (topology(DEFAULT_TOPOLOGY, ("zone", "z"), *LEVELS[1:]),),
     )
-    seen = told(seen, *states[known], configuration=DEFAULT_CONFIGURATION if off else ON)
+    seen = with_topologies(seen, *states[known], configuration=DEFAULT_CONFIGURATION if off else ON)
     assert not problems_in(reconcile(seen), seen)
     assert not reconcile(at_rest(seen)).steps
 
 
-def test_tp024_a_gang_reads_as_it_was_written() -> None:
-    gang = started(topology(DEFAULT_TOPOLOGY)).gangs[0]
+def test_tp024_a_gang_is_parsed_as_it_was_written() -> None:
+    gang = unplaced_set(topology(DEFAULT_TOPOLOGY)).gangs[0]
     spec = {"podgroups": [], **{key: thaw(part) for key, part in gang.placement.spec_fields.items()}}
     meta = {"name": "g", "annotations": {TOPOLOGY_NAME: DEFAULT_TOPOLOGY}}
     read = podgang_of({"metadata": meta, "spec": spec}).placement
     assert read == gang.placement._replace(cliques=())
 
 
-def test_tp026_a_stored_status_is_enough_to_be_placed() -> None:
-    pending = started(topology(DEFAULT_TOPOLOGY))
+def test_tp026_a_status_is_enough_for_a_set_to_be_placed() -> None:
+    pending = unplaced_set(topology(DEFAULT_TOPOLOGY))
     first, *rest = pending.cliques
     said = replace(pending, cliques=(replace(first, status=replace(first.status, scheduled=1)), *rest))
     assert has_bound_pods(said)

@@ -1,4 +1,4 @@
-"""Who holds a topology, and what becomes of the default one (TP-040 to TP-054): every state, read aloud."""
+"""The finalizer of topologies, and the levels of the default one (TP-040 to TP-054), in every state."""
 
 from dataclasses import replace
 from itertools import product
@@ -31,13 +31,13 @@ from grove_core.resources.template import SetTemplate
 from grove_core.resources.topology_usage import TopologyUser, bound_pods_by_set, users_by_topology
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.indexing import cluster_of
-from tests.property.topology.sets_with_constraints import LEVELS, ON, placed, started, topology
-from tests.property.topology.snapshots_of_topologies import OTHERS, USERS, a_topology, moment
+from tests.property.topology.sets_with_constraints import LEVELS, ON, topology, unplaced_set, with_bound_pod
+from tests.property.topology.snapshots_of_topologies import OTHERS, USERS, a_topology, topology_snapshot
 from tests.property.workload.sets import NOW, applied, clique_raw, set_raw
 
 
 def after(plan: Plan, found: ClusterTopology) -> ClusterTopology:
-    """The topology once the steps of a plan were done."""
+    """The topology after the steps of a plan."""
     raw: dict[str, Any] = {
         "kind": found.ref.kind,
         "metadata": {
@@ -67,21 +67,21 @@ STATES: Final = [*product(("t", DEFAULT_TOPOLOGY), *[(False, True)] * 4, USERS)]
 @pytest.mark.req("TP-051")
 @pytest.mark.req("TP-052")
 @pytest.mark.req("TP-053")
-def test_tp040_every_state_comes_to_rest_in_two_rounds(
+def test_tp040_every_state_converges_in_two_rounds(
     name: str, held: bool, fits: bool, leaving: bool, on: bool, users: str
 ) -> None:
-    """Finalizer and label first, levels by themselves: who refuses these does not refuse those."""
+    """Finalizer and label first, levels in a write of their own: a refusal of the levels does not affect the others."""
     found = a_topology(name, held=held, fits=fits, leaving=leaving)
-    plan = reconcile_topology(moment(found, users, name=name, on=on))
+    plan = reconcile_topology(topology_snapshot(found, users, name=name, on=on))
     for step in plan.steps:
         assert isinstance(step.action, Apply)
         assert len(step.action.fields) == 1
     rest = after(plan, found)
-    rest = after(reconcile_topology(moment(rest, users, name=name, on=on)), rest)
+    rest = after(reconcile_topology(topology_snapshot(rest, users, name=name, on=on)), rest)
 
     is_default = name == DEFAULT_TOPOLOGY
     should_hold = users != "none" and not (is_default and not on)
-    is_held = should_hold and (held or not leaving)  # nothing new holds what is being deleted
+    is_held = should_hold and (held or not leaving)  # no finalizer is added to an object that is being deleted
     assert (TOPOLOGY_FINALIZER in rest.finalizers) is is_held
     assert tuple(one for one in rest.finalizers if one != TOPOLOGY_FINALIZER) == OTHERS
 
@@ -90,39 +90,41 @@ def test_tp040_every_state_comes_to_rest_in_two_rounds(
     told = {reason.rule for held_back in plan.withheld for reason in held_back.because}
     assert (Why.DEFAULT_IN_USE in told) is (is_default and on and not leaving and not fits and users == "placed")
     assert (Why.USERS_STAY in told) is (leaving and held and should_hold)
-    assert not reconcile_topology(moment(rest, users, name=name, on=on)).steps
+    assert not reconcile_topology(topology_snapshot(rest, users, name=name, on=on)).steps
 
 
-def test_tp050_the_default_is_made_as_configured() -> None:
-    (step,) = reconcile_topology(moment(None)).steps
+def test_tp050_the_default_is_created_as_configured() -> None:
+    (step,) = reconcile_topology(topology_snapshot(None)).steps
     assert isinstance(step.action, Create)
     made = cluster_topology_of(thaw(step.action.manifest))
     assert (made.ref.name, made.ref.namespace, made.levels) == (DEFAULT_TOPOLOGY, "", LEVELS)
     assert made.labels[MANAGED_BY] == OPERATOR
-    assert not reconcile_topology(moment(None, on=False)).steps
-    assert not reconcile_topology(moment(None, name="t")).steps
+    assert not reconcile_topology(topology_snapshot(None, on=False)).steps
+    assert not reconcile_topology(topology_snapshot(None, name="t")).steps
 
 
-def test_tp051_its_label_comes_back_under_pods_that_are_placed() -> None:
+def test_tp051_the_label_is_restored_under_placed_pods() -> None:
     bare = topology(DEFAULT_TOPOLOGY, finalizers=[TOPOLOGY_FINALIZER])
-    (step,) = reconcile_topology(moment(bare, "placed")).steps
+    (step,) = reconcile_topology(topology_snapshot(bare, "placed")).steps
     assert isinstance(step.action, Apply)
     assert thaw(step.action.fields) == {"metadata": {"labels": {MANAGED_BY: OPERATOR}}}
 
 
 @pytest.mark.parametrize("held", [False, True])
-def test_tp042_nobody_is_let_go_who_may_be_used(held: bool) -> None:
-    plan = reconcile_topology(moment(a_topology("t", held=held), name="t", not_collected=("PodCliqueSet",)))
+def test_tp042_the_finalizer_of_a_topology_that_may_be_used_stays(held: bool) -> None:
+    plan = reconcile_topology(topology_snapshot(a_topology("t", held=held), name="t", not_collected=("PodCliqueSet",)))
     assert not plan.steps
     assert plan.findings[0].because[0].rule is Why.SETS_NOT_COLLECTED
     stale = a_topology(DEFAULT_TOPOLOGY, held=True, fits=False)
-    assert not reconcile_topology(moment(stale, "waiting", not_collected=("PodClique",))).steps
+    assert not reconcile_topology(topology_snapshot(stale, "waiting", not_collected=("PodClique",))).steps
 
 
 @pytest.mark.req("TP-040")
-def test_tp042_one_user_that_is_known_is_enough() -> None:
-    """Another set that does not read takes nobody's protection away."""
-    plan = reconcile_topology(moment(a_topology("t", held=False), "waiting", name="t", not_collected=("PodCliqueSet",)))
+def test_tp042_one_known_user_is_enough() -> None:
+    """An unparsable set does not remove the finalizer of a used topology."""
+    plan = reconcile_topology(
+        topology_snapshot(a_topology("t", held=False), "waiting", name="t", not_collected=("PodCliqueSet",))
+    )
     (step,) = plan.steps
     assert isinstance(step.action, Apply)
     assert thaw(step.action.fields) == {"metadata": {"finalizers": [*OTHERS, TOPOLOGY_FINALIZER]}}
@@ -130,47 +132,55 @@ def test_tp042_one_user_that_is_known_is_enough() -> None:
 
 
 @pytest.mark.parametrize("unknown", [(), ("PodClique",)])
-def test_tp051_its_label_comes_back_where_its_levels_may_not(unknown: tuple[str, ...]) -> None:
+def test_tp051_the_label_is_restored_where_the_levels_are_withheld(unknown: tuple[str, ...]) -> None:
     bare = replace(a_topology(DEFAULT_TOPOLOGY, held=True, fits=False), labels=FrozenMap({}))
-    plan = reconcile_topology(moment(bare, "placed", not_collected=unknown))
+    plan = reconcile_topology(topology_snapshot(bare, "placed", not_collected=unknown))
     assert [thaw(step.action.fields) for step in plan.steps if isinstance(step.action, Apply)] == [
         {"metadata": {"labels": {MANAGED_BY: OPERATOR}}}
     ]
     assert plan.withheld
 
 
-def test_tp042_every_kind_that_is_not_known_is_named() -> None:
+def test_tp042_every_incomplete_kind_is_named() -> None:
     kinds = ("PodCliqueSet", "PodClique")
-    (why,) = reconcile_topology(moment(a_topology("t", held=True), name="t", not_collected=kinds)).findings[0].because
+    (why,) = (
+        reconcile_topology(topology_snapshot(a_topology("t", held=True), name="t", not_collected=kinds))
+        .findings[0]
+        .because
+    )
     assert dict(why.facts)["kinds"] == "PodCliqueSet, PodClique"
     stale = a_topology(DEFAULT_TOPOLOGY, held=True, fits=False)
-    (held,) = reconcile_topology(moment(stale, "placed", not_collected=kinds)).withheld
+    (held,) = reconcile_topology(topology_snapshot(stale, "placed", not_collected=kinds)).withheld
     assert dict(held.because[0].facts)["kinds"] == "PodCliqueSet, PodClique"
 
 
 @pytest.mark.req("TP-040")
-def test_tp051_one_write_says_all_that_it_is_for() -> None:
-    """It is held, and its label comes back."""
+def test_tp051_one_write_has_all_its_reasons() -> None:
+    """The finalizer is added and the label is restored."""
     bare = replace(a_topology(DEFAULT_TOPOLOGY, held=False), labels=FrozenMap({}))
-    (step,) = reconcile_topology(moment(bare, "placed")).steps
+    (step,) = reconcile_topology(topology_snapshot(bare, "placed")).steps
     assert [why.rule for why in step.because] == [Why.TOPOLOGY_USED, Why.DEFAULT_RESTORED]
 
 
-def test_tp043_whom_a_deletion_waits_for_is_told() -> None:
+def test_tp043_the_users_that_a_deletion_waits_for_are_named() -> None:
     leaving = a_topology("t", held=True, leaving=True)
-    (held,) = reconcile_topology(moment(leaving, "placed", name="t")).withheld
+    (held,) = reconcile_topology(topology_snapshot(leaving, "placed", name="t")).withheld
     assert held.because[0].sentence.endswith("ml/llm, ml/waits")
     unheld = a_topology("t", held=False, leaving=True)
-    assert not reconcile_topology(moment(unheld, "placed", name="t")).withheld, "it goes when others let go of it"
+    assert not reconcile_topology(topology_snapshot(unheld, "placed", name="t")).withheld, (
+        "it goes when others let go of it"
+    )
 
 
 def test_tp054_a_binding_of_the_name_is_left_alone() -> None:
-    plan = reconcile_topology(moment(a_topology(DEFAULT_TOPOLOGY, held=False, fits=False, kind=BINDING_KIND)))
+    plan = reconcile_topology(
+        topology_snapshot(a_topology(DEFAULT_TOPOLOGY, held=False, fits=False, kind=BINDING_KIND))
+    )
     assert not plan.steps
     assert {reason.rule for held in plan.withheld for reason in held.because} == {Why.NAME_IS_A_BINDING}
 
 
-def test_tp044_who_names_none_uses_the_default() -> None:
+def test_tp044_a_set_without_a_name_uses_the_default() -> None:
     def template(**more: Any) -> SetTemplate:
         return SetTemplate.model_validate({"cliques": [{"name": "a", "spec": {}}], **more})
 
@@ -187,10 +197,10 @@ def test_tp044_who_names_none_uses_the_default() -> None:
 
 
 @pytest.mark.req("TP-050")
-def test_tp042_a_cluster_has_a_moment_for_each_topology() -> None:
+def test_tp042_a_cluster_has_a_snapshot_for_each_topology() -> None:
     cluster = cluster_of(sets=(), complete=frozenset({(TOPOLOGY_KIND, EVERYWHERE)}))
     assert topology_snapshots(cluster, NOW) == ()
-    running = placed(started(topology(DEFAULT_TOPOLOGY)))
+    running = with_bound_pod(unplaced_set(topology(DEFAULT_TOPOLOGY)))
     bound = [replace(clique, status=replace(clique.status, scheduled=1)) for clique in running.cliques]
     known = replace(
         cluster_of(sets=(running.root,), cliques=bound, gaps=frozenset({("PodClique", "other")})),
@@ -206,8 +216,8 @@ def test_tp042_a_cluster_has_a_moment_for_each_topology() -> None:
     assert {one.not_collected for one in topology_snapshots(unseen, NOW)} == {("PodClique", "PodCliqueSet")}
 
 
-def test_tp044_pods_tell_that_they_are_bound_before_statuses_do() -> None:
-    running = placed(started(topology(DEFAULT_TOPOLOGY)))
+def test_tp044_bound_pods_count_before_statuses_show_them() -> None:
+    running = with_bound_pod(unplaced_set(topology(DEFAULT_TOPOLOGY)))
     seen = replace(
         cluster_of(sets=(running.root,), cliques=running.cliques),
         pods_of={uid: list(pods) for uid, pods in running.pods_of.items()},
@@ -228,7 +238,7 @@ def test_tp044_pods_tell_that_they_are_bound_before_statuses_do() -> None:
         (frozenset({("PodCliqueSet", EVERYWHERE)}), True, ("PodClique", "PodCliqueSet")),
     ],
 )
-def test_tp042_no_set_is_no_user_only_where_these_are_all(
+def test_tp042_no_set_means_no_user_only_in_a_complete_input(
     complete: frozenset[Gap], is_part: bool, unknown: tuple[str, ...]
 ) -> None:
     found = a_topology("t", held=True)
@@ -239,9 +249,7 @@ def test_tp042_no_set_is_no_user_only_where_these_are_all(
 
 
 @pytest.mark.parametrize(("uid", "unknown"), [("", ("PodCliqueSet",)), ("u", ())])
-def test_tp042_a_set_that_nobody_has_applied_shows_of_no_other_that_it_is_not_there(
-    uid: str, unknown: tuple[str, ...]
-) -> None:
+def test_tp042_an_unapplied_set_does_not_make_the_input_complete(uid: str, unknown: tuple[str, ...]) -> None:
     root = replace(applied(set_raw(clique_raw("a"))).root, uid=uid)
     cluster = replace(cluster_of(sets=(root,)), topologies={"t": a_topology("t", held=True)})
     (one,) = topology_snapshots(cluster, NOW)
@@ -250,8 +258,8 @@ def test_tp042_a_set_that_nobody_has_applied_shows_of_no_other_that_it_is_not_th
 
 @pytest.mark.parametrize("on", [False, True])
 @pytest.mark.parametrize("users", USERS)
-def test_tp048_a_forecast_begins_as_the_operator_does_and_ends_at_rest(users: str, *, on: bool) -> None:
-    """Every state of the default topology and of another one."""
+def test_tp048_a_forecast_starts_with_the_plan_and_converges(users: str, *, on: bool) -> None:
+    """In every state of the default topology and of another one."""
     states = [
         a_topology(name, held=held, fits=fits, leaving=leaving, kind=kind)
         for name, held, fits, leaving, kind in product(
@@ -259,7 +267,7 @@ def test_tp048_a_forecast_begins_as_the_operator_does_and_ends_at_rest(users: st
         )
     ]
     for found in (None, *states):
-        given = moment(found, users, name=found.ref.name if found is not None else DEFAULT_TOPOLOGY, on=on)
+        given = topology_snapshot(found, users, name=found.ref.name if found is not None else DEFAULT_TOPOLOGY, on=on)
         told, plan = forecast_topology(given), reconcile_topology(given)
         assert (told.rounds[0].steps, told.rounds[0].withheld, told.findings) == (
             plan.steps,
@@ -275,14 +283,14 @@ def test_tp048_a_forecast_begins_as_the_operator_does_and_ends_at_rest(users: st
         assert last is None or not reconcile_topology(replace(given, topology=last)).steps
 
 
-def test_tp048_a_topology_that_is_let_go_of_while_it_is_deleted_is_gone() -> None:
+def test_tp048_a_deleted_topology_is_gone_once_the_finalizer_is_removed() -> None:
     alone = replace(a_topology("aws", held=True, leaving=True), finalizers=(TOPOLOGY_FINALIZER,))
-    told = forecast_topology(moment(alone, name="aws"))
+    told = forecast_topology(topology_snapshot(alone, name="aws"))
     assert [len(round_.steps) for round_ in told.rounds] == [1]
 
 
 def written_by(step: Step, found: ClusterTopology | None) -> ClusterTopology:
-    """The topology as a step leaves it, read anew."""
+    """The topology after a step, parsed again."""
     match step.action:
         case Create(manifest):
             made = thaw(manifest)
@@ -302,10 +310,10 @@ def written_by(step: Step, found: ClusterTopology | None) -> ClusterTopology:
 
 @pytest.mark.req("TP-004")
 @pytest.mark.parametrize("held", [False, True])
-def test_tp049_a_binding_beside_a_topology_of_its_name_is_let_go_of(*, held: bool) -> None:
-    """Also while the topology is used; and its other finalizers stay."""
+def test_tp049_a_shadowed_binding_loses_the_finalizer(*, held: bool) -> None:
+    """Also while the topology is used; other finalizers stay."""
     binding = a_topology("aws", held=held, leaving=True, kind=BINDING_KIND)
-    seen = replace(moment(a_topology("aws", held=True), "placed", name="aws"), shadowed=binding)
+    seen = replace(topology_snapshot(a_topology("aws", held=True), "placed", name="aws"), shadowed=binding)
     plan = reconcile_topology(seen)
     assert not problems_in(plan, seen)
     assert [(step.target.kind, step.because[0].rule) for step in plan.steps] == (
@@ -317,8 +325,8 @@ def test_tp049_a_binding_beside_a_topology_of_its_name_is_let_go_of(*, held: boo
 
 
 @pytest.mark.req("TP-043")
-def test_tp042_a_deletion_that_waits_for_what_is_not_known_says_so() -> None:
-    seen = moment(a_topology("aws", held=True, leaving=True), name="aws", not_collected=("PodCliqueSet",))
+def test_tp042_a_deletion_that_waits_for_unknown_users_says_so() -> None:
+    seen = topology_snapshot(a_topology("aws", held=True, leaving=True), name="aws", not_collected=("PodCliqueSet",))
     (held,) = reconcile_topology(seen).withheld
     assert held.because[0].rule is Why.SETS_NOT_COLLECTED
 
@@ -343,29 +351,31 @@ def test_tp062_a_clique_that_lost_its_labels_belongs_to_its_controller(owner: st
     assert bound_pods_by_set([podclique_of(raw)]).get(("ml", "llm"), 0) == bound
 
 
-def test_tp122_who_uses_it_is_not_known() -> None:
-    """Neither held nor free, and the finding says so."""
-    plan = reconcile_topology(moment(a_topology("t", held=True), name="t", not_collected=("PodCliqueSet",)))
+def test_tp122_users_are_unknown() -> None:
+    """It is neither held nor free, and the finding says so."""
+    plan = reconcile_topology(topology_snapshot(a_topology("t", held=True), name="t", not_collected=("PodCliqueSet",)))
     assert [finding.verdict for finding in plan.findings] == ["Unknown"]
 
 
 @pytest.mark.parametrize("unknown", [(), ("PodCliqueSet",)], ids=["known", "not known"])
-def test_tp053_what_is_let_go_of_is_not_said_to_stay(unknown: tuple[str, ...]) -> None:
+def test_tp053_a_topology_without_finalizer_is_not_reported_as_held(unknown: tuple[str, ...]) -> None:
     leaving = replace(a_topology(DEFAULT_TOPOLOGY, held=True), deleting=True)
-    plan = reconcile_topology(moment(leaving, "none" if unknown else "placed", on=False, not_collected=unknown))
+    plan = reconcile_topology(
+        topology_snapshot(leaving, "none" if unknown else "placed", on=False, not_collected=unknown)
+    )
     assert len(plan.steps) == 1
     assert not plan.withheld
 
 
-def test_pl009_a_plan_of_a_topology_reads_back_whatever_rules_judged_beside_it() -> None:
-    """No rule set of terminations has a say in it."""
-    forecast = forecast_topology(moment(None, "placed"))
+def test_pl009_a_plan_of_a_topology_reads_back_under_any_rule_set() -> None:
+    """Rule sets of gang termination do not affect it."""
+    forecast = forecast_topology(topology_snapshot(None, "placed"))
     document = Document(rules="field@v0.1.0-alpha.8", as_of=NOW, not_collected=(), forecasts=(forecast,))
     assert document_from_json(document_as_json(document, decisions=True)) == document
 
 
-def test_tp050_what_is_made_is_guarded_by_an_identity_of_its_own_in_a_forecast() -> None:
-    start = moment(None, "placed")
+def test_tp050_a_created_topology_has_a_uid_of_its_own_in_a_forecast() -> None:
+    start = topology_snapshot(None, "placed")
     made, held = [step for round_ in forecast_topology(start).rounds for step in round_.steps]
     assert isinstance(made.action, Create)
     assert isinstance(held.action, Apply)

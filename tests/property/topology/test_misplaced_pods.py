@@ -1,4 +1,4 @@
-"""Pods outside the domain of a required constraint are named, and nobody else (TP-131)."""
+"""Exactly the pods outside the domain of a required constraint are reported (TP-131)."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -26,7 +26,7 @@ def owned(name: str, kind: str, owner: str) -> Json:
 
 
 def snapshot(nodes: Mapping[str, list[str]], gang: Json, *, phase: str = "Running", deleting: bool = False) -> Snapshot:
-    """A set of two cliques; the pods of each stand on these nodes."""
+    """A set of two cliques whose pods run on these nodes."""
     template = {"cliques": [{"name": name[-1], "spec": {"replicas": 3}} for name in CLIQUES]}
     root = {"name": "train", "namespace": "ml", "uid": "uid-train", "resourceVersion": "1"}
     pods = {
@@ -80,7 +80,9 @@ SPREAD: Final = st.fixed_dictionaries(
 
 
 @given(SPREAD)
-def test_tp131_a_gang_is_named_just_where_its_pods_have_two_values_or_none(nodes: Mapping[str, list[str]]) -> None:
+def test_tp131_a_gang_is_reported_exactly_where_its_pods_have_two_values_or_none(
+    nodes: Mapping[str, list[str]],
+) -> None:
     seen = snapshot(nodes, {"podgroups": groups(), **pack()})
     values = {RACKS[node].get(KEY, "") for found in nodes.values() for node in found if node in RACKS}
     found = list(findings_of_misplacement(seen, RACKS))
@@ -97,7 +99,7 @@ def test_tp131_a_gang_is_named_just_where_its_pods_have_two_values_or_none(nodes
 
 
 @given(SPREAD)
-def test_tp131_a_clique_is_named_for_its_own_constraint(nodes: Mapping[str, list[str]]) -> None:
+def test_tp131_a_clique_is_reported_for_its_own_constraint(nodes: Mapping[str, list[str]]) -> None:
     seen = snapshot(nodes, {"podgroups": groups(pack())})
     values = {name: {RACKS[node].get(KEY, "") for node in places if node in RACKS} for name, places in nodes.items()}
     broken = {name for name, found in values.items() if len(found) > 1 or "" in found}
@@ -106,7 +108,7 @@ def test_tp131_a_clique_is_named_for_its_own_constraint(nodes: Mapping[str, list
 
 
 @given(SPREAD)
-def test_tp131_nothing_is_said_of_what_is_preferred_or_runs_no_more(nodes: Mapping[str, list[str]]) -> None:
+def test_tp131_preferences_and_finished_pods_are_not_reported(nodes: Mapping[str, list[str]]) -> None:
     preferred = snapshot(nodes, {"podgroups": groups(), **pack(how="preferred")})
     ended = snapshot(nodes, {"podgroups": groups(), **pack()}, phase="Succeeded")
     leaving = snapshot(nodes, {"podgroups": groups(), **pack()}, deleting=True)

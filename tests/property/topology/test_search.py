@@ -1,4 +1,4 @@
-"""Places that only a search in the right order finds: each of these gangs has one, and little more (TP-100)."""
+"""Placements that only a search in the right order finds (TP-100)."""
 
 from typing import Any, Final
 
@@ -43,8 +43,8 @@ PLAIN_NODES: Final = "nodes with nothing else to offer first"
         ),
     ],
 )
-def test_tp100_what_is_hard_to_place_is_found(ground: Ground, asked: Asked) -> None:
-    """Racks with GPUs and CPUs of each node; pods with what each asks for, and the domain that they share."""
+def test_tp100_a_placement_that_is_hard_to_find_is_found(ground: Ground, asked: Asked) -> None:
+    """Racks with the GPUs and CPUs of each node; pods with their requests, and the domain that they share."""
     nodes = [a_node(f"n{at}", {"z": "a", "r": rack}, gpus, cpus) for at, (rack, gpus, cpus) in enumerate(ground)]
     cliques = [a_clique(name, pods, a_demand(gpus, cpus)) for name, (pods, gpus, cpus, _) in asked.items()]
     packs: dict[str, Any] = {name: Pack(key) for name, (*_, key) in asked.items() if key}
@@ -53,14 +53,14 @@ def test_tp100_what_is_hard_to_place_is_found(ground: Ground, asked: Asked) -> N
 
 
 def test_tp100_a_proof_counts_the_nodes_that_take_the_larger_pods_too() -> None:
-    """The large pod goes where only it may, the small one where only it has room."""
+    """The large pod goes where only it is eligible, the small one where only it fits."""
     large, small = a_clique("a", 1, a_demand(4, tolerates=True)), a_clique("b", 1, a_demand(1))
     nodes = [a_node("n0", {"z": "a", "r": "1"}, 4, 9, TAINT), a_node("n1", {"z": "a", "r": "1"}, 1)]
     (found,) = fit_gangs([a_gang(large, small, required="r")], nodes, LEVELS, SUBJECT).gangs
     assert found.result.verdict is FitVerdict.FITS
 
 
-def test_tp100_a_node_that_does_not_say_how_much_of_a_resource_it_has_has_none() -> None:
+def test_tp100_a_node_without_a_resource_in_its_status_has_none() -> None:
     clique = a_clique("a", 1, a_demand(0, 1)._replace(amounts=(("example.com/nic", 1),)))
     (found,) = fit_gangs([a_gang(clique)], [a_node("n0", {}, 8)], LEVELS, SUBJECT).gangs
     assert found.result.verdict is FitVerdict.CANNOT

@@ -1,4 +1,4 @@
-"""What a survey says of each topology of a cluster (TP-121, TP-127, TP-130)."""
+"""The usage report of the topologies of a cluster (TP-121, TP-127, TP-130)."""
 
 from dataclasses import replace
 from typing import Final
@@ -12,15 +12,15 @@ from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, e
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster
 from grove_core.snapshot.indexing import cluster_of
-from tests.property.topology.sets_with_constraints import ON, constrained, topology
+from tests.property.topology.sets_with_constraints import ON, constrained_set, topology
 from tests.property.workload.sets import NOW, applied
 
 EVERYTHING: Final = frozenset((kind, EVERYWHERE) for kind in ("PodCliqueSet", "PodClique", TOPOLOGY_KIND))
 
 
 def cluster(*names: str, kind: str = TOPOLOGY_KIND, configuration: Configuration = ON) -> Cluster:
-    """One set that uses the topology ``t``, and the topologies of these names."""
-    root = applied(constrained(clusterTopologyName="t")).root
+    """A cluster of one set that uses topology ``t``, and the topologies of these names."""
+    root = applied(constrained_set(clusterTopologyName="t")).root
     known = effective_topologies(topology(name, kind=kind) for name in names)
     return replace(cluster_of(sets=(root,), complete=EVERYTHING), topologies=known, configuration=configuration)
 
@@ -34,14 +34,14 @@ def cluster(*names: str, kind: str = TOPOLOGY_KIND, configuration: Configuration
         (BINDING_KIND, DEFAULT_CONFIGURATION, Why.BINDING_NOT_GUARDED),
     ],
 )
-def test_tp127_tp130_whom_no_admission_judges(kind: str, configuration: Configuration, why: Rule | None) -> None:
+def test_tp127_tp130_topologies_without_validation(kind: str, configuration: Configuration, why: Rule | None) -> None:
     found = {one.name: one for one in usage_report_of(cluster("t", kind=kind, configuration=configuration), NOW)}["t"]
     assert (found.not_validated.rule if found.not_validated is not None else None) is why
     assert (found.kind, found.locked) == (kind, False)
     assert [reason.rule for reason in found.lock] == ([why] if why is not None else [])
 
 
-def test_tp121_who_uses_what_and_what_is_missing() -> None:
+def test_tp121_users_and_missing_topologies() -> None:
     survey = usage_report_of(cluster("other"), NOW)
     assert [(one.name, one.state, [user.name for user in one.users]) for one in survey] == [
         ("other", TopologyState.FREE, []),

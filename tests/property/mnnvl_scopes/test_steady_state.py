@@ -1,4 +1,4 @@
-"""Laws of domains by annotations about any set: what is there at rest, disturbed or not, whoever made it."""
+"""Laws of MNNVL by annotation for any set: the converged state, also after disturbances."""
 
 import json
 from dataclasses import replace
@@ -35,10 +35,10 @@ from tests.property.mnnvl_scopes.sharing_sets import (
     SCOPED,
     Json,
     annotated_sets,
-    brought_up,
-    settled,
+    converged,
+    converged_set,
     shared_in,
-    told,
+    with_configuration,
 )
 from tests.property.rarely import RARELY
 from tests.property.workload.sets import NOW, ROUNDS, applied, rounds_of
@@ -46,7 +46,7 @@ from tests.webhooks.reviews import patched
 
 
 class Expected(NamedTuple):
-    """What the design's tables say of one PodClique; None where it shares nothing."""
+    """The domain and claim of one PodClique by the design's tables; None where it shares nothing."""
 
     domain: str
     claim: str
@@ -54,7 +54,7 @@ class Expected(NamedTuple):
 
 
 def expected_of(raw: Json, clique: PodClique) -> Expected | None:
-    """By the design document's own words, from the manifest of the set and the labels of the PodClique."""
+    """The expectation by the design document, from the manifest of the set and the labels of the PodClique."""
     template, labels = raw["spec"]["template"], clique.labels
     replica, group_name = labels["grove.io/pcs-replica-index"], labels.get("grove.io/pcsg-name")
     said = dict(raw["metadata"]["annotations"])
@@ -73,7 +73,7 @@ def expected_of(raw: Json, clique: PodClique) -> Expected | None:
 
 
 def check_that_all_is_well(raw: Json, world: InMemoryCluster, seen: Snapshot) -> None:
-    """What holds at rest, however it came about (MS-010 to MS-013, MS-020, MS-040 to MS-043)."""
+    """Check the invariants of a converged set (MS-010 to MS-013, MS-020, MS-040 to MS-043)."""
     gangs = {gang.ref.name: gang for gang in seen.gangs}
     wanted: dict[tuple[str, str], str] = {}
     for clique in seen.cliques:
@@ -106,8 +106,8 @@ def check_that_all_is_well(raw: Json, world: InMemoryCluster, seen: Snapshot) ->
 @pytest.mark.req("MS-042")
 @pytest.mark.req("MS-044")
 @pytest.mark.req("PL-022")
-def test_ms010_any_set_comes_to_rest_as_the_design_has_it(raw: Json) -> None:
-    world, seen = brought_up(raw)
+def test_ms010_any_set_converges_to_the_state_of_the_design(raw: Json) -> None:
+    world, seen = converged_set(raw)
     check_that_all_is_well(raw, world, seen)
     again = reconcile(seen)
     assert not again.steps
@@ -118,9 +118,9 @@ def test_ms010_any_set_comes_to_rest_as_the_design_has_it(raw: Json) -> None:
 @pytest.mark.req("MS-043")
 @pytest.mark.req("MS-050")
 @pytest.mark.req("MS-060")
-def test_ms052_disturbed_it_comes_back(raw: Json, data: st.DataObject) -> None:
-    """Deleted domains, claims, gangs and cliques, replicas that come and go, switches; in any order."""
-    world, seen = brought_up(raw)
+def test_ms052_a_disturbed_set_converges_again(raw: Json, data: st.DataObject) -> None:
+    """Deleted domains, claims, gangs and cliques, scaling, switches; in any order."""
+    world, seen = converged_set(raw)
     ref = seen.root.ref
     for _ in range(data.draw(st.integers(1, 4))):
         what = data.draw(st.sampled_from(["shared", "gang", "clique", "scale", "scale group", "switch"]))
@@ -142,20 +142,20 @@ def test_ms052_disturbed_it_comes_back(raw: Json, data: st.DataObject) -> None:
             assert isinstance(group, ScalingGroup)
             world.put(replace(group, replicas=data.draw(st.integers(group.min_available, 4))))
         elif what == "switch":
-            settled(world, ref)
+            converged(world, ref)
             before = {item: item.resource_version for item in world.items.values()}
-            settled(world, ref, DEFAULT_CONFIGURATION)
+            converged(world, ref, DEFAULT_CONFIGURATION)
             assert {item: item.resource_version for item in world.items.values()} == before
         if data.draw(st.booleans()):
-            seen = settled(world, ref)
-    seen = settled(world, ref)
+            seen = converged(world, ref)
+    seen = converged(world, ref)
     check_that_all_is_well(raw, world, seen)
 
 
 @RARELY
 @given(annotated_sets())
 def test_pl009_plans_that_ensure_read_back(raw: Json) -> None:
-    for seen, plan in rounds_of(told(applied(raw))):
+    for seen, plan in rounds_of(with_configuration(applied(raw))):
         told_of = (forecast_of(plan, NOW),)
         document = Document(
             rules=plan.rules, as_of=NOW, not_collected=(), forecasts=told_of, configuration=seen.configuration
@@ -177,7 +177,7 @@ def around(world: InMemoryCluster, seen: Snapshot) -> CliqueAdmissionView:
 
 
 def bare(manifest: Json) -> Json:
-    """A PodClique as it would come from somebody who does not inject anything."""
+    """A PodClique as a client without injection would create it."""
     raw: Json = json.loads(json.dumps(manifest))
     pod_spec = raw["spec"]["podSpec"]
     kept = [one for one in pod_spec.get("resourceClaims", ()) if one["name"] != "mnnvl"]
@@ -192,9 +192,9 @@ def bare(manifest: Json) -> Json:
 @RARELY
 @given(annotated_sets())
 @pytest.mark.req("MS-031")
-def test_ms033_webhook_and_operator_come_to_the_same(raw: Json) -> None:
-    """What the operator writes the webhook leaves alone, and of a bare one it makes what the operator writes."""
-    start = told(applied(raw))
+def test_ms033_webhook_and_operator_agree(raw: Json) -> None:
+    """The webhook leaves PodCliques of the operator unchanged, and amends others to what the operator writes."""
+    start = with_configuration(applied(raw))
     world = InMemoryCluster((start,))
     seen = start
     attempts: tuple[Attempt, ...] = ()

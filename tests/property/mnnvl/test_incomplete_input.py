@@ -1,4 +1,4 @@
-"""Who is shown less of a cluster makes, hands over and deletes no more domains and claims than who sees all of it."""
+"""With an incomplete input no more domains and claims are created, handed over and deleted than with a complete one."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -34,7 +34,7 @@ MODES: Final = {"a domain for each replica": ON, "domains by annotation": SCOPED
 
 
 def without(full: Snapshot, kinds: Iterable[str]) -> Snapshot:
-    """The same moment to somebody who may not list these kinds; what stands below them is out of reach with them."""
+    """The snapshot of a client that may not list these kinds; objects below them are missing too."""
     gap = frozenset(kinds)
     others = [item for item in full.others if item.ref.kind not in gap]
     cluster = cluster_of(
@@ -58,7 +58,7 @@ def without(full: Snapshot, kinds: Iterable[str]) -> Snapshot:
 
 
 def touched(snapshot: Snapshot) -> set[tuple[str, str, str]]:
-    """What a plan does to domains, and to claims that lead to them: the verb, the kind and the name."""
+    """The writes of a plan to domains and their claims: verb, kind and name."""
     plan = reconcile(snapshot)
     assert not problems_in(plan, snapshot)
     claims = {item.ref for item in snapshot.named_claims.values() if is_managed(item.labels)}
@@ -72,7 +72,7 @@ def touched(snapshot: Snapshot) -> set[tuple[str, str, str]]:
 
 @st.composite
 def asking_sets(draw: st.DrawFn) -> Json:
-    """Sets that ask for domains in either mode."""
+    """Sets that want domains, in either mode."""
     raw = draw(annotated_sets())
     raw["spec"]["replicas"] = draw(st.integers(1, 3))
     raw["metadata"]["annotations"].pop(MNNVL_ENABLED, None)
@@ -83,7 +83,7 @@ def asking_sets(draw: st.DrawFn) -> Json:
 
 
 def changed(life: Life, how: str, configuration: Configuration) -> None:
-    """Somebody changes their mind, or a thing is lost."""
+    """A user edits the set, or an object is lost."""
     if how == "fewer":
         life.edit(replicas=max(life.root.spec.replicas - 1, 0))
     elif how == "more":
@@ -106,8 +106,10 @@ def changed(life: Life, how: str, configuration: Configuration) -> None:
 @pytest.mark.req("MN-054")
 @pytest.mark.req("MS-055")
 @pytest.mark.req("MS-056")
-def test_mn016_nobody_does_more_for_knowing_less(data: st.DataObject, raw: Json, mode: str, lingering: bool) -> None:
-    """At any moment of a life, with every kind, and every two of them, taken away in turn."""
+def test_mn016_an_incomplete_input_leads_to_no_more_writes(
+    data: st.DataObject, raw: Json, mode: str, lingering: bool
+) -> None:
+    """At any time in the life of a set, without each kind and without each two of them."""
     life = Life(raw, lingering=lingering)
     is_on = data.draw(st.booleans(), "on at first")
     life.world.configuration = MODES[mode] if is_on else DEFAULT_CONFIGURATION

@@ -1,4 +1,4 @@
-"""What a set still owns and whose user is gone: what goes, and what stays (MS-050 to MS-055)."""
+"""Domains and claims whose user is gone: which are deleted and which stay (MS-050 to MS-055)."""
 
 from dataclasses import replace
 from typing import Any
@@ -15,13 +15,13 @@ from grove_core.resources.api_names import MNNVL_SCOPE
 from grove_core.resources.labels import GROUP_REPLICA
 from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, brought_up, half_shared
+from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, converged_set, half_shared
 from tests.property.workload.sets import clique_raw, set_raw
 
 Json = dict[str, Any]
 
 
-def test_ms050_what_is_left_goes_and_what_names_nobody_of_ours_stays() -> None:
+def test_ms050_surplus_objects_are_deleted_and_foreign_ones_stay() -> None:
     seen = half_shared(replicas=2)
     fewer = replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 1}))
     orphaned = [
@@ -45,7 +45,7 @@ def test_ms050_what_is_left_goes_and_what_names_nobody_of_ours_stays() -> None:
     assert not [step for step in plan.steps if step.target.kind == "ComputeDomain" and isinstance(step.action, Delete)]
 
 
-def test_ms054_what_pods_use_that_outlive_their_clique_stays() -> None:
+def test_ms054_objects_of_pods_that_outlive_their_clique_stay() -> None:
     seen = half_shared(replicas=2)
     fewer = replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 1}))
     ours = [replace(one, owner_uid=seen.root.uid, owner_kind="PodCliqueSet", owner_name="llm") for one in seen.domains]
@@ -68,10 +68,10 @@ def test_ms054_what_pods_use_that_outlive_their_clique_stays() -> None:
 
 
 @pytest.mark.parametrize("name", ["a", "cd", "mnnvl-claim"])
-def test_ms051_domain_and_claim_stay_together_whatever_the_clique_is_called(name: str) -> None:
-    """A name may end in what is hung on to names."""
+def test_ms051_domain_and_claim_stay_together_for_any_clique_name(name: str) -> None:
+    """A clique's name may itself end in a suffix of domains or claims."""
     own = {ENABLED: "true", "grove.io/mnnvl-scope": "clique"}
-    seen = brought_up(set_raw(clique_raw(name, pod_spec=GPUS, annotations=own), replicas=2))[1]
+    seen = converged_set(set_raw(clique_raw(name, pod_spec=GPUS, annotations=own), replicas=2))[1]
     fewer = replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 1}))
     uid = seen.root.uid
     domains = tuple(replace(one, owner_uid=uid, owner_kind="PodCliqueSet", owner_name="llm") for one in seen.domains)
@@ -85,9 +85,9 @@ def test_ms051_domain_and_claim_stay_together_whatever_the_clique_is_called(name
 
 
 def scaled_in(seen: Snapshot) -> tuple[Snapshot, list[Step]]:
-    """A set that had two replicas is scaled in to one, which a look from before the second one was made does not show.
+    """A set of two replicas, scaled in to one, as a snapshot from before the second replica was created shows it.
 
-    Domains and claims are the set's own. The steps are those that made the PodCliques of the second one.
+    The set owns the domains and claims. The steps are those that created the PodCliques of the second replica.
     """
     kept = tuple(clique for clique in seen.cliques if clique.replica_index == 0)
     pods_of = {clique.uid: seen.pods_of[clique.uid] for clique in kept}
@@ -110,8 +110,8 @@ def scaled_in(seen: Snapshot) -> tuple[Snapshot, list[Step]]:
 
 @pytest.mark.req("PL-018")
 @pytest.mark.parametrize("outcome", Outcome)
-def test_ms051_who_was_made_just_now_holds_a_claim_though_no_listing_shows_it(outcome: Outcome) -> None:
-    """Made on an old look, or so one must fear; and the set is scaled in before the next one."""
+def test_ms051_an_unlisted_new_clique_holds_its_claim(outcome: Outcome) -> None:
+    """It was created from an old snapshot, and the set is scaled in before the next one."""
     after, made = scaled_in(half_shared(replicas=2))
     plan = reconcile(replace(after, attempts=tuple(Attempt(step, outcome) for step in made)))
     gone = {step.target.name for step in plan.steps if isinstance(step.action, Delete)}
@@ -121,19 +121,19 @@ def test_ms051_who_was_made_just_now_holds_a_claim_though_no_listing_shows_it(ou
     assert shared & {held.target.name for held in plan.withheld} == (shared if is_there else set())
 
 
-def test_ms051_who_was_made_just_now_is_counted() -> None:
+def test_ms051_a_new_clique_is_counted() -> None:
     both = (clique_raw(name, pod_spec=GPUS, annotations={ENABLED: "true"}) for name in "ab")
-    after, made = scaled_in(brought_up(set_raw(*both, replicas=2))[1])
+    after, made = scaled_in(converged_set(set_raw(*both, replicas=2))[1])
     plan = reconcile(replace(after, attempts=tuple(Attempt(step, Outcome.DONE) for step in made)))
     (held,) = [one for one in plan.withheld if one.target.name == "llm-1-cd"]
     assert (held.because[0].rule, dict(held.because[0].facts)["cliques"]) == (Why.STILL_SHARED, 2)
 
 
-def test_ms051_who_is_seen_without_its_group_holds_a_claim() -> None:
-    """What is seen of PodCliques may be older than what is seen of scaling groups."""
+def test_ms051_a_clique_without_its_group_in_the_input_holds_its_claim() -> None:
+    """The cache of PodCliques may lag behind that of scaling groups."""
     said = {ENABLED: "true"}
     group: Json = {"name": "pool", "cliqueNames": ["b"], "replicas": 1, "annotations": said}
-    _, seen = brought_up(set_raw(clique_raw("b", pod_spec=GPUS), groups=(group,), replicas=2))
+    _, seen = converged_set(set_raw(clique_raw("b", pod_spec=GPUS), groups=(group,), replicas=2))
     root = replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 1}))
     of_set: Json = {"owner_uid": root.uid, "owner_kind": "PodCliqueSet", "owner_name": "llm"}
     groups = tuple(one for one in seen.groups if one.replica_index == 0)
@@ -149,13 +149,11 @@ def test_ms051_who_is_seen_without_its_group_holds_a_claim() -> None:
 
 
 @pytest.mark.parametrize(("there", "goes"), [("scaled", {4}), ("unseen", {2, 3, 4}), ("gone", {0, 1, 2, 3, 4})])
-def test_ms050_how_many_replicas_a_group_has_is_told_by_the_group_then_by_the_template(
-    there: str, goes: set[int]
-) -> None:
-    """What five of its replicas shared: the group says four, the template two, or there is no such group any more."""
+def test_ms050_the_group_then_the_template_decide_the_number_of_replicas(there: str, goes: set[int]) -> None:
+    """Objects of five replicas: the group has four, the template two, or the group is gone."""
     scope = {ENABLED: "true", MNNVL_SCOPE: "scalingGroupReplica"}
     pool: Json = {"name": "pool", "cliqueNames": ["b"], "replicas": 2, "minAvailable": 1, "annotations": scope}
-    seen = brought_up(set_raw(clique_raw("a"), clique_raw("b", pod_spec=GPUS), groups=(pool,)))[1]
+    seen = converged_set(set_raw(clique_raw("a"), clique_raw("b", pod_spec=GPUS), groups=(pool,)))[1]
     first = next(one for one in seen.domains if one.ref.name == "llm-0-pool-0-cd")
     of_set: Json = {"owner_uid": seen.root.uid, "owner_kind": "PodCliqueSet", "owner_name": "llm"}
     domains = tuple(

@@ -1,4 +1,4 @@
-"""Sets that somebody has meddled with: labels that are gone or name others, and what is left behind beside them."""
+"""Sets with edited or missing labels, and foreign objects with their names."""
 
 from dataclasses import replace
 from typing import Any
@@ -25,26 +25,34 @@ from grove_core.resources.configuration import ServedApis
 from grove_core.resources.domain_sharing import domain_user_of, position_of_clique
 from grove_core.resources.labels import GROUP_REPLICA, SET_REPLICA
 from grove_core.resources.podclique import PodClique
-from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPED, brought_up, half_shared, told, without
+from tests.property.mnnvl_scopes.sharing_sets import (
+    ENABLED,
+    GPUS,
+    SCOPED,
+    converged_set,
+    half_shared,
+    with_configuration,
+    without,
+)
 from tests.property.workload.life import Life
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
 Json = dict[str, Any]
 
 
-def test_ms046_what_is_told_of_a_clique_is_what_its_place_says() -> None:
-    """Somebody edited the label of its replica of the group."""
+def test_ms046_the_finding_on_a_clique_follows_its_position() -> None:
+    """The label of its group replica was edited."""
     scope = {ENABLED: "true", MNNVL_SCOPE: "scalingGroupReplica"}
     pool = {"name": "pool", "cliqueNames": ["a"], "replicas": 2, "minAvailable": 1, "annotations": scope}
-    seen = brought_up(set_raw(clique_raw("a", pod_spec=GPUS, annotations=scope), groups=(pool,)))[1]
+    seen = converged_set(set_raw(clique_raw("a", pod_spec=GPUS, annotations=scope), groups=(pool,)))[1]
     first, second = seen.cliques
-    lying = replace(first, labels=FrozenMap({**first.labels, **GROUP_REPLICA.written("1")}))
-    findings = reconcile(replace(seen, cliques=(lying, second))).findings
-    (told,) = (one for one in findings if one.subject == lying.ref and one.question == "computeDomain")
-    assert dict(told.because[0].facts)["domain"] == "llm-0-pool-0-cd"
+    edited = replace(first, labels=FrozenMap({**first.labels, **GROUP_REPLICA.written("1")}))
+    findings = reconcile(replace(seen, cliques=(edited, second))).findings
+    (finding,) = (one for one in findings if one.subject == edited.ref and one.question == "computeDomain")
+    assert dict(finding.because[0].facts)["domain"] == "llm-0-pool-0-cd"
 
 
-def test_wl202_an_autoscaler_is_no_claim_whatever_it_is_called() -> None:
+def test_wl202_an_autoscaler_with_the_name_of_a_claim_is_no_claim() -> None:
     raw = set_raw(clique_raw("mnnvl-claim", autoScalingConfig={"maxReplicas": 4}), replicas=2)
     life = Life(raw)
     life.settle()
@@ -58,7 +66,7 @@ def test_wl202_an_autoscaler_is_no_claim_whatever_it_is_called() -> None:
     assert "HorizontalPodAutoscaler/llm-1-mnnvl-claim" in gone
 
 
-def test_ms036_a_name_that_came_to_serve_another_is_told() -> None:
+def test_ms036_an_object_that_serves_another_user_is_reported() -> None:
     seen = half_shared()
     (domain,) = seen.domains
     other = replace(domain, labels=FrozenMap({**domain.labels, **SET_REPLICA.written("7")}))
@@ -69,7 +77,7 @@ def test_ms036_a_name_that_came_to_serve_another_is_told() -> None:
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_ms036_what_is_not_said_to_be_shared_serves_nobody(which: int) -> None:
+def test_ms036_an_object_without_the_label_serves_no_user(which: int) -> None:
     """A ResourceClaim of ``resourceSharing`` has the labels of its user, and may have the name."""
     seen = half_shared()
     item = (seen.domains[0], next(iter(seen.named_claims.values())))[which]
@@ -84,13 +92,15 @@ def test_ms036_what_is_not_said_to_be_shared_serves_nobody(which: int) -> None:
     assert not [step for step in plan.steps if step.target == item.ref]
 
 
-def test_cl012_a_domain_that_nobody_of_the_set_shares_is_not_of_it() -> None:
-    bare = told(applied(set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true"}), clique_raw("b"))))
+def test_cl012_a_domain_that_no_part_of_the_set_shares_is_not_its_own() -> None:
+    bare = with_configuration(
+        applied(set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true"}), clique_raw("b")))
+    )
     assert has(bare, "ComputeDomain", "llm-0-cd")
     assert not has(bare, "ComputeDomain", "llm-0-b-cd")
 
 
-def test_ms005_a_clique_whose_labels_name_no_set_is_let_through() -> None:
+def test_ms005_a_clique_whose_labels_name_no_set_is_admitted_unchanged() -> None:
     around = CliqueAdmissionView(configuration=SCOPED, served=ServedApis(), owner=None, domains={}, claims={})
     said = {"annotations": {ENABLED: "true"}, "labels": {"grove.io/podcliqueset-replica-index": "0"}}
     raw = {"metadata": {"name": "x", "namespace": "ml", **said}, "spec": {"podSpec": GPUS}}
@@ -101,7 +111,7 @@ def test_ms005_a_clique_whose_labels_name_no_set_is_let_through() -> None:
     ]
 
 
-def test_ms070_a_set_without_a_name_is_judged_all_the_same() -> None:
+def test_ms070_a_set_without_a_name_is_judged() -> None:
     raw = set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "yes"}))
     del raw["metadata"]["name"]
     verdict = admit(raw, None, None, SCOPED).verdict
@@ -119,16 +129,16 @@ def stored() -> PodClique:
     ("labels", "replica"),
     [({}, 0), ({"grove.io/pcs-name": "llm"}, -1), ({"grove.io/pcs-name": "llm", "grove.io/pcsg-name": "pool"}, 0)],
 )
-def test_ms020_labels_that_do_not_say_where(labels: Json, replica: int) -> None:
+def test_ms020_labels_without_a_position(labels: Json, replica: int) -> None:
     assert position_of_clique(replace(stored(), labels=FrozenMap(labels), replica_index=replica)) is None
 
 
-def test_ms022_labels_that_name_nobody() -> None:
+def test_ms022_labels_that_name_no_user() -> None:
     assert domain_user_of(FrozenMap({"grove.io/pcs-name": "llm"})) is None
 
 
-def test_pl022_what_is_ensured_comes_before_what_stands_on_it() -> None:
-    seen = told(applied(set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true"}))))
+def test_pl022_ensured_objects_come_before_the_objects_that_need_them() -> None:
+    seen = with_configuration(applied(set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true"}))))
     plan = reconcile(seen)
     assert not problems_in(plan, seen)
     late = [replace(step, stage=Stage.WORKLOAD) if isinstance(step.action, Ensure) else step for step in plan.steps]
@@ -136,14 +146,14 @@ def test_pl022_what_is_ensured_comes_before_what_stands_on_it() -> None:
     assert any("PL-022" in problem.expected for problem in problems_in(ordered, seen))
 
 
-def test_cl011_a_configuration_that_is_none_is_refused() -> None:
+def test_cl011_an_invalid_configuration_is_refused() -> None:
     told_so = {"mnnvl": {"enabled": "perhaps", "mode": "operator", "computeDomainShape": "auto"}}
     raw = {"formatVersion": "1.2", "rules": "design", "asOf": "2026-11-20T09:00:00Z", "notCollected": [], "plans": []}
     with pytest.raises(MalformedObject):
         document_from_json({**raw, "configuration": told_so})
 
 
-def test_wl025_a_generation_that_nobody_knows_does_not_move() -> None:
+def test_wl025_an_unknown_generation_does_not_change() -> None:
     clique = replace(stored(), generation=None)
     fields = FrozenMap({"spec": FrozenMap({"autoScalingConfig": FrozenMap({"maxReplicas": 9})})})
     changed = with_applied_fields(clique, fields)
@@ -153,7 +163,7 @@ def test_wl025_a_generation_that_nobody_knows_does_not_move() -> None:
 
 
 @given(st.sampled_from(["grove.io/mnnvl-managed", *SET_REPLICA.keys]), st.none() | st.sampled_from(["false", "7", "x"]))
-def test_ms057_a_claim_stays_whatever_its_labels_say(key: str, text: str | None) -> None:
+def test_ms057_a_claim_stays_with_any_labels(key: str, text: str | None) -> None:
     seen = half_shared()
     (claim,) = (one for one in seen.others if one.ref.kind == "ResourceClaim")
     labels = {name: said for name, said in claim.labels.items() if name != key} | ({key: text} if text else {})
@@ -166,9 +176,11 @@ def test_ms057_a_claim_stays_whatever_its_labels_say(key: str, text: str | None)
 @pytest.mark.parametrize(
     ("component", "goes"), [({}, False), ({"app.kubernetes.io/component": "resource-claim"}, True)]
 )
-def test_ms057_a_claim_of_resource_sharing_goes_by_what_it_is(component: dict[str, str], *, goes: bool) -> None:
-    """Where nobody shares by annotation its template may be called so, too (MS-078)."""
-    seen = brought_up(set_raw(clique_raw("b")))[1]
+def test_ms057_a_claim_of_resource_sharing_is_recognised_by_its_component(
+    component: dict[str, str], *, goes: bool
+) -> None:
+    """Where no clique shares by annotation its template may have that name too (MS-078)."""
+    seen = converged_set(set_raw(clique_raw("b")))[1]
     (service,) = (one for one in seen.others if one.ref.kind == "Service")
     ref = replace(service.ref, api_version="resource.k8s.io/v1", kind="ResourceClaim", name="llm-all-mnnvl-claim")
     claim = replace(service, ref=ref, uid="u", labels=FrozenMap({**without(service.labels, COMPONENT), **component}))

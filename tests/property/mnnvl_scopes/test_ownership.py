@@ -1,4 +1,4 @@
-"""What PodCliques of a set share, and whose it should be, whatever somebody wrote into them (MS-040 to MS-046)."""
+"""Owners of shared domains and claims, also with edited labels (MS-040 to MS-046)."""
 
 from dataclasses import replace
 from typing import Any
@@ -15,26 +15,26 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.labels import SET
 from grove_core.snapshot.snapshot import Snapshot
-from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, SHARED, brought_up, half_shared, without
+from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, SHARED, converged_set, half_shared, without
 from tests.property.workload.sets import clique_raw, set_raw
 
 Json = dict[str, Any]
 GANG = "grove.io/podgang"
 
 
-def test_ms040_the_gang_is_that_of_whoever_says_it() -> None:
+def test_ms040_the_gang_is_that_of_the_clique_that_decides() -> None:
     both = set_raw(*(clique_raw(name, pod_spec=GPUS, annotations={ENABLED: "true"}) for name in ("a", "b")))
-    seen = brought_up(both)[1]
+    seen = converged_set(both)[1]
     first, second = seen.cliques
     silent = replace(seen, cliques=(replace(first, labels=without(first.labels, GANG)), second))
     assert not [step for step in reconcile(silent).steps if step.target.kind in SHARED]
 
 
-def test_ms085_what_is_made_again_is_of_the_class_of_the_first() -> None:
-    """Of two that share and ask for different classes, as when it was made for the first time."""
+def test_ms085_a_restored_claim_has_the_class_of_the_first_clique() -> None:
+    """Of two PodCliques that share and ask for different classes the first decides, as at the first creation."""
     classes = {name: {ENABLED: "true", "grove.io/mnnvl-device-class": f"class-{name}"} for name in ("a", "b")}
     both = set_raw(*(clique_raw(name, pod_spec=GPUS, annotations=told) for name, told in classes.items()))
-    seen = brought_up(both)[1]
+    seen = converged_set(both)[1]
     (made,) = seen.named_claims.values()
     gone = replace(seen, named_claims={}, others=tuple(one for one in seen.others if one.ref.kind != made.ref.kind))
     (again,) = (step.action for step in reconcile(gone).steps if step.target.kind == made.ref.kind)
@@ -43,8 +43,8 @@ def test_ms085_what_is_made_again_is_of_the_class_of_the_first() -> None:
     assert "class-a" in str(thaw(made.spec))
 
 
-def test_ms046_whose_place_is_known_goes_before_who_only_has_labels() -> None:
-    """A PodClique that the template does not know, which says another gang, and comes first."""
+def test_ms046_a_known_position_takes_precedence_over_labels() -> None:
+    """A PodClique that is not in the template, has labels of another gang, and comes first."""
     seen = half_shared()
     placed = next(one for one in seen.cliques if one.ref.name == "llm-0-a")
     labels = {**placed.labels, GANG: "llm-9", "grove.io/base-podgang": "llm-9"}
@@ -62,11 +62,11 @@ SCOPES = [
 
 
 @pytest.mark.parametrize("groups", SCOPES, ids=["replica", "group of a replica", "replica of a group"])
-def test_ms052_who_lost_its_labels_uses_its_domain_all_the_same(groups: tuple[Json, ...]) -> None:
-    """Its name tells its place, and with it the gang that the domain is of."""
+def test_ms052_a_clique_without_labels_still_uses_its_domain(groups: tuple[Json, ...]) -> None:
+    """Its name decides its position, and with it the gang that owns the domain."""
     annotations = {} if groups else {ENABLED: "true"}
     raw = set_raw(clique_raw("w", pod_spec=GPUS, annotations=annotations), groups=groups, replicas=2)
-    seen = brought_up(raw)[1]
+    seen = converged_set(raw)[1]
     bare = replace(seen, cliques=tuple(replace(one, labels=FrozenMap({})) for one in seen.cliques))
     assert seen.domains
     assert not [step for step in reconcile(bare).steps if step.target.kind in SHARED]
@@ -82,11 +82,11 @@ def test_ms052_who_lost_its_labels_uses_its_domain_all_the_same(groups: tuple[Js
 
 
 @given(st.data())
-def test_ms046_labels_of_a_clique_move_nothing_that_it_shares(data: st.DataObject) -> None:
-    """Whatever somebody writes into them: its name tells its place, and with it the gang that the domain is of."""
+def test_ms046_edited_labels_do_not_change_what_a_clique_shares(data: st.DataObject) -> None:
+    """Its name decides its position, and with it the gang that owns the domain."""
     groups = data.draw(st.sampled_from(SCOPES))
     annotations = {} if groups else {ENABLED: "true"}
-    seen = brought_up(set_raw(clique_raw("w", pod_spec=GPUS, annotations=annotations), groups=groups, replicas=2))[1]
+    seen = converged_set(set_raw(clique_raw("w", pod_spec=GPUS, annotations=annotations), groups=groups, replicas=2))[1]
     texts = st.sampled_from(sorted({str(text) for one in seen.cliques for text in one.labels.values()} | {"x", "7"}))
     keys = sorted({key for one in seen.cliques for key in one.labels if key != "grove.io/pod-template-hash"})
     lies = st.dictionaries(st.sampled_from(keys), texts)
@@ -97,7 +97,7 @@ def test_ms046_labels_of_a_clique_move_nothing_that_it_shares(data: st.DataObjec
 
 
 @pytest.mark.parametrize("said", ["true", "false"])
-def test_ms040_a_claim_that_is_not_its_own_is_no_use(said: str) -> None:
+def test_ms040_a_claim_of_another_user_is_not_a_use(said: str) -> None:
     seen = half_shared()
     first, second = seen.cliques
     entry = FrozenMap({"name": "mnnvl", "resourceClaimName": "llm-7-mnnvl-claim"})
@@ -114,7 +114,7 @@ OWN: Json = {ENABLED: "true", SCOPE: "scalingGroupReplica"}
 
 
 def owners_of_made(seen: Snapshot) -> dict[str, str]:
-    """Domain -> who should own it, where all domains and claims are gone."""
+    """Domain -> its owner, where all domains and claims are gone and restored."""
     others = tuple(one for one in seen.others if one.ref.kind not in SHARED)
     gone = replace(seen, domains=(), named_domains={}, others=others, named_claims={})
     return {
@@ -125,7 +125,7 @@ def owners_of_made(seen: Snapshot) -> dict[str, str]:
 
 
 def with_template_of(seen: Snapshot, replicas: int) -> Snapshot:
-    """Somebody wrote another number of replicas into the group of the template."""
+    """The snapshot with another number of replicas in the group of the template."""
     template = seen.root.spec.template
     (group,) = template.pod_clique_scaling_groups
     fewer = template.model_copy(
@@ -136,10 +136,10 @@ def with_template_of(seen: Snapshot, replicas: int) -> Snapshot:
 
 @pytest.mark.req("MS-041", "MS-052")
 @pytest.mark.parametrize("sees_groups", [True, False])
-def test_ms046_how_many_replicas_a_group_has_it_says_itself(*, sees_groups: bool) -> None:
-    """Where it is not seen the template does; a PodClique beyond says by its labels whose it is."""
+def test_ms046_the_group_decides_its_number_of_replicas(*, sees_groups: bool) -> None:
+    """Without the group in the input the template decides; labels decide for a PodClique beyond it."""
     raw = set_raw(clique_raw("w", pod_spec=GPUS), groups=({**POOL, "annotations": OWN},))
-    seen = with_template_of(brought_up(raw)[1], 2)
+    seen = with_template_of(converged_set(raw)[1], 2)
     bare = tuple(replace(one, labels=without(one.labels, GANG)) for one in seen.cliques)
     of_gangs = {"llm-0-pool-0-cd": "llm-0", "llm-0-pool-1-cd": "llm-0-pool-0"}
     last = "llm-0-pool-1" if sees_groups else "llm"
@@ -149,10 +149,10 @@ def test_ms046_how_many_replicas_a_group_has_it_says_itself(*, sees_groups: bool
 
 @pytest.mark.req("MS-041", "MS-042")
 @pytest.mark.parametrize(("said", "owners"), [(OWN, {"llm-0-pool-1-cd": "llm-0-pool-0"}), ({}, {"llm-0-cd": "llm-0"})])
-def test_ms046_whose_place_is_not_known_says_by_its_labels_whose_gang_it_is(said: Json, owners: dict[str, str]) -> None:
-    """The group was scaled in to one replica; the PodClique of the second one goes, and uses what it shares."""
+def test_ms046_labels_name_the_gang_of_a_clique_without_a_position(said: Json, owners: dict[str, str]) -> None:
+    """The group was scaled in to one replica; the PodClique of the second one still uses the domain."""
     pool = {**POOL, "replicas": 2, "annotations": said or {ENABLED: "true"}}
-    seen = brought_up(set_raw(clique_raw("w", pod_spec=GPUS), groups=(pool,)))[1]
+    seen = converged_set(set_raw(clique_raw("w", pod_spec=GPUS), groups=(pool,)))[1]
     fewer = tuple(replace(group, replicas=1) for group in seen.groups)
     beyond = tuple(clique for clique in seen.cliques if clique.base_gang)
     assert len(beyond) == 1
@@ -160,8 +160,8 @@ def test_ms046_whose_place_is_not_known_says_by_its_labels_whose_gang_it_is(said
 
 
 @pytest.mark.parametrize("whose", ["llm", "7"])
-def test_ms046_for_a_name_that_is_another_sets_nothing_is_made(whose: str) -> None:
-    """Of a PodClique that is not wanted any more somebody edited the labels: it would be left when that one is gone."""
+def test_ms046_nothing_is_created_for_the_name_of_another_set(whose: str) -> None:
+    """The labels of a surplus PodClique name another set; a domain created for that name would never be deleted."""
     seen = half_shared()
     none = seen.root.spec.model_copy(update={"replicas": 0})
     clique, other = seen.cliques
@@ -170,24 +170,24 @@ def test_ms046_for_a_name_that_is_another_sets_nothing_is_made(whose: str) -> No
     assert owners_of_made(found) == ({"llm-0-cd": "llm-0"} if whose == "llm" else {})
 
 
-def test_ms040_a_gang_that_goes_owns_nothing_new() -> None:
+def test_ms040_a_gang_that_is_being_deleted_owns_nothing_new() -> None:
     seen = half_shared()
     assert owners_of_made(seen) == {"llm-0-cd": "llm-0"}
     (gang,) = seen.gangs
     assert owners_of_made(replace(seen, gangs=(replace(gang, deleting=True),))) == {"llm-0-cd": "llm"}
 
 
-def test_ms043_nobody_is_handed_over_while_gangs_are_not_collected() -> None:
+def test_ms043_no_handover_while_gangs_are_not_collected() -> None:
     seen = half_shared()
     unseen = replace(seen, gangs=(), complete=seen.complete - {"PodGang"})
     assert not [step for step in reconcile(unseen).steps if step.target.kind in SHARED]
     assert [step for step in reconcile(replace(seen, gangs=())).steps if step.target.kind in SHARED]
 
 
-def test_ms040_who_shares_nothing_of_its_own_hides_nobody_behind_it() -> None:
-    """The first of two holds a claim that is not that of its place."""
+def test_ms040_a_clique_that_shares_nothing_does_not_hide_others() -> None:
+    """The first of two has a claim that does not belong to its position."""
     both = set_raw(*(clique_raw(name, pod_spec=GPUS, annotations={ENABLED: "true"}) for name in ("a", "b")))
-    seen = brought_up(both)[1]
+    seen = converged_set(both)[1]
     first, second = seen.cliques
     entry = FrozenMap({"name": "mnnvl", "resourceClaimName": "llm-7-mnnvl-claim"})
     odd = replace(first, pod_spec=FrozenMap({**first.pod_spec, "resourceClaims": (entry,)}))
@@ -195,7 +195,7 @@ def test_ms040_who_shares_nothing_of_its_own_hides_nobody_behind_it() -> None:
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_ms060_what_is_used_is_left_alone_where_annotations_are_off(*, there: bool) -> None:
+def test_ms060_objects_in_use_stay_where_annotations_are_off(*, there: bool) -> None:
     seen = replace(half_shared(), configuration=Configuration())
     gone = replace(seen, domains=(), named_domains={}, others=(), named_claims={})
     fates = judge_scopes(seen if there else gone).verdicts
@@ -206,20 +206,20 @@ def test_ms060_what_is_used_is_left_alone_where_annotations_are_off(*, there: bo
 
 
 @pytest.mark.parametrize("change", [{"deleting": True}, {"uid": ""}], ids=["goes", "is not stored"])
-def test_ms053_nothing_is_judged_of_a_set_that_goes_or_is_not_stored(change: Json) -> None:
+def test_ms053_a_deleted_or_unstored_set_is_not_judged(change: Json) -> None:
     seen = half_shared()
     assert judge_scopes(seen).verdicts
     assert not judge_scopes(replace(seen, root=replace(seen.root, **change))).verdicts
 
 
-def test_wl024_who_uses_what_is_not_counted_out_of_a_set_beyond_all_bounds() -> None:
+def test_wl024_uses_of_a_set_that_is_too_large_are_not_counted() -> None:
     seen = half_shared()
     huge = replace(seen, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"replicas": 10**15})))
     assert not judge_scopes(huge).positions
 
 
 def test_cl012_a_domain_of_the_set_is_found_by_its_name() -> None:
-    """Not another one, and not one that somebody called so."""
+    """Not another domain, and not a foreign one of that name."""
     seen = half_shared(replicas=2)
     assert [shared_domain_ref(seen, one.ref.name) for one in seen.domains] == [one.ref for one in seen.domains]
     foreign = replace(seen.domains[0], ref=replace(seen.domains[0].ref, name="else"), labels=FrozenMap({}))

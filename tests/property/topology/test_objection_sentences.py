@@ -1,4 +1,4 @@
-"""What admission says of topologies, word by word; who is refused and where is held against the rules elsewhere."""
+"""Full sentences of admission about topologies; paths and rules are tested elsewhere."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -46,7 +46,7 @@ def with_scheduler(name: str) -> Json:
     return raw
 
 
-def test_tp060_sets_in_words(*, bless: bool) -> None:
+def test_tp060_sentences_about_sets(*, bless: bool) -> None:
     cases = [
         *(admit(raw, None, None, ON, None, PLACED).verdict for raw, _ in CREATED),
         *(admit(new, old, None, ON, None, PLACED).verdict for new, old in UPDATES),
@@ -61,7 +61,7 @@ def test_tp060_sets_in_words(*, bless: bool) -> None:
     same_words(Path(__file__).parent / "set_words.txt", text, bless=bless)
 
 
-def test_tp080_topologies_in_words(*, bless: bool) -> None:
+def test_tp080_sentences_about_topologies(*, bless: bool) -> None:
     old, less = raw_topology("t", *SOUND), raw_topology("t", ("zone", "z"))
     default = raw_topology(DEFAULT_TOPOLOGY, ("zone", "z"))
     odd = raw_topology("t", ("zone", "z"), ("Zone", "z"), ("host", "a b"), ("rack", "r"), ("zone", "k" * 64))
