@@ -1,46 +1,64 @@
-"""What one write makes of an object: the one model of it, for who waits to see a write and for who plays a server.
+"""Returns what an object is after a write, for callers that wait to see their writes and for the simulated API server.
 
-What it leaves to them: versions, what goes with an object that is deleted, and objects that come into being or go.
+Not modelled here: resource versions, cascading deletion, and the creation and removal of whole objects.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeAlias, TypeVar, assert_never
+from typing import Any, TypeAlias, TypeVar, assert_never
 
+from grove_core.kernel.frozen import EMPTY, FrozenMap, thaw
 from grove_core.kernel.steps import Apply, Delete, DropFinalizer, SetStatus
-from grove_core.resources.after_apply import with_applied_fields
-from grove_core.resources.cluster_topology import ClusterTopology
+from grove_core.resources.api_names import TOPOLOGY_NAME
+from grove_core.resources.cluster_topology import ClusterTopology, levels_in
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.owned_object import OwnedObject
+from grove_core.resources.fields import Fields
+from grove_core.resources.merge_patch import apply_merge_patch
+from grove_core.resources.meta import read_identity
+from grove_core.resources.owned_object import OwnedObject, is_managed_by_grove
+from grove_core.resources.placement import placement_in
 from grove_core.resources.pod import Pod
-from grove_core.resources.podclique import PodClique
+from grove_core.resources.podclique import PodClique, read_clique_labels
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.podgang import PodGang
+from grove_core.resources.podgang import PodGang, groups_in
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import with_status
 
-Known: TypeAlias = PodCliqueSet | ScalingGroup | PodClique | PodGang | OwnedObject | ComputeDomain | ClusterTopology
-"""Everything that is written to but pods."""
+Applicable: TypeAlias = PodClique | ScalingGroup | PodGang | OwnedObject | ComputeDomain | ClusterTopology
+"""Objects to which Grove applies fields."""
+
+Known: TypeAlias = Applicable | PodCliqueSet
+"""Objects that Grove writes to, except pods."""
 
 Write: TypeAlias = Apply | SetStatus | Delete | DropFinalizer
-"""What is done to an object that is there."""
+"""A write to an object that exists."""
 
 K = TypeVar("K", bound=Known | Pod)
 R = TypeVar("R", bound=Known)
+A = TypeVar("A", bound=Applicable)
+H = TypeVar("H", OwnedObject, ComputeDomain)
 
 
 def after_write(item: K, write: Write) -> K:
-    """The object after an accepted write, whatever its guard says; the same one where its kind does not show it."""
-    return _after_pod(item, write) if isinstance(item, Pod) else _after(item, write)  # type: ignore[return-value]  # the kind stays
+    """Return the object after an accepted write.
+
+    Args:
+        item: the object before the write.
+        write: its guard is not looked at.
+
+    Returns:
+        The same object where its kind does not show what was written.
+    """
+    return _pod_after_write(item, write) if isinstance(item, Pod) else _after_write(item, write)  # type: ignore[return-value]  # the kind stays
 
 
-def _after(item: R, write: Write) -> R:
+def _after_write(item: R, write: Write) -> R:
     match write:
         case Apply(fields):
             return item if isinstance(item, PodCliqueSet) else with_applied_fields(item, fields)
         case SetStatus(fields):
-            return (
-                item if isinstance(item, OwnedObject | ComputeDomain | ClusterTopology) else with_status(item, fields)
-            )
+            has_status = not isinstance(item, OwnedObject | ComputeDomain | ClusterTopology)
+            return with_status(item, fields) if has_status else item
         case Delete():
             return with_deletion_accepted(item)
         case DropFinalizer(finalizer):
@@ -49,24 +67,133 @@ def _after(item: R, write: Write) -> R:
             assert_never(write)
 
 
-def _after_pod(pod: Pod, write: Write) -> Pod:
-    """Pods see two writes: Grove's gate goes, and with it the word that the pod is gated; or the pod goes."""
+def _pod_after_write(pod: Pod, write: Write) -> Pod:
+    """Return the pod after a write. The only field that Grove applies to a pod is the removal of its gate."""
     match write:
-        case Apply() if pod.has_grove_gate:
-            return replace(pod, has_grove_gate=False, gated=False, trouble="")
+        case Apply():
+            return replace(pod, has_grove_gate=False, gated=False, trouble="") if pod.has_grove_gate else pod
         case Delete():
             return replace(pod, deleting=True)
-        case _:
+        case SetStatus() | DropFinalizer():
             return pod
+        case _:
+            assert_never(write)
 
 
 def with_deletion_accepted(item: R) -> R:
-    """An object whose deletion was accepted; that moves its generation, once."""
+    """Return the object after its deletion was accepted; the first deletion increases its generation by one."""
     if not item.deleting and isinstance(item, PodCliqueSet | ScalingGroup | PodClique) and item.generation is not None:
         return replace(item, deleting=True, generation=item.generation + 1)
     return replace(item, deleting=True)
 
 
 def without_finalizer(item: R, finalizer: str) -> R:
-    """An object without a finalizer."""
+    """Return the object without a finalizer."""
     return replace(item, finalizers=tuple(name for name in item.finalizers if name != finalizer))
+
+
+def with_applied_fields(item: A, fields: FrozenMap) -> A:
+    """Return the object after a merge patch; its generation increases where its spec changed.
+
+    Args:
+        item: the object before the patch.
+        fields: of those that Grove applies to this kind. Others, such as a clique's ``replicas``, are ignored.
+    """
+    return _with_fields(item, fields)  # type: ignore[return-value]  # the kind stays
+
+
+def _with_fields(item: Applicable, fields: FrozenMap) -> Applicable:
+    match item:
+        case PodClique():
+            return _clique(item, fields)
+        case ScalingGroup():
+            return replace(item, annotations=_merged(item.annotations, fields, "metadata", "annotations"))
+        case PodGang():
+            return _gang(item, fields)
+        case OwnedObject():
+            return _owned(item, fields)
+        case ComputeDomain():
+            return _domain(item, fields)
+        case ClusterTopology():
+            return _topology(item, fields)
+        case _:
+            assert_never(item)
+
+
+def _clique(clique: PodClique, fields: FrozenMap) -> PodClique:
+    changed = replace(
+        clique,
+        labels=_merged(clique.labels, fields, "metadata", "labels"),
+        annotations=_merged(clique.annotations, fields, "metadata", "annotations"),
+        pod_spec=_merged(clique.pod_spec, fields, "spec", "podSpec"),
+        auto_scaling=_merged(clique.auto_scaling, fields, "spec", "autoScalingConfig"),
+    )
+    if clique.generation is not None:
+        moved = (changed.pod_spec, changed.auto_scaling) != (clique.pod_spec, clique.auto_scaling)
+        changed = replace(changed, generation=clique.generation + moved)
+    told = read_clique_labels(Fields(changed.labels, "", []), clique.owner_kind, clique.owner_name, clique.ref.name)
+    if told["replica_index"] < 0:  # only its group knows, and whoever made the snapshot has asked it
+        told["replica_index"] = clique.replica_index
+    return replace(changed, **told)
+
+
+def _gang(gang: PodGang, fields: FrozenMap) -> PodGang:
+    spec = Fields(thaw(fields), "", []).part("spec")
+    annotations = _merged(gang.annotations, fields, "metadata", "annotations")
+    placed = Fields(thaw(_merged(FrozenMap(gang.placement.spec_fields), fields, "spec")), "", [])
+    placement = placement_in(placed, str(annotations.get(TOPOLOGY_NAME) or ""))
+    return replace(
+        gang,
+        labels=_merged(gang.labels, fields, "metadata", "labels"),
+        annotations=annotations,
+        placement=placement if "podgroups" in spec else placement._replace(cliques=gang.placement.cliques),
+        priority=spec.text("priorityClassName") if "priorityClassName" in spec.raw else gang.priority,
+        groups=groups_in(spec) if "podgroups" in spec else gang.groups,
+    )
+
+
+def _topology(topology: ClusterTopology, fields: FrozenMap) -> ClusterTopology:
+    top = Fields(thaw(fields), "", [])
+    meta, spec = top.part("metadata"), top.part("spec")
+    return replace(
+        topology,
+        labels=_merged(topology.labels, fields, "metadata", "labels"),
+        finalizers=meta.texts("finalizers") if "finalizers" in meta else topology.finalizers,
+        levels=levels_in(spec) if "levels" in spec else topology.levels,
+    )
+
+
+def _owned(item: OwnedObject, fields: FrozenMap) -> OwnedObject:
+    labels = _merged(item.labels, fields, "metadata", "labels")
+    managed = is_managed_by_grove(Fields(labels, "", []))
+    return replace(_handed_over(item, fields), labels=labels, managed=managed, spec=_merged(item.spec, fields, "spec"))
+
+
+def _domain(domain: ComputeDomain, fields: FrozenMap) -> ComputeDomain:
+    spec = _merged(domain.spec, fields, "spec")
+    return replace(
+        _handed_over(domain, fields),
+        labels=_merged(domain.labels, fields, "metadata", "labels"),
+        spec=spec,
+        num_nodes=Fields(spec, "", []).integer("numNodes") or 0,
+        stored=apply_merge_patch(domain.stored, fields),
+    )
+
+
+def _handed_over(item: H, fields: FrozenMap) -> H:
+    """With the controller that the fields name, where they name any."""
+    top = Fields(thaw(fields), "", [])
+    if "ownerReferences" not in top.part("metadata"):
+        return item
+    owner = read_identity(top, item.ref.api_version, item.ref.kind, None)
+    return replace(item, owner_uid=owner["owner_uid"], owner_kind=owner["owner_kind"], owner_name=owner["owner_name"])
+
+
+def _merged(stored: FrozenMap, fields: Mapping[str, Any], *path: str) -> FrozenMap:
+    """The part of an object at a path after the fields of that path were applied."""
+    part: Any = fields
+    for step in path:
+        part = part.get(step, EMPTY)
+        if part is None:
+            return EMPTY
+    return apply_merge_patch(stored, part) if part else stored

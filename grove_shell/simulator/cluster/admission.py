@@ -16,7 +16,7 @@ from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, Create, Ensure, Outcome, Stage, Step
-from grove_core.resources.after_apply import with_applied_fields
+from grove_core.resources.after_write import with_applied_fields
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology
 from grove_core.resources.compute_domain import ComputeDomain

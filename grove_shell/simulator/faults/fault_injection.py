@@ -7,7 +7,7 @@ from typing import Final
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DropFinalizer, Stage, Step
-from grove_core.resources.after_apply import with_applied_fields
+from grove_core.resources.after_write import with_applied_fields
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod

@@ -18,7 +18,7 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Delete, Ensure, Stage
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
-from grove_core.resources.after_apply import with_applied_fields
+from grove_core.resources.after_write import with_applied_fields
 from grove_core.resources.api_names import COMPONENT, MNNVL_MANAGED, MNNVL_SCOPE
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import ServedApis

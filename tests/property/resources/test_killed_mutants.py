@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
-from grove_core.resources.after_apply import with_applied_fields
+from grove_core.resources.after_write import with_applied_fields
 from grove_core.resources.api_formats import claim_format_of
 from grove_core.resources.api_names import CLAIM_VERSIONS, GROVE
 from grove_core.resources.compute_domain import compute_domain_of
