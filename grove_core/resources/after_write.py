@@ -57,8 +57,9 @@ def _after_write(item: R, write: Write) -> R:
         case Apply(fields):
             return item if isinstance(item, PodCliqueSet) else with_applied_fields(item, fields)
         case SetStatus(fields):
-            has_status = not isinstance(item, OwnedObject | ComputeDomain | ClusterTopology)
-            return with_status(item, fields) if has_status else item
+            if isinstance(item, OwnedObject | ComputeDomain | ClusterTopology):
+                return item
+            return with_status(item, fields)
         case Delete():
             return with_deletion_accepted(item)
         case DropFinalizer(finalizer):

@@ -55,7 +55,6 @@ class _Told:
         self._rollout = rollout
         self._now = format_time(whole_seconds(context.snapshot.now))
         self._on_delete = context.root.spec.update_strategy.type == ON_DELETE
-        self._gangs = {gang.ref.name: gang for gang in context.snapshot.gangs if not gang.deleting}
         self._current: set[str] = set()  # cliques all of whose pods are of the present template
 
     def of_clique(self, clique: PodClique, part: ExpectedClique) -> Iterator[Status]:
@@ -127,7 +126,7 @@ class _Told:
     def of_gangs(self, replica: ExpectedReplica) -> Iterator[Status]:
         """Phase and conditions of the gangs of a replica (WL-243)."""
         for part in replica.gangs:
-            gang = self._gangs.get(part.name)
+            gang = self._context.gangs.get(part.name)
             if gang is not None:
                 yield from self._of_gang(gang)
 

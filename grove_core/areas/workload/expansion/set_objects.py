@@ -1,13 +1,10 @@
-"""One walk over the blueprint of a set: everything that it should consist of, as sketches to be held against the world.
-
-Whoever writes manifests is asked only where one is needed (`Sketch`); what differs in what is there comes as a write.
-"""
+"""Every object that a set should consist of, in the order in which the objects are created."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from grove_core.areas.gang_termination.verdicts import Ending
 from grove_core.areas.mnnvl.verdicts import CliqueDomains
@@ -28,13 +25,11 @@ from grove_core.areas.workload.objects.podcliques_and_groups import (
 from grove_core.areas.workload.objects.podgangs import PlacementChange, changes_of_podgang, podgang_for
 from grove_core.areas.workload.objects.resource_claims import claims_of_clique, claims_of_group, claims_of_set
 from grove_core.areas.workload.objects.service_and_rbac import rbac_manifests, service_for, service_spec
-from grove_core.areas.workload.pods.creation import PodCreation
+from grove_core.areas.workload.pods.creation import CliquePods, GangPods, ReplicaPods
 from grove_core.areas.workload.pods.manifest import pod_for
-from grove_core.areas.workload.pods.slots import PodSlot
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.template.expected_replicas import (
     ExpectedClique,
-    ExpectedGang,
     ExpectedGroup,
     ExpectedReplica,
     first_by_name,
@@ -50,15 +45,18 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 
+SetObject: TypeAlias = LazyManifest | Applied | Absent | Withheld
+"""An object that should exist; or a change, a deletion, or a withheld object that has been decided already."""
+
 
 class ExpansionInputs(NamedTuple):
-    """What goes on while a set is completed.
+    """Verdicts of other areas, and of the update, that the expansion of a set depends on.
 
     Attributes:
-        ending: where no clique and no pod is made (WL-076).
-        fabric: where no clique and no group is made yet (MN-010), and what new ones are annotated with (MN-020).
-        placing: what gangs are told of their topology (TP-020), or why none is made (TP-010).
-        written: names of the cliques that take over another template in this round; their pods wait for that (WL-086).
+        ending: the replicas and cliques that are terminated: no clique and no pod of them is created (WL-076).
+        fabric: the replicas that wait for a ComputeDomain (MN-010), and annotations of new PodCliques (MN-020).
+        placing: the topology of new PodGangs (TP-020), or why none is created (TP-010).
+        written: names of the cliques whose template is updated in this round; their pods wait for that (WL-086).
     """
 
     ending: Ending
@@ -68,44 +66,31 @@ class ExpansionInputs(NamedTuple):
 
 
 class SetObjects:
-    """One walk over everything a set should consist of.
+    """Goes once over everything that a set should consist of.
 
     Attributes:
-        misplaced: names of the gangs that were met and stay although their topology says otherwise.
+        misplaced: names of PodGangs that keep constraints which their topology no longer has; filled on the way.
     """
 
-    def __init__(self, context: WorkloadContext, closed: AbstractSet[str], midst: ExpansionInputs) -> None:
+    def __init__(self, context: WorkloadContext, closed: AbstractSet[str], inputs: ExpansionInputs) -> None:
+        """Prepare; ``closed`` names the cliques of which no pod is created in this round."""
         self._context = context
-        self._templates = midst.fabric.templates
-        self._annotations = midst.fabric.annotations
-        self._placing = midst.placing
+        self._closed = closed
+        self._domains = inputs.fabric
+        self._topology = inputs.placing
         self._root = context.root
-        self._ordering = StartupParents(context.root)
-        self._births = PodCreation(context, closed)
-        self._lacking: dict[str, str] = {}
+        self._parents = StartupParents(context.root)
         self.misplaced: list[str] = []
 
-    def everything(self, replicas: Iterable[ExpectedReplica]) -> Iterator[LazyManifest | Applied | Absent | Withheld]:
-        """What the set has once, then what it has for each replica."""
-        yield from self._repeated()
+    def everything(self, replicas: Iterable[ExpectedReplica]) -> Iterator[SetObject]:
+        """Return the objects that the set has once, then those of each replica."""
+        yield from self._repeated_names()
         yield from rbac_manifests(self._root)
         yield from claims_of_set(self._context)
         for replica in replicas:
-            name, here = replica_name(self._root.ref.name, replica.index), (self._root, replica.index)
-            yield LazyManifest("Service", name, partial(service_for, *here), partial(service_spec, *here))
-            yield from self._autoscalers(replica)
-            for part in replica.cliques:
-                yield from self._clique(self._root, part)
-            for group in replica.groups:
-                yield from self._group(group)
-            for gang in replica.gangs:
-                yield from self._gang(gang)
-            if self._context.knows("Pod"):
-                self._births.expect(replica.gangs)
-                for part in replica.all_cliques:
-                    yield from self._pods(part)
+            yield from self._replica(replica)
 
-    def _repeated(self) -> Iterator[Withheld]:
+    def _repeated_names(self) -> Iterator[Withheld]:
         """Cliques and groups of one name, and members that a group names again: the first counts (WL-022)."""
         template = self._root.spec.template
         named = [
@@ -122,22 +107,24 @@ class SetObjects:
                 because = Why.NAME_WANTED_TWICE.because(self._root.ref, other=f"{what}, the first of {times}")
                 yield Withheld(self._root.ref, (because,))
 
-    def _clique(self, owner: PodCliqueSet | ScalingGroup, part: ExpectedClique) -> Iterator[LazyManifest | Applied]:
-        joined = claim_template_of_group(owner) or self._templates.get(part.replica, "")
-        told = MnnvlAnnotations(joined, self._annotations.get(part.template.name, EMPTY))
-        make = partial(podclique_for, self._root, owner, part, self._ordering, self._context.revision, told)
-        yield LazyManifest("PodClique", part.name, make)
-        clique = self._context.clique_of(part)
-        if clique is not None and self._context.revision.is_current(clique, part):
-            pods = self._context.snapshot.pods_of.get(clique.uid, ())
-            fields = changes_of_podclique(clique, part, self._context.revision, pods)
-            if fields:
-                why = Why.FOLLOWS_TEMPLATE if clique.template_hash else Why.HASH_MISSING
-                yield Applied(clique.ref, clique.guard, fields, (why.because(clique.ref),))
+    def _replica(self, replica: ExpectedReplica) -> Iterator[SetObject]:
+        name, of_replica = replica_name(self._root.ref.name, replica.index), (self._root, replica.index)
+        yield LazyManifest("Service", name, partial(service_for, *of_replica), partial(service_spec, *of_replica))
+        yield from self._autoscalers(replica)
+        for expected in replica.cliques:
+            yield from self._clique(self._root, expected)
+        for group in replica.groups:
+            yield from self._group(group)
+        pods = ReplicaPods(self._context, replica, self._closed)
+        for gang in pods.gangs:
+            yield from self._gang(gang)
+        if self._context.knows("Pod"):
+            for clique in pods.cliques:
+                yield from self._pods(clique, pods)
 
     def _autoscalers(self, replica: ExpectedReplica) -> Iterator[LazyManifest]:
-        specs = ((part.name, part.template.spec) for part in replica.cliques)
-        templates = ((part.name, part.template) for part in replica.groups)
+        specs = ((expected.name, expected.template.spec) for expected in replica.cliques)
+        templates = ((group.name, group.template) for group in replica.groups)
         scaled = (
             *(("PodClique", name, spec.auto_scaling_config, spec.replicas) for name, spec in specs),
             *((GROUP_KIND, name, template.scale_config, template.replicas) for name, template in templates),
@@ -147,94 +134,93 @@ class SetObjects:
                 make = partial(autoscaler_for, self._root, kind, name, scaling, replicas)
                 yield LazyManifest("HorizontalPodAutoscaler", name, make)
 
-    def _group(self, part: ExpectedGroup) -> Iterator[LazyManifest | Applied | Withheld]:
-        yield LazyManifest(
-            GROUP_KIND, part.name, partial(scaling_group_for, self._root, part, self._templates.get(part.replica, ""))
-        )
-        group = self._context.groups.get(part.name)
+    def _clique(self, owner: PodCliqueSet | ScalingGroup, expected: ExpectedClique) -> Iterator[LazyManifest | Applied]:
+        context = self._context
+        claim_template = claim_template_of_group(owner) or self._domains.templates.get(expected.replica, "")
+        mnnvl = MnnvlAnnotations(claim_template, self._domains.annotations.get(expected.template.name, EMPTY))
+        make = partial(podclique_for, self._root, owner, expected, self._parents, context.revision, mnnvl)
+        yield LazyManifest("PodClique", expected.name, make)
+        clique = context.clique_of(expected)
+        if clique is not None and context.revision.is_current(clique, expected):
+            fields = changes_of_podclique(clique, expected, context.revision, context.pods_of(clique))
+            if fields:
+                why = Why.FOLLOWS_TEMPLATE if clique.template_hash else Why.HASH_MISSING
+                yield Applied(clique.ref, clique.guard, fields, (why.because(clique.ref),))
+
+    def _group(self, expected: ExpectedGroup) -> Iterator[LazyManifest | Applied | Withheld]:
+        claim_template = self._domains.templates.get(expected.replica, "")
+        yield LazyManifest(GROUP_KIND, expected.name, partial(scaling_group_for, self._root, expected, claim_template))
+        group = self._context.groups.get(expected.name)
         if group is not None:
-            fields = changes_of_scaling_group(group, part)
+            fields = changes_of_scaling_group(group, expected)
             if fields:
                 yield Applied(group.ref, group.guard, fields, (Why.FOLLOWS_TEMPLATE.because(group.ref),))
-            yield from claims_of_group(self._context, group, part)
-            for member in part.cliques:
+            yield from claims_of_group(self._context, group, expected)
+            for member in expected.cliques:
                 yield from self._clique(group, member)
 
-    def _gang(self, part: ExpectedGang) -> Iterator[LazyManifest | Applied | Withheld]:
-        gang = self._births.gangs.get(part.name)
+    def _gang(self, pods: GangPods) -> Iterator[LazyManifest | Applied | Withheld]:
+        name, gang = pods.expected.name, pods.gang
         if gang is not None:
-            yield LazyManifest("PodGang", part.name, partial(podgang_for, self._root, part, {}))
-            if self._context.knows("Pod", "PodGang"):  # which pods there are, and which ones gangs bring about (WL-023)
-                yield from self._changes_of(gang, part)
+            yield LazyManifest("PodGang", name, partial(podgang_for, self._root, pods.expected, {}))
+            if self._context.knows("Pod", "PodGang"):  # otherwise its references cannot be compared (WL-023)
+                yield from self._changes_of_gang(gang, pods)
         elif self._context.knows("PodGang"):
-            yield from self._new_gang(part)
+            yield from self._new_gang(pods)
 
-    def _new_gang(self, part: ExpectedGang) -> Iterator[LazyManifest | Withheld]:
-        missing = next(filter(None, map(self._unmakeable, part.cliques)), "") if self._births.unwritable else ""
-        ref = Ref(SCHEDULER, "PodGang", self._root.ref.namespace, part.name)
-        named = next(filter(None, map(self._context.foreign_gang_of, part.cliques)), "")
-        if named:
-            yield Withheld(ref, (Why.GANG_OF_ANOTHER_SCHEME.because(ref, gang=named),))
-        elif missing:
-            self._lacking[part.name] = missing
-            yield Withheld(ref, (Why.GANG_LACKS_CLIQUE.because(ref, gang=part.name, missing=missing),))
-        elif self._placing.waiting:
-            yield Withheld(ref, self._placing.waiting)
-        elif all(self._context.clique_of(clique) is not None for clique in part.cliques):
-            placement = placement_of(self._root, part, self._placing)
-            yield LazyManifest(
-                "PodGang", part.name, partial(podgang_for, self._root, part, self._births.named(part), placement)
-            )
+    def _new_gang(self, pods: GangPods) -> Iterator[LazyManifest | Withheld]:
+        name = pods.expected.name
+        ref = Ref(SCHEDULER, "PodGang", self._root.ref.namespace, name)
+        if pods.foreign_gang:
+            yield Withheld(ref, (Why.GANG_OF_ANOTHER_SCHEME.because(ref, gang=pods.foreign_gang),))
+        elif pods.uncreatable:
+            yield Withheld(ref, (Why.GANG_LACKS_CLIQUE.because(ref, gang=name, missing=pods.uncreatable),))
+        elif self._topology.waiting:
+            yield Withheld(ref, self._topology.waiting)
+        elif pods.has_all_cliques:
+            placement = placement_of(self._root, pods.expected, self._topology)
+            make = partial(podgang_for, self._root, pods.expected, pods.references, placement)
+            yield LazyManifest("PodGang", name, make)
 
-    def _changes_of(self, gang: PodGang, part: ExpectedGang) -> Iterator[Applied | Withheld]:
-        move = self._move_of(gang, part)
-        if isinstance(move, Withheld):
-            self.misplaced.append(part.name)
-            yield move
-            move = None
-        change = changes_of_podgang(self._root, gang, part, self._births.named(part), move)
+    def _changes_of_gang(self, gang: PodGang, pods: GangPods) -> Iterator[Applied | Withheld]:
+        placement = self._placement_change_of(gang, pods)
+        if isinstance(placement, Withheld):
+            self.misplaced.append(pods.expected.name)
+            yield placement
+            placement = None
+        change = changes_of_podgang(self._root, gang, pods.expected, pods.references, placement)
         if change is not None:
             yield change
 
-    def _move_of(self, gang: PodGang, part: ExpectedGang) -> PlacementChange | Withheld | None:
-        """What becomes of a gang that says otherwise than its topology; what was said stays where none applies."""
-        placing = self._placing
-        if not placing.topology:
+    def _placement_change_of(self, gang: PodGang, pods: GangPods) -> PlacementChange | Withheld | None:
+        """Return what becomes of constraints that differ from the topology; None where they stay or none applies."""
+        topology = self._topology
+        if not topology.topology:
             return None
-        wanted = placement_of(self._root, part, placing)
+        wanted = placement_of(self._root, pods.expected, topology)
         if wanted == gang.placement:
             return None
-        if placing.follows is not None:
-            return PlacementChange(wanted, placing.follows)
-        return Withheld(gang.ref, (placing.locked,)) if placing.locked is not None else None
+        if topology.follows is not None:
+            return PlacementChange(wanted, topology.follows)
+        return Withheld(gang.ref, (topology.locked,)) if topology.locked is not None else None
 
-    def _unmakeable(self, part: ExpectedClique) -> str:
-        """What of a gang is not there and will not be: a clique, or the scaling group that would own it; or empty."""
-        if self._context.clique_of(part) is not None:
-            return ""
-        named = (("PodClique", part.name), (GROUP_KIND, part.group))
-        return next((f"{kind}/{name}" for kind, name in named if (kind, name) in self._births.unwritable), "")
-
-    def _pods(self, part: ExpectedClique) -> Iterator[LazyManifest | Absent | Withheld]:
-        clique = self._context.clique_of(part)
+    def _pods(self, pods: CliquePods, replica: ReplicaPods) -> Iterator[LazyManifest | Absent | Withheld]:
+        clique, expected = pods.clique, pods.expected
         if clique is None:
             return
-        pods = self._context.snapshot.pods_of.get(clique.uid, ())
-        places = self._births.places(part, clique)
-        if part.template.resource_sharing:
-            indices = sorted({pod.index for pod in pods if pod.index >= 0} | {place.index for place in places})
-            yield from claims_of_clique(self._context, clique, part, indices)
-        if places:
-            yield from self._new_pods(part, clique, places)
-        yield from pods_to_delete(clique, pods, part.replicas + part.surge)
+        if expected.template.resource_sharing:
+            indices = {pod.index for pod in pods.pods if pod.index >= 0} | {slot.index for slot in pods.free_slots}
+            yield from claims_of_clique(self._context, clique, expected, sorted(indices))
+        if pods.free_slots:
+            yield from self._new_pods(clique, pods, replica)
+        yield from pods_to_delete(clique, pods.pods, expected.replicas + expected.surge)
 
-    def _new_pods(
-        self, part: ExpectedClique, clique: PodClique, places: Sequence[PodSlot]
-    ) -> Iterator[LazyManifest | Withheld]:
-        if part.gang in self._lacking and self._births.awaits_gang(part):
-            lacks = Why.GANG_LACKS_CLIQUE.because(clique.ref, gang=part.gang, missing=self._lacking[part.gang])
-            yield Withheld(clique.ref, (lacks,))
+    def _new_pods(self, clique: PodClique, pods: CliquePods, replica: ReplicaPods) -> Iterator[LazyManifest | Withheld]:
+        expected, uncreatable = pods.expected, replica.gang_of(pods).uncreatable
+        if uncreatable and replica.awaits_gang(pods):
+            because = Why.GANG_LACKS_CLIQUE.because(clique.ref, gang=expected.gang, missing=uncreatable)
+            yield Withheld(clique.ref, (because,))
         image = self._context.snapshot.configuration.init_image
-        make = partial(pod_for, self._root, clique, part, ordering=self._ordering, image=image)
-        for birth in self._births.of(part, clique, places):
-            yield LazyManifest("Pod", birth.name, partial(make, birth))
+        make = partial(pod_for, self._root, clique, expected, ordering=self._parents, image=image)
+        for pod in replica.to_create(pods):
+            yield LazyManifest("Pod", pod.name, partial(make, pod))

@@ -1,11 +1,11 @@
-"""From the blueprint to wishes: what a set should consist of and is not so yet, and what of it is too much.
+"""Wants for the objects of a set: which are created, changed and deleted, and which are withheld.
 
-An object is wished for once its owner exists: its manifest names the owner's uid (WL-010).
+An object is created once its owner exists, since its manifest has the owner's uid (WL-010).
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from grove_core.areas.gang_termination.verdicts import Ending
 from grove_core.areas.mnnvl.verdicts import CliqueDomains
@@ -19,20 +19,24 @@ from grove_core.areas.workload.template.expected_replicas import ExpectedReplica
 from grove_core.kernel.frozen import FrozenMap, part_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Absent, Applied, Desired, Present, Want, Withheld
+from grove_core.kernel.wants import Applied, Desired, Present, Want, Withheld
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.merge_patch import changed_fields
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import GROUP_KIND
 
-_FOLLOWING: Final = frozenset({"Service", "HorizontalPodAutoscaler"})  # the template may change what they say
+_FOLLOW_TEMPLATE: Final = frozenset(
+    {"Service", "HorizontalPodAutoscaler"}
+)  # kinds whose spec changes with the template
+_Key: TypeAlias = tuple[str, str]  # kind and name
 
 
 class Expansion(NamedTuple):
     """What a set should consist of and does not.
 
     Attributes:
-        misplaced: names of the gangs that stay although their topology says otherwise (TP-026).
+        desired: objects to create, change and delete, and those that are withheld.
+        misplaced: names of the PodGangs that keep constraints which their topology no longer has (TP-026).
     """
 
     desired: Desired
@@ -40,73 +44,103 @@ class Expansion(NamedTuple):
 
 
 def wants_of_expansion(
-    context: WorkloadContext, replicas: Sequence[ExpectedReplica], midst: ExpansionInputs
+    context: WorkloadContext, replicas: Sequence[ExpectedReplica], inputs: ExpansionInputs
 ) -> Expansion:
-    """Everything a set should consist of that is not so (WL-010 to WL-026), and what of it is too much.
-
-    Linear. Kinds of which the snapshot may lack something are left alone.
+    """Return the wants for everything that a set should consist of and does not (WL-010 to WL-026). Linear.
 
     Args:
-        context: of a set that is not being deleted.
-        replicas: its blueprint.
-        midst: what goes on meanwhile.
+        context: of a set that is not being deleted. Kinds that it does not know completely are left alone.
+        replicas: what the set should consist of.
+        inputs: verdicts of other areas and of the update.
     """
-    snapshot = context.snapshot
-    there = {(ref.kind, ref.name): found for ref, found in snapshot.targets().items()}
-    wants: list[Want] = []
-    held: list[Withheld] = []
-    taken: dict[tuple[str, str], LazyManifest] = {}
-    ends = _names_in(replicas, midst.ending)
-    waiting = _waiting_in(replicas, midst.fabric)
-    walk = SetObjects(context, midst.written | ends, midst)
-    for item in walk.everything(replicas):
-        if isinstance(item, Withheld):
-            held.append(item)
-        elif isinstance(item, Applied | Absent):
+    terminating = _terminating_cliques(replicas, inputs.ending)
+    objects = SetObjects(context, inputs.written | terminating, inputs)
+    existing = _Existing(context, terminating, _waiting_for_domains(replicas, inputs.fabric))
+    wants: list[Want | Withheld] = []
+    manifests: dict[_Key, LazyManifest] = {}
+    for item in objects.everything(replicas):
+        if not isinstance(item, LazyManifest):
             wants.append(item)
-        elif (item.kind, item.name) in taken:
-            first, second = taken[item.kind, item.name].make(), item.make()
-            because = Why.NAME_WANTED_TWICE.because(second.target, other=first.because[0].sentence)
-            held.append(Withheld(second.target, (because, *second.because)))
+            continue
+        key = (item.kind, item.name)
+        if key in manifests:
+            wants.append(_wanted_twice(manifests[key], item))
         else:
-            taken[item.kind, item.name] = item
-            found = there.get((item.kind, item.name))
-            if not context.knows(item.kind):
-                continue
-            if found is None and (item.kind, item.name) in waiting:
-                ref = Ref(GROVE, item.kind, snapshot.root.ref.namespace, item.name)
-                held.append(Withheld(ref, waiting[item.kind, item.name]))
-            elif found is None and not (item.kind == "PodClique" and item.name in ends):
-                want = item.make()
-                holder = snapshot.strangers.get((item.kind, want.target.namespace, item.name))
-                if holder is None:
-                    wants.append(want)
-                else:
-                    because = Why.NAME_IS_ANOTHERS.because(want.target, holder=holder)
-                    held.append(Withheld(want.target, (because, *want.because)))
-            elif item.kind in _FOLLOWING and isinstance(found, OwnedObject) and not _says(found, item):
-                wants.extend(_following(found, item.make()))
-    expected = {*taken, *((item.target.kind, item.target.name) for item in held)}
-    return Expansion(Desired.of([*wants, *held, *unexpected_objects(context, expected)]), tuple(walk.misplaced))
+            manifests[key] = item
+            wants += existing.wants_for(item)
+    withheld = (want.target for want in wants if isinstance(want, Withheld))
+    expected = {*manifests, *((target.kind, target.name) for target in withheld)}
+    return Expansion(Desired.of([*wants, *unexpected_objects(context, expected)]), tuple(objects.misplaced))
 
 
-def _says(found: OwnedObject, item: LazyManifest) -> bool:
-    """Whether an object says what it should, by its spec alone; most do, and need no manifest to be held against."""
+class _Existing:
+    """The existing objects of a set, against which the expected ones are compared."""
+
+    def __init__(
+        self,
+        context: WorkloadContext,
+        terminating: AbstractSet[str],
+        waiting: Mapping[_Key, tuple[Reason, ...]],
+    ) -> None:
+        """Index a snapshot.
+
+        Args:
+            context: of the set.
+            terminating: names of cliques that are being terminated: they are not created again meanwhile (WL-076).
+            waiting: cliques and groups that are not created yet, and why (MN-010).
+        """
+        self._context = context
+        self._terminating = terminating
+        self._waiting = waiting
+        self._found = {(ref.kind, ref.name): found for ref, found in context.snapshot.targets().items()}
+
+    def wants_for(self, item: LazyManifest) -> Iterator[Want | Withheld]:
+        """Return what has to be done about one expected object."""
+        key = (item.kind, item.name)
+        found = self._found.get(key)
+        if not self._context.knows(item.kind):
+            return
+        if found is None and key in self._waiting:
+            yield Withheld(Ref(GROVE, item.kind, self._context.root.ref.namespace, item.name), self._waiting[key])
+        elif found is None and not (item.kind == "PodClique" and item.name in self._terminating):
+            yield self._creation_of(item)
+        elif item.kind in _FOLLOW_TEMPLATE and isinstance(found, OwnedObject) and not _has_spec(found, item):
+            yield from _spec_changes(found, item.make())
+
+    def _creation_of(self, item: LazyManifest) -> Present | Withheld:
+        """Return the creation of an object; it is withheld where a foreign object has its name (WL-027)."""
+        want = item.make()
+        holder = self._context.snapshot.strangers.get((item.kind, want.target.namespace, item.name))
+        if holder is None:
+            return want
+        because = Why.NAME_IS_ANOTHERS.because(want.target, holder=holder)
+        return Withheld(want.target, (because, *want.because))
+
+
+def _wanted_twice(first: LazyManifest, second: LazyManifest) -> Withheld:
+    """Return the second of two objects of one kind and name: it is withheld (WL-022)."""
+    other, want = first.make(), second.make()
+    because = Why.NAME_WANTED_TWICE.because(want.target, other=other.because[0].sentence)
+    return Withheld(want.target, (because, *want.because))
+
+
+def _has_spec(found: OwnedObject, item: LazyManifest) -> bool:
+    """Return whether an object has the expected spec already; this saves the whole manifest for most objects."""
     return item.spec is not None and not changed_fields(item.spec(), found.spec)
 
 
-def _names_in(replicas: Iterable[ExpectedReplica], ending: Ending) -> AbstractSet[str]:
-    """The cliques of what is being ended."""
+def _terminating_cliques(replicas: Iterable[ExpectedReplica], ending: Ending) -> AbstractSet[str]:
+    """Return the names of the cliques that are being terminated."""
     if not ending.replicas and not ending.parts:
         return frozenset()
     parts = (part for replica in replicas for part in replica.all_cliques)
     return {part.name for part in parts if ending.holds(part.replica, part.group, part.group_replica)}
 
 
-def _waiting_in(
+def _waiting_for_domains(
     replicas: Iterable[ExpectedReplica], fabric: CliqueDomains
 ) -> Mapping[tuple[str, str], tuple[Reason, ...]]:
-    """The cliques and groups of replicas that wait for a ComputeDomain, and why (MN-010)."""
+    """Return the cliques and groups of replicas that wait for a ComputeDomain, and why (MN-010)."""
     return {
         (kind, part.name): fabric.waiting[replica.index]
         for replica in (replicas if fabric.waiting else ())
@@ -116,8 +150,8 @@ def _waiting_in(
     }
 
 
-def _following(found: OwnedObject, wanted: Present) -> Iterator[Applied]:
-    """What an object should say otherwise; fields that a server filled in are no difference (WL-025)."""
+def _spec_changes(found: OwnedObject, wanted: Present) -> Iterator[Applied]:
+    """Return the change of an object whose spec differs; fields that a server filled in do not count (WL-025)."""
     spec = part_of(wanted.manifest, "spec")
     fields = FrozenMap({**changed_fields(spec, found.spec), **removed_metrics(spec, found.spec)})
     if fields and found.managed and not found.deleting:

@@ -1,141 +1,214 @@
-"""Which pods of a set are made now, and which of them with a gate (WL-071, WL-075, WL-080, WL-088)."""
+"""Which pods of a replica are created now, and which of them with a gate (WL-071, WL-075, WL-080, WL-088).
 
-from collections.abc import Iterable, Iterator, Sequence
+A replica is looked at once: `ReplicaPods` has one `CliquePods` for each expected clique and one `GangPods` for each
+expected gang. What several pods of a clique or gang need is computed once, when the first of them needs it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from functools import cached_property
 
 from grove_core.areas.workload.context import WorkloadContext
 from grove_core.areas.workload.pods.manifest import NewPod, pod_names
 from grove_core.areas.workload.pods.scheduling_gates import GangState
 from grove_core.areas.workload.pods.slots import PodSlot, active_pods, free_slots, is_complete
-from grove_core.areas.workload.template.expected_replicas import ExpectedClique, ExpectedGang
-from grove_core.kernel.steps import Create
-from grove_core.resources.podclique import PodClique
-from grove_core.snapshot.coming import refusals
+from grove_core.areas.workload.template.expected_replicas import ExpectedClique, ExpectedGang, ExpectedReplica
+from grove_core.resources.names import replica_name
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import GROUP_KIND, PodClique
 
 
-class PodCreation:
-    """What has to be known of gangs before their pods are made, found out once for all pods of a gang.
-
-    Args:
-        context: of the set.
-        closed: names of cliques of which no pod is made in this round.
+class CliquePods:
+    """The pods of one expected clique.
 
     Attributes:
-        gangs: by name; those that are not being deleted.
-        unwritable: kind and name of what cannot be made: it was refused, or somebody else's object has the name.
+        expected: the clique as the template has it.
+        clique: the PodClique; None where it does not exist.
+        pods: its pods, those being deleted included.
     """
 
-    def __init__(self, context: WorkloadContext, closed: AbstractSet[str]) -> None:
-        self.gangs = {gang.ref.name: gang for gang in context.snapshot.gangs if not gang.deleting}
+    def __init__(self, context: WorkloadContext, expected: ExpectedClique, *, is_closed: bool) -> None:
+        """Index one clique; ``is_closed`` says that no pod of it is created in this round."""
+        self.expected = expected
+        self.clique: PodClique | None = context.clique_of(expected)
+        self.pods: Sequence[Pod] = context.pods_of(self.clique) if self.clique is not None else ()
+        self.is_closed = is_closed
         self._context = context
-        self._closed = closed
-        self._parts: dict[str, ExpectedGang] = {}
-        self._open: dict[str, frozenset[str]] = {}
-        self._placed: dict[str, bool] = {}
-        self._named: dict[str, frozenset[str]] = {}
-        self._coming: dict[str, bool] = {}
-        self._first: dict[str, list[str]] = {}
-        self.unwritable = _unwritable_in(context)
 
-    def expect(self, parts: Iterable[ExpectedGang]) -> None:
-        """The gangs of one replica: pods are made of it next."""
-        self._parts = {part.name: part for part in parts}
-
-    def of(self, part: ExpectedClique, clique: PodClique, places: Sequence[PodSlot]) -> Iterator[NewPod]:
-        """Each pod that is made now."""
-        if part.name in self._closed or (part.base_gang and self._comes(part.base_gang)):
-            return
-        referred = self._referred(part.gang)
-        awaited = self._awaited(part)
-        waits = bool(part.base_gang) and not self._is_placed(part.base_gang)
-        open_ones = frozenset[str]() if waits else self._open_in(part.gang)
-        pods, made_of = self._context.snapshot.pods_of.get(clique.uid, ()), self._context.made_of(clique, part)
-        for name, place in zip(pod_names(clique, part, made_of, places, pods), places, strict=True):
-            if name in referred or name not in awaited:
-                yield NewPod(name, place, made_of, name not in open_ones)
-
-    def awaits_gang(self, part: ExpectedClique) -> bool:
-        """Whether first pods of a clique are not made before its gang refers to them (WL-088)."""
-        return bool(self._awaited(part) - self._referred(part.gang))
-
-    def places(self, part: ExpectedClique, clique: PodClique) -> Sequence[PodSlot]:
-        """Where pods of the clique are missing."""
-        pods = self._context.snapshot.pods_of.get(clique.uid, ())
-        if is_complete(pods, part.replicas + part.surge):
+    @cached_property
+    def free_slots(self) -> Sequence[PodSlot]:
+        """The indices at which a pod is missing."""
+        expected = self.expected
+        if self.clique is None or is_complete(self.pods, expected.replicas + expected.surge):
             return ()
-        return tuple(free_slots(pods, part.replicas, part.surge))
+        return tuple(free_slots(self.pods, expected.replicas, expected.surge))
 
-    def named(self, part: ExpectedGang) -> dict[str, list[str]]:
-        """Clique -> its living pods with the gang's label, and its first ones before they are, sorted (WL-023)."""
-        return {clique.name: self._pods_named(clique) for clique in part.cliques}
+    @cached_property
+    def missing_pods(self) -> Sequence[NewPod]:
+        """One pod for each free slot, with a gate."""
+        clique, slots = self.clique, self.free_slots
+        if clique is None or not slots:
+            return ()
+        template_hash = self._context.hash_of_new_pods(clique, self.expected)
+        names = pod_names(clique, self.expected, template_hash, slots, self.pods)
+        return [NewPod(name, slot, template_hash, gated=True) for name, slot in zip(names, slots, strict=True)]
 
-    def _pods_named(self, part: ExpectedClique) -> list[str]:
-        clique = self._context.clique_of(part)
-        pods = self._context.snapshot.pods_of.get(clique.uid, ()) if clique is not None else ()
-        there = (pod.name for pod in pods if pod.gang == part.gang and not pod.deleting)
-        return sorted((*there, *self._first_pods(part)))
+    @cached_property
+    def first_names(self) -> AbstractSet[str]:
+        """Names of the missing pods of a clique without pods: its gang refers to them before they exist (WL-023)."""
+        if self.is_closed or self.pods or not self._context.knows("Pod", "PodGang"):
+            return frozenset()
+        return frozenset(pod.name for pod in self.missing_pods)
 
-    def _first_pods(self, part: ExpectedClique) -> list[str]:
-        """Names of the pods of a clique that has none yet: their gang can refer to them before they are (WL-023)."""
-        if part.name not in self._first:
-            self._first[part.name] = self._names_of_first(part)
-        return self._first[part.name]
-
-    def _names_of_first(self, part: ExpectedClique) -> list[str]:
-        clique = self._context.clique_of(part)
-        if clique is None or not self._context.knows("Pod", "PodGang") or part.name in self._closed:
-            return []
-        if self._context.snapshot.pods_of.get(clique.uid):
-            return []
-        return pod_names(clique, part, self._context.made_of(clique, part), self.places(part, clique), ())
-
-    def _awaited(self, part: ExpectedClique) -> AbstractSet[str]:
-        """The first pods of a clique, which its gang is to refer to; none where there will be no such gang."""
-        return frozenset() if ("PodGang", part.gang) in self.unwritable else frozenset(self._first_pods(part))
-
-    def _referred(self, name: str) -> frozenset[str]:
-        """The pods that a gang refers to; found once for all its cliques."""
-        if name not in self._named:
-            gang = self.gangs.get(name)
-            self._named[name] = frozenset(pod for group in (gang.groups if gang else ()) for pod in group.pods)
-        return self._named[name]
-
-    def _open_in(self, name: str) -> frozenset[str]:
-        """The pods that a gang refers to, if they are enough of each of its cliques (WL-075); found once for all."""
-        if name not in self._open:
-            gang, part = self.gangs.get(name), self._parts.get(name)
-            named = self.named(part) if gang is not None and part is not None else {}
-            complete = gang is not None and all(
-                len({*group.pods}.intersection(named.get(group.name, ()))) >= group.min_replicas
-                for group in gang.groups
-            )
-            self._open[name] = self._referred(name) if complete else frozenset()
-        return self._open[name]
-
-    def _is_placed(self, name: str) -> bool:
-        """Whether of each clique of a base gang enough pods are placed (WL-094); found once for all."""
-        if name not in self._placed:
-            gang = self.gangs.get(name)
-            self._placed[name] = (
-                gang is not None and not GangState(self._context.snapshot, gang, self._context.cliques).unplaced
-            )
-        return self._placed[name]
-
-    def _comes(self, name: str) -> bool:
-        """Whether a pod is still to be made that the placing of a base gang waits for (WL-071); found once for all."""
-        if name not in self._coming:
-            part = self._parts.get(name)
-            self._coming[name] = part is not None and any(map(self._lacks, part.cliques))
-        return self._coming[name]
-
-    def _lacks(self, part: ExpectedClique) -> bool:
-        clique = self._context.clique_of(part)
-        if clique is None or part.name in self._closed or not self.places(part, clique):
+    @property
+    def lacks_minimum(self) -> bool:
+        """Whether a pod is still to be created of those that the clique needs at least."""
+        if self.is_closed or not self.free_slots:
             return False
-        return len(active_pods(self._context.snapshot.pods_of.get(clique.uid, ()))) < part.template.min_available
+        return len(active_pods(self.pods)) < self.expected.template.min_available
 
 
-def _unwritable_in(context: WorkloadContext) -> AbstractSet[tuple[str, str]]:
-    snapshot, namespace = context.snapshot, context.root.ref.namespace
-    taken = {(kind, name) for kind, where, name in snapshot.strangers if where == namespace}
-    return refusals(snapshot, Create).keys() | taken
+class GangPods:
+    """The pods of one expected gang.
+
+    Attributes:
+        expected: the gang as the template has it.
+        gang: the PodGang; None where it does not exist.
+    """
+
+    def __init__(self, context: WorkloadContext, expected: ExpectedGang, cliques: Sequence[CliquePods]) -> None:
+        self.expected = expected
+        self.gang = context.gangs.get(expected.name)
+        self._cliques = cliques
+        self._context = context
+
+    @cached_property
+    def referred(self) -> AbstractSet[str]:
+        """Names of the pods that the PodGang refers to."""
+        groups = self.gang.groups if self.gang is not None else ()
+        return frozenset(pod for group in groups for pod in group.pods)
+
+    @cached_property
+    def references(self) -> Mapping[str, Sequence[str]]:
+        """Name of a clique -> the pods that the PodGang should refer to, sorted (WL-023).
+
+        These are the pods with the gang's label that are not being deleted, and the first pods before they exist.
+        """
+        return {one.expected.name: sorted((*self._labelled(one.pods), *one.first_names)) for one in self._cliques}
+
+    def _labelled(self, pods: Sequence[Pod]) -> Iterator[str]:
+        return (pod.name for pod in pods if pod.gang == self.expected.name and not pod.deleting)
+
+    @cached_property
+    def ungated(self) -> AbstractSet[str]:
+        """Names of pods that need no gate: the PodGang refers to them, and to enough pods of each clique (WL-075)."""
+        if self.gang is None:
+            return frozenset()
+        is_complete_gang = all(
+            len({*group.pods}.intersection(self.references.get(group.name, ()))) >= group.min_replicas
+            for group in self.gang.groups
+        )
+        return self.referred if is_complete_gang else frozenset()
+
+    @cached_property
+    def is_placed(self) -> bool:
+        """Whether enough pods of each clique are scheduled (WL-094)."""
+        context = self._context
+        return self.gang is not None and not GangState(context.snapshot, self.gang, context.cliques).unplaced
+
+    @cached_property
+    def lacks_minimum(self) -> bool:
+        """Whether a pod that the gang needs in order to be placed is still to be created (WL-071)."""
+        return any(one.lacks_minimum for one in self._cliques)
+
+    @property
+    def has_all_cliques(self) -> bool:
+        """Whether each of the cliques exists."""
+        return all(one.clique is not None for one in self._cliques)
+
+    @cached_property
+    def foreign_gang(self) -> str:
+        """The foreign PodGang that one of the cliques is in; empty where there is none (WL-207)."""
+        return next(filter(None, (self._context.foreign_gang_of(one.expected) for one in self._cliques)), "")
+
+    @cached_property
+    def uncreatable(self) -> str:
+        """The clique or scaling group that a new PodGang needs and that cannot be created; empty for none (WL-074)."""
+        context = self._context
+        if self.gang is not None or not context.unwritable or not context.knows("PodGang") or self.foreign_gang:
+            return ""
+        needed = (
+            (kind, name)
+            for one in self._cliques
+            if one.clique is None
+            for kind, name in (("PodClique", one.expected.name), (GROUP_KIND, one.expected.group))
+        )
+        return next((f"{kind}/{name}" for kind, name in needed if (kind, name) in context.unwritable), "")
+
+
+class ReplicaPods:
+    """The pods of one replica of a set."""
+
+    def __init__(self, context: WorkloadContext, replica: ExpectedReplica, closed: AbstractSet[str]) -> None:
+        """Index one replica.
+
+        Args:
+            context: of the set.
+            replica: its expected cliques and gangs.
+            closed: names of cliques of which no pod is created in this round.
+        """
+        self._context = context
+        self._cliques = {
+            _key(expected): CliquePods(context, expected, is_closed=expected.name in closed)
+            for expected in replica.all_cliques
+        }
+        self._gangs = {
+            expected.name: GangPods(context, expected, [self._cliques[_key(one)] for one in expected.cliques])
+            for expected in replica.gangs
+        }
+        base = replica_name(context.root.ref.name, replica.index)
+        self._base = self._gangs.get(base) or _without_cliques(context, base, replica.index)
+
+    @property
+    def gangs(self) -> Iterator[GangPods]:
+        """All gangs: the base gang first."""
+        yield from self._gangs.values()
+
+    @property
+    def cliques(self) -> Iterator[CliquePods]:
+        """All cliques: the standalone ones first."""
+        yield from self._cliques.values()
+
+    def gang_of(self, clique: CliquePods) -> GangPods:
+        """Return the gang of a clique."""
+        return self._gangs[clique.expected.gang]
+
+    def awaits_gang(self, clique: CliquePods) -> bool:
+        """Return whether first pods of a clique are not created before its gang refers to them (WL-088)."""
+        return bool(self._awaited(clique) - self.gang_of(clique).referred)
+
+    def _awaited(self, clique: CliquePods) -> AbstractSet[str]:
+        """Names of pods that are created once their gang refers to them; none where the gang cannot be created."""
+        gang = ("PodGang", clique.expected.gang)
+        return frozenset() if gang in self._context.unwritable else clique.first_names
+
+    def to_create(self, clique: CliquePods) -> Iterator[NewPod]:
+        """Return the pods of a clique that are created now."""
+        is_scaled = bool(clique.expected.base_gang)
+        if clique.is_closed or (is_scaled and self._base.lacks_minimum):
+            return
+        gang, awaited = self.gang_of(clique), self._awaited(clique)
+        ungated = frozenset[str]() if is_scaled and not self._base.is_placed else gang.ungated
+        for pod in clique.missing_pods:
+            if pod.name in gang.referred or pod.name not in awaited:
+                yield pod._replace(gated=pod.name not in ungated)
+
+
+def _without_cliques(context: WorkloadContext, name: str, replica: int) -> GangPods:
+    """Return a base gang that the template has no cliques for, while its PodGang may still exist."""
+    return GangPods(context, ExpectedGang(name=name, replica=replica, cliques=()), ())
+
+
+def _key(expected: ExpectedClique) -> tuple[str, str]:
+    """A standalone clique and a member of a scaling group may have one name (WL-022)."""
+    return expected.group, expected.name

@@ -64,18 +64,18 @@ def pod_names(
 
 
 class NewPod(NamedTuple):
-    """A pod that is made now.
+    """A pod that is created now.
 
     Attributes:
-        name: that it has there.
-        place: among the clique's pods.
-        made_of: the hash of the template that the clique holds (WL-078).
-        gated: whether it has to wait for its gang (WL-080, WL-088).
+        name: of the pod.
+        slot: its index in the clique.
+        template_hash: of the template that the clique holds (WL-078).
+        gated: whether it has a scheduling gate until its gang refers to it (WL-080, WL-088).
     """
 
     name: str
-    place: PodSlot
-    made_of: str
+    slot: PodSlot
+    template_hash: str
     gated: bool
 
 
@@ -83,7 +83,7 @@ def pod_for(
     root: PodCliqueSet,
     clique: PodClique,
     part: ExpectedClique,
-    birth: NewPod,
+    pod: NewPod,
     *,
     ordering: StartupParents,
     image: str,
@@ -94,26 +94,26 @@ def pod_for(
         root: the set.
         clique: the PodClique, which will own it.
         part: the same as the template has it; of it come names and what is shared.
-        birth: which of the clique's pods it is.
+        pod: its name, index, template hash and gate.
         ordering: of the set.
         image: of the container that waits for its parents, where it has some (WL-072).
     """
     blank = NewObject(
         api_version=CORE,
         kind="Pod",
-        name=birth.name,
+        name=pod.name,
         owner=clique,
-        labels=_labels_of(root, clique, part, birth),
+        labels=_labels_of(root, clique, part, pod),
         annotations=clique.annotations,
     )
-    spec = _spec_of(root, clique, part, birth.place.index, gated=birth.gated)
+    spec = _spec_of(root, clique, part, pod.slot.index, gated=pod.gated)
     parents = ordering.parents_of(part)
     if parents:
         spec = _waiting_for(spec, parents, token_secret_name(root.ref.name), image)
-    if birth.place.is_surge:
+    if pod.slot.is_surge:
         because = Why.SURGE_POD.because(clique.ref, replicas=part.replicas)
     else:
-        because = Why.POD_OF_CLIQUE.because(clique.ref, index=birth.place.index, replicas=part.replicas)
+        because = Why.POD_OF_CLIQUE.because(clique.ref, index=pod.slot.index, replicas=part.replicas)
     return wanted_object(blank, {"spec": spec}, (because,))
 
 
@@ -136,11 +136,11 @@ def _spec_of(root: PodCliqueSet, clique: PodClique, part: ExpectedClique, index:
     return with_gpu_claim(spec, claim)  # MN-030
 
 
-def _labels_of(root: PodCliqueSet, clique: PodClique, part: ExpectedClique, birth: NewPod) -> dict[str, str]:
+def _labels_of(root: PodCliqueSet, clique: PodClique, part: ExpectedClique, pod: NewPod) -> dict[str, str]:
     """Those of its clique, Grove's whatever became of them there, and which of the clique's pods it is."""
-    labels = with_grove_labels(clique.labels, root.ref.name, part, birth.made_of)
+    labels = with_grove_labels(clique.labels, root.ref.name, part, pod.template_hash)
     labels |= CLIQUE.written(part.name)
-    labels[POD_INDEX] = str(birth.place.index)
+    labels[POD_INDEX] = str(pod.slot.index)
     return labels
 
 
