@@ -32,32 +32,32 @@ async def ensure(
         Unreachable: there was no response; the object may have been created.
     """
     path = kind_of(ref).path(ref.namespace)
-    answer = await api.request("POST", path, query={"fieldManager": writer}, body=thaw(manifest))
-    if shows_object(answer, ref):
-        take_in(answer.json())
-    refused, refusal = attempt_of_creation(answer, ref), answer.message
-    is_forbidden = answer.status == FORBIDDEN  # a quota refuses before the name is looked up
-    if not (is_forbidden or exists_already(answer)):
+    response = await api.request("POST", path, query={"fieldManager": writer}, body=thaw(manifest))
+    if shows_object(response, ref):
+        take_in(response.json())
+    refused, refusal = attempt_of_creation(response, ref), response.message
+    is_forbidden = response.status == FORBIDDEN  # a quota refuses before the name is looked up
+    if not (is_forbidden or exists_already(response)):
         return refused
     try:
-        answer = await api.request("GET", path_of(ref))
+        response = await api.request("GET", path_of(ref))
     except Unreachable:
         if is_forbidden:
             return refused
         raise
-    if is_forbidden and not shows_object(answer, ref):
+    if is_forbidden and not shows_object(response, ref):
         return refused
-    if answer.status == NOT_FOUND:
-        return Outcome.CONFLICT, "it went a moment ago"
-    if not shows_object(answer, ref):
-        return attempt_of(answer, ref)
-    raw = answer.json()
+    if response.status == NOT_FOUND:
+        return Outcome.CONFLICT, "it was deleted a moment ago"
+    if not shows_object(response, ref):
+        return attempt_of(response, ref)
+    raw = response.json()
     take_in(raw)
     found = freeze(raw)
     holder, user = managed_user_in(found) if isinstance(found, FrozenMap) else None, managed_user_in(manifest)
     if holder is None or holder != user:
-        whom = holder or "somebody else (no label says whom)"
-        return Outcome.REFUSED, f"{refusal}; it serves {whom}, and would have to serve {user}"
+        found_user = holder or "another user (it has no label with the name)"
+        return Outcome.REFUSED, f"{refusal}; it serves {found_user}, and would have to serve {user}"
     if raw["metadata"].get("deletionTimestamp"):
         return Outcome.CONFLICT, "the one before is being deleted"
     return Outcome.DONE, ""

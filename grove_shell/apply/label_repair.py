@@ -19,7 +19,7 @@ from grove_shell.client.response_check import confirms_absence, shows_object
 
 _LABELLED: Final = frozenset({"Pod", "Service", "HorizontalPodAutoscaler", "ResourceClaim"})
 """Kinds that are watched with a label selector and may be patched."""
-_AGAIN: Final = 10.0
+_RETRY_AFTER: Final = 10.0
 
 
 class _Tried(NamedTuple):
@@ -54,7 +54,7 @@ class LabelRepair:
             return raw
         if not is_of_grove(controller_in(raw)):
             return None
-        self._forget()
+        self._expire()
         if (tried := self._tried.get(raw["metadata"]["uid"])) is not None:
             raise Undecided(tried.words, tried.outcome)
         return await self._patched(ref, raw, label)
@@ -62,27 +62,27 @@ class LabelRepair:
     async def _patched(self, ref: Ref, raw: Mapping[str, Any], label: Mapping[str, str]) -> Mapping[str, Any] | None:
         lost = f"{ref.short} lost its label {next(iter(label))}"
         guard = Guard(raw["metadata"]["uid"], raw["metadata"]["resourceVersion"])
-        answer = await patched(self._api, ref, {"metadata": {"labels": label}}, guard)
-        if confirms_absence(answer, ref):
+        response = await patched(self._api, ref, {"metadata": {"labels": label}}, guard)
+        if confirms_absence(response, ref):
             return None
-        if not shows_object(answer, ref):
-            outcome, why = attempt_of(answer, ref)
+        if not shows_object(response, ref):
+            outcome, why = attempt_of(response, ref)
             if outcome is Outcome.REFUSED:
                 self._remember(guard.uid, f"{lost}: {why}", outcome)
-            raise undecided_because(answer, ref, f"{lost}: {why}")
-        if label_missing(ref.kind, answer.json()):
-            self._remember(guard.uid, words := f"{lost}: it was taken again at once")
+            raise undecided_because(response, ref, f"{lost}: {why}")
+        if label_missing(ref.kind, response.json()):
+            self._remember(guard.uid, words := f"{lost}: it was removed again at once")
             raise Undecided(words)
-        self._remember(guard.uid, f"{lost} again, a moment after it got it back")
-        return answer.json()
+        self._remember(guard.uid, f"{lost} again, right after it was restored")
+        return response.json()
 
     def _remember(self, uid: str, words: str, outcome: Outcome = Outcome.UNREACHABLE) -> None:
         """Keep the result of a repair for the next tries."""
         self._tried.pop(uid, None)  # two tries may run at once
         self._tried[uid] = _Tried(asyncio.get_running_loop().time(), words, outcome)
 
-    def _forget(self) -> None:
-        since = asyncio.get_running_loop().time() - _AGAIN
+    def _expire(self) -> None:
+        since = asyncio.get_running_loop().time() - _RETRY_AFTER
         while self._tried and next(iter(self._tried.values())).at <= since:
             del self._tried[next(iter(self._tried))]
 

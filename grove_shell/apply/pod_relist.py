@@ -29,8 +29,8 @@ Execute: TypeAlias = Callable[[Step], Awaitable[Attempt]]
 
 _POD: Final = "Pod"
 _PAUSE: Final = 30.0
-_DOUBT: Final = 10.0
-_SIDE_BY_SIDE: Final = 8
+_DOUBT_AFTER: Final = 10.0
+_CONCURRENT: Final = 8
 _PODS: Final = replace(KINDS[_POD], metadata_only=True)
 
 
@@ -61,9 +61,9 @@ class PodRelist:
         self._api, self._cache, self._writes = api, cache, writes
         self._lists: dict[str, PodList] = {}
         self._listing, self._reads = SingleFlight[PodList](), SingleFlight[None]()
-        self._unanswered = Counter[str]()
+        self._creations_without_response = Counter[str]()
         self._failed: dict[str, dict[str, None]] = {}  # namespace -> uids whose read failed, oldest first
-        self._turns = asyncio.Semaphore(_SIDE_BY_SIDE)
+        self._slots = asyncio.Semaphore(_CONCURRENT)
 
     def before(self, attempt: Execute) -> Execute:
         """Return an executor that creates a pod only once all pods of its PodClique are in the cache."""
@@ -74,7 +74,7 @@ class PodRelist:
                 return Attempt(step, Outcome.UNREACHABLE, words)
             answer = await attempt(step)
             if clique and answer.outcome is Outcome.UNREACHABLE:
-                self._unanswered[namespace] += 1
+                self._creations_without_response[namespace] += 1
             return answer
 
         return tried
@@ -96,24 +96,24 @@ class PodRelist:
                 report(internal_errors.described(fault))
 
         async with asyncio.TaskGroup() as looks:
-            under_way: dict[str, asyncio.Task[None]] = {}
+            running: dict[str, asyncio.Task[None]] = {}
             while True:
                 await asyncio.sleep(_PAUSE)
                 namespaces = self._cache.namespaces()
                 for gone in (self._lists.keys() | self._failed.keys()).difference(namespaces):
                     self._lists.pop(gone, None)
                     self._failed.pop(gone, None)
-                under_way = {namespace: task for namespace, task in under_way.items() if not task.done()}
+                running = {namespace: task for namespace, task in running.items() if not task.done()}
                 for namespace in namespaces:
-                    if namespace not in under_way:
-                        under_way[namespace] = looks.create_task(look(namespace))
+                    if namespace not in running:
+                        running[namespace] = looks.create_task(look(namespace))
 
     async def _read_all(self, namespace: str, leads: Callable[[], bool]) -> None:
         """Read every unselected pod of a namespace into the cache.
 
         It stops where the server does not answer. Pods whose read failed before come last, the oldest failure first.
         """
-        async with self._turns:
+        async with self._slots:
             if not leads():
                 return
             listed = await self._renewed(namespace, await self._list_of(namespace))
@@ -123,7 +123,7 @@ class PodRelist:
         before = self._failed.get(namespace, {})
         failed = self._failed[namespace] = dict.fromkeys(uid for uid in before if uid in pods)
         for uid in (*(uid for uid in pods if uid not in failed), *failed):
-            async with self._turns:
+            async with self._slots:
                 if not leads():
                     return
                 fault = await self._read_in(listed, *pods[uid])
@@ -154,18 +154,18 @@ class PodRelist:
 
     async def _renewed(self, namespace: str, listed: PodList) -> PodList:
         """Return a newer list if a read failed more than ten seconds ago; the old one where that list fails too."""
-        if not listed.is_doubted or asyncio.get_running_loop().time() - listed.at <= _DOUBT:
+        if not listed.is_doubted or asyncio.get_running_loop().time() - listed.at <= _DOUBT_AFTER:
             return listed
-        anew = await self._listing.once(namespace, partial(self._relist, namespace))
-        if not anew.error:
-            return anew
+        renewed = await self._listing.once(namespace, partial(self._relist, namespace))
+        if not renewed.error:
+            return renewed
         listed.at = asyncio.get_running_loop().time()
         return listed
 
     def _reasons(self, namespace: str) -> int:
         """Return how many reasons there have been to list a namespace."""
-        unfollowed = self._writes.unlabelled_pods[namespace]
-        return self._cache.vanished_pods(namespace) + self._unanswered[namespace] + unfollowed
+        unlabelled = self._writes.unlabelled_pods[namespace]
+        return self._cache.vanished_pods(namespace) + self._creations_without_response[namespace] + unlabelled
 
     async def _relist(self, namespace: str) -> PodList:
         """List a namespace; a failed list is not kept."""
@@ -204,4 +204,4 @@ class PodRelist:
 
     async def _take_in(self, ref: Ref) -> None:
         if await self._writes.read(ref) and self._cache.find(ref) is None:
-            raise Undecided(f"{ref.short} is there, and cannot be read or counts as gone")
+            raise Undecided(f"{ref.short} exists, and cannot be read or counts as deleted")

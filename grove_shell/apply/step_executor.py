@@ -43,7 +43,7 @@ from grove_shell.client.response_check import confirms_absence, confirms_write, 
 
 STATUS_WRITER: Final = "grove-operator-status"
 _POD: Final = "Pod"
-_WENT: Final = "it went a moment ago"
+_DELETED: Final = "it was deleted a moment ago"
 
 
 class WriteCache(Protocol):
@@ -53,8 +53,8 @@ class WriteCache(Protocol):
         """Apply a new or changed object."""
         ...
 
-    def drop(self, kind: str, raw: Mapping[str, Any], *, asked: bool = ...) -> None:
-        """Apply a deletion; ``asked`` where a response said so."""
+    def drop(self, kind: str, raw: Mapping[str, Any], *, confirmed: bool = ...) -> None:
+        """Apply a deletion; ``confirmed`` where the server returned that the object does not exist."""
         ...
 
     def find(self, ref: Ref) -> Resource | Pod | None:
@@ -66,7 +66,7 @@ class StepExecutor:
     """Executes steps on an API server.
 
     Attributes:
-        unfollowed: namespace -> how often a pod was read there whose label could not be restored.
+        unlabelled_pods: namespace -> how often a pod was read there whose label could not be restored.
     """
 
     def __init__(self, api: Api, cache: WriteCache) -> None:
@@ -98,20 +98,20 @@ class StepExecutor:
 
         Raises:
             Unreachable: there was no response.
-            Undecided: the response neither shows the object nor says that it does not exist (OP-066), or its label
+            Undecided: the response neither shows the object nor confirms that it does not exist (OP-066), or its label
                 could not be restored (OP-018).
         """
         before = self._cache.find(ref)
-        answer = await self._api.request("GET", path_of(ref))
-        if shows_object(answer, ref):
-            raw = await self._labels.repaired(ref, answer.json())
+        response = await self._api.request("GET", path_of(ref))
+        if shows_object(response, ref):
+            raw = await self._labels.repaired(ref, response.json())
             if raw is not None:
                 self._cache.put(ref.kind, raw)
                 return True
-        elif not confirms_absence(answer, ref):
-            raise undecided_because(answer, ref, f"{ref.short}: {answer.message}")
+        elif not confirms_absence(response, ref):
+            raise undecided_because(response, ref, f"{ref.short}: {response.message}")
         if before is not None:  # a later object of the name may have arrived since
-            self._cache.drop(ref.kind, _stub(ref, Guard(before.uid, "")), asked=True)
+            self._cache.drop(ref.kind, _stub(ref, Guard(before.uid, "")), confirmed=True)
         return False
 
     async def repaired(self, ref: Ref, raw: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -129,10 +129,10 @@ class StepExecutor:
 
     async def is_unchanged(self, ref: Ref, guard: Guard) -> bool:
         """Return whether the server has an object in the version that was judged; the response enters the cache."""
-        answer = await self._api.request("GET", path_of(ref))
-        if not shows_object(answer, ref):
+        response = await self._api.request("GET", path_of(ref))
+        if not shows_object(response, ref):
             return False
-        raw = answer.json()
+        raw = response.json()
         self._cache.put(ref.kind, raw)
         meta = raw["metadata"]
         return (meta.get("uid"), meta.get("resourceVersion")) == (guard.uid, guard.resource_version)
@@ -142,42 +142,42 @@ class StepExecutor:
             case Create() | Ensure():
                 return await self._make(step, step.action, unless)
             case Apply() as action:
-                answer = await self._apply(step.target, action)
+                response = await self._apply(step.target, action)
             case SetStatus() as action:
                 found = self._cache.find(step.target)
                 if not isinstance(found, PodCliqueSet | ScalingGroup | PodClique | PodGang):
                     return Attempt(step, Outcome.CONFLICT, "not found")
-                answer = await self._set_status(found, action)
+                response = await self._set_status(found, action)
             case Delete() as action:
-                answer = await self._delete(step.target, action, unless)
+                response = await self._delete(step.target, action, unless)
             case DropFinalizer() as action:
                 found = self._cache.find(step.target)
                 if not isinstance(found, Resource):
                     return Attempt(step, Outcome.CONFLICT, "not found")
-                answer = await self._drop_finalizer(found, action)
+                response = await self._drop_finalizer(found, action)
             case _:
                 assert_never(step.action)
-        is_gone = confirms_absence(answer, step.target)
-        if answer.status == NOT_FOUND and not is_gone:
-            return Attempt(step, Outcome.UNREACHABLE, answer.message)
+        is_gone = confirms_absence(response, step.target)
+        if response.status == NOT_FOUND and not is_gone:
+            return Attempt(step, Outcome.UNREACHABLE, response.message)
         if is_gone and (guard := step.action.guard) is not None:
-            self._cache.drop(step.target.kind, _stub(step.target, guard), asked=True)
-        return await self._answered(step, answer)
+            self._cache.drop(step.target.kind, _stub(step.target, guard), confirmed=True)
+        return await self._answered(step, response)
 
-    async def _answered(self, step: Step, answer: Response) -> Attempt:
+    async def _answered(self, step: Step, response: Response) -> Attempt:
         """Return the outcome of a write, and apply the object in the response to the cache.
 
         A created object whose label cannot be restored is invisible to every watch, so its creation is tried again.
         """
-        outcome = attempt_of(answer, step.target)
-        if not confirms_write(answer, step.target):
+        outcome = attempt_of(response, step.target)
+        if not confirms_write(response, step.target):
             return Attempt(step, *outcome)
         try:
-            is_there = await self._take_in(step.target, answer)
-            unmade = (Outcome.CONFLICT, _WENT)
+            is_there = await self._take_in(step.target, response)
+            not_created = (Outcome.CONFLICT, _DELETED)
         except Unreachable as fault:
-            is_there, unmade = False, (Outcome.UNREACHABLE, str(fault))
-        return Attempt(step, *(outcome if is_there or not isinstance(step.action, Make) else unmade))
+            is_there, not_created = False, (Outcome.UNREACHABLE, str(fault))
+        return Attempt(step, *(outcome if is_there or not isinstance(step.action, Make) else not_created))
 
     async def _make(self, step: Step, action: Make, unless: Unless) -> Attempt:
         if isinstance(action, Create):
@@ -188,7 +188,7 @@ class StepExecutor:
     async def _create(self, step: Step, action: Create, unless: Unless) -> Attempt:
         kind = kind_of(step.target)
         manifest = thaw(action.manifest)
-        answer = await self._api.request(
+        response = await self._api.request(
             "POST",
             kind.path(step.target.namespace),
             query={"fieldManager": WRITER},
@@ -196,35 +196,35 @@ class StepExecutor:
             accept=accept_header(kind, a_list=False),
             unless=unless,
         )
-        if exists_already(answer):
-            return await self._as_found(step, manifest, answer)
-        if answer.ok:
-            return await self._answered(step, answer)
-        return Attempt(step, *attempt_of_creation(answer, step.target))
+        if exists_already(response):
+            return await self._as_found(step, manifest, response)
+        if response.ok:
+            return await self._answered(step, response)
+        return Attempt(step, *attempt_of_creation(response, step.target))
 
     async def _as_found(self, step: Step, manifest: Mapping[str, Any], refusal: Response) -> Attempt:
         """Return the outcome of a creation whose name is taken: by an earlier try (RS3), or by another writer."""
-        answer = await self._api.request(
+        response = await self._api.request(
             "GET", path_of(step.target), accept=accept_header(KINDS[step.target.kind], a_list=False)
         )
-        if answer.status == NOT_FOUND:
-            return Attempt(step, Outcome.CONFLICT, _WENT)
-        if not shows_object(answer, step.target):
-            return Attempt(step, *attempt_of(answer, step.target))
-        raw = answer.json()
-        is_there = not label_missing(step.target.kind, raw) and await self._take_in(step.target, answer)
+        if response.status == NOT_FOUND:
+            return Attempt(step, Outcome.CONFLICT, _DELETED)
+        if not shows_object(response, step.target):
+            return Attempt(step, *attempt_of(response, step.target))
+        raw = response.json()
+        is_there = not label_missing(step.target.kind, raw) and await self._take_in(step.target, response)
         found, wanted = (
             read_identity(Fields(one, "", []), step.target.api_version, step.target.kind, None)
             for one in (raw, manifest)
         )
         if found["owner_uid"] != wanted["owner_uid"]:
-            holder = f"{found['owner_kind']} {found['owner_name']}" if found["owner_uid"] else "somebody else"
+            holder = f"{found['owner_kind']} {found['owner_name']}" if found["owner_uid"] else "another owner"
             return Attempt(step, Outcome.REFUSED, f"{refusal.message}; it belongs to {holder}")
         if found["deleting"]:
             return Attempt(step, Outcome.CONFLICT, "the one before is being deleted")
-        if is_there or await self._take_in(step.target, answer):  # its owner is checked before its label is restored
+        if is_there or await self._take_in(step.target, response):  # its owner is checked before its label is restored
             return Attempt(step, Outcome.DONE)
-        return Attempt(step, Outcome.CONFLICT, _WENT)
+        return Attempt(step, Outcome.CONFLICT, _DELETED)
 
     async def _apply(self, target: Ref, action: Apply) -> Response:
         """Patch fields; of a pod without its version: only gates are removed, and pods change all the time."""
@@ -263,18 +263,18 @@ class StepExecutor:
         kept = [name for name in found.finalizers if name != action.finalizer]
         return await patched(self._api, found.ref, {"metadata": {"finalizers": kept}}, action.guard)
 
-    async def _take_in(self, target: Ref, answer: Response) -> bool:
+    async def _take_in(self, target: Ref, response: Response) -> bool:
         """Apply the object in a response to the cache, its label restored (OP-018); return whether it exists."""
-        raw = answer.json()
+        raw = response.json()
         if raw.get("kind") == target.kind:
             found = await self.repaired(target, raw)
             if found is None:
                 return False
             self._cache.put(target.kind, found)
-        elif raw.get("kind") == "PartialObjectMetadata":  # of a Secret nothing else is asked for (OP-006)
+        elif raw.get("kind") == "PartialObjectMetadata":  # of a Secret nothing else is requested (OP-006)
             self._cache.put(target.kind, {**raw, "apiVersion": target.api_version, "kind": target.kind})
-        elif raw.get("kind") == "Status" and (uid := answer.details.get("uid")):
-            self._cache.drop(target.kind, _stub(target, Guard(uid, "")), asked=True)
+        elif raw.get("kind") == "Status" and (uid := response.details.get("uid")):
+            self._cache.drop(target.kind, _stub(target, Guard(uid, "")), confirmed=True)
             return False
         return True
 

@@ -54,7 +54,7 @@ class CacheView:
         self.served = ServedApis()
         self.topologies = topologies
         self._set_caches: dict[RootKey, SetCache] = {}
-        self._places: defaultdict[str, dict[Address, CacheEntry]] = defaultdict(dict)
+        self._entries: defaultdict[str, dict[Address, CacheEntry]] = defaultdict(dict)
         self._root_of_owner: dict[str, RootKey] = {}
         self._events = EventFilter()
         self._lost: dict[str, str] = {}
@@ -74,13 +74,13 @@ class CacheView:
             return {}
         pods = {name: pod.uid for name, pod in set_cache.pods.get(clique, {}).items()}
         for address in set_cache.broken:
-            if address[0] == "Pod" and (where := self._places["Pod"][address]).controller == clique:
+            if address[0] == "Pod" and (where := self._entries["Pod"][address]).controller == clique:
                 pods[address[2]] = where.uid
         return pods
 
     def knows(self, kind: str, raw: Mapping[str, Any]) -> bool:
         """Return whether an object is cached, in any version."""
-        known = self._places[kind].get(address_of(kind, raw))
+        known = self._entries[kind].get(address_of(kind, raw))
         return known is not None and known.uid == incarnation_of(raw).uid
 
     def namespaces(self) -> list[str]:
@@ -102,11 +102,11 @@ class CacheView:
         """Return the newest version seen of any object of a kind. Linear in these objects."""
         if kind in TOPOLOGY_KINDS:
             return self.topologies.newest(kind)
-        return max((where.version for where in self._places[kind].values()), default=0)
+        return max((where.version for where in self._entries[kind].values()), default=0)
 
     def is_rolled_back(self, ref: Ref, raw: Mapping[str, Any], as_of: int) -> bool:
         """Return whether a list as of a version shows an object in an older version than was known by then."""
-        known = self._places[ref.kind].get((ref.kind, ref.namespace, ref.name))
+        known = self._entries[ref.kind].get((ref.kind, ref.namespace, ref.name))
         return self._events.is_rolled_back(incarnation_of(raw), known, as_of)
 
     def is_gone(self, root_key: RootKey) -> bool:
@@ -123,7 +123,7 @@ class CacheView:
         if ref.kind in TOPOLOGY_KINDS:
             return self.topologies.find(ref)
         address = (ref.kind, ref.namespace, ref.name)
-        where = self._places[ref.kind].get(address)
+        where = self._entries[ref.kind].get(address)
         if where is None:
             return None
         set_cache = self._set_caches[where.root_key]

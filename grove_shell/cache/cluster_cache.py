@@ -54,7 +54,7 @@ class ClusterCache(CacheView):
 
     def __init__(self, changed: Callable[[RootKey], None] = lambda _key: None) -> None:
         """Start empty."""
-        super().__init__(TopologyCache(self._tell))
+        super().__init__(TopologyCache(self._notify))
         self.changed = changed
         self._template_users = TemplateUsers()
         self._owner_index = OwnerIndex()
@@ -69,82 +69,83 @@ class ClusterCache(CacheView):
             return
         found = {address_of(kind, raw): raw for raw in items}
         there = {address: incarnation_of(raw) for address, raw in found.items()}
-        for address in self._events.deleted_by_list(self._places[kind], there, version):
+        for address in self._events.deleted_by_list(self._entries[kind], there, version):
             self._count_vanished(address)
             self._remove(address)
         for raw in found.values():
             self.put(kind, raw)
         if was_lost:
-            self._doubt(kind)
+            self._completeness_changed(kind)
             for root_key in list(self._set_caches):
-                self._tell(root_key)
+                self._notify(root_key)
 
     def put(self, kind: str, raw: Mapping[str, Any]) -> None:
         """Apply an event of a new or changed object; a stale event changes nothing."""
         if kind in TOPOLOGY_KINDS:
             self.topologies.put(kind, raw)
             return
-        address, life = address_of(kind, raw), incarnation_of(raw)
+        address, incarnation = address_of(kind, raw), incarnation_of(raw)
         owner = controller_in(raw)
-        before, root_key = self._places[kind].get(address), self.root_key_in(kind, raw, owner)
-        if not self._events.accepts(life, before):
+        before, root_key = self._entries[kind].get(address), self.root_key_in(kind, raw, owner)
+        if not self._events.accepts(incarnation, before):
             return
         is_misplaced = before is not None and owner.uid in self._root_of_owner and root_key != before.root_key  # OP-003
-        if before is not None and (before.uid, before.version) == life and not is_misplaced:
+        if before is not None and (before.uid, before.version) == incarnation and not is_misplaced:
             return
-        self._events.note_successor(life, before)
+        self._events.note_successor(incarnation, before)
         if root_key is None:
-            self._release(address, life)
+            self._release(address, incarnation)
             return
-        self._events.discard(life.uid)
-        now = CacheEntry(root_key, *life, owner.uid)
-        if before is not None and before._replace(version=life.version) != now:
+        self._events.discard(incarnation.uid)
+        now = CacheEntry(root_key, *incarnation, owner.uid)
+        if before is not None and before._replace(version=incarnation.version) != now:
             self._remove_entry(address, before)
             if before.root_key != root_key:
-                self._tell_of(address, before.root_key)
-        self._place(address, now)
-        self._read_in(root_key, address, raw)
+                self._notify_of(address, before.root_key)
+        self._add_entry(address, now)
+        self._project(root_key, address, raw)
         if len(self._shared) > self._most_shared:
             self._renew_shared()
-        self._tell_of(address, root_key)
+        self._notify_of(address, root_key)
 
-    def _place(self, address: Address, where: CacheEntry) -> None:
-        self._places[address[0]][address] = where
+    def _add_entry(self, address: Address, where: CacheEntry) -> None:
+        self._entries[address[0]][address] = where
         self._owner_index.note(where.controller, address)
 
-    def _read_in(self, root_key: RootKey, address: Address, raw: Mapping[str, Any]) -> None:
+    def _project(self, root_key: RootKey, address: Address, raw: Mapping[str, Any]) -> None:
         kind = address[0]
         set_cache = self._set_caches.setdefault(root_key, SetCache())
         try:
-            self._file(set_cache, root_key, address, _PROJECTIONS[kind](raw, self._shared))
+            self._insert(set_cache, root_key, address, _PROJECTIONS[kind](raw, self._shared))
             if set_cache.broken.pop(address, None) is not None:
-                self._doubt(kind)
+                self._completeness_changed(kind)
         except MalformedObject as fault:
-            self._unfile(address, self._places[kind][address])
+            self._extract(address, self._entries[kind][address])
             set_cache.broken[address] = "; ".join(map(str, fault.problems))
-            self._doubt(kind)
+            self._completeness_changed(kind)
 
     def overwrite(self, kind: str, raw: Mapping[str, Any]) -> None:
         """Replace an object by the version that a restored store shows, also an older one (OP-084)."""
         address = address_of(kind, raw)
-        if address in self._places[kind]:
+        if address in self._entries[kind]:
             self._remove(address)
         self._events.discard(incarnation_of(raw).uid)
         self.put(kind, raw)
 
-    def drop(self, kind: str, raw: Mapping[str, Any], *, asked: bool = False) -> None:
+    def drop(self, kind: str, raw: Mapping[str, Any], *, confirmed: bool = False) -> None:
         """Apply the deletion of an object.
 
         Args:
             kind, raw: of the object in its last version.
-            asked: whether a response said so; after a watch event the object may only have lost its label (OP-106).
+            confirmed: whether the server returned that the object does not exist; after a watch event it may only have
+                lost its label (OP-106).
         """
         if kind in TOPOLOGY_KINDS:
             self.topologies.drop(kind, raw)
             return
         address = address_of(kind, raw)
-        if self._events.accepts_deletion(incarnation_of(raw), self._places[kind].get(address)):
-            if not asked:
+        if self._events.accepts_deletion(incarnation_of(raw), self._entries[kind].get(address)):
+            if not confirmed:
                 self._count_vanished(address)
             self._remove(address)
 
@@ -154,36 +155,36 @@ class ClusterCache(CacheView):
         if kind in TOPOLOGY_KINDS:
             self.topologies.mark_unlisted(kind)
             return
-        for address in list(self._places[kind]):
+        for address in list(self._entries[kind]):
             self._count_vanished(address)
             self._remove(address)
-        self._doubt(kind)
+        self._completeness_changed(kind)
         for root_key in list(self._set_caches):
-            self._tell(root_key)
+            self._notify(root_key)
 
-    def _doubt(self, kind: str) -> None:
+    def _completeness_changed(self, kind: str) -> None:
         """Requeue all topologies if the completeness of a kind has changed by which their users are found (TP-042)."""
         if kind in KINDS_THAT_SHOW_USE:
-            self.topologies.doubt()
+            self.topologies.requeue_topologies()
 
-    def _tell(self, root_key: RootKey) -> None:
+    def _notify(self, root_key: RootKey) -> None:
         """Report a change of a root; objects of no set are of no root."""
         if root_key[1]:
             self.changed(root_key)
 
-    def _tell_of(self, address: Address, root_key: RootKey) -> None:
+    def _notify_of(self, address: Address, root_key: RootKey) -> None:
         """Report a change of an object to its root, and of a template to the sets that name it."""
-        self._tell(root_key)
+        self._notify(root_key)
         if address[0] == TEMPLATE_KIND:
             for user in self._template_users.of(address[1:]):
-                self._tell(user)
+                self._notify(user)
 
     def _renew_shared(self) -> None:
         """Empty the table of shared strings, which holds those of deleted objects too; it fills again with events."""
         self._shared.clear()
-        self._most_shared = max(_FEWEST_SHARED, _SHARED_EACH * sum(map(len, self._places.values())))
+        self._most_shared = max(_FEWEST_SHARED, _SHARED_EACH * sum(map(len, self._entries.values())))
 
-    def _file(self, set_cache: SetCache, root_key: RootKey, address: Address, item: Object) -> None:
+    def _insert(self, set_cache: SetCache, root_key: RootKey, address: Address, item: Object) -> None:
         if isinstance(item, Pod):
             pods = set_cache.pods.setdefault(item.owner_uid, {})
             if _is_bound(pods.get(item.name)) != _is_bound(item):
@@ -210,26 +211,26 @@ class ClusterCache(CacheView):
     def _move(self, addresses: Iterable[Address], root_key: RootKey) -> None:
         """Move objects to the root of their controller, whatever their labels say (OP-075)."""
         for address in addresses:
-            kind, where = address[0], self._places[address[0]][address]
+            kind, where = address[0], self._entries[address[0]][address]
             if where.root_key == root_key:
                 continue
             item, words = self.find(Ref("", *address)), self._set_caches[where.root_key].broken.get(address)
             self._remove_entry(address, where)
-            self._place(address, where._replace(root_key=root_key))
+            self._add_entry(address, where._replace(root_key=root_key))
             set_cache = self._set_caches.setdefault(root_key, SetCache())
             if words is not None:
                 set_cache.broken[address] = words
-                self._doubt(kind)
+                self._completeness_changed(kind)
             elif item is not None:
-                self._file(set_cache, root_key, address, item)
-            self._tell_of(address, where.root_key)
-            self._tell_of(address, root_key)
+                self._insert(set_cache, root_key, address, item)
+            self._notify_of(address, where.root_key)
+            self._notify_of(address, root_key)
 
-    def _unfile(self, address: Address, where: CacheEntry) -> None:
+    def _extract(self, address: Address, where: CacheEntry) -> None:
         set_cache = self._set_caches[where.root_key]
         kind, _, name = address
         if set_cache.broken.pop(address, None) is not None:
-            self._doubt(kind)
+            self._completeness_changed(kind)
         if kind == DOMAIN_KIND:
             self._domains.pop(address[1:], None)
         if kind == CLAIM_KIND:
@@ -257,22 +258,22 @@ class ClusterCache(CacheView):
             self._vanished_pods[address[1]] += 1
 
     def _remove(self, address: Address) -> None:
-        where = self._places[address[0]].pop(address)
+        where = self._entries[address[0]].pop(address)
         self._remove_entry(address, where)
-        self._tell_of(address, where.root_key)
+        self._notify_of(address, where.root_key)
 
-    def _release(self, address: Address, life: Incarnation) -> None:
+    def _release(self, address: Address, incarnation: Incarnation) -> None:
         """Remove an object that belongs to no root any more; no tombstone is kept of one that never did."""
-        is_here = address in self._places[address[0]]
+        is_here = address in self._entries[address[0]]
         if is_here:
             self._remove(address)
-        if is_here or life.uid in self._events:
-            self._events.record(*life)
+        if is_here or incarnation.uid in self._events:
+            self._events.record(*incarnation)
 
     def _remove_entry(self, address: Address, where: CacheEntry) -> None:
         """Remove an object from the cache of its set, and that cache if it is empty then."""
         self._owner_index.forget(where.controller, address)
-        self._unfile(address, where)
+        self._extract(address, where)
         if self._set_caches[where.root_key].is_empty:
             del self._set_caches[where.root_key]
 

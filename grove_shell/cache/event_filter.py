@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 from grove_shell.cache.tombstones import Tombstones
 from grove_shell.client.version_numbers import version_number
 
-_Place = TypeVar("_Place")
+_Key = TypeVar("_Key")
 
 
 class KnownVersion(Protocol):
@@ -67,7 +67,7 @@ class EventFilter(Tombstones):
         if known is None or known.uid != now.uid:
             self.record(*now)
             return False
-        if 0 < now.version < known.version:  # a label that was taken, and given back since (OP-085)
+        if 0 < now.version < known.version:  # its label was removed, and restored since (OP-085)
             return False
         self.record(now.uid, max(now.version, known.version))
         return True
@@ -78,30 +78,32 @@ class EventFilter(Tombstones):
         return known is not None and known.uid == now.uid and now.version < known.version <= as_of
 
     def deleted_by_list(
-        self, known: Mapping[_Place, KnownVersion], there: Mapping[_Place, Incarnation], version: str
-    ) -> list[_Place]:
+        self, known: Mapping[_Key, KnownVersion], there: Mapping[_Key, Incarnation], version: str
+    ) -> list[_Key]:
         """Return the known objects that a complete list no longer has (OP-003, OP-086).
 
         A list without a version, or of a store that was restored from a backup, overrules all that is known (OP-084).
 
         Args:
-            known: what the cache has, by place.
-            there: uid and version of the items of the list, by place.
+            known: what the cache has, by key.
+            there: uid and version of the items of the list, by key.
             version: of the list.
         """
         as_of = version_number(version)
-        if not version or any(self.is_rolled_back(life, known.get(place), as_of) for place, life in there.items()):
-            for life in there.values():
-                self.discard(life.uid)
+        if not version or any(
+            self.is_rolled_back(incarnation, known.get(key), as_of) for key, incarnation in there.items()
+        ):
+            for incarnation in there.values():
+                self.discard(incarnation.uid)
             return list(known)
         gone = [
-            place
-            for place, one in known.items()
-            if one.version <= as_of and (place not in there or there[place].uid != one.uid)
+            key
+            for key, one in known.items()
+            if one.version <= as_of and (key not in there or there[key].uid != one.uid)
         ]
-        for place in gone:
-            self.record(known[place].uid, as_of)
-        for life in there.values():
-            if life.version <= self.deleted_at(life.uid) <= as_of:  # what was said of its end was wrong
-                self.amend(life.uid, life.version - 1)
+        for key in gone:
+            self.record(known[key].uid, as_of)
+        for incarnation in there.values():
+            if incarnation.version <= self.deleted_at(incarnation.uid) <= as_of:  # the recorded deletion was wrong
+                self.amend(incarnation.uid, incarnation.version - 1)
         return gone

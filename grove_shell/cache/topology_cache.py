@@ -47,7 +47,7 @@ class TopologyCache:
         return (f"{ref.short}: cannot be read: {words}" for ref, words in sorted(self._unread.items(), key=str))
 
     def knows(self, name: str) -> bool:
-        """Return whether the cache can say if a topology of this name exists."""
+        """Return whether the cache shows reliably if a topology of this name exists."""
         return self._listed.issuperset(TOPOLOGY_KINDS) and all(ref.name != name for ref in self._unread)
 
     def knows_that_of(self, root_key: RootKey) -> bool:
@@ -64,7 +64,7 @@ class TopologyCache:
 
     def newest(self, kind: str) -> int:
         """Return the newest version seen of any topology of a kind; 0 without one."""
-        return max((life.version for ref, life in self._known.items() if ref.kind == kind), default=0)
+        return max((incarnation.version for ref, incarnation in self._known.items() if ref.kind == kind), default=0)
 
     def users(self, name: str) -> frozenset[RootKey]:
         """Return the keys of the sets that use a topology, by name or by default."""
@@ -74,7 +74,7 @@ class TopologyCache:
         """Apply a complete list of a kind as of a version; newer objects stay (RS9)."""
         found = {topology_ref(str(raw["metadata"]["name"]), kind): raw for raw in items}
         there = {ref: incarnation_of(raw) for ref, raw in found.items()}
-        known = {ref: life for ref, life in self._known.items() if ref.kind == kind}
+        known = {ref: incarnation for ref, incarnation in self._known.items() if ref.kind == kind}
         for ref in self._events.deleted_by_list(known, there, version):
             self._forget(ref)
         for raw in found.values():
@@ -82,29 +82,29 @@ class TopologyCache:
         if kind not in self._listed:
             self._listed.add(kind)
             for name in {DEFAULT_TOPOLOGY, *self._users.topologies, *(ref.name for ref in there)}:
-                self._announce(name)
+                self._requeue_users(name)
 
-    def doubt(self) -> None:
+    def requeue_topologies(self) -> None:
         """Requeue all topologies: what is known of their users has changed."""
         for name in {DEFAULT_TOPOLOGY, *self.by_name}:
-            self._tell_keeper(name)
+            self._requeue_topology(name)
 
     def put(self, kind: str, raw: Mapping[str, Any]) -> None:
         """Apply an event of a new or changed topology."""
-        ref, life = topology_ref(str(raw["metadata"]["name"]), kind), incarnation_of(raw)
+        ref, incarnation = topology_ref(str(raw["metadata"]["name"]), kind), incarnation_of(raw)
         before = self._known.get(ref)
-        if life == before or not self._events.accepts(life, before):
+        if incarnation == before or not self._events.accepts(incarnation, before):
             return
-        self._events.note_successor(life, before)
-        self._events.discard(life.uid)
-        self._known[ref] = life
+        self._events.note_successor(incarnation, before)
+        self._events.discard(incarnation.uid)
+        self._known[ref] = incarnation
         try:
             self._found[ref] = cluster_topology_of({**raw, "kind": kind})
             self._unread.pop(ref, None)
         except MalformedObject as fault:
             self._found.pop(ref, None)
             self._unread[ref] = "; ".join(map(str, fault.problems))
-        self._tell(ref.name)
+        self._requeue_all(ref.name)
 
     def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
         """Apply an event of a deletion."""
@@ -117,9 +117,9 @@ class TopologyCache:
         self._listed.discard(kind)
         for ref in [ref for ref in self._known if ref.kind == kind]:
             self._forget(ref)
-        self._tell_keeper(DEFAULT_TOPOLOGY)
+        self._requeue_topology(DEFAULT_TOPOLOGY)
         for name in self._users.topologies:
-            self._announce(name)
+            self._requeue_users(name)
 
     def note(self, root_key: RootKey, root: PodCliqueSet | None) -> None:
         """Take in a new, changed or deleted set, and requeue the topologies that it starts or stops to use."""
@@ -131,30 +131,30 @@ class TopologyCache:
             return
         self._users.note(root_key, now)
         for name in filter(None, (before, now)):
-            self._tell_keeper(name)
+            self._requeue_topology(name)
 
     def note_bound(self, root_key: RootKey) -> None:
         """Requeue the topology of a set whose number of bound pods has changed."""
         if name := self._users.used_by(root_key):
-            self._tell_keeper(name)
+            self._requeue_topology(name)
 
     def _forget(self, ref: Ref) -> None:
         del self._known[ref]
         self._found.pop(ref, None)
         self._unread.pop(ref, None)
-        self._tell(ref.name)
+        self._requeue_all(ref.name)
 
-    def _tell(self, name: str) -> None:
+    def _requeue_all(self, name: str) -> None:
         """Requeue whatever a changed topology concerns."""
         self.by_name = effective_topologies(self._found.values())
-        self._announce(name)
+        self._requeue_users(name)
 
-    def _announce(self, name: str) -> None:
+    def _requeue_users(self, name: str) -> None:
         """Requeue a topology and the sets that use it."""
-        self._tell_keeper(name)
+        self._requeue_topology(name)
         for root_key in sorted(self._users.of(name)):
             self._changed(root_key)
 
-    def _tell_keeper(self, name: str) -> None:
+    def _requeue_topology(self, name: str) -> None:
         if self.kept:
             self._changed(key_of_topology(name))

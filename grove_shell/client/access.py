@@ -22,7 +22,7 @@ class Scope(StrEnum):
     """Where a resource is requested: in the cluster, in the watched namespace, or in the namespace of the process."""
 
     WATCHED = "watched"
-    """In every namespace that is looked after."""
+    """In every watched namespace."""
     HOME = "home"
     """In the namespace in which the process runs."""
     CLUSTER = "cluster"
@@ -38,7 +38,7 @@ class Access:
         resource: its plural, with ``/status`` and the like for a part of it.
         verbs: sorted.
         names: of the only objects that are requested; empty for all.
-        unasked: why the rule is needed although no request of Grove shows it.
+        unrequested: why the rule is needed although Grove sends no such request; empty where it does.
     """
 
     group: str
@@ -46,15 +46,15 @@ class Access:
     verbs: tuple[str, ...]
     scope: Scope = Scope.WATCHED
     names: tuple[str, ...] = ()
-    unasked: str = ""
+    unrequested: str = ""
 
 
-_FOLLOWED: Final = "list watch"
-_PARTED: Final = (POD_CLIQUE_SET, GROUP_KIND, "PodClique", "PodGang")
+_WATCHED: Final = "list watch"
+_WITH_STATUS: Final = (POD_CLIQUE_SET, GROUP_KIND, "PodClique", "PodGang")
 _BLOCKING: Final = (
     "an API server with OwnerReferencesPermissionEnforcement asks for it where an owner waits for its parts"
 )
-_HANDED_ON: Final = "the Role of a set holds it, and nobody may hand on what they do not have"
+_GRANTED: Final = "the Role of a set has it, and a user can grant only what it has"
 
 VERBS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -76,19 +76,20 @@ VERBS: Final[Mapping[str, str]] = MappingProxyType(
         BINDING_KIND: "patch",
     }
 )
-"""What is done with objects of each kind besides following them; what is created is asked for by name when the answer
-to the creation was lost."""
+"""The verbs on objects of each kind besides list and watch; ``get`` reads what a creation without a response left."""
 
 
 def _of_kinds(*, everywhere: bool, by_topology: bool) -> Iterator[Access]:
     for kind in watched_kinds(KINDS, everywhere=everywhere, by_topology=by_topology).values():
         done = "" if kind.clustered and not everywhere else VERBS[kind.kind]
-        verbs = tuple(sorted(f"{_FOLLOWED} {done}".split()))
+        verbs = tuple(sorted(f"{_WATCHED} {done}".split()))
         scope = Scope.CLUSTER if kind.clustered else Scope.WATCHED
         yield Access(group=kind.group, resource=kind.plural, verbs=verbs, scope=scope)
-        if kind.kind in _PARTED:
+        if kind.kind in _WITH_STATUS:
             yield Access(group=kind.group, resource=f"{kind.plural}/status", verbs=("patch",))
-            yield Access(group=kind.group, resource=f"{kind.plural}/finalizers", verbs=("update",), unasked=_BLOCKING)
+            yield Access(
+                group=kind.group, resource=f"{kind.plural}/finalizers", verbs=("update",), unrequested=_BLOCKING
+            )
 
 
 _LEASES: Final = "coordination.k8s.io"
@@ -103,7 +104,7 @@ def operator_access(*, everywhere: bool = True, by_topology: bool = False) -> tu
     """
     return (
         *_of_kinds(everywhere=everywhere, by_topology=by_topology),
-        Access(group="", resource="pods/status", verbs=("get", "list", "watch"), unasked=_HANDED_ON),
+        Access(group="", resource="pods/status", verbs=("get", "list", "watch"), unrequested=_GRANTED),
         Access(group="events.k8s.io", resource="events", verbs=("create",)),
         Access(group=_LEASES, resource="leases", scope=Scope.HOME, verbs=("create",)),
         Access(
@@ -116,7 +117,7 @@ def operator_access(*, everywhere: bool = True, by_topology: bool = False) -> tu
     )
 
 
-_TABLE: Final = "the design's table has it, for the handover of what is shared; that is the operator's (D12)"
+_TABLE: Final = "it is in the table of the design; the operator does it instead (D12)"
 _SHARED: Final = (DOMAIN_KIND, "ResourceClaim")
 
 
@@ -124,10 +125,10 @@ def sharing_access() -> Iterator[Access]:
     """Return the further access of ``grove webhooks`` where PodCliques share ComputeDomains (MS-094)."""
     for kind in (KINDS[name] for name in _SHARED):
         yield Access(group=kind.group, resource=kind.plural, verbs=("create", "get", "list", "watch"))
-        yield Access(group=kind.group, resource=kind.plural, verbs=("patch", "update"), unasked=_TABLE)
+        yield Access(group=kind.group, resource=kind.plural, verbs=("patch", "update"), unrequested=_TABLE)
     sets, gangs = KINDS[POD_CLIQUE_SET], KINDS["PodGang"]
-    yield Access(group=sets.group, resource=sets.plural, verbs=("get",), unasked=_TABLE)
-    yield Access(group=gangs.group, resource=gangs.plural, verbs=("get", "list", "watch"), unasked=_TABLE)
+    yield Access(group=sets.group, resource=sets.plural, verbs=("get",), unrequested=_TABLE)
+    yield Access(group=gangs.group, resource=gangs.plural, verbs=("get", "list", "watch"), unrequested=_TABLE)
 
 
 def topology_access() -> Iterator[Access]:
@@ -146,7 +147,7 @@ def webhook_access(suffix: str = "", *, shared: bool = False, by_topology: bool 
         shared: whether PodCliques share ComputeDomains by annotation.
         by_topology: whether pods are placed by topology.
     """
-    told, sets = WebhookSettings(), KINDS[POD_CLIQUE_SET]
+    defaults, sets = WebhookSettings(), KINDS[POD_CLIQUE_SET]
     return (
         Access(group=sets.group, resource=sets.plural, verbs=("list", "watch")),
         *(sharing_access() if shared else ()),
@@ -157,7 +158,7 @@ def webhook_access(suffix: str = "", *, shared: bool = False, by_topology: bool 
             resource="secrets",
             scope=Scope.HOME,
             verbs=("get", "update"),
-            names=(told.certificates.secret,),
+            names=(defaults.certificates.secret,),
         ),
         *(
             Access(
@@ -167,7 +168,10 @@ def webhook_access(suffix: str = "", *, shared: bool = False, by_topology: bool 
                 verbs=("get", "patch"),
                 names=(f"{name}{suffix}",),
             )
-            for resource, name in ((MUTATING, told.registration.mutating), (VALIDATING, told.registration.validating))
+            for resource, name in (
+                (MUTATING, defaults.registration.mutating),
+                (VALIDATING, defaults.registration.validating),
+            )
         ),
     )
 
@@ -179,23 +183,23 @@ _DOMAINS: Final = (KINDS[DOMAIN_KIND].group, KINDS[DOMAIN_KIND].plural)
 _CLIQUES: Final = (_DOMAINS[0], "computedomaincliques")
 
 
-def _asked(place: tuple[str, str], verbs: str, part: str = "") -> Access:
-    return Access(group=place[0], resource=f"{place[1]}{part}", verbs=tuple(sorted(verbs.split())))
+def _access(resource: tuple[str, str], verbs: str, part: str = "") -> Access:
+    return Access(group=resource[0], resource=f"{resource[1]}{part}", verbs=tuple(sorted(verbs.split())))
 
 
 DAEMON: Final = (
-    _asked(_DOMAINS, "get list watch"),
-    _asked(_DOMAINS, "patch update", "/status"),
-    _asked(_CLIQUES, "create get list patch update watch"),
-    Access(group=_CLIQUES[0], resource=_CLIQUES[1], verbs=("delete",), unasked=_OWNING),
-    _asked(("", "pods"), "get list patch watch"),
+    _access(_DOMAINS, "get list watch"),
+    _access(_DOMAINS, "patch update", "/status"),
+    _access(_CLIQUES, "create get list patch update watch"),
+    Access(group=_CLIQUES[0], resource=_CLIQUES[1], verbs=("delete",), unrequested=_OWNING),
+    _access(("", "pods"), "get list patch watch"),
 )
-"""Of ``grove daemon``, with whatever protocol."""
+"""The access of ``grove daemon``, with any protocol."""
 
 DOMAIN_CONTROLLER: Final = (
-    _asked(_DOMAINS, "list watch"),
-    _asked(_DOMAINS, "patch", "/status"),
-    _asked(_CLIQUES, "list patch watch"),
-    _asked(("", "pods"), "list watch"),
+    _access(_DOMAINS, "list watch"),
+    _access(_DOMAINS, "patch", "/status"),
+    _access(_CLIQUES, "list patch watch"),
+    _access(("", "pods"), "list watch"),
 )
-"""Of ``grove domain-controller``."""
+"""The access of ``grove domain-controller``."""

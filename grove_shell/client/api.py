@@ -1,4 +1,4 @@
-"""Requests to an API server, with a limit on concurrent ones, retries where the server asks for them, and one error."""
+"""Requests to an API server: a limit on concurrent ones, retries on 429 and 503, and one error for no response."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ _TRIES: Final = 5
 _LONGEST_WAIT: Final = 60.0
 _TIMEOUT: Final = 30.0
 _IN_FLIGHT: Final = 32
-_SILENCE: Final = 4  # times the time for an answer: a server sends a bookmark every minute
+_WATCH_TIMEOUTS: Final = 4  # times the timeout of a request: a server sends a bookmark every minute
 
 
 class Unreachable(Exception):
@@ -79,15 +79,17 @@ class Api:
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
-        last_moment = aiohttp.TraceConfig()
-        last_moment.on_request_headers_sent.append(self._about_to_send)
-        last_moment.on_request_chunk_sent.append(self._about_to_send)  # others may have had their turn since
+        before_sending = aiohttp.TraceConfig()
+        before_sending.on_request_headers_sent.append(self._about_to_send)
+        before_sending.on_request_chunk_sent.append(
+            self._about_to_send
+        )  # other tasks may have run since the headers were sent
         self._session = aiohttp.ClientSession(
-            f"{self.connection.server}/",  # it may be behind a path, which what is asked for is joined to
+            f"{self.connection.server}/",  # it may have a path, to which that of a request is appended
             connector=Connector(self.connection.tls),
-            trust_env=False,  # to look at the environment costs two hops a request
+            trust_env=False,  # reading the environment costs two turns of the event loop for each request
             headers={"User-Agent": self._user_agent},
-            trace_configs=[last_moment],
+            trace_configs=[before_sending],
         )
         return self
 
@@ -118,44 +120,44 @@ class Api:
         """
         data = body if body is None or isinstance(body, bytes) else json.dumps(body, separators=(",", ":")).encode()
         headers = {"Accept": accept, **({"Content-Type": content_type} if data is not None else {})}
-        asking = _Asking(method, path.removeprefix("/"), query, data, headers, None if method == "GET" else unless)
+        request = _Request(method, path.removeprefix("/"), query, data, headers, None if method == "GET" else unless)
         for left in range(self._tries, 0, -1):
             if self._rate_limiter is not None:
                 await self._rate_limiter.take()
             async with self._slots:
-                answer = await self._ask(asking)
+                response = await self._send(request)
             if self._on_response is not None:
-                self._on_response(method, answer.status)
-            if answer.retry_after is None or left == 1:
-                return answer
-            await asyncio.sleep(min(answer.retry_after, _LONGEST_WAIT))
+                self._on_response(method, response.status)
+            if response.retry_after is None or left == 1:
+                return response
+            await asyncio.sleep(min(response.retry_after, _LONGEST_WAIT))
         raise AssertionError("the last try returns")
 
-    async def _ask(self, asking: "_Asking") -> Response:
+    async def _send(self, request: "_Request") -> Response:
         try:
-            async with self._open.request(
-                asking.method,
-                asking.path,
-                params=asking.query,
-                data=asking.data,
-                headers=await self._proof(asking.headers),
+            async with self._open_session.request(
+                request.method,
+                request.path,
+                params=request.query,
+                data=request.data,
+                headers=await self._with_token(request.headers),
                 timeout=self._timeout,
                 server_hostname=self.connection.server_name or None,
                 proxy=self.connection.proxy or None,
-                trace_request_ctx=asking.unless,
+                trace_request_ctx=request.unless,
             ) as response:
                 pause = retry_after_in(response.status, response.headers.get("Retry-After"))
                 return Response(response.status, await response.read(), pause)
         except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as fault:
-            if isinstance(fault.__cause__, (Withdrawn, Unreachable)):  # what was said in the last moment
+            if isinstance(fault.__cause__, (Withdrawn, Unreachable)):  # raised by _about_to_send
                 raise fault.__cause__ from None
             if self._on_response is not None:
-                self._on_response(asking.method, 0)
-            raise Unreachable(_said(self.connection.server, fault)) from fault
+                self._on_response(request.method, 0)
+            raise Unreachable(_error_text(self.connection.server, fault)) from fault
 
-    async def _about_to_send(self, _session: object, about: SimpleNamespace, _told: object) -> None:
-        """Called with a connection at hand: nothing is awaited between here and the first byte of the request."""
-        unless: Unless | None = about.trace_request_ctx
+    async def _about_to_send(self, _session: object, context: SimpleNamespace, _params: object) -> None:
+        """Check a request with its connection open: nothing is awaited between this and the first byte."""
+        unless: Unless | None = context.trace_request_ctx
         if unless is None:
             return
         if not self.allowed():
@@ -171,14 +173,16 @@ class Api:
             Unreachable: the connection could not be made, was cut, or no whole line came for too long (OP-007).
             WatchRefused: the server refused the request.
         """
-        patience = self._seconds * _SILENCE
+        seconds = self._seconds * _WATCH_TIMEOUTS
         try:
-            async with asyncio.timeout(patience):  # bytes that trickle and make no line would reset one of the socket
-                response = await self._open.get(
+            async with asyncio.timeout(seconds):  # a timeout of the socket would begin again with every byte
+                response = await self._open_session.get(
                     path.removeprefix("/"),
                     params=query,
-                    headers=await self._proof({"Accept": accept}),
-                    timeout=aiohttp.ClientTimeout(total=None, connect=self._seconds),  # what a proxy says included
+                    headers=await self._with_token({"Accept": accept}),
+                    timeout=aiohttp.ClientTimeout(
+                        total=None, connect=self._seconds
+                    ),  # the response of a proxy included
                     server_hostname=self.connection.server_name or None,
                     proxy=self.connection.proxy or None,
                 )
@@ -186,26 +190,26 @@ class Api:
                 if self._on_response is not None:
                     self._on_response("GET", response.status)
                 if response.status != OK:
-                    async with asyncio.timeout(patience):
+                    async with asyncio.timeout(seconds):
                         raise WatchRefused(Response(response.status, await response.read()))
-                async for line in _lines_of(response.content, patience):
+                async for line in _lines_of(response.content, seconds):
                     yield line
         except (aiohttp.ClientError, TimeoutError, ssl.SSLError, OSError) as fault:
-            raise Unreachable(_said(self.connection.server, fault)) from fault
+            raise Unreachable(_error_text(self.connection.server, fault)) from fault
 
     @property
-    def _open(self) -> aiohttp.ClientSession:
+    def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
             raise RuntimeError("the session was not entered")
         return self._session
 
-    async def _proof(self, headers: dict[str, str]) -> dict[str, str]:
-        async with asyncio.timeout(self._seconds):  # a plugin may never come back
+    async def _with_token(self, headers: dict[str, str]) -> dict[str, str]:
+        async with asyncio.timeout(self._seconds):  # a credential plugin may hang
             token = await self.connection.token()
         return headers if token is None else {**headers, "Authorization": f"Bearer {token}"}
 
 
-class _Asking(NamedTuple):
+class _Request(NamedTuple):
     """One request; ``unless`` is None where nothing is written."""
 
     method: str
@@ -217,24 +221,24 @@ class _Asking(NamedTuple):
 
 
 class WatchRefused(Exception):
-    """The response to a watch was no stream of events."""
+    """The response to a watch is an error."""
 
-    def __init__(self, answer: Response) -> None:
-        """Keep the answer."""
-        super().__init__(answer.message)
-        self.answer = answer
+    def __init__(self, response: Response) -> None:
+        """Keep the response."""
+        super().__init__(response.message)
+        self.response = response
 
     @property
     def is_lasting(self) -> bool:
-        """Whether the same watch would be refused again; an overloaded server does not say so."""
-        return self.answer.status != TOO_MANY and self.answer.status < SERVER_FAULT
+        """Whether the same watch would be refused again; not so for 429 and 5xx."""
+        return self.response.status != TOO_MANY and self.response.status < SERVER_FAULT
 
 
-async def _lines_of(content: aiohttp.StreamReader, patience: float) -> AsyncGenerator[bytes, None]:
-    """Yield whole lines, at the pace of the reader. Raises TimeoutError if none arrives for long."""
+async def _lines_of(content: aiohttp.StreamReader, seconds: float) -> AsyncGenerator[bytes, None]:
+    """Yield whole lines. Raises TimeoutError if none arrives for so many seconds."""
     rest, clock = b"", asyncio.get_running_loop()
     while True:
-        until, whole = clock.time() + patience, list[bytes]()
+        until, whole = clock.time() + seconds, list[bytes]()
         while not whole:
             async with asyncio.timeout_at(until):
                 chunk = await content.readany()
@@ -245,6 +249,6 @@ async def _lines_of(content: aiohttp.StreamReader, patience: float) -> AsyncGene
             yield line
 
 
-def _said(server: str, fault: BaseException) -> str:
+def _error_text(server: str, fault: BaseException) -> str:
     what = "no answer in time" if isinstance(fault, TimeoutError) else str(fault) or type(fault).__name__
     return f"{server}: {what}"

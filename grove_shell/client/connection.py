@@ -59,21 +59,21 @@ async def connect(kubeconfig: str | None = None, context: str | None = None) -> 
 
 async def _connected(kubeconfig: str | None, context: str | None) -> Connection:
     from aiohttp import ClientError  # noqa: PLC0415 - as below
-    from kubernetes.aio import client, config  # noqa: PLC0415 - half a second that only those pay who need it
+    from kubernetes.aio import client, config  # noqa: PLC0415 - it takes half a second
     from yaml import YAMLError  # noqa: PLC0415 - as above
 
     settings = client.Configuration()
     settings.api_key = {}
-    found, given = _place_of(kubeconfig)
+    found, given = _config_path(kubeconfig)
     namespace = ""
-    held: Callable[[], Awaitable[str | None]] | None = None
+    token_source: Callable[[], Awaitable[str | None]] | None = None
     try:
         if given:
-            found = _those_there(found)
+            found = _existing_files(found)
             loader = await config.load_kube_config(found, context, settings, persist_config=False)  # type: ignore[no-untyped-call]  # the library has no types for it
             namespace = _namespace_of(loader.current_context)
-            _check_proof(loader, settings, found)
-            held = TokenSource(loader)
+            _check_credentials(loader, settings, found)
+            token_source = TokenSource(loader)
         elif os.environ.get(_IN_CLUSTER):
             config.load_incluster_config(settings)  # type: ignore[no-untyped-call]  # the library has no types for it
             namespace = _OWN_NAMESPACE.read_text(encoding="utf-8").strip() if _OWN_NAMESPACE.exists() else ""
@@ -86,17 +86,17 @@ async def _connected(kubeconfig: str | None, context: str | None) -> Connection:
     except _SHAPES as fault:  # what the library raises for a wrong shape
         raise NoAccess(f"{found}: this is no kubeconfig, or its context names what is not in it ({fault})") from fault
     except (OSError, ClientError) as fault:
-        raise NoAccess(f"{found}: what it names cannot be had: {fault}") from fault
+        raise NoAccess(f"{found}: what it names cannot be read: {fault}") from fault
 
     server = _address(settings.host, f"{found}: the server")
 
     async def own_token() -> str | None:
-        said = await settings.get_api_key_with_prefix("BearerToken")
-        return None if said is None else said.partition(" ")[2] or said
+        token = await settings.get_api_key_with_prefix("BearerToken")
+        return None if token is None else token.partition(" ")[2] or token
 
     async def token() -> str | None:
         try:
-            return await (held or own_token)()
+            return await (token_source or own_token)()
         except config.ConfigException as fault:  # a file without a token
             raise OSError(str(fault)) from fault
 
@@ -110,14 +110,14 @@ async def _connected(kubeconfig: str | None, context: str | None) -> Connection:
     )
 
 
-def _place_of(kubeconfig: str | None) -> tuple[str, bool]:
+def _config_path(kubeconfig: str | None) -> tuple[str, bool]:
     """Return where to look for a configuration, and whether it exists or was named."""
     named = kubeconfig or os.environ.get("KUBECONFIG") or ""
     home = Path(_DEFAULT_CONFIG).expanduser()
     return named or str(home), bool(named) or home.exists()
 
 
-def _those_there(path: str) -> str:
+def _existing_files(path: str) -> str:
     """Return those of several files that exist, as kubectl takes them (OP-069).
 
     The library reports an unreadable file as an empty one.
@@ -140,27 +140,31 @@ def _those_there(path: str) -> str:
     return os.pathsep.join(found)
 
 
-def _address(said: object, where: str) -> str:
+def _address(value: object, where: str) -> str:
     """Return an address without a trailing slash; it may have a path, but neither query nor fragment.
 
     Raises:
         NoAccess: it is no such address.
     """
-    text = said.rstrip("/") if isinstance(said, str) else ""
+    text = value.rstrip("/") if isinstance(value, str) else ""
     try:
         parts = urlsplit(text)
-        host, *_ = (parts.hostname or "").encode("idna"), parts.port, URL(text)  # whose own word would come too late
+        host, *_ = (
+            (parts.hostname or "").encode("idna"),
+            parts.port,
+            URL(text),
+        )  # which would raise only at the first request
     except ValueError:
         host = b""
     if not host or parts.scheme not in {"http", "https"} or parts.query or parts.fragment:
-        raise NoAccess(f"{where} is no address such as https://10.0.0.1:6443, but {shown(said)}")
+        raise NoAccess(f"{where} is no address such as https://10.0.0.1:6443, but {shown(value)}")
     return text
 
 
-def _text(said: object, where: str) -> str:
-    if not isinstance(said, str | None):
-        raise NoAccess(f"{where} is no text, but {shown(said)}")
-    return said or ""
+def _text(value: object, where: str) -> str:
+    if not isinstance(value, str | None):
+        raise NoAccess(f"{where} is no text, but {shown(value)}")
+    return value or ""
 
 
 def _namespace_of(context: object) -> str:
@@ -168,11 +172,11 @@ def _namespace_of(context: object) -> str:
     return str(inner.get("namespace") or "") if isinstance(inner, dict) else ""
 
 
-def _check_proof(loader: object, settings: object, path: str) -> None:
+def _check_credentials(loader: object, settings: object, path: str) -> None:
     """Raise where a credential plugin failed: the library only logs that."""
     user = getattr(loader, "_user", None)
-    asked = user is not None and "exec" in user
-    if asked and not getattr(settings, "api_key", None) and not getattr(settings, "cert_file", None):
+    has_plugin = user is not None and "exec" in user
+    if has_plugin and not getattr(settings, "api_key", None) and not getattr(settings, "cert_file", None):
         raise NoAccess(f"{path}: the credential plugin of the user gave no token; run it by hand, or log in again")
 
 
@@ -183,7 +187,7 @@ def _tls_of(settings: object, path: str) -> ssl.SSLContext:
         if certificate:
             tls.load_cert_chain(certificate, getattr(settings, "key_file", None))
     except (OSError, ssl.SSLError) as fault:
-        raise NoAccess(f"{path}: its certificates do not read: {fault}") from fault
+        raise NoAccess(f"{path}: its certificates cannot be read: {fault}") from fault
     if getattr(settings, "verify_ssl", True) is False:
         tls.check_hostname, tls.verify_mode = False, ssl.CERT_NONE
     return tls

@@ -10,8 +10,8 @@ from weakref import WeakSet
 import aiohttp
 from aiohttp.connector import AddrInfoType
 
-_MOMENT: Final = 0.001
-_MOMENTS: Final = 1000
+_POLL_PAUSE: Final = 0.001
+_MOST_POLLS: Final = 1000
 
 
 class Connector(aiohttp.TCPConnector):
@@ -29,11 +29,11 @@ class Connector(aiohttp.TCPConnector):
         """
         super().__init__(limit=0, ssl=tls or True, socket_factory=self._opened)  # watches hold a connection each
         self._sockets = WeakSet[socket.socket]()
-        self._leaves = False
+        self._is_closing = False
 
     def _opened(self, address: AddrInfoType) -> socket.socket:
-        if self._leaves:
-            raise OSError("the session is at its end")  # a name may have more addresses to try
+        if self._is_closing:
+            raise OSError("the session is closed")  # a name may have further addresses
         family, kind, protocol, *_ = address
         opened = socket.socket(family, kind, protocol)
         self._sockets.add(opened)
@@ -41,12 +41,12 @@ class Connector(aiohttp.TCPConnector):
 
     async def close(self, *, abort_ssl: bool = False) -> None:
         """Shut every socket down at once, in the middle of a TLS shutdown or a write too (OP-108)."""
-        self._leaves = True
+        self._is_closing = True
         for opened in tuple(self._sockets):
             with suppress(OSError):  # closed already, or never connected
                 opened.shutdown(socket.SHUT_RDWR)
         await super().close(abort_ssl=abort_ssl)
-        for _ in range(_MOMENTS):
+        for _ in range(_MOST_POLLS):
             if all(opened.fileno() < 0 for opened in tuple(self._sockets)):
                 return
-            await asyncio.sleep(_MOMENT)  # asyncio hears of it in its next turns
+            await asyncio.sleep(_POLL_PAUSE)  # asyncio closes it in one of its next turns

@@ -12,16 +12,16 @@ from grove_shell.client.response import NOT_FOUND, Response
 
 _GROUP: Final = NVIDIA.partition("/")[0]
 _CLAIMS: Final = CLAIM_VERSIONS[0].partition("/")[0]
-_LOOKS: Final = 40
-_BETWEEN: Final = 0.25  # s
+_MOST_TRIES: Final = 40
+_PAUSE: Final = 0.25  # s
 
 
-async def discover(api: Api, *, looks: int = _LOOKS) -> ServedApis:
+async def discover(api: Api, *, tries: int = _MOST_TRIES) -> ServedApis:
     """Return the served versions of ResourceClaim and the schema of ComputeDomain (OP-063).
 
     Args:
         api: the API server.
-        looks: how often to look for a schema that is not published yet, 250 ms apart.
+        tries: how often to request a schema that is not published yet, 250 ms apart.
 
     Raises:
         Unreachable: there was no response.
@@ -37,22 +37,22 @@ async def discover(api: Api, *, looks: int = _LOOKS) -> ServedApis:
     version = (_document(group).get("preferredVersion") or {}).get("groupVersion") or NVIDIA
     resources = await api.request("GET", f"/apis/{version}")
     kinds = _document(resources).get("resources") if resources.ok else None
-    if not isinstance(kinds, list):  # what says nothing of kinds does not say that one is not there (OP-065)
+    if not isinstance(kinds, list):  # an invalid response does not show that a kind is missing (OP-065)
         return ServedApis(claims=newest)
     if not any(one.get("kind") == DOMAIN_KIND for one in kinds):
         return ServedApis(without_domains=True, claims=newest)
-    return ServedApis(domains=await _shape(api, version, looks), claims=newest)
+    return ServedApis(domains=await _shape(api, version, tries), claims=newest)
 
 
-async def _shape(api: Api, version: str, looks: int) -> DomainShape | None:
+async def _shape(api: Api, version: str, tries: int) -> DomainShape | None:
     """Return the schema of ComputeDomain; None without one. A server publishes a schema after its definition."""
-    for left in reversed(range(looks)):
+    for left in reversed(range(tries)):
         schema = await api.request("GET", f"/openapi/v3/apis/{version}")
         found = _shape_in(_document(schema)) if schema.ok else None
         if found is not None or not (schema.ok or schema.status == NOT_FOUND):
             return found
         if left:
-            await asyncio.sleep(_BETWEEN)
+            await asyncio.sleep(_PAUSE)
     return None
 
 

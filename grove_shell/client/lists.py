@@ -11,7 +11,7 @@ from grove_shell.client.response import FORBIDDEN, GONE, NOT_FOUND, SERVER_FAULT
 from grove_shell.client.response_check import is_list
 from grove_shell.client.version_numbers import version_number
 
-OLDER_STATE: Final = "the server lists an older state than it told of before"  # OP-084
+OLDER_STATE: Final = "the server lists an older state than it showed before"  # OP-084
 _PAGE: Final = 500
 _LIMIT: Final = "limit"
 _METADATA: Final = "application/json;as=PartialObjectMetadata{};v=v1;g=meta.k8s.io"
@@ -27,15 +27,15 @@ class NotListed(Exception):
         is_transient: whether it is a passing error of the server or the network.
     """
 
-    def __init__(self, kind: ApiKind, answer: Response) -> None:
-        """Keep what was said."""
-        no_list = "what came is no list: " if answer.ok else ""
-        super().__init__(f"{kind.kind}: {no_list}{answer.message}")
+    def __init__(self, kind: ApiKind, response: Response) -> None:
+        """Keep the kind and the response."""
+        no_list = "the response is not a list: " if response.ok else ""
+        super().__init__(f"{kind.kind}: {no_list}{response.message}")
         self.kind = kind
-        self.status = answer.status
-        self.is_forbidden = answer.status == FORBIDDEN
-        self.is_absent = answer.status == NOT_FOUND
-        self.is_transient = answer.ok or answer.status in {GONE, TOO_MANY} or answer.status >= SERVER_FAULT
+        self.status = response.status
+        self.is_forbidden = response.status == FORBIDDEN
+        self.is_absent = response.status == NOT_FOUND
+        self.is_transient = response.ok or response.status in {GONE, TOO_MANY} or response.status >= SERVER_FAULT
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,20 +72,22 @@ async def list_pages(
     query = {_LIMIT: str(_PAGE), **selector_query(kind, selector)}
     token, first = "", True
     while True:
-        asked: Mapping[str, str] = {**query, "continue": token} if token else query
-        answer = await api.request("GET", kind.path(namespace), query=asked, accept=accept_header(kind, a_list=True))
-        if answer.status == GONE and token and _LIMIT in query:
-            del query[_LIMIT]  # what comes at one go needs no token, which could run out again
+        parameters: Mapping[str, str] = {**query, "continue": token} if token else query
+        response = await api.request(
+            "GET", kind.path(namespace), query=parameters, accept=accept_header(kind, a_list=True)
+        )
+        if response.status == GONE and token and _LIMIT in query:
+            del query[_LIMIT]  # a list in one page has no token that could expire
             token, first = "", True
             continue
-        if not answer.ok:
-            raise NotListed(kind, answer)
-        raw = answer.json()
+        if not response.ok:
+            raise NotListed(kind, response)
+        raw = response.json()
         if not is_list(raw, kind):
-            raise NotListed(kind, answer)
+            raise NotListed(kind, response)
         sent, token = token, str(raw["metadata"].get("continue") or "")
-        if token and token == sent:  # the same page for ever
-            raise NotListed(kind, answer)
+        if token and token == sent:  # it would be the same page forever
+            raise NotListed(kind, response)
         if version_number(raw["metadata"]["resourceVersion"]) < least:
             raise Unreachable(f"{kind.kind}: {OLDER_STATE}")
         items = tuple(_whole(item, kind) for item in raw["items"] or ())

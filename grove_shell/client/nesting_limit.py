@@ -69,13 +69,13 @@ def _readable(raw: Any) -> Any:  # noqa: ANN401 - any JSON
     """Return an object whose metadata can be read, even if the rest of it cannot."""
     if not isinstance(raw, dict) or not _is_deeper(raw, MOST_LEVELS):
         return raw
-    kept = {key: _or_words(value, MOST_LEVELS - 1) for key, value in raw.items()}
-    if isinstance(raw.get("metadata"), dict):  # who wrote which field stands there as well
-        kept["metadata"] = {key: _or_words(value, MOST_LEVELS - 2) for key, value in raw["metadata"].items()}
+    kept = {key: _or_note(value, MOST_LEVELS - 1) for key, value in raw.items()}
+    if isinstance(raw.get("metadata"), dict):  # managedFields are in it
+        kept["metadata"] = {key: _or_note(value, MOST_LEVELS - 2) for key, value in raw["metadata"].items()}
     return kept
 
 
-def _or_words(value: Any, levels: int) -> Any:  # noqa: ANN401 - any JSON
+def _or_note(value: Any, levels: int) -> Any:  # noqa: ANN401 - any JSON
     return TOO_DEEP if _is_deeper(value, levels) else value
 
 

@@ -13,14 +13,16 @@ from grove_shell.client.response import FORBIDDEN, GONE, NOT_FOUND
 from grove_shell.client.response_check import CHANGES, parse_watch_event, watch_error
 from grove_shell.client.version_numbers import version_number
 
-_FIRST_PATIENCE: Final = 0.2
-_LONGEST_PATIENCE: Final = 30.0
-_ROUND_ABOUT: Final = (290.0, 580.0)  # seconds a watch lives, so that not all begin anew at once
-_LONG_PATIENCE: Final = 60.0  # for what is forbidden or not served: somebody has to change something first
-_LONGEST_SILENCE: Final = 300.0  # as long as a server keeps old versions: what is older is listed anew anyway
+_FIRST_BACKOFF: Final = 0.2
+_LONGEST_BACKOFF: Final = 30.0
+_WATCH_SECONDS: Final = (290.0, 580.0)  # seconds; random, so that not all watches begin at once
+_PAUSE_WHILE_UNLISTED: Final = 60.0  # where the kind is forbidden or not served: it takes a change by a user
+_RELIST_AFTER: Final = 300.0  # a server keeps old versions as long, so an older watch would be refused
 _YIELD_EVERY: Final = 200
-_WENT_BACK: Final = "the server is at an older state than it told of before: what was known is forgotten"
-_NO_TROUBLE: Final = frozenset({GONE, NOT_FOUND})  # too old, or the kind is not served any more, as the list will tell
+_ROLLED_BACK: Final = "the server is at an older state than it showed before: the cache is replaced"
+_EXPECTED: Final = frozenset(
+    {GONE, NOT_FOUND}
+)  # the version is too old, or the kind is not served any more, which the next list shows
 
 
 class Store(Protocol):
@@ -72,19 +74,19 @@ class Reflector:
         self._store = store
         self._namespace = namespace
         self._report = report
-        self._told_otherwise = newest
-        self._patience = _FIRST_PATIENCE
-        self._trouble = ""  # why it does not get on; empty while it does
-        self._unseen = ""  # why nothing is seen, as the shelf was told
+        self._newest_in_store = newest
+        self._backoff = _FIRST_BACKOFF
+        self._error = ""  # the last reported one; empty while lists and watches work
+        self._unlisted = ""  # why the kind is not listed, as the store has it
         self._version = ""  # of the last event, or of the list; empty to list anew
         self._newest = 0  # of any list or event
-        self._heard = 0.0  # when that was
+        self._updated_at = 0.0  # when that arrived
 
     async def run(self) -> None:
         """List and watch until cancelled."""
         while True:
             try:
-                if time.monotonic() - self._heard > _LONGEST_SILENCE:  # OP-081
+                if time.monotonic() - self._updated_at > _RELIST_AFTER:  # OP-081
                     self._version = ""
                 self._version = self._version or await self._list()
                 if not await self._watch():
@@ -92,37 +94,39 @@ class Reflector:
             except NotListed as fault:
                 self._version = ""
                 if not fault.is_transient:
-                    self._cannot_see(fault)
-                trouble = "" if fault.is_absent and self.kind.optional else str(fault)
-                await self._wait(trouble, at_least=_LONG_PATIENCE if fault.is_forbidden or fault.is_absent else 0)
+                    self._report_unlisted(fault)
+                error = "" if fault.is_absent and self.kind.optional else str(fault)
+                await self._wait(error, at_least=_PAUSE_WHILE_UNLISTED if fault.is_forbidden or fault.is_absent else 0)
             except Unreachable as fault:
                 await self._wait(str(fault))
             except WatchRefused as fault:
                 if fault.is_lasting:  # OP-080
                     self._version = ""
-                status = fault.answer.status
-                at_least = _LONG_PATIENCE if status == FORBIDDEN else 0
-                await self._wait("" if status in _NO_TROUBLE else str(fault), at_least=at_least)
+                status = fault.response.status
+                at_least = _PAUSE_WHILE_UNLISTED if status == FORBIDDEN else 0
+                await self._wait("" if status in _EXPECTED else str(fault), at_least=at_least)
 
     async def _list(self) -> str:
-        newest = max(self._newest, self._told_otherwise(self.kind.kind))
+        newest = max(self._newest, self._newest_in_store(self.kind.kind))
         found, version = await list_all(self._api, self.kind, self._namespace)
-        went_back = 0 < version_number(version) < newest  # a list shows all that was told before it was asked for
-        if went_back:
-            self._report(self.kind.kind, _WENT_BACK)
+        was_rolled_back = (
+            0 < version_number(version) < newest
+        )  # a list shows everything that was shown before it was requested
+        if was_rolled_back:
+            self._report(self.kind.kind, _ROLLED_BACK)
         self._newest = version_number(version)
-        self._store.replace(self.kind.kind, found, "" if went_back else version)
-        if self._trouble == self._unseen:  # that of a watch is over when something comes on one
-            self._trouble = ""
-        self._unseen = ""
-        self._heard = time.monotonic()
+        self._store.replace(self.kind.kind, found, "" if was_rolled_back else version)
+        if self._error == self._unlisted:  # that of a watch stays until a watch works
+            self._error = ""
+        self._unlisted = ""
+        self._updated_at = time.monotonic()
         self.synced.set()
         return version
 
-    def _cannot_see(self, fault: NotListed) -> None:
+    def _report_unlisted(self, fault: NotListed) -> None:
         """Report a failed list once: every report requeues all sets (OP-021)."""
-        if str(fault) != self._unseen:
-            self._unseen = str(fault)
+        if str(fault) != self._unlisted:
+            self._unlisted = str(fault)
             if fault.is_absent and self.kind.optional:  # OP-060
                 self._store.replace(self.kind.kind, (), "")
             else:
@@ -144,44 +148,44 @@ class Reflector:
             "watch": "1",
             "allowWatchBookmarks": "true",
             "resourceVersion": self._version,
-            "timeoutSeconds": str(int(random.uniform(*_ROUND_ABOUT))),  # noqa: S311 - no secret
+            "timeoutSeconds": str(int(random.uniform(*_WATCH_SECONDS))),  # noqa: S311 - no secret
             **selector_query(self.kind),
         }
-        seen, since, begun, is_of_use = 0, self._version, time.monotonic(), False
+        seen, since, begun, has_news = 0, self._version, time.monotonic(), False
         async for line in self._api.lines(path, query, accept_header(self.kind, a_list=False)):
-            what, raw = parse_watch_event(line)
-            if what == "ERROR":
-                if not seen:  # it would come again
+            event_type, raw = parse_watch_event(line)
+            if event_type == "ERROR":
+                if not seen:  # the same watch would end with it again
                     self._version = ""
                 raise watch_error(raw)
             version = str(raw["metadata"].get("resourceVersion") or self._version)
-            if 0 < version_number(version) < version_number(self._version):  # OP-084: what comes on a watch is in order
+            if 0 < version_number(version) < version_number(self._version):  # OP-084: events of a watch are in order
                 self._version = ""
                 return False
-            self._trouble = ""
-            self._heard = time.monotonic()
-            if version != since or self._heard - begun > _LONGEST_PATIENCE:
-                is_of_use, self._patience = True, _FIRST_PATIENCE
-            if what == "DELETED":
+            self._error = ""
+            self._updated_at = time.monotonic()
+            if version != since or self._updated_at - begun > _LONGEST_BACKOFF:
+                has_news, self._backoff = True, _FIRST_BACKOFF
+            if event_type == "DELETED":
                 self._store.drop(self.kind.kind, self._whole(raw))
-            elif what in CHANGES:
+            elif event_type in CHANGES:
                 self._store.put(self.kind.kind, self._whole(raw))
             self._version = version
             self._newest = max(self._newest, version_number(version))
             seen += 1
             if seen % _YIELD_EVERY == 0:
                 await asyncio.sleep(0)
-        return is_of_use
+        return has_news
 
     def _whole(self, raw: dict[str, Any]) -> dict[str, Any]:
         """Return an item with its own kind: metadata alone is of kind PartialObjectMetadata."""
         return {**raw, "kind": self.kind.kind, "apiVersion": self.kind.api_version} if self.kind.metadata_only else raw
 
-    async def _wait(self, trouble: str, *, at_least: float = 0) -> None:
+    async def _wait(self, error: str, *, at_least: float = 0) -> None:
         """Wait with exponential backoff and jitter."""
-        if trouble and trouble != self._trouble:
-            self._trouble = trouble
-            self._report(self.kind.kind, trouble)
-        pause = max(self._patience, at_least) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
-        self._patience = min(self._patience * 2, _LONGEST_PATIENCE)
+        if error and error != self._error:
+            self._error = error
+            self._report(self.kind.kind, error)
+        pause = max(self._backoff, at_least) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
+        self._backoff = min(self._backoff * 2, _LONGEST_BACKOFF)
         await asyncio.sleep(pause)

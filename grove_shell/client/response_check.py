@@ -69,16 +69,16 @@ def parse_watch_event(line: bytes) -> tuple[str, dict[str, Any]]:
     """
     try:
         event = read_json(line)
-        what, raw = event["type"], event["object"]
+        event_type, raw = event["type"], event["object"]
     except (ValueError, KeyError, TypeError):
-        what, raw = "", {}
-    if what == "ERROR" and _is_status(raw):
-        return what, raw
-    if what == "BOOKMARK" and isinstance(raw, dict) and _is_metadata(raw.get("metadata")):
-        return what, raw
-    if isinstance(what, str) and what in CHANGES and is_object(raw):
-        return what, raw
-    raise Unreachable(f"what came is no event: {line[:200].decode('utf-8', 'replace').strip()}")
+        event_type, raw = "", {}
+    if event_type == "ERROR" and _is_status(raw):
+        return event_type, raw
+    if event_type == "BOOKMARK" and isinstance(raw, dict) and _is_metadata(raw.get("metadata")):
+        return event_type, raw
+    if isinstance(event_type, str) and event_type in CHANGES and is_object(raw):
+        return event_type, raw
+    raise Unreachable(f"the line is not a watch event: {line[:200].decode('utf-8', 'replace').strip()}")
 
 
 def is_object_at(raw: object, ref: Ref) -> TypeGuard[dict[str, Any]]:
@@ -87,25 +87,25 @@ def is_object_at(raw: object, ref: Ref) -> TypeGuard[dict[str, Any]]:
     return is_object(raw) and raw.get("kind") in kinds and raw["metadata"]["name"] == ref.name
 
 
-def shows_object(answer: Response, ref: Ref) -> bool:
+def shows_object(response: Response, ref: Ref) -> bool:
     """Return whether a response shows the object that was requested or written."""
-    return answer.ok and is_object_at(answer.json(), ref)
+    return response.ok and is_object_at(response.json(), ref)
 
 
-def confirms_write(answer: Response, ref: Ref) -> bool:
+def confirms_write(response: Response, ref: Ref) -> bool:
     """Return whether a response confirms a write: it shows the object, or the success of a deletion."""
-    raw = answer.json()
+    raw = response.json()
     is_success = (raw.get("kind"), raw.get("status")) == ("Status", "Success")
-    return (answer.ok and is_success) or shows_object(answer, ref)
+    return (response.ok and is_success) or shows_object(response, ref)
 
 
-def confirms_absence(answer: Response, ref: Ref) -> bool:
-    """Return whether the object does not exist; a 404 without a name says that its kind is not served now."""
-    is_not_found = answer.status == NOT_FOUND and answer.json().get("reason") == "NotFound"
-    return is_not_found and answer.details.get("name") == ref.name
+def confirms_absence(response: Response, ref: Ref) -> bool:
+    """Return whether the object does not exist; a 404 without a name means that its kind is not served now."""
+    is_not_found = response.status == NOT_FOUND and response.json().get("reason") == "NotFound"
+    return is_not_found and response.details.get("name") == ref.name
 
 
 def watch_error(status: Mapping[str, Any]) -> WatchRefused:
     """Return the error in an ERROR event of a watch."""
-    words = status.get("message") or "the watch ended with an error that says no more"
+    words = status.get("message") or "the watch ended with an error without a message"
     return WatchRefused(Response(status.get("code") or 0, json.dumps({"message": words}).encode()))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 FILE_PAUSE_S = 60.0  # kubectl reads the file as often
-PLUGIN_PAUSE_S = 10.0  # whose tokens live shorter than the library likes would be asked before every request
+PLUGIN_PAUSE_S = 10.0  # a plugin with short-lived tokens would run before every request
 
 
 class TokenSource:
@@ -37,19 +37,19 @@ class TokenSource:
             if self._has_file and self._clock() >= self._read_at + FILE_PAUSE_S:
                 self._read_at = self._clock()
                 self._loader._load_user_token()  # noqa: SLF001 - the library reads it once, and has no other way
-            elif self._runs_out() and self._clock() >= self._read_at + PLUGIN_PAUSE_S:
+            elif self._expires() and self._clock() >= self._read_at + PLUGIN_PAUSE_S:
                 self._read_at = self._clock()
                 await self._loader.load_from_exec_plugin()
         held = getattr(self._loader, "token", None)
         return None if held is None else held.partition(" ")[2] or held
 
-    def _runs_out(self) -> bool:
+    def _expires(self) -> bool:
         """Return whether the plugin set an expiry; the library renews the token after it."""
         return self._has_plugin and hasattr(self._loader, "exec_plugin_expiry")
 
 
 def remove_credential_files() -> None:
     """Remove the files into which the library wrote certificates and keys (OP-079)."""
-    from kubernetes.aio.config import kube_config  # noqa: PLC0415 - half a second that only those pay who need it
+    from kubernetes.aio.config import kube_config  # noqa: PLC0415 - it takes half a second
 
     kube_config._cleanup_temp_files()  # type: ignore[no-untyped-call]  # noqa: SLF001 - it has no other way

@@ -123,7 +123,7 @@ class ObjectWatch(Generic[T]):
             except WatchRefused as fault:
                 if fault.is_lasting:
                     self._version = ""
-                await self._back_off("" if fault.answer.status == GONE else str(fault))
+                await self._back_off("" if fault.response.status == GONE else str(fault))
 
     async def _list(self) -> str:
         """List the objects of this name; return the version to watch from."""

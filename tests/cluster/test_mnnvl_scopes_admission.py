@@ -130,13 +130,13 @@ def test_ms094_the_design_s_table_is_enough_and_what_is_asked(scene: Scene, join
     with pytest.raises(ApiError, match="MS-090") as refused:
         scene.api.create(lone(root, "a"))
     assert refused.value.code == 409
-    assert "it serves somebody else (no label says whom)" in refused.value.message
+    assert "it serves another user (it has no label with the name)" in refused.value.message
     assert scene.get(CLAIMS, "llama-0-mnnvl-claim") == theirs
     scene.api.create(lone(root, "b", enabled="true", scope="clique"))
     joining.stop()
     shared = {"computedomains", CLAIMS}
     asked = {(resource, verb) for verb, resource, _ in joining.installed.asked() if resource in shared}
-    declared = {(one.resource, verb) for one in sharing_access() for verb in one.verbs if not one.unasked}
+    declared = {(one.resource, verb) for one in sharing_access() for verb in one.verbs if not one.unrequested}
     assert declared - asked == {("computedomains", "get")}, "they follow all domains, so nobody's is news to them"
     assert not asked - declared
 

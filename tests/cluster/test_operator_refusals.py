@@ -152,7 +152,7 @@ class TestOP011:
         scene.api.create(manifest)
         for kind in ("Service", "PodClique"):
             line = operator.await_line(f"create {kind}: refused")
-            assert "it belongs to somebody else" in line["detail"]
+            assert "it belongs to another owner" in line["detail"]
         notes = wait_until(
             lambda: [told["note"] for told in scene.events("RefusedBefore")],
             lambda notes: (
@@ -161,7 +161,7 @@ class TestOP011:
             ),
             "both are told",
         )
-        assert all("it belongs to somebody else" in note for note in notes)
+        assert all("it belongs to another owner" in note for note in notes)
         scene.await_object("podcliques", "llama-0-worker", bool, "the other clique is made")
         assert not scene.pods(), "a gang that lacks a clique has no pods"
         scene.api.delete("podcliquesets", "llama", scene.namespace)

@@ -191,7 +191,7 @@ def test_mf021_the_printed_role_is_enough_and_nothing_in_it_is_idle(life: Life) 
         (one.group, one.resource, verb)
         for one in operator_access(everywhere=False)
         for verb in one.verbs
-        if not one.unasked and (one.resource, verb) not in {**IDLE, **IDLE_IN[life.mode]}
+        if not one.unrequested and (one.resource, verb) not in {**IDLE, **IDLE_IN[life.mode]}
     }
     assert (
         seen - {(one.group, one.resource, verb) for one in operator_access(everywhere=False) for verb in one.verbs}

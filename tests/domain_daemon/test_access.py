@@ -47,7 +47,7 @@ def requests_of_worlds() -> Iterator[Asked]:
 
 
 def declared(access: tuple[Access, ...]) -> set[Asked]:
-    return {Asked(one.group, one.resource, verb) for one in access if not one.unasked for verb in one.verbs}
+    return {Asked(one.group, one.resource, verb) for one in access if not one.unrequested for verb in one.verbs}
 
 
 def test_dc129_daemons_ask_for_what_is_declared() -> None:

@@ -101,7 +101,7 @@ def test_dc133_what_was_seen_stays_and_the_server_is_asked_again(watch: str) -> 
 
     asyncio.run(follow())
     assert heard == [True], "nothing was heard of an end"
-    assert [words.partition(":")[0] for words in told] == ["what came is no event"]
+    assert [words.partition(":")[0] for words in told] == ["the line is not a watch event"]
 
 
 def test_dc133_a_login_page_is_no_domain() -> None:

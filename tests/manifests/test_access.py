@@ -58,7 +58,9 @@ NOW: Final = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 def declared(access: Iterable[Access], *, asked: bool = True) -> set[Asked]:
     """Every verb on every resource; without those that no request shows."""
-    return {Asked(one.group, one.resource, verb) for one in access for verb in one.verbs if not (asked and one.unasked)}
+    return {
+        Asked(one.group, one.resource, verb) for one in access for verb in one.verbs if not (asked and one.unrequested)
+    }
 
 
 def cached(raws: Iterable[Json]) -> ClusterCache:

@@ -40,7 +40,7 @@ class Publishing:
 
     async def serve(self, looks: int) -> ServedApis:
         async with asked(self.answer) as api:
-            return await discover(api, looks=looks)
+            return await discover(api, tries=looks)
 
 
 KNOWN = (200, {"x": SCHEMA})

@@ -21,7 +21,7 @@ from tests.property.workload.sets import clique_raw, set_raw
 Watch = Callable[[web.Request], web.Response]
 LATER: Final = set_raw(clique_raw("a"), meta={"name": "late", "namespace": "ml", "uid": "l", "resourceVersion": "9"})
 LATE: Final = Ref(GROVE, "PodCliqueSet", "ml", "late")
-WENT_BACK: Final = "the server is at an older state than it told of before: what was known is forgotten"
+WENT_BACK: Final = "the server is at an older state than it showed before: the cache is replaced"
 WORDS: Final = "no watch for you"
 KEPT: Final = (429, 500, 503, 504)
 SILENT: Final = (404, 410)

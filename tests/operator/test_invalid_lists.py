@@ -83,7 +83,7 @@ def test_op065_no_list_is_no_empty_list(text: str) -> None:
         async for page in list_pages(api, KINDS["PodCliqueSet"]):
             raise AssertionError(page)
 
-    with pytest.raises(NotListed, match="PodCliqueSet: what came is no list") as told:
+    with pytest.raises(NotListed, match="PodCliqueSet: the response is not a list") as told:
         ask(Saying(text), listed)
     assert told.value.is_transient
     assert not told.value.is_absent
@@ -123,7 +123,7 @@ def test_op065_a_page_that_comes_again_is_none() -> None:
             taken.append(len(one.items))
             assert len(taken) < 5
 
-    with pytest.raises(NotListed, match="what came is no list") as told:
+    with pytest.raises(NotListed, match="the response is not a list") as told:
         ask(Saying(page), listed)
     assert (taken, told.value.is_transient) == ([1], True)
 
@@ -150,7 +150,7 @@ def test_op065_the_copy_stays_and_the_server_is_asked_again(watch: str) -> None:
     assert cache.find(Ref(GROVE, "PodCliqueSet", "ml", "llama")) is not None
     assert dict(cache.lost) == {}
     assert server.watches >= 2
-    assert [words.partition(":")[0] for words in told] == ["what came is no event"]
+    assert [words.partition(":")[0] for words in told] == ["the line is not a watch event"]
 
 
 def test_op065_what_was_never_listed_is_not_known_to_be_nothing() -> None:
@@ -186,4 +186,4 @@ def test_op065_a_plan_of_a_login_page_is_none(tmp_path: Path, capsys: pytest.Cap
 
     with Proxy([]) as server:
         assert run(["plan", "--live", "--kubeconfig", str(server.kubeconfig(tmp_path))], "grove") == 1
-    assert "what came is no list: <html>please log in</html>; is there a proxy" in capsys.readouterr().err
+    assert "the response is not a list: <html>please log in</html>; is there a proxy" in capsys.readouterr().err

@@ -67,7 +67,7 @@ NO_EVENTS: Final = (
 
 @pytest.mark.parametrize("line", NO_EVENTS, ids=lambda line: line[:60])
 def test_op083_it_is_no_event(line: str) -> None:
-    with pytest.raises(Unreachable, match="what came is no event"):
+    with pytest.raises(Unreachable, match="the line is not a watch event"):
         parse_watch_event(line.encode())
 
 
@@ -117,7 +117,7 @@ def test_op083_a_reflector_outlives_it(line: str, monkeypatch: pytest.MonkeyPatc
         return died
 
     assert not asyncio.run(scenario())
-    assert [words.partition(":")[0] for words in told] == ["what came is no event", "Pod"]
+    assert [words.partition(":")[0] for words in told] == ["the line is not a watch event", "Pod"]
 
 
 JUNK: Final = st.recursive(

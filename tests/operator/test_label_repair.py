@@ -199,7 +199,9 @@ def test_op018_what_is_no_answer_gives_it_to_nobody() -> None:
     server.page = "<html>please log in</html>"
 
     async def write(writes: StepExecutor) -> None:
-        with pytest.raises(Unreachable, match=r"lost its label .*: what came is no answer: <html>please log in"):
+        with pytest.raises(
+            Unreachable, match=r"lost its label .*: the response is not of an API server: <html>please log in"
+        ):
             await writes.read(REF)
 
     written(server, cache, write)
@@ -214,7 +216,7 @@ def test_op018_who_had_the_name_and_went_is_made_in_the_next_round() -> None:
 
     async def write(writes: StepExecutor) -> None:
         attempt = await tried(writes, Create(manifest()))
-        assert (attempt.outcome, attempt.detail) == (Outcome.CONFLICT, "it went a moment ago")
+        assert (attempt.outcome, attempt.detail) == (Outcome.CONFLICT, "it was deleted a moment ago")
 
     written(server, cache, write)
 
@@ -241,7 +243,7 @@ def test_op018_who_went_while_an_answer_showed_it_is_not_taken_in() -> None:
 
     async def write(writes: StepExecutor) -> None:
         attempt = await tried(writes, Create(manifest()))
-        assert (attempt.outcome, attempt.detail) == (Outcome.CONFLICT, "it went a moment ago")
+        assert (attempt.outcome, attempt.detail) == (Outcome.CONFLICT, "it was deleted a moment ago")
 
     server.strips = True
     written(server, cache, write)
@@ -281,7 +283,7 @@ def test_op018_it_is_given_back_once_in_ten_seconds() -> None:
     async def write(writes: StepExecutor) -> None:
         async def is_met(name: str, *, gets_it: bool) -> None:
             server.pods[name]["metadata"]["labels"] = {}
-            doubt = rf"^Pod/{name} lost its label .* again, a moment after it got it back$"
+            doubt = rf"^Pod/{name} lost its label .* again, right after it was restored$"
             with nullcontext() if gets_it else pytest.raises(Unreachable, match=doubt):
                 await writes.read(Ref(CORE, "Pod", "ml", name))
 

@@ -145,7 +145,7 @@ def test_op106_who_was_met_and_went_is_asked_for_no_more() -> None:
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
         make = begin()
         await asyncio.gather(make("llm-0-a-0", "a"), make("llm-0-a-1", "a"))
-        cache.drop("Pod", lost, asked=True)
+        cache.drop("Pod", lost, confirmed=True)
         server.tried.clear()
         return [await begin()("llm-0-a-0", "a"), await begin()("llm-0-a-1", "a")]
 
@@ -248,7 +248,7 @@ def test_op106_a_list_from_before_is_no_answer() -> None:
 
     (attempt,) = acted(Server(), known(newer), acts)
     assert attempt.outcome is Outcome.UNREACHABLE
-    assert attempt.detail.endswith("the server lists an older state than it told of before")
+    assert attempt.detail.endswith("the server lists an older state than it showed before")
 
 
 def test_op106_while_nobody_answers_none_is_made() -> None:

@@ -63,7 +63,7 @@ def test_op106_none_is_made_beside_one_that_cannot_be_read() -> None:
 
     for attempt in acted(server, known(), acts):
         assert attempt.outcome is Outcome.UNREACHABLE
-        assert attempt.detail == "Pod/llm-0-a-lost is there, and cannot be read or counts as gone"
+        assert attempt.detail == "Pod/llm-0-a-lost exists, and cannot be read or counts as deleted"
     assert not server.made
 
 

@@ -117,7 +117,7 @@ def held_by(cache: ClusterCache) -> dict[Any, Any]:
     """Every object, in which version, with whom if its controller is known, and whether it reads (OP-003, OP-075)."""
     found: dict[Any, Any] = {"unread": sorted(cache.topologies.unread)}
     known = cache._root_of_owner  # noqa: SLF001 - who is known decides whether a label counts
-    for places in cache._places.values():  # noqa: SLF001 - all there is
+    for places in cache._entries.values():  # noqa: SLF001 - all there is
         for address, where in places.items():
             reads = cache.find(Ref("", *address)) is not None
             root_key = where.root_key if not where.controller or where.controller in known else None
@@ -130,14 +130,14 @@ def held_by(cache: ClusterCache) -> dict[Any, Any]:
 
 def versions_of(cache: ClusterCache) -> dict[Any, int]:
     """In which version each name is known; those that do not read among them, but for topologies."""
-    places = cache._places.values()  # noqa: SLF001 - all there is
+    places = cache._entries.values()  # noqa: SLF001 - all there is
     found: dict[Any, int] = {address: where.version for of in places for address, where in of.items()}
     return found | {ref: int(one.resource_version) for ref in TOPOLOGIES if (one := cache.find(ref)) is not None}
 
 
 def is_sound(cache: ClusterCache) -> bool:
     """Nobody is held twice or left behind, and everybody stands with a controller that is known (OP-075)."""
-    kept = cache._places.values()  # noqa: SLF001 - memory is what this is about
+    kept = cache._entries.values()  # noqa: SLF001 - memory is what this is about
     places = [(address, where) for of in kept for address, where in of.items()]
     set_caches = cache._set_caches  # noqa: SLF001 - as above
     inside = sum(

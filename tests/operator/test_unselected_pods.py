@@ -306,7 +306,7 @@ def test_op084_nothing_is_ended_by_a_list_of_an_older_state() -> None:
     """Its pods are healthy in versions that count as old news."""
     cache = with_clique()
     cache.put("Pod", a_pod("50", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
-    with pytest.raises(Unreachable, match="Pod: the server lists an older state than it told of before"):
+    with pytest.raises(Unreachable, match="Pod: the server lists an older state than it showed before"):
         answered(Server(), cache, relist_set)
 
 
@@ -314,7 +314,7 @@ def test_op084_nothing_is_ended_by_a_list_of_an_older_state() -> None:
 def test_op018_a_label_that_is_taken_again_at_once_is_none() -> None:
     server, cache = Server(strips=True), with_clique()
     for _ in range(2):
-        with pytest.raises(Unreachable, match=r"lost its label .*: it was taken again at once"):
+        with pytest.raises(Unreachable, match=r"lost its label .*: it was removed again at once"):
             answered(server, cache, relist_set)
     assert cache.find(REF) is None
 
@@ -326,7 +326,7 @@ def test_op084_nothing_is_ended_by_a_list_that_shows_what_was_before() -> None:
     cache.put("Pod", a_pod("9", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
     server = Server()
     server.pod = a_pod("5", {SET.primary: "llm", MANAGED_BY: OPERATOR})
-    with pytest.raises(Unreachable, match="Pod/llm-0-a-0: the server lists an older state than it told of before"):
+    with pytest.raises(Unreachable, match="Pod/llm-0-a-0: the server lists an older state than it showed before"):
         answered(server, cache, relist_set)
     assert cache.newest("Pod") == 5
     answered(server, cache, relist_set)
@@ -337,6 +337,6 @@ def test_op018_who_is_believed_as_it_was_before_is_followed_as_well() -> None:
     cache, server = with_clique(), Server()
     cache.put("Pod", a_pod("9", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
     server.pod = a_pod("5", {SET.primary: "llm"})
-    with pytest.raises(Unreachable, match="Pod/llm-0-a-0: the server lists an older state than it told of before"):
+    with pytest.raises(Unreachable, match="Pod/llm-0-a-0: the server lists an older state than it showed before"):
         answered(server, cache, relist_set)
     assert len(server.patches) == 1
