@@ -1,4 +1,4 @@
-"""What the logs of all processes have in common: their lines, how they tell the time, and why something is done."""
+"""Log lines of all processes: writing a line, the format of times and of reasons."""
 
 from contextlib import suppress
 from datetime import datetime
@@ -9,16 +9,16 @@ from grove_core.kernel.reasons import Reason
 
 
 def log_time(moment: datetime) -> str:
-    """A moment, to the millisecond."""
+    """Return a time in UTC with milliseconds."""
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z"
 
 
 def write_line(out: TextIO | None, line: str) -> None:
-    """One line; one that cannot be written is lost, and nothing else with it (OP-090).
+    """Write one line; a line that cannot be written is dropped (OP-090).
 
     Args:
-        out: where to; None where the process was started with standard error closed.
-        line: without its end.
+        out: the stream; None where the process was started with standard error closed.
+        line: without its newline.
     """
     if out is not None:
         with suppress(OSError):
@@ -27,6 +27,6 @@ def write_line(out: TextIO | None, line: str) -> None:
 
 
 def log_reason(reason: Reason) -> dict[str, str]:
-    """A reason without what its sentence tells."""
+    """Return rule, requirement and sentence of a reason."""
     whole = reason_as_json(reason)
     return {key: whole[key] for key in ("rule", "requirement", "sentence")}

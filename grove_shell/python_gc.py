@@ -1,4 +1,4 @@
-"""The cyclic collector, which has nothing to find where objects are made and kept."""
+"""Pauses Python's garbage collection of reference cycles."""
 
 import gc
 from collections.abc import Iterator
@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def python_gc_paused() -> Iterator[None]:
-    """Keep it off for a while (IN-029).
+    """Switch it off inside a ``with`` block (IN-029).
 
-    Loading and planning make very many objects and no cycles, so each of its walks over them finds nothing.
+    Loading and planning create very many objects and no cycles, so a collection finds nothing.
     """
     was_on = gc.isenabled()
     gc.disable()

@@ -1,8 +1,8 @@
-"""Objects that may be shown to others: nothing that people keep secret in them, and decided like the originals.
+"""Redacts objects so that they can be shared, and are still planned like the originals (OP-051).
 
 Values of variables, arguments, commands, headers, options of drivers, parameters of devices and annotations that are
-not Grove's are replaced by a word that follows from them and from a salt nobody keeps: equal ones stay equal, and
-nobody can guess one from its word. Template hashes follow, so that what was of the present template still is (OP-051).
+not Grove's are replaced by a hash of the value and a salt that is not kept: equal values stay equal, and a value cannot
+be guessed. Template hashes are replaced consistently, so that a pod of the present template still is one.
 """
 
 import hashlib
@@ -17,16 +17,16 @@ from grove_core.resources.podcliqueset import podcliqueset_of
 
 Json = dict[str, Any]
 _CONTAINERS: Final = ("containers", "initContainers", "ephemeralContainers")
-_SPOKEN: Final = ("args", "command")
-_CALLED: Final = ("livenessProbe", "readinessProbe", "startupProbe", "lifecycle")
-_DRIVEN: Final = (("csi", "volumeAttributes"), ("flexVolume", "options"))
-_CLAIMED: Final = frozenset({"ResourceClaim", "ResourceClaimTemplate"})
+_ARGUMENTS: Final = ("args", "command")
+_HANDLERS: Final = ("livenessProbe", "readinessProbe", "startupProbe", "lifecycle")
+_DRIVER_OPTIONS: Final = (("csi", "volumeAttributes"), ("flexVolume", "options"))
+_CLAIM_KINDS: Final = frozenset({"ResourceClaim", "ResourceClaimTemplate"})
 _GROUPS: Final = "podCliqueScalingGroups"
 _CLAIMS: Final = "resourceClaimTemplates"
-_TYPED: Final = frozenset({"apiVersion", "kind"})  # of which type parameters are; the rest is a driver's own
+_TYPE_FIELDS: Final = frozenset({"apiVersion", "kind"})  # the type of the parameters; the rest belongs to the driver
 _KEPT: Final = ("apiVersion", "kind", "metadata")
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
-_OWN: Final = frozenset(
+_GROVE_VARIABLES: Final = frozenset(
     {
         "GROVE_PCS_NAME",
         "GROVE_PCS_INDEX",
@@ -34,23 +34,23 @@ _OWN: Final = frozenset(
         "GROVE_HEADLESS_SERVICE",
         "GROVE_PCSG_TEMPLATE_NUM_PODS",
     }
-)  # that Grove writes; what a user calls GROVE_TOKEN is the user's
+)  # written by Grove; a variable GROVE_TOKEN would be of a user
 
 
 class Redaction:
-    """Takes secrets out of the objects of one capture."""
+    """Redacts the objects of one capture."""
 
     def __init__(self, salt: bytes) -> None:
-        """Begin with a salt of this capture alone."""
+        """Start with the salt of this capture."""
         self._salt = salt
 
     def of(self, items: Sequence[Json]) -> list[Json]:
-        """The objects without secrets, in their order."""
+        """Return the redacted objects, in their order."""
         shown = [self._shown(item) for item in items]
         hashes: dict[str, str] = {}
         for before, after in zip(items, shown, strict=True):
             if before.get("kind") == "PodCliqueSet":
-                hashes |= _renamed(before, after)
+                hashes |= _new_hashes(before, after)
         return [_with(item, hashes) for item in shown] if hashes else shown
 
     def _shown(self, item: Json) -> Json:
@@ -60,7 +60,7 @@ class Redaction:
             return {**{key: item[key] for key in _KEPT if key in item}, "metadata": metadata}
         shown = {**item, "metadata": metadata}
         if kind == "Pod" and isinstance(item.get("status"), dict):
-            shown["status"] = self._told(item["status"])
+            shown["status"] = self._pod_status(item["status"])
         spec = item.get("spec")
         if not isinstance(spec, dict):
             return shown
@@ -70,8 +70,8 @@ class Redaction:
             return {**shown, "spec": {**spec, "podSpec": self._pod_spec(spec["podSpec"])}}
         if kind == "PodCliqueSet":
             return {**shown, "spec": self._set_spec(spec)}
-        if kind in _CLAIMED:
-            return {**shown, **{key: self._claimed(item[key]) for key in ("spec", "status") if key in item}}
+        if kind in _CLAIM_KINDS:
+            return {**shown, **{key: self._claim(item[key]) for key in ("spec", "status") if key in item}}
         return shown
 
     def _set_spec(self, spec: Json) -> Json:
@@ -83,7 +83,7 @@ class Redaction:
         if isinstance(shown.get(_GROUPS), list):
             shown[_GROUPS] = [self._annotated(one) if isinstance(one, dict) else one for one in shown[_GROUPS]]
         if _CLAIMS in shown:
-            shown[_CLAIMS] = self._claimed(shown[_CLAIMS])
+            shown[_CLAIMS] = self._claim(shown[_CLAIMS])
         return {**spec, "template": shown}
 
     def _clique(self, clique: Json) -> Json:
@@ -92,37 +92,37 @@ class Redaction:
             shown["spec"] = {**inner, "podSpec": self._pod_spec(inner["podSpec"])}
         return shown
 
-    def _claimed(self, raw: Any) -> Any:  # noqa: ANN401 - any JSON
-        """Claims and what they are made of: what their drivers are told, and annotations of what comes of them."""
+    def _claim(self, raw: Any) -> Any:  # noqa: ANN401 - any JSON
+        """Redact a ResourceClaim, a template or a part of one: parameters and data of drivers, and annotations."""
         if isinstance(raw, list):
-            return [self._claimed(one) for one in raw]
+            return [self._claim(one) for one in raw]
         if not isinstance(raw, dict):
             return raw
-        shown = {key: self._claimed(item) for key, item in raw.items()}
+        shown = {key: self._claim(item) for key, item in raw.items()}
         opaque = shown.get("opaque")
         if isinstance(opaque, dict) and isinstance(opaque.get("parameters"), dict):
             parameters = {
-                key: item if key in _TYPED else self._words(item) for key, item in opaque["parameters"].items()
+                key: item if key in _TYPE_FIELDS else self._hashed(item) for key, item in opaque["parameters"].items()
             }
             shown["opaque"] = {**opaque, "parameters": parameters}
         if isinstance(shown.get("data"), dict):
-            shown["data"] = self._words(shown["data"])
+            shown["data"] = self._hashed(shown["data"])
         if "metadata" in shown:
             shown["metadata"] = self._metadata(shown["metadata"])
         return shown
 
-    def _metadata(self, raw: Any) -> Any:  # noqa: ANN401 - JSON that nobody has looked at
+    def _metadata(self, raw: Any) -> Any:  # noqa: ANN401 - any JSON
         if not isinstance(raw, dict):
             return raw
         return self._annotated({key: value for key, value in raw.items() if key != "managedFields"})
 
     def _annotated(self, raw: Json) -> Json:
-        """A copy whose annotations say no more than which are equal; Grove's own decide, and stay."""
+        """Return a copy with redacted annotations; those of Grove stay, because plans depend on them."""
         annotations = raw.get("annotations")
         if not isinstance(annotations, dict):
             return dict(raw)
         kept = {
-            key: text if key.startswith(PREFIX) else self._words(text)
+            key: text if key.startswith(PREFIX) else self._hashed(text)
             for key, text in annotations.items()
             if key != _LAST_APPLIED
         }
@@ -139,12 +139,12 @@ class Redaction:
         return {**spec, **changed}
 
     def _volume(self, volume: Json) -> Json:
-        """What a driver is told besides its secrets may hold some all the same."""
+        """Redact the options of a volume driver, which may hold secrets."""
         shown = dict(volume)
-        for source, options in _DRIVEN:
+        for source, options in _DRIVER_OPTIONS:
             inner = shown.get(source)
             if isinstance(inner, dict) and isinstance(inner.get(options), dict):
-                shown[source] = {**inner, options: self._words(inner[options])}
+                shown[source] = {**inner, options: self._hashed(inner[options])}
         ephemeral = shown.get("ephemeral")
         claim = ephemeral.get("volumeClaimTemplate") if isinstance(ephemeral, dict) else None
         if isinstance(ephemeral, dict) and isinstance(claim, dict) and "metadata" in claim:
@@ -158,68 +158,68 @@ class Redaction:
         shown = dict(container)
         if isinstance(shown.get("env"), list):
             shown["env"] = [self._variable(one) if isinstance(one, dict) else one for one in shown["env"]]
-        for key in _SPOKEN:
+        for key in _ARGUMENTS:
             if isinstance(shown.get(key), list):
-                shown[key] = self._spoken(shown.get("name"), shown[key])
-        for key in _CALLED:
+                shown[key] = self._arguments(shown.get("name"), shown[key])
+        for key in _HANDLERS:
             if key in shown:
-                shown[key] = self._call(shown[key])
+                shown[key] = self._handler(shown[key])
         return shown
 
-    def _spoken(self, name: object, words: list[Any]) -> list[Any]:
-        """Arguments and commands; what Grove itself writes stays, and nothing else that somebody gave its name."""
+    def _arguments(self, name: object, words: list[Any]) -> list[Any]:
+        """Redact arguments and commands, except those that Grove writes into its init container."""
         own = name == INIT_CONTAINER
         return [
             one
             if own and isinstance(one, str) and (one == INIT_CONTAINER or one.startswith(PARENTS_FLAG))
-            else self._words(one)
+            else self._hashed(one)
             for one in words
         ]
 
-    def _call(self, raw: Any) -> Any:  # noqa: ANN401 - any JSON
-        """Probes and hooks: the commands they run, and the values of headers they send."""
+    def _handler(self, raw: Any) -> Any:  # noqa: ANN401 - any JSON
+        """Redact probes and lifecycle hooks: their commands, and the values of their headers."""
         if isinstance(raw, list):
-            return [self._call(one) for one in raw]
+            return [self._handler(one) for one in raw]
         if not isinstance(raw, dict):
             return raw
-        shown = {key: self._call(item) for key, item in raw.items()}
+        shown = {key: self._handler(item) for key, item in raw.items()}
         if isinstance(shown.get("command"), list):
-            shown["command"] = self._words(shown["command"])
+            shown["command"] = self._hashed(shown["command"])
         if isinstance(shown.get("httpHeaders"), list):
             shown["httpHeaders"] = [
-                {**one, "value": self._words(one["value"])} if isinstance(one, dict) and "value" in one else one
+                {**one, "value": self._hashed(one["value"])} if isinstance(one, dict) and "value" in one else one
                 for one in shown["httpHeaders"]
             ]
         return shown
 
-    def _told(self, raw: Any) -> Any:  # noqa: ANN401 - any JSON
-        """A status of a pod: messages may quote the last lines that a container wrote, or what it was called with."""
+    def _pod_status(self, raw: Any) -> Any:  # noqa: ANN401 - any JSON
+        """Redact the status of a pod: its messages may quote the output or the arguments of a container."""
         if isinstance(raw, list):
-            return [self._told(one) for one in raw]
+            return [self._pod_status(one) for one in raw]
         if not isinstance(raw, dict):
             return raw
-        return {key: self._words(item) if key == "message" else self._told(item) for key, item in raw.items()}
+        return {key: self._hashed(item) if key == "message" else self._pod_status(item) for key, item in raw.items()}
 
-    def _words(self, raw: Any) -> Any:  # noqa: ANN401 - any JSON
-        """Every text in a value replaced; what has none stays."""
+    def _hashed(self, raw: Any) -> Any:  # noqa: ANN401 - any JSON
+        """Replace every text in a value."""
         if isinstance(raw, dict):
-            return {key: self._words(item) for key, item in raw.items()}
+            return {key: self._hashed(item) for key, item in raw.items()}
         if isinstance(raw, list):
-            return [self._words(one) for one in raw]
-        return self._word(raw) if isinstance(raw, str) and raw else raw
+            return [self._hashed(one) for one in raw]
+        return self._hash(raw) if isinstance(raw, str) and raw else raw
 
     def _variable(self, variable: Json) -> Json:
         value = variable.get("value")
-        if not isinstance(value, str) or not value or variable.get("name") in _OWN:
+        if not isinstance(value, str) or not value or variable.get("name") in _GROVE_VARIABLES:
             return variable
-        return {**variable, "value": self._word(value)}
+        return {**variable, "value": self._hash(value)}
 
-    def _word(self, text: str) -> str:
+    def _hash(self, text: str) -> str:
         return f"redacted-{hashlib.sha256(self._salt + text.encode()).hexdigest()[:12]}"
 
 
-def _renamed(before: Json, after: Json) -> dict[str, str]:
-    """The template hashes of a set -> those of what is shown of it."""
+def _new_hashes(before: Json, after: Json) -> dict[str, str]:
+    """Return the template hashes of a set -> those of the redacted set."""
     try:
         specs = [podcliqueset_of(raw).spec.template for raw in (before, after)]
     except MalformedObject:
@@ -232,7 +232,7 @@ def _renamed(before: Json, after: Json) -> dict[str, str]:
 
 
 def _with(value: Any, words: Mapping[str, str]) -> Any:  # noqa: ANN401 - any JSON
-    """A value in which whole words are replaced, wherever they stand as values."""
+    """Return a value in which texts that are keys of ``words`` are replaced."""
     if isinstance(value, dict):
         return {key: _with(item, words) for key, item in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Processes live until they are told to stop, by a signal or by whoever holds the event."""
+"""Runs a process until SIGTERM, SIGINT or an event stops it."""
 
 import asyncio
 import signal
@@ -6,25 +6,30 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from typing import Any
 
 
-async def _without_a_word() -> None:
-    """Nobody waits for anything."""
+async def _nothing_to_finish() -> None:
+    return
 
 
 async def until_stopped(
     stop: asyncio.Event,
     work: Iterable[Coroutine[Any, Any, None]],
-    farewell: Callable[[], Awaitable[None]] = _without_a_word,
+    finish: Callable[[], Awaitable[None]] = _nothing_to_finish,
 ) -> None:
-    """Do all of the work until the end is asked for; then say farewell, and let go of what still runs.
+    """Run coroutines until ``stop`` is set; then await ``finish``, and cancel what still runs.
+
+    Args:
+        stop: set by SIGTERM and SIGINT, too.
+        work: what runs.
+        finish: an orderly end, awaited before the rest is cancelled.
 
     Raises:
-        ExceptionGroup: with whatever went wrong in the work, at once.
+        ExceptionGroup: at once, with the exceptions of the work.
     """
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stop.set)
     async with asyncio.TaskGroup() as group:
         running = [group.create_task(one) for one in work]
         await stop.wait()
-        await farewell()
+        await finish()
         for task in running:
             task.cancel()

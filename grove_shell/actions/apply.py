@@ -1,4 +1,4 @@
-"""``grove apply``: exactly the reviewed plan, or not at all."""
+"""``grove apply``: executes a saved plan if a plan made now is the same, and nothing otherwise."""
 
 import asyncio
 import json
@@ -45,7 +45,7 @@ Deciding: TypeAlias = Callable[[Observation, RuleSet], Plan]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyOptions:
-    """What the user asked for; see ``grove apply --help``."""
+    """The options; see ``grove apply --help``."""
 
     path: str
     kubeconfig: str | None = None
@@ -54,16 +54,16 @@ class ApplyOptions:
 
 
 def apply(options: ApplyOptions, decide: Deciding = reconcile_root) -> int:
-    """Compare the plan with one made now, then carry out its first round; returns the exit code (CL-001).
+    """Compare the plan with one made now, and execute its first round; return the exit code (CL-001).
 
     Args:
-        options: what the user asked for.
-        decide: makes the plan of now; it is held against the laws of planning before anything is written (OP-054).
+        options: the options.
+        decide: makes a plan; it is checked against the laws of planning before anything is written (OP-054).
     """
     try:
         document = _read(options.path)
         spaces = {forecast.root.namespace for forecast in document.forecasts}
-        everywhere = len(spaces) > 1 or EVERYWHERE in spaces  # who uses a topology shows in all of them
+        everywhere = len(spaces) > 1 or EVERYWHERE in spaces  # the users of a topology may be in any namespace
         namespace = None if everywhere else next(iter(spaces), None)
         live = LiveCluster(
             kubeconfig=options.kubeconfig, context=options.context, namespace=namespace, everywhere=everywhere
@@ -80,25 +80,25 @@ def apply(options: ApplyOptions, decide: Deciding = reconcile_root) -> int:
         if options.dry_run:
             write_stdout(f"still the plan: {plural(len(steps), 'write')}\n")
             return DONE
-        return _told(asyncio.run(_act(live, found, steps)), steps)
-    except (_Unread, _Illegal, ClusterUnavailable, NoAccess, Unreachable) as fault:
+        return _print_attempts(asyncio.run(_act(live, found, steps)), steps)
+    except (_NotAPlan, _IllegalPlan, ClusterUnavailable, NoAccess, Unreachable) as fault:
         print_error(fault)
         return ERROR
 
 
-class _Unread(Exception):
-    """The file holds no plan."""
+class _NotAPlan(Exception):
+    """The file is not a plan."""
 
 
-class _Illegal(Exception):
-    """The plan of now breaks a law of planning, so a fault of Grove is in it."""
+class _IllegalPlan(Exception):
+    """A plan made now breaks a law of planning: an error in Grove."""
 
 
 def _read(path: str) -> Document:
     try:
         raw = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as fault:
-        raise _Unread(escape_unprintable(f"{path}: {fault.strerror or fault}")) from fault
+        raise _NotAPlan(escape_unprintable(f"{path}: {fault.strerror or fault}")) from fault
     except (ValueError, RecursionError) as fault:
         problem = Problem(path="", expected="a plan that `grove plan --out` wrote", got=f"no JSON ({fault})")
         raise _unread(path, (problem,)) from fault
@@ -112,13 +112,13 @@ def _read(path: str) -> Document:
     return document
 
 
-def _unread(path: str, problems: Iterable[Problem]) -> _Unread:
-    """A line for each problem, short and without what no terminal can show (IN-005)."""
-    return _Unread("\n".join(map(str, faults_in(path, problems))))
+def _unread(path: str, problems: Iterable[Problem]) -> _NotAPlan:
+    """Return the error with a line for each problem, short and printable (IN-005)."""
+    return _NotAPlan("\n".join(map(str, faults_in(path, problems))))
 
 
 def _problems(document: Document) -> Iterator[Problem]:
-    """Why a document that reads is no plan to carry out: nobody could have reviewed it (CL-005)."""
+    """Yield why a readable document cannot be executed: it is ambiguous to a reviewer (CL-005)."""
     if document.rules not in rule_sets():
         yield Problem(path="rules", expected=f"one of {', '.join(sorted(rule_sets()))}", got=shown(document.rules))
     seen: set[Ref] = set()
@@ -129,12 +129,12 @@ def _problems(document: Document) -> Iterator[Problem]:
 
 
 def _compared(document: Document, found: CollectedObjects, decide: Deciding) -> tuple[list[Step], list[str]]:
-    """The steps of plans made now, and everything in which they are not those that were reviewed.
+    """Return the steps of plans made now, and their differences from the reviewed ones.
 
     Raises:
-        _Illegal: one of these plans breaks laws of planning.
+        _IllegalPlan: one of these plans breaks laws of planning.
     """
-    cache, now = _shelved(found), datetime.now(UTC)
+    cache, now = _cached(found), datetime.now(UTC)
     cache.configuration, cache.served = document.configuration, found.served or cache.served
     strangers = load((), BytesIO(), live=found).cluster.strangers
     steps: list[Step] = []
@@ -152,7 +152,7 @@ def _compared(document: Document, found: CollectedObjects, decide: Deciding) -> 
         stale += [str(change) for change in changes_since(forecast.rounds[0].steps, fresh.steps)]
         steps += fresh.steps
     if broken:
-        raise _Illegal(
+        raise _IllegalPlan(
             "\n".join(("a plan made now breaks laws of planning, a fault of Grove; nothing was done", *broken))
         )
     return steps, stale
@@ -165,7 +165,7 @@ def _missing(forecast: Forecast, *, there: bool) -> str:
     return f"{whom}: it was made anew since" if there else f"{whom}: there is none any more"
 
 
-def _shelved(found: CollectedObjects) -> ClusterCache:
+def _cached(found: CollectedObjects) -> ClusterCache:
     cache = ClusterCache()
     for kind in sorted({kind for kind, _ in found.complete}):
         cache.replace(kind, [item for item in found.items if item.get("kind") == kind], "0")
@@ -178,12 +178,12 @@ async def _act(live: LiveCluster, found: CollectedObjects, steps: Sequence[Step]
     connection = await connect(live.kubeconfig, live.context)
     async with Api(connection) as api:
         return await execute_concurrently(
-            ConfirmedExecutor(StepExecutor(api, _shelved(found))).attempt, sorted(steps, key=lambda step: step.sort_key)
+            ConfirmedExecutor(StepExecutor(api, _cached(found))).attempt, sorted(steps, key=lambda step: step.sort_key)
         )
 
 
-def _told(attempts: Sequence[Attempt], steps: Sequence[Step]) -> int:
-    """What was done, alike together; what was not, one by one."""
+def _print_attempts(attempts: Sequence[Attempt], steps: Sequence[Step]) -> int:
+    """Print the executed steps by kind and the failed ones singly; return the exit code."""
     page, counts = Page(), dict[tuple[str, str], int]()
     failed = [attempt for attempt in attempts if attempt.outcome is not Outcome.DONE]
     for attempt in attempts:

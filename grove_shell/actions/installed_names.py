@@ -1,4 +1,4 @@
-"""Asking a cluster for the names of its custom resource definitions."""
+"""Reads the names of the custom resource definitions of a cluster."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Asking a cluster for everything that concerns Grove, for one plan or one capture."""
+"""Lists all objects that concern Grove from a cluster, for one plan or one capture."""
 
 import asyncio
 import json
@@ -23,27 +23,27 @@ from grove_shell.views.progress import progress_counter
 Json = dict[str, Any]
 T = TypeVar("T")
 NODES: Final = ApiKind("Node", CORE, "nodes", clustered=True)
-"""Asked for where a set has topology constraints: their labels show which of these are kept (TP-131)."""
+"""Listed where a set has topology constraints: their labels show which constraints hold (TP-131)."""
 _CLIQUE: Final = "PodClique"
 _POD: Final = "Pod"
-_JUDGED: Final = (POD_CLIQUE_SET, GROUP_KIND, _CLIQUE, _POD)
+_RELISTED: Final = (POD_CLIQUE_SET, GROUP_KIND, _CLIQUE, _POD)
 
 
 def collect(live: LiveCluster) -> CollectedObjects:
-    """Ask for every kind side by side.
+    """List every kind at the same time.
 
     Raises:
-        NoCluster: there is no way to it, it does not answer, or it does not know what a PodCliqueSet is.
+        ClusterUnavailable: it cannot be reached, does not answer, or does not serve PodCliqueSets.
     """
     with progress_counter("asking", "objects") as count:
         return run_requests(_collect(live, count or (lambda _item: None)))
 
 
 def run_requests(requests: Coroutine[Any, Any, T]) -> T:
-    """Run requests to a cluster to their end.
+    """Run a coroutine that sends requests to a cluster, and return its result.
 
     Raises:
-        NoCluster: there is no way to it, or it does not answer.
+        ClusterUnavailable: it cannot be reached, or does not answer.
     """
     try:
         return asyncio.run(requests)
@@ -69,14 +69,14 @@ async def _collect(live: LiveCluster, count: Callable[[Any], None]) -> Collected
             where = EVERYWHERE if kind.clustered else namespace
             if isinstance(found, NotListed) and found.is_absent and kind.optional:
                 complete.add((kind.kind, where))
-            elif isinstance(found, NotListed) and not kind.clustered:  # who needs topologies says so (TP-013)
+            elif isinstance(found, NotListed) and not kind.clustered:  # a set that needs topologies reports it (TP-013)
                 unseen[kind.kind, where] = str(found)
             elif isinstance(found, list):
                 items += found
                 complete.add((kind.kind, where))
             elif not isinstance(found, NotListed):
                 raise found
-        items = await _looked_at_again(api, items, complete, count)
+        items = await _with_relisted(api, items, complete, count)
         if any("topologyConstraint" in json.dumps(item.get("spec")) for item in sets):
             try:
                 items += map(_labels_of, await _listed(api, NODES, EVERYWHERE, count))
@@ -87,18 +87,18 @@ async def _collect(live: LiveCluster, count: Callable[[Any], None]) -> Collected
     )
 
 
-async def _looked_at_again(api: Api, items: list[Json], complete: set[Gap], count: Callable[[Any], None]) -> list[Json]:
-    """The same, with what is judged listed once more where a PodClique is short of ready pods (OP-053).
+async def _with_relisted(api: Api, items: list[Json], complete: set[Gap], count: Callable[[Any], None]) -> list[Json]:
+    """Return the items, with namespaces listed again in which a PodClique has too few ready pods (OP-053).
 
-    The second time pods are told by their owner: one that lost the label that we list by serves on.
+    The second list has no label selector: a pod whose label was removed still runs.
 
     Raises:
-        NoCluster: what was listed a moment ago is not listed any more.
+        ClusterUnavailable: the second list failed.
     """
     seen = {kind for kind, _ in complete}
     if _POD not in seen:
         return items
-    judged = [kind for kind in _JUDGED if kind in seen]
+    judged = [kind for kind in _RELISTED if kind in seen]
     short, again = _short_of_pods(items), list[Json]()
     for namespace in sorted(short):
         try:
@@ -111,7 +111,7 @@ async def _looked_at_again(api: Api, items: list[Json], complete: set[Gap], coun
 
 
 def _short_of_pods(items: Iterable[Json]) -> set[str]:
-    """Namespaces in which a PodClique has fewer ready pods than it wants. Linear."""
+    """Return the namespaces in which a PodClique has fewer ready pods than replicas. Linear."""
     ready = Counter(controller_in(item).uid for item in items if item["kind"] == _POD and _is_ready(item))
     cliques = [item for item in items if item["kind"] == _CLIQUE]
     wanted = [(one, (one.get("spec") or {}).get("replicas", 1)) for one in cliques]
@@ -123,7 +123,7 @@ def _short_of_pods(items: Iterable[Json]) -> set[str]:
 
 
 def _labels_of(node: Json) -> Json:
-    """A node with nothing but its name and labels: a capture holds no more of it."""
+    """Return a node with only its name and labels, which is what a capture holds."""
     metadata = {key: node["metadata"][key] for key in ("name", "labels") if key in node["metadata"]}
     return {"apiVersion": CORE, "kind": NODES.kind, "metadata": metadata}
 
@@ -133,7 +133,7 @@ def _is_ready(pod: Json) -> bool:
     return any((one.get("type"), one.get("status")) == ("Ready", "True") for one in conditions)
 
 
-def _is_ours(pod: Json) -> bool:
+def _is_of_grove(pod: Json) -> bool:
     owner = controller_in(pod)
     return (owner.kind, owner.api_version.rpartition("/")[0]) == (_CLIQUE, KINDS[_CLIQUE].group)
 
@@ -141,12 +141,18 @@ def _is_ours(pod: Json) -> bool:
 async def _listed(
     api: Api, kind: ApiKind, namespace: str, count: Callable[[Any], None], *, whole: bool = False
 ) -> list[Json]:
-    """All objects of a kind that concern us; those that only their owner tells too, where it has to be ``whole``."""
+    """List the objects of a kind that concern Grove.
+
+    Args:
+        api, kind, namespace: what to list.
+        count: called with each object.
+        whole: whether to list without a label selector, and keep pods by their owner.
+    """
     found: list[Json] = []
     async for page in list_pages(api, kind, namespace, "" if whole else None):
         if page.first:
             found.clear()
-        items = [item for item in page.items if kind.kind != _POD or not whole or _is_ours(item)]
+        items = [item for item in page.items if kind.kind != _POD or not whole or _is_of_grove(item)]
         found.extend(items)
         for item in items:
             count(item)

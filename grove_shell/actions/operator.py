@@ -1,4 +1,4 @@
-"""``grove operator``: read the configuration, reach the cluster, run."""
+"""``grove operator``: reads the configuration, connects to the cluster, and runs."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from grove_shell.views.problems_page import NOTHING_STARTED, problems_page
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorOptions:
-    """What the user asked for; see ``grove operator --help``."""
+    """The options; see ``grove operator --help``."""
 
     kubeconfig: str | None = None
     context: str | None = None
@@ -35,7 +35,7 @@ class OperatorOptions:
 
 
 def run_operator(options: OperatorOptions) -> int:
-    """Run until told to stop; returns the exit code (CL-001)."""
+    """Run until it is stopped; return the exit code (CL-001)."""
     settings, faults = configuration(options.config, settings_of)
     if faults:
         print_error(problems_page(faults, NOTHING_STARTED))

@@ -1,4 +1,4 @@
-"""Programs that run until they are told to stop."""
+"""Runs the main coroutine of a long-running command."""
 
 import asyncio
 import os
@@ -14,18 +14,18 @@ from grove_shell.page import print_error
 
 
 def run_process(program: Coroutine[Any, Any, int]) -> int:
-    """Run to the end; what keeps it from beginning is told in one sentence. Returns the exit code (CL-001)."""
+    """Run a coroutine and return its exit code (CL-001); print one sentence where it cannot start."""
     try:
         return asyncio.run(program)
     except (NoAccess, CannotListen, Unreachable) as fault:
         print_error(fault)
         return ERROR
     finally:
-        _give_up_on_what_takes_nothing()
+        _discard_unwritable_stderr()
 
 
-def _give_up_on_what_takes_nothing() -> None:
-    """Or the interpreter, which tries once more at its end, leaves with a code of its own (OP-090)."""
+def _discard_unwritable_stderr() -> None:
+    """Replace an unwritable standard error; else the interpreter flushes it and exits with another code (OP-090)."""
     try:
         if sys.stderr is not None:
             sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""``grove snapshot``: a cluster into one file that can be planned, shown to others, and kept."""
+"""``grove snapshot``: writes the objects of a cluster into one file."""
 
 import os
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _SALT: int = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotOptions:
-    """What the user asked for; see ``grove snapshot --help``."""
+    """The options; see ``grove snapshot --help``."""
 
     live: LiveCluster
     out: str | None = None
@@ -31,7 +31,7 @@ class SnapshotOptions:
 
 
 def take_snapshot(options: SnapshotOptions) -> int:
-    """Ask, take secrets out, write; returns the exit code (CL-001). A file is whole or not there."""
+    """List, redact and write the objects; return the exit code (CL-001). The file is written whole or not at all."""
     try:
         found = collect(options.live)
     except ClusterUnavailable as fault:
@@ -55,13 +55,13 @@ def take_snapshot(options: SnapshotOptions) -> int:
 
 
 def _write(path: Path, text: str) -> None:
-    """Beside its place first, so that an interruption leaves what was there."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    """Write a temporary file and rename it, so that an interruption keeps the old file."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def _summary(items: list[dict[str, Any]], origin: str, out: str | None) -> str:

@@ -1,9 +1,9 @@
 """An API server in memory: uids, resource versions, owners, finalizers, conflicts, garbage collection.
 
-It is the model of a real one: a write must find the object as it was judged, an object with finalizers stays until
-they are dropped, and what it controlled goes with it, or before it where it is deleted in the foreground; a write that
-changes nothing leaves the version as it is. What it leaves out are rules (SM-081 to SM-084), and a real server is asked
-the same (tests/honesty). Versions after a write are written ``<version>+<writes>``, so nobody takes them for real ones.
+It models a real one. A write must name the uid and version of the stored object. An object with finalizers stays until
+they are dropped. The objects that it controls are deleted with it, or before it in a foreground deletion. A write that
+changes nothing keeps the version. What the model leaves out is in SM-081 to SM-084; tests/honesty compares it with a
+real server. A version after a write has the form ``<version>+<writes>``, which no real server uses.
 """
 
 from collections import Counter
@@ -33,28 +33,28 @@ from grove_core.snapshot.narrow import may_be_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.creation import created_object
 from grove_shell.in_memory.garbage_collection import GarbageCollection
+from grove_shell.in_memory.object_store import StoredObject
 from grove_shell.in_memory.refusals import as_found, refusal_of
-from grove_shell.in_memory.stored import StoredObject
 
 
 class InMemoryCluster(GarbageCollection):
-    """What becomes of writes; without a clock an object is made right after the last look."""
+    """Executes steps in memory. Without a clock an object is created at the time of the last snapshot."""
 
     def __init__(self, snapshots: Iterable[Snapshot], *, lingering: bool = False) -> None:
-        """Start from what some roots can see.
+        """Start with the objects of some snapshots.
 
         Args:
             snapshots: of the roots.
-            lingering: a deleted pod stays, being deleted, until somebody says that it ended (:meth:`end_pod`).
+            lingering: whether a deleted pod that runs stays until :meth:`end_pod`.
         """
         super().__init__(lingering=lingering)
-        self._made: Counter[str] = Counter()  # by the words of their uids, which have no namespace
-        self._looked_at: datetime | None = None
+        self._made: Counter[str] = Counter()  # how many objects of a kind and name were created; uids are made of these
+        self._observed_at: datetime | None = None
         for snapshot in snapshots:
-            self._begin_with(snapshot)
+            self._add_snapshot(snapshot)
 
-    def _begin_with(self, snapshot: Snapshot) -> None:
-        self._looked_at = snapshot.now
+    def _add_snapshot(self, snapshot: Snapshot) -> None:
+        self._observed_at = snapshot.now
         self.complete = snapshot.complete if self.complete is None else self.complete & snapshot.complete
         self.not_collected |= snapshot.not_collected
         self.claim_templates |= snapshot.claim_templates
@@ -67,17 +67,17 @@ class InMemoryCluster(GarbageCollection):
         for clique in (*snapshot.cliques, *snapshot.orphans):
             self.add(clique)
             self.pods[clique.uid] = list(snapshot.pods_of.get(clique.uid, ()))
-        root = snapshot.root.ref  # pods that outlived their clique count as well (WL-231, MN-051)
-        outlived = (uid for uid, pods in snapshot.pods_of.items() if may_be_of(root, pods))
-        self.pods |= {uid: list(snapshot.pods_of[uid]) for uid in outlived if uid not in self.pods}
+        root = snapshot.root.ref  # pods of a deleted PodClique count as well (WL-231, MN-051)
+        orphaned = (uid for uid, pods in snapshot.pods_of.items() if may_be_of(root, pods))
+        self.pods |= {uid: list(snapshot.pods_of[uid]) for uid in orphaned if uid not in self.pods}
 
     def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
-        """What the root can see; None if it is gone. What is made next is made right after."""
-        self._looked_at = now
+        """Return the snapshot of a set, None if it does not exist; later objects are created at ``now``."""
+        self._observed_at = now
         return super().observe(root, now, attempts)
 
     def attempt(self, step: Step) -> Attempt:
-        """Try one write: refused as a conflict where the object is gone or not the one that was judged."""
+        """Execute a step; a conflict where the object does not exist or is not in the version that was judged."""
         action = step.action
         if isinstance(action, Create):
             return self._create(step, action)
@@ -101,14 +101,14 @@ class InMemoryCluster(GarbageCollection):
         return Attempt(step, Outcome.DONE)
 
     def _ensure(self, step: Step, action: Ensure) -> Attempt:
-        """Create, or be content with what serves the same user (PL-022)."""
+        """Create an object, or accept the one that serves the same user (PL-022)."""
         found = self._item(step.target)
         if found is None:
             return self._create(step, action)
         if not isinstance(found, OwnedObject | ComputeDomain) or managed_user_of(found.labels) != managed_user_in(
             action.manifest
         ):
-            return Attempt(step, Outcome.REFUSED, f"{step.target.short} already exists and serves somebody else")
+            return Attempt(step, Outcome.REFUSED, f"{step.target.short} already exists and serves another user")
         if found.deleting:
             return Attempt(step, Outcome.CONFLICT, "the one before is being deleted")
         return Attempt(step, Outcome.DONE)
@@ -117,7 +117,7 @@ class InMemoryCluster(GarbageCollection):
         ref = step.target
         try:
             item = created_object(
-                action.manifest, self._next_uid(ref), self._looked_at if self.clock is None else self.clock()
+                action.manifest, self._next_uid(ref), self._observed_at if self.clock is None else self.clock()
             )
         except MalformedObject as fault:
             return Attempt(step, Outcome.REFUSED, "; ".join(map(str, fault.problems)))
@@ -131,15 +131,15 @@ class InMemoryCluster(GarbageCollection):
         else:
             self.add(item)
         if item.owner_uid and not self.has(item.owner_uid):
-            self.delete(ref)  # the garbage collector does, as soon as it sees that there is no such owner
+            self.delete(ref)  # as the garbage collector does for an owner that does not exist
         return Attempt(step, Outcome.DONE)
 
     def _item(self, ref: Ref) -> StoredObject | None:
-        """What has this name, in whatever version of its API group it was written (SM-095)."""
+        """Return the object of a name, in any version of its API group (SM-095)."""
         return next((self.items[one] for one in refs_in_all_versions(ref) if one in self.items), None)
 
     def new_uid(self, ref: Ref) -> str:
-        """For an object that is put there now: no two have the same, in whatever namespaces (SM-093)."""
+        """Return a uid for an object that is added by the caller; uids are unique in all namespaces (SM-093)."""
         uid = self._next_uid(ref)
         self._made[ref.short] += 1
         return uid

@@ -1,4 +1,4 @@
-"""What an API server makes of a manifest: an object with a uid and a version, as it would be listed."""
+"""Makes the object that an API server stores for a manifest: with a uid, a version and defaults."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -30,10 +30,12 @@ _PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any]], CreatedObject]]] 
 
 
 def created_object(manifest: FrozenMap, uid: str, at: datetime | None) -> CreatedObject:
-    """The object that a creation of this manifest leads to. Raises MalformedObject where a server would refuse it.
+    """Return the object that a server stores for a manifest. Raises MalformedObject where a server would refuse it.
 
     Args:
-        at: when it is made; None where nobody knows.
+        manifest: the whole object.
+        uid: of the new object.
+        at: its creationTimestamp; None for none.
     """
     raw = thaw(manifest)
     raw["metadata"] |= {"uid": uid, "resourceVersion": "1", "generation": 1}
@@ -46,7 +48,7 @@ def created_object(manifest: FrozenMap, uid: str, at: datetime | None) -> Create
 
 
 def _admitted(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """A new pod as an API server stores it: pending, and not to be scheduled while it is gated."""
+    """Return a new pod as a server stores it: pending, and not schedulable while it has a gate."""
     gated = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}
     conditions = [gated] if raw["spec"].get("schedulingGates") else []
     return {**raw, "status": {"phase": "Pending", "conditions": conditions}}

@@ -1,34 +1,46 @@
-"""Objects as somebody holds them, a server in its memory or an operator in its cache, and what a root sees of them."""
+"""Objects by address, and the snapshot of a PodCliqueSet among them."""
 
 from dataclasses import replace
 from datetime import datetime
+from typing import TypeAlias
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
+from grove_core.resources.after_write import Known
 from grove_core.resources.cluster_topology import ClusterTopology, effective_topologies
 from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.resources.labels import set_named_by
+from grove_core.resources.names import index_from
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.indexing import snapshot_among
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.stored import StoredObject
+
+StoredObject: TypeAlias = Known
+
+
+def bumped(resource_version: str) -> str:
+    """Return the resource version after one more write."""
+    version, plus, writes = resource_version.rpartition("+")
+    if not plus or index_from(writes) is None:
+        version, writes = resource_version, "0"
+    return f"{version}+{int(writes) + 1}"
 
 
 class ObjectStore:
-    """Objects by address; mutable on purpose, unlike everything in the core.
+    """Objects by address. Mutable.
 
     Attributes:
-        items: everything but pods.
-        pods: uid of a clique -> its pods, those that outlive it included.
-        not_collected, complete: kinds of which something may be missing, and those of which nothing is.
+        items: every object but pods.
+        pods: uid of a PodClique -> its pods, also after its deletion.
+        not_collected, complete: kinds of which objects may be missing, and kinds of which none is.
     """
 
     def __init__(self) -> None:
-        """Begin empty; nothing is said to be complete."""
+        """Start empty; no kind is complete."""
         self.items: dict[Ref, StoredObject] = {}
         self.pods: dict[str, list[Pod]] = {}
         self.claim_templates: dict[tuple[str, str], FrozenMap] = {}
@@ -38,17 +50,17 @@ class ObjectStore:
         self.configuration, self.served = Configuration(), ServedApis()
 
     def roots(self) -> list[Ref]:
-        """Every PodCliqueSet, sorted."""
+        """Return the addresses of all PodCliqueSets, sorted."""
         return sorted(
             (ref for ref, item in self.items.items() if isinstance(item, PodCliqueSet)), key=lambda ref: ref.sort_key
         )
 
     def topologies(self) -> dict[str, ClusterTopology]:
-        """Those that count, by name."""
+        """Return name -> topology; of two kinds with one name the one that counts."""
         return effective_topologies(item for item in self.items.values() if isinstance(item, ClusterTopology))
 
     def leftovers(self) -> list[ScalingGroup | PodClique]:
-        """Parts that are being deleted and of whose set there is none any more (WL-233); sorted."""
+        """Return the parts of deleted sets that are being deleted (WL-233), sorted."""
         names = {(root.namespace, root.name) for root in self.roots()}
         found: list[ScalingGroup | PodClique] = []
         for item in self.items.values():
@@ -59,7 +71,7 @@ class ObjectStore:
         return sorted(found, key=lambda item: item.ref.sort_key)
 
     def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
-        """What the root can see; None if it is gone."""
+        """Return the snapshot of a set; None if it does not exist."""
         found = self.items.get(root)
         if not isinstance(found, PodCliqueSet):
             return None

@@ -1,7 +1,7 @@
-"""What every world offers to a loop that plays rounds in it: trying, and looking.
+"""The interface of a cluster that a loop plans and writes on: observe, and execute steps.
 
-A round is a look, a plan, and an attempt for each step of it that may be tried. Whoever writes another world implements
-these two classes; a loop that has to wait for answers tries steps without them (``execute_concurrently``).
+A round is a snapshot, a plan, and an attempt of each step that may be tried. Another model of a cluster implements
+these two classes. A loop that waits for responses executes steps without them (``execute_concurrently``).
 """
 
 from datetime import datetime
@@ -13,37 +13,37 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 class Executor(Protocol):
-    """Where steps can be tried."""
+    """Executes steps."""
 
     def attempt(self, step: Step) -> Attempt:
-        """Try one write and say how the world answered.
+        """Execute a step, and return its outcome.
 
         Called at most once for each step of a plan, one call after the other, in the order of the plan's stages. A step
-        may never come: what rests on one that failed is left alone in its round (``controller/execute_plan.py``:
-        PL-014, PL-021, PL-023). The same step may come again in a later round, made of a later look.
+        may not be called at all: what depends on a failed step is skipped in its round (``controller/execute_plan.py``:
+        PL-014, PL-021, PL-023). The same step may come again in a later round.
 
         Args:
-            step: as it was planned. Who changes or deletes something names the uid and the version that were judged,
-                and a world that has another one by now answers with a conflict.
+            step: of the plan. A change or deletion names the uid and version that were judged; the outcome is a
+                conflict where the object has another one by now.
 
         Returns:
-            The step with its outcome. What the world refuses, or does not answer, is an outcome; nothing is raised.
+            The step with its outcome. A refusal and a missing response are outcomes; nothing is raised.
         """
         ...
 
 
 class ClusterAccess(Executor, Protocol):
-    """Observe a root, and try steps on it."""
+    """Returns snapshots of a root, and executes steps."""
 
     def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
-        """What the root can see now; None if it is gone.
+        """Return the snapshot of a set now; None if it does not exist.
 
-        Called once in each round, after its steps were tried, by whoever has the plan of the round before. It may lag
-        behind what was attempted: an accepted write that it does not show yet counts by its attempt (PL-018).
+        Called once in each round, after the steps of the round before. It may lag behind: an accepted write that it
+        does not show yet counts by its attempt (PL-018).
 
         Args:
-            root: whose part of the world is asked for.
-            now: the clock of the look; never earlier than that of the one before.
-            attempts: what was not refused in the last round, and everything refused so far; the snapshot has them all.
+            root: the address of the set.
+            now: the clock of the snapshot; never earlier than that of the one before.
+            attempts: the attempts of the last round that were not refused, and all refused ones; put into the snapshot.
         """
         ...

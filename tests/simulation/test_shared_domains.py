@@ -90,7 +90,7 @@ def test_sm085_a_refusal_by_admission_is_the_answer() -> None:
     assert found.violation is None
     refused = [one for one in eyes.answers if one.outcome is Outcome.REFUSED]
     assert {one.step.target.name for one in refused} == {"llm-0-a"}
-    assert "serves somebody else" in refused[0].detail
+    assert "serves another user" in refused[0].detail
     assert born(found, "PodClique")[0][0] >= 20 * SECOND
 
 

@@ -15,7 +15,7 @@ from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_shell.in_memory.cluster import InMemoryCluster
-from grove_shell.in_memory.stored import StoredObject
+from grove_shell.in_memory.object_store import StoredObject
 from grove_shell.simulator.cluster.admission import Admission, Webhooks
 from grove_shell.simulator.cluster.changes import Change, ChangeDetector
 from grove_shell.simulator.cluster.topologies import topology_view_in
