@@ -25,8 +25,8 @@ from grove_shell.reading.faults import Fault, faults_in
 from grove_shell.views.convergence_document import runs_as_json
 from grove_shell.views.convergence_table import convergence_page
 from grove_shell.views.problems_page import COMMAND_LINE, NOTHING_RUN, problems_page
+from grove_shell.views.progress_bars import count_bar
 from grove_shell.views.renderers import RENDERERS
-from grove_shell.views.run_count_bar import count_bar
 
 RUNS: Final = "runs.csv"
 TABLE: Final = "table.txt"

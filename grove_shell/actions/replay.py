@@ -19,9 +19,9 @@ from grove_shell.reading.faults import Fault
 from grove_shell.replay.log_format import compact_json, plan_as_json
 from grove_shell.replay.log_reader import BrokenLog, RecordedDecision, recorded_decisions
 from grove_shell.views.problems_page import NOTHING_REPLAYED, problems_page
+from grove_shell.views.progress_bars import count_bar
 from grove_shell.views.renderers import RENDERERS
 from grove_shell.views.replay_page import ChangedDecision, ReplayReport, RuleSetDifference, replay_page
-from grove_shell.views.run_count_bar import count_bar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

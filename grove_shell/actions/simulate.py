@@ -1,9 +1,9 @@
-"""``grove simulate``: read a scenario, play it, print, and leave with the right code."""
+"""``grove simulate``: reads a scenario, runs it once or with random events, prints the result, draws it."""
 
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from time import monotonic
@@ -23,16 +23,15 @@ from grove_shell.simulator.shrink_scenario import MOST_RUNS, smallest_failing
 from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
 from grove_shell.views.formatting import plural
 from grove_shell.views.problems_page import NOTHING_PLAYED, problems_page
+from grove_shell.views.progress_bars import Tick, count_bar, virtual_time_bar
 from grove_shell.views.renderers import RENDERERS, yaml_document
-from grove_shell.views.run_count_bar import count_bar
-from grove_shell.views.run_document import run_as_json, worlds_as_json
-from grove_shell.views.time_bar import Tick, time_bar
+from grove_shell.views.run_document import run_as_json, seeds_as_json
 from grove_shell.views.timeline import timeline_page, verdict_lines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulateOptions:
-    """What the user asked for; see ``grove simulate --help``."""
+    """The options of the command; see ``grove simulate --help``."""
 
     scenario: str
     output: str = "human"
@@ -47,7 +46,7 @@ class SimulateOptions:
 
 
 def simulate(options: SimulateOptions) -> int:
-    """Play and print; returns the exit code (CL-001)."""
+    """Run a scenario and print the result; return the exit code (CL-001)."""
     read = read_scenario(options.scenario)
     if read.scenario is None:
         print_error(problems_page(read.faults, NOTHING_PLAYED))
@@ -56,23 +55,21 @@ def simulate(options: SimulateOptions) -> int:
         return ERROR
     rules, source, shown = choose_rule_set(options.rules, None, read.cluster, read.newer)
     if rules.name != DESIGN.name and (options.check or options.seeds is not None):
-        print_error(
-            f"--check and --seeds watch the promises of the design, not those of {rules.name}: add --rules design"
-        )
+        print_error(f"--check and --seeds check the promises of the design, not of {rules.name}: add --rules design")
         return USAGE
     options = replace(options, rules=rules.name)
     if options.seeds is not None:
-        return _many(read, read.scenario, options)
-    with time_bar() as tick:
-        run = _play(read, read.scenario, options, check=options.check, tick=tick)
-    newer = _of_a_newer_release(read, shown)
+        return _run_seeds(read, read.scenario, options)
+    with virtual_time_bar() as tick:
+        run = _run(read, read.scenario, options, check=options.check, tick=tick)
+    newer = _reasons_of_newer_release(read, shown)
     roots = dict.fromkeys((*newer, *run.unpredicted))
     unpredicted = {root: (*newer.get(root, ()), *run.unpredicted.get(root, ())) for root in roots}
-    return _told(read, replace(run, rules_from=source, unpredicted=unpredicted), options)
+    return _show_run(read, replace(run, rules_from=source, unpredicted=unpredicted), options)
 
 
-def _of_a_newer_release(read: ScenarioRead, shown: Recognition | None) -> Mapping[Ref, tuple[str, ...]]:
-    """Set of the dump -> why its steps are not predicted: the release is newer, or in doubt (GF-134, GF-135)."""
+def _reasons_of_newer_release(read: ScenarioRead, shown: Recognition | None) -> Mapping[Ref, tuple[str, ...]]:
+    """Return set of the dump -> why its steps are not predicted: a newer or unclear release (GF-134, GF-135)."""
     found: dict[Ref, tuple[str, ...]] = {}
     if read.cluster is None or shown is None:
         return found
@@ -83,72 +80,91 @@ def _of_a_newer_release(read: ScenarioRead, shown: Recognition | None) -> Mappin
     return found
 
 
-def _told(read: ScenarioRead, run: Run, options: SimulateOptions) -> int:
+def _show_run(read: ScenarioRead, run: Run, options: SimulateOptions) -> int:
     RENDERERS[options.output].show(
         page=lambda: timeline_page(run, verbose=options.verbose), document=lambda: run_as_json(run)
     )
-    if options.picture is not None and not _drawn(run, options.picture):
+    if options.picture is not None and not _draw(run, options.picture):
         return ERROR
     if run.violation is not None:
-        _tell_smallest(read, run, options)
+        _report_smallest(read, run, options)
     return DONE if run.sound else FAIL_ON
 
 
-def _many(read: ScenarioRead, scenario: Scenario, options: SimulateOptions) -> int:
-    """World after world, to the first one in which a promise is broken."""
-    count, start = options.seeds or 0, monotonic()
-    terminations, played = 0, 0
-    kinds: Counter[str] = Counter()
+@dataclass(slots=True)
+class _SeedRuns:
+    """The runs of ``--seeds`` so far.
+
+    Attributes:
+        count: number of runs.
+        events: kind of event -> number of runs that had one.
+        broken: the run that broke a promise; it is the last one.
+    """
+
+    count: int = 0
+    terminations: int = 0
+    events: Counter[str] = field(default_factory=Counter)
     broken: Run | None = None
-    with count_bar(count) as advance, suppress(KeyboardInterrupt):
-        for seed in range(options.first, options.first + count):
-            world = with_random_events(scenario, seed, dump=read.cluster)
-            bare = world.model_copy(update={"spec": world.spec.model_copy(update={"expect": ()})})
-            run = _play(read, bare, options, check=True, counts_only=True)
-            kinds.update({event.kind for event in world.spec.events})
-            terminations += run.history.terminations
-            played += 1
+
+
+def _run_seeds(read: ScenarioRead, scenario: Scenario, options: SimulateOptions) -> int:
+    """Run the scenario with the random events of each seed, until a promise is broken."""
+    runs, wanted, start = _SeedRuns(), options.seeds or 0, monotonic()
+    with count_bar(wanted, "runs") as advance, suppress(KeyboardInterrupt):
+        for seed in range(options.first, options.first + wanted):
+            drawn = with_random_events(scenario, seed, dump=read.cluster)
+            bare = drawn.model_copy(update={"spec": drawn.spec.model_copy(update={"expect": ()})})
+            run = _run(read, bare, options, check=True, counts_only=True)
+            runs.count += 1
+            runs.terminations += run.history.terminations
+            runs.events.update({event.kind for event in drawn.spec.events})
             advance()
             if run.violation is not None:
-                broken = run
+                runs.broken = run
                 break
-    stopped = played < count and broken is None
-    page = Page()
-    words = f"{plural(played, 'world')}, {plural(int(broken is not None), 'violation')}"
-    page.add((words, "bold"), f", {plural(terminations, 'termination')}, {monotonic() - start:.0f} s")
-    if options.verbose:
-        for kind, number in sorted(kinds.items()):
-            page.add(f"  {kind:<16} in {plural(number, 'world')}")
-    for line in verdict_lines(broken) if broken is not None else ():
-        page.add(f"world {options.first + played - 1}: ", (line, "bold red"))
+    last = options.first + runs.count - 1
+    page = _seeds_page(runs, last, f"{monotonic() - start:.0f} s", verbose=options.verbose)
     RENDERERS[options.output].show(
         page=lambda: page,
-        document=lambda: worlds_as_json(played, terminations, kinds, options.first, broken),
+        document=lambda: seeds_as_json(runs.count, runs.terminations, runs.events, options.first, runs.broken),
     )
-    if stopped:
+    if runs.count < wanted and runs.broken is None:
         raise KeyboardInterrupt
-    smallest = _tell_smallest(read, broken, options) if broken is not None else None
-    if options.picture is not None and not _shown(read, scenario, smallest, options, options.first + played - 1):
+    smallest = _report_smallest(read, runs.broken, options) if runs.broken is not None else None
+    if options.picture is not None and not _draw_one_of(read, scenario, smallest, options, last):
         return ERROR
-    return DONE if broken is None else FAIL_ON
+    return DONE if runs.broken is None else FAIL_ON
 
 
-def _shown(read: ScenarioRead, plain: Scenario, smallest: Scenario | None, options: SimulateOptions, seed: int) -> bool:
-    """Draw the one of many worlds that is worth it, and say which; whether the file could be written (SM-075)."""
+def _seeds_page(runs: _SeedRuns, last: int, took: str, *, verbose: bool) -> Page:
+    page = Page()
+    counts = f"{plural(runs.count, 'run')}, {plural(int(runs.broken is not None), 'violation')}"
+    page.add((counts, "bold"), f", {plural(runs.terminations, 'termination')}, {took}")
+    for kind, number in sorted(runs.events.items()) if verbose else ():
+        page.add(f"  {kind:<16} in {plural(number, 'run')}")
+    for line in verdict_lines(runs.broken) if runs.broken is not None else ():
+        page.add(f"seed {last}: ", (line, "bold red"))
+    return page
+
+
+def _draw_one_of(
+    read: ScenarioRead, plain: Scenario, smallest: Scenario | None, options: SimulateOptions, seed: int
+) -> bool:
+    """Draw the smallest failing scenario, or the plain one; return whether the file was written (SM-075)."""
     path = str(options.picture)
-    with time_bar() as tick:
-        run = _play(read, smallest or plain, options, check=smallest is not None, tick=tick)
-    if not _drawn(run, path):
+    with virtual_time_bar() as tick:
+        run = _run(read, smallest or plain, options, check=smallest is not None, tick=tick)
+    if not _draw(run, path):
         return False
-    what = "the scenario as it is, no world broke a promise"
+    what = "the scenario without random events: no run broke a promise"
     if smallest is not None:
-        what = f"world {seed}, made as small as {plural(len(smallest.spec.events), 'event')}"
+        what = f"the run of seed {seed}, reduced to {plural(len(smallest.spec.events), 'event')}"
     print_error(f"{path} shows {what}")
     return True
 
 
-def _drawn(run: Run, path: str) -> bool:
-    """Draw a run; says so where the file cannot be written."""
+def _draw(run: Run, path: str) -> bool:
+    """Draw a run; return whether the file was written, and report why not."""
     from grove_shell.views.chart import draw  # noqa: PLC0415 - few want a picture
 
     try:
@@ -159,7 +175,7 @@ def _drawn(run: Run, path: str) -> bool:
     return True
 
 
-def _play(
+def _run(
     read: ScenarioRead,
     scenario: Scenario,
     options: SimulateOptions,
@@ -175,18 +191,18 @@ def _play(
     return Simulation(scenario, how, dump=read.cluster, manifests=read.manifests).run()
 
 
-def _tell_smallest(read: ScenarioRead, run: Run, options: SimulateOptions) -> Scenario:
-    """Shrink what broke a promise, and print or write the scenario that repeats it."""
+def _report_smallest(read: ScenarioRead, run: Run, options: SimulateOptions) -> Scenario:
+    """Shrink the scenario of a violation; print it, or write it to the file of ``--trace``."""
     code = run.violation.code if run.violation is not None else ""
 
     def fails(scenario: Scenario) -> bool:
         advance()
         if unknown_names_in(scenario, read.cluster):
-            return False  # it could not be read again
-        found = _play(read, scenario, options, check=True, counts_only=True).violation
+            return False  # reading its file would fail
+        found = _run(read, scenario, options, check=True, counts_only=True).violation
         return found is not None and found.code == code
 
-    with count_bar(MOST_RUNS, "runs to make it small") as advance:
+    with count_bar(MOST_RUNS, "runs to shrink the scenario") as advance:
         smallest = smallest_failing(run.scenario, fails)
     text = yaml_document(smallest.as_json)
     if options.trace is None:
@@ -203,7 +219,7 @@ def _tell_smallest(read: ScenarioRead, run: Run, options: SimulateOptions) -> Sc
 
 
 def _can_draw(path: str) -> bool:
-    """Whether there is something to draw with, and a format that is known; says what is missing."""
+    """Return whether the format is known and matplotlib is installed, and report what is missing."""
     from importlib.util import find_spec  # noqa: PLC0415 - few want a picture
 
     if Path(path).suffix not in {".svg", ".png"}:

@@ -11,37 +11,35 @@ from grove_shell.cli.options import DurationType, output_option, rules_option
 @click.argument("scenario", metavar="SCENARIO.yaml", type=click.Path())
 @output_option
 @rules_option("auto")
-@click.option(
-    "--until", type=DurationType(), help="Stop so long after the start.  [default: when nothing more will happen]"
-)
+@click.option("--until", type=DurationType(), help="Stop this long after the start.  [default: when no event is left]")
 @click.option(
     "--seeds",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Play N worlds, each with other faults drawn into it; what is expected does not count there.",
+    help="Run N times, each with other random events; expectations are not checked.",
 )
-@click.option("--first", type=click.IntRange(min=0), default=0, metavar="SEED", help="Number of the first of them.")
-@click.option("--check", is_flag=True, help="Watch what may never happen; always on with --seeds.")
+@click.option("--first", type=click.IntRange(min=0), default=0, metavar="SEED", help="The first seed.")
+@click.option("--check", is_flag=True, help="Check what may never happen; always on with --seeds.")
 @click.option(
     "--picture",
     type=click.Path(),
     metavar="FILE",
-    help="Draw the run as a chart: .svg or .png; with --seeds the world that breaks a promise, if one does.",
+    help="Draw the run as a chart, .svg or .png; with --seeds the run that breaks a promise, if one does.",
 )
 @click.option("--trace", type=click.Path(), metavar="FILE", help="Where to write a scenario that repeats a violation.")
-@click.option("-v", "--verbose", is_flag=True, help="Tell everything, statuses and starts included.")
+@click.option("-v", "--verbose", is_flag=True, help="Show all entries, including status writes and container starts.")
 def command(**options: Any) -> int:
-    """What will happen, if this happens: events and faults in virtual time, and what may never come of them.
+    """Simulate a cluster: what the operator does under the events and faults of a scenario, in virtual time.
 
-    The scenario says which PodCliqueSets, nodes and events there are.  The operator is the real one; scheduler,
-    kubelets, nodes and users are played.  Nothing sleeps: a day takes moments.
+    The scenario lists PodCliqueSets, nodes, events and expectations.  The decisions are those of the real operator;
+    its process, the scheduler, the kubelets, nodes and users are simulated.  A day takes seconds.
 
     \b
     Examples:
       grove simulate examples/scenarios/gang-scheduling.yaml
       grove simulate examples/scenarios/node-loss.yaml --picture loss.svg
       grove simulate examples/scenarios/node-loss.yaml --seeds 200 --trace found.yaml
-      grove simulate examples/scenarios/node-loss.yaml --rules field     # what today's operator would do
+      grove simulate examples/scenarios/node-loss.yaml --rules field     # as the Go operator decides
 
     \b
     A scenario:
@@ -56,11 +54,11 @@ def command(**options: Any) -> int:
         expect:
           - {at: end, ready: {llama-0-router: 2}, terminations: 0}
 
-    The path of a file: is seen from the folder that the scenario is in.  The one above works as it stands where it is
-    saved at the top of a checkout, beside examples/; elsewhere write the way from there, or the whole path.
+    The path of file: is relative to the folder of the scenario.  Save the scenario above at the top of a checkout, or
+    adapt the path.
 
     \b
-    Events; a field that is wrong is told what may stand there:
+    Events; a wrong field is reported with the fields that are allowed:
       users      applySet scale autoscale deleteSet deletePod failPod crashPod
                  applyTopology deleteTopology
       hardware   addNodes loseNode restoreNode removeNode cordon uncordon
@@ -77,7 +75,7 @@ def command(**options: Any) -> int:
         expect: [{at: 1m, joined: {llm-0-worker: 8}, failedDomains: {llm: [2, 3]}}]
 
     \b
-    With topologies; admission sees what was there five seconds ago:
+    With topologies; admission reads caches that are five seconds old:
       spec:
         topologies: [{file: racks.yaml}]
         operator: {topologyAwareScheduling: {enabled: true, levels: [...]}}

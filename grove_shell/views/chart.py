@@ -1,4 +1,4 @@
-"""A run as a picture: a lane for each PodClique, what became of its pods, and what happened to it."""
+"""A run as a chart: a lane for each PodClique with the states of its pods, and the events above."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -24,13 +24,13 @@ _FAULT: Final = "#a2418e"
 _HEIGHT: Final = 0.74
 _WIDTH: Final = 12.0
 _STRIP: Final = -1.0
-_TOLD: Final = {
+_SHOWN: Final = {
     EntryKind.NODE: "#0969da",
     EntryKind.FAULT: _FAULT,
     EntryKind.APPLIED: _UPDATE,
     EntryKind.SCALED: "#1a7f64",
 }
-_MOST_TOLD: Final = 12
+_MOST_SHOWN: Final = 12
 _LONGEST: Final = 46
 _MOST_TICKS: Final = 11
 _MANY: Final = 16
@@ -52,7 +52,11 @@ _STYLE: Final[dict[Any, Any]] = {
 
 
 def draw(run: Run, path: str) -> None:
-    """Draw a run into a file; ``.svg`` or ``.png``. The same run gives the same file."""
+    """Draw a run into a file, ``.svg`` or ``.png``; the same run gives the same file (SM-072).
+
+    Raises:
+        OSError: The file cannot be written.
+    """
     with mpl.rc_context(_STYLE):
         figure = _figure(run)
         metadata = {"Date": None, "Creator": "grove"} if path.endswith(".svg") else {"Software": "grove"}
@@ -62,18 +66,18 @@ def draw(run: Run, path: str) -> None:
 def _figure(run: Run) -> Figure:
     lanes = lanes_of(run.changes)
     places = _places_of(lanes)
-    told = _told_of(run)
+    events = _events_of(run)
     bottom = max(places, default=0.0) + 0.8
     height = _row_height(len(lanes))
     gap = _LINE / height
-    inches = 1.7 + height * (bottom - _STRIP + gap * (len(told) + 1))
+    inches = 1.7 + height * (bottom - _STRIP + gap * (len(events) + 1))
     figure = Figure(figsize=(_WIDTH, inches), layout=None)
     axes = figure.add_axes((0.2, 0.95 / inches, 0.765, 1 - 1.65 / inches))
     end = max(run.end, SECOND)
     for lane, place in zip(lanes, places, strict=True):
         _draw_lane(axes, lane, place, end)
     _draw_marks(axes, run, {(lane.namespace, lane.name): place for lane, place in zip(lanes, places, strict=True)})
-    top = _draw_events(axes, told, end, gap)
+    top = _draw_events(axes, events, end, gap)
     axes.set_ylim(bottom, top)
     axes.set_xlim(0, end * 1.01)
     axes.set_yticks(places, [lane.name for lane in lanes])
@@ -90,12 +94,12 @@ def _figure(run: Run) -> Figure:
 
 
 def _row_height(lanes: int) -> float:
-    """Inches for a lane: fewer where there are many, so that a picture of sixty still fits on a page."""
+    """Return the height of a lane in inches: smaller with many lanes, so that sixty fit on a page."""
     return max(0.34 - 0.0035 * max(lanes - _MANY, 0), 0.17)
 
 
 def _places_of(lanes: list[Lane]) -> list[float]:
-    """Where each lane is; a little apart where another gang begins, more where another replica does."""
+    """Return the position of each lane, with a gap between gangs and a larger one between replicas."""
     places: list[float] = []
     place, before = 0.0, None
     for lane in lanes:
@@ -108,25 +112,25 @@ def _places_of(lanes: list[Lane]) -> list[float]:
 
 
 def _draw_lane(axes: Axes, lane: Lane, place: float, end: int) -> None:
-    """Pods by state, stacked to the height of the lane; what is missing of the replicas stays empty."""
-    for number, mark in enumerate(lane.samples):
+    """Draw the pods by state, stacked to the height of the lane; missing replicas stay empty."""
+    for number, sample in enumerate(lane.samples):
         until = lane.samples[number + 1].at if number + 1 < len(lane.samples) else end
-        if not mark.replicas or until <= mark.at:
+        if not sample.replicas or until <= sample.at:
             continue
-        whole = max(mark.replicas, sum(mark.counts))
+        whole = max(sample.replicas, sum(sample.counts))
         axes.broken_barh(
-            [(mark.at, until - mark.at)],
+            [(sample.at, until - sample.at)],
             (place - _HEIGHT / 2, _HEIGHT),
-            facecolors="#fbe9e7" if mark.counts[0] < mark.needed else "#f3f5f7",
+            facecolors="#fbe9e7" if sample.counts[0] < sample.needed else "#f3f5f7",
             linewidth=0,
             zorder=1,
         )
         low = place + _HEIGHT / 2
-        for count, colour in zip(mark.counts, _COLOURS, strict=True):
+        for count, colour in zip(sample.counts, _COLOURS, strict=True):
             if count:
                 high = _HEIGHT * count / whole
                 axes.broken_barh(
-                    [(mark.at, until - mark.at)], (low - high, high), facecolors=colour, linewidth=0, zorder=2
+                    [(sample.at, until - sample.at)], (low - high, high), facecolors=colour, linewidth=0, zorder=2
                 )
                 low -= high
     for since, to in lane.updating:
@@ -137,46 +141,40 @@ def _draw_lane(axes: Axes, lane: Lane, place: float, end: int) -> None:
 
 
 def _draw_marks(axes: Axes, run: Run, places: dict[tuple[str, str], float]) -> None:
-    """Terminations, crashes and ends of pods, on their lanes."""
-    for happening in run.history.entries:
-        subject = happening.subject
+    """Draw terminations, and crashed and failed pods, on their lanes."""
+    for entry in run.history.entries:
+        subject = entry.subject
         if subject is None:
             continue
-        ended, pods = (subject.namespace, subject.name), (subject.namespace, happening.clique)
-        if happening.kind is EntryKind.TERMINATED and ended in places:
-            axes.plot(happening.at, places[ended], "X", color=_BREACH, markersize=8.5, mec="white", zorder=6)
-        elif happening.kind in {EntryKind.CRASHED, EntryKind.FAILED} and pods in places:
-            axes.plot(happening.at, places[pods], "v", color=_INK, markersize=6, mec="white", zorder=6)
+        ended, pods = (subject.namespace, subject.name), (subject.namespace, entry.clique)
+        if entry.kind is EntryKind.TERMINATED and ended in places:
+            axes.plot(entry.at, places[ended], "X", color=_BREACH, markersize=8.5, mec="white", zorder=6)
+        elif entry.kind in {EntryKind.CRASHED, EntryKind.FAILED} and pods in places:
+            axes.plot(entry.at, places[pods], "v", color=_INK, markersize=6, mec="white", zorder=6)
 
 
-def _told_of(run: Run) -> list[tuple[int, str, str]]:
-    """What happened to the cluster as a whole: moment, words, colour; the first ones where there are many."""
-    found = [
-        (happening.at, _words(happening), _TOLD[happening.kind])
-        for happening in run.history.entries
-        if happening.kind in _TOLD
-    ]
+def _events_of(run: Run) -> list[tuple[int, str, str]]:
+    """Return time, text and colour of the events of the whole cluster; only the first of many."""
+    found = [(entry.at, _words(entry), _SHOWN[entry.kind]) for entry in run.history.entries if entry.kind in _SHOWN]
     found += [
-        (happening.at, f"deletes {happening.subject.name}", _BREACH)
-        for happening in run.history.entries
-        if happening.kind is EntryKind.DELETED
-        and happening.subject is not None
-        and happening.subject.kind == "PodCliqueSet"
+        (entry.at, f"deletes {entry.subject.name}", _BREACH)
+        for entry in run.history.entries
+        if entry.kind is EntryKind.DELETED and entry.subject is not None and entry.subject.kind == "PodCliqueSet"
     ]
-    return sorted(dict.fromkeys(found))[:_MOST_TOLD]
+    return sorted(dict.fromkeys(found))[:_MOST_SHOWN]
 
 
-def _words(happening: HistoryEntry) -> str:
-    verb = {EntryKind.APPLIED: "applies ", EntryKind.SCALED: "scales "}.get(happening.kind, "")
-    name = happening.subject.name if happening.subject is not None else ""
-    words = f"{verb}{name}{': ' if name and happening.detail else ''}{happening.detail}"
+def _words(entry: HistoryEntry) -> str:
+    verb = {EntryKind.APPLIED: "applies ", EntryKind.SCALED: "scales "}.get(entry.kind, "")
+    name = entry.subject.name if entry.subject is not None else ""
+    words = f"{verb}{name}{': ' if name and entry.detail else ''}{entry.detail}"
     return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
 
 
-def _draw_events(axes: Axes, told: Iterable[tuple[int, str, str]], end: int, gap: float) -> float:
-    """A line down through the lanes for each, and its words above them, one below the other."""
+def _draw_events(axes: Axes, events: Iterable[tuple[int, str, str]], end: int, gap: float) -> float:
+    """Draw a vertical line through the lanes for each event, and its text above; return the top of the axis."""
     top = _STRIP
-    for number, (at, words, colour) in enumerate(reversed(list(told))):
+    for number, (at, words, colour) in enumerate(reversed(list(events))):
         top = _STRIP - gap * number
         axes.axvline(at, color=colour, linewidth=0.9, linestyle=(0, (4, 3)), alpha=0.75, zorder=3)
         right = at > 0.6 * end
@@ -197,7 +195,7 @@ def _draw_events(axes: Axes, told: Iterable[tuple[int, str, str]], end: int, gap
 
 
 def _draw_gangs(axes: Axes, lanes: list[Lane], places: list[float]) -> None:
-    """A bracket at the left of the lanes that are placed as one."""
+    """Draw a bracket at the left of the lanes of each gang."""
     gangs: dict[tuple[str, str], list[float]] = {}
     for lane, place in zip(lanes, places, strict=True):
         gangs.setdefault((lane.namespace, lane.gang), []).append(place)
@@ -217,7 +215,7 @@ def _draw_legend(figure: Figure, inches: float, run: Run, lanes: list[Lane]) -> 
         handles.append(Line2D([], [], color=_BREACH, linewidth=2.2, label="breached, delay runs"))
     if any(lane.updating for lane in lanes):
         handles.append(Line2D([], [], color=_UPDATE, linewidth=2.2, label="update runs"))
-    kinds = {happening.kind for happening in run.history.entries}
+    kinds = {entry.kind for entry in run.history.entries}
     if EntryKind.TERMINATED in kinds:
         handles.append(Line2D([], [], marker="X", color=_BREACH, linewidth=0, markersize=8, label="terminated"))
     if kinds & {EntryKind.CRASHED, EntryKind.FAILED}:

@@ -1,4 +1,4 @@
-"""What happened at one moment, as few lines: equal things are counted, with the reasons that they share."""
+"""The history entries of one time as lines: entries that differ only in their object share a line (SM-070)."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ _ONLY_VERBOSE: Final = frozenset({EntryKind.STATUS, EntryKind.STARTED, EntryKind
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line, and what stands below it."""
+    """One line of the timeline, and the lines below it."""
 
     actor: Actor
     what: EntryKind
@@ -25,92 +25,91 @@ class Line:
 
 
 def lines_of(moment: Iterable[HistoryEntry], *, verbose: bool) -> Iterator[Line]:
-    """The lines of one moment, in the order in which things began to happen."""
-    bunches: dict[tuple[object, ...], list[HistoryEntry]] = {}
-    for happening in moment:
-        if verbose or _is_told(happening):
-            bunches.setdefault(_bunch(happening, verbose=verbose), []).append(happening)
-    for bunch in bunches.values():
-        first = bunch[0]
-        text, below = _words(bunch, verbose=verbose)
+    """Yield the lines of the entries of one time, in the order of their first entries."""
+    groups: dict[tuple[object, ...], list[HistoryEntry]] = {}
+    for entry in moment:
+        if verbose or _is_shown(entry):
+            groups.setdefault(_group_key(entry, verbose=verbose), []).append(entry)
+    for group in groups.values():
+        first = group[0]
+        text, below = _text_of(group, verbose=verbose)
         yield Line(first.actor, first.kind, text, below)
 
 
-def _is_told(happening: HistoryEntry) -> bool:
-    """Whether a person wants to know who did not ask for everything: breaches, domains and topologies."""
-    if happening.kind is EntryKind.CONDITION:
-        _, _, before = happening.because
-        kind, _, now = happening.detail.partition("=")
+def _is_shown(entry: HistoryEntry) -> bool:
+    """Return whether an entry is shown without ``--verbose``; of conditions: breaches, domains and topologies."""
+    if entry.kind is EntryKind.CONDITION:
+        _, _, before = entry.because
+        kind, _, now = entry.detail.partition("=")
         if kind in {DOMAINS_READY, TOPOLOGY_IN_SYNC}:
             return True
         return kind == MIN_AVAILABLE_BREACHED and now != before and "True" in {now, before}
-    if happening.kind is EntryKind.HOLDS and happening.subject is not None and happening.subject.kind in TOPOLOGY_KINDS:
+    if entry.kind is EntryKind.HOLDS and entry.subject is not None and entry.subject.kind in TOPOLOGY_KINDS:
         return True
-    return happening.kind not in _ONLY_VERBOSE
+    return entry.kind not in _ONLY_VERBOSE
 
 
-def _home(happening: HistoryEntry) -> tuple[str, str]:
-    """Namespace and name of the clique whose pod it is about."""
-    return (happening.subject.namespace if happening.subject is not None else "", happening.clique)
+def _clique_of(entry: HistoryEntry) -> tuple[str, str]:
+    """Return namespace and name of the PodClique of the entry's pod."""
+    return (entry.subject.namespace if entry.subject is not None else "", entry.clique)
 
 
-def _bunch(happening: HistoryEntry, *, verbose: bool) -> tuple[object, ...]:
-    """What has to be equal for two happenings to be told as one."""
-    key: tuple[object, ...] = (happening.actor, happening.kind)
-    match happening.kind:
-        case EntryKind.CREATED if not happening.clique:
-            return (*key, happening.because if verbose else "objects", happening.subject if verbose else "")
+def _group_key(entry: HistoryEntry, *, verbose: bool) -> tuple[object, ...]:
+    """Return the key that entries of one line have in common."""
+    key: tuple[object, ...] = (entry.actor, entry.kind)
+    match entry.kind:
+        case EntryKind.CREATED if not entry.clique:
+            return (*key, entry.because if verbose else "objects", entry.subject if verbose else "")
         case EntryKind.PLACED | EntryKind.READY | EntryKind.STARTED | EntryKind.GONE | EntryKind.CREATED:
-            return (*key, *_home(happening))
+            return (*key, *_clique_of(entry))
         case EntryKind.OPENED:
-            return (*key, *_home(happening), happening.because)
+            return (*key, *_clique_of(entry), entry.because)
         case EntryKind.STATUS | EntryKind.RELEASED:
-            return key if not verbose else (*key, happening.because)
+            return key if not verbose else (*key, entry.because)
         case EntryKind.TERMINATED:
-            return (*key, happening.because[1:])
+            return (*key, entry.because[1:])
         case EntryKind.DELETED | EntryKind.UNREADY:
-            return (*key, *_home(happening), happening.because, happening.detail)
+            return (*key, *_clique_of(entry), entry.because, entry.detail)
         case EntryKind.DENIED:
-            return (*key, happening.detail)
+            return (*key, entry.detail)
         case EntryKind.CONDITION:
-            return (*key, happening.subject)
-        case EntryKind.CHANGED if not happening.detail:
-            return (*key, happening.because)
+            return (*key, entry.subject)
+        case EntryKind.CHANGED if not entry.detail:
+            return (*key, entry.because)
         case _:
-            return (*key, happening.subject, happening.detail)
+            return (*key, entry.subject, entry.detail)
 
 
-def _words(bunch: Sequence[HistoryEntry], *, verbose: bool) -> tuple[str, tuple[str, ...]]:
-    """The words for a bunch of equal happenings, and the lines below them."""
-    first = bunch[0]
-    told = _Told(
-        bunch=bunch,
+def _text_of(entries: Sequence[HistoryEntry], *, verbose: bool) -> tuple[str, tuple[str, ...]]:
+    """Return the text of a group of entries, and the lines below it."""
+    first = entries[0]
+    group = _EntryGroup(
+        entries=entries,
         subject=f"{first.subject.kind} {first.subject.name}" if first.subject is not None else "",
         reason=f": {'; '.join(dict.fromkeys(first.because))}" if first.because else "",
         verbose=verbose,
     )
-    words = _WORDS.get(first.kind)
-    text = words(told) if words is not None else first.detail or told.subject
+    text = _TEXTS[first.kind](group) if first.kind in _TEXTS else first.detail or group.subject
     return text, first.because if first.kind in _REASONS_BELOW else ()
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
-    """A bunch of equal happenings, and what is said of the first of them.
+class _EntryGroup:
+    """The entries of one line, and texts of the first of them.
 
     Attributes:
-        subject: ``Kind name``; empty where there is none.
-        reason: with a colon before it; empty where there is none.
+        subject: ``Kind name``; empty without an object.
+        reason: the reasons, after a colon; empty without reasons.
     """
 
-    bunch: Sequence[HistoryEntry]
+    entries: Sequence[HistoryEntry]
     subject: str
     reason: str
     verbose: bool
 
     @property
     def first(self) -> HistoryEntry:
-        return self.bunch[0]
+        return self.entries[0]
 
     @property
     def detail(self) -> str:
@@ -118,84 +117,86 @@ class _Told:
 
     @property
     def pods(self) -> str:
-        return _pods(self.bunch)
+        return _pods(self.entries)
 
     @property
     def objects(self) -> str:
-        return _objects(self.bunch, verbose=self.verbose)
+        return _objects(self.entries, verbose=self.verbose)
 
 
-def _created(told: _Told) -> str:
-    if told.first.clique:
-        return f"creates {told.pods}"
-    return f"creates {told.subject}{told.reason}" if told.verbose else f"creates {told.objects}"
+def _created(group: _EntryGroup) -> str:
+    if group.first.clique:
+        return f"creates {group.pods}"
+    return f"creates {group.subject}{group.reason}" if group.verbose else f"creates {group.objects}"
 
 
-def _placed(told: _Told) -> str:
-    nodes = sorted({happening.detail for happening in told.bunch})
-    return f"{told.pods} placed on {nodes[0] if len(nodes) == 1 else plural(len(nodes), 'node')}"
+def _placed(group: _EntryGroup) -> str:
+    nodes = sorted({entry.detail for entry in group.entries})
+    return f"{group.pods} placed on {nodes[0] if len(nodes) == 1 else plural(len(nodes), 'node')}"
 
 
-def _terminated(told: _Told) -> str:
-    names = [happening.subject.name for happening in told.bunch if happening.subject is not None]
-    return f"TERMINATES {joined_names(names, None if told.verbose else _NAMES)}"
+def _terminated(group: _EntryGroup) -> str:
+    names = [entry.subject.name for entry in group.entries if entry.subject is not None]
+    return f"TERMINATES {joined_names(names, None if group.verbose else _NAMES)}"
 
 
-def _deleted(told: _Told) -> str:
-    who = told.pods if told.first.clique else told.objects
-    return f"deletes {who}{told.reason}{f': {told.detail}' if told.detail else ''}"
+def _deleted(group: _EntryGroup) -> str:
+    what = group.pods if group.first.clique else group.objects
+    return f"deletes {what}{group.reason}{f': {group.detail}' if group.detail else ''}"
 
 
-def _gone(told: _Told) -> str:
-    return f"{told.pods} gone{f': {told.detail}' if told.first.actor is Actor.NODES else ''}"
+def _gone(group: _EntryGroup) -> str:
+    return f"{group.pods} gone{f': {group.detail}' if group.first.actor is Actor.NODES else ''}"
 
 
-def _condition(told: _Told) -> str:
-    rule, message, _ = told.first.because
-    return f"{told.subject}: {told.detail} ({rule}): {message}"
+def _condition(group: _EntryGroup) -> str:
+    rule, message, _ = group.first.because
+    return f"{group.subject}: {group.detail} ({rule}): {message}"
 
 
-_WORDS: Final[Mapping[EntryKind, Callable[[_Told], str]]] = {
+_TEXTS: Final[Mapping[EntryKind, Callable[[_EntryGroup], str]]] = {
     EntryKind.CREATED: _created,
     EntryKind.PLACED: _placed,
-    EntryKind.STARTED: lambda told: f"{told.pods} started",
-    EntryKind.READY: lambda told: f"{told.pods} ready",
+    EntryKind.STARTED: lambda group: f"{group.pods} started",
+    EntryKind.READY: lambda group: f"{group.pods} ready",
     EntryKind.GONE: _gone,
-    EntryKind.UNREADY: lambda told: f"{told.pods} not ready: {told.detail}",
-    EntryKind.FAILED: lambda told: f"{told.pods} fails",
-    EntryKind.CRASHED: lambda told: f"{told.pods} crashes",
-    EntryKind.UNPLACED: lambda told: f"{told.detail} pods of {told.subject} not placed{told.reason}",
-    EntryKind.OPENED: lambda told: (
-        f"opens the {'gate' if len(told.bunch) == 1 else 'gates'} of {told.pods}{told.reason}"
+    EntryKind.UNREADY: lambda group: f"{group.pods} not ready: {group.detail}",
+    EntryKind.FAILED: lambda group: f"{group.pods} fails",
+    EntryKind.CRASHED: lambda group: f"{group.pods} crashes",
+    EntryKind.UNPLACED: lambda group: f"{group.detail} pods of {group.subject} not placed{group.reason}",
+    EntryKind.OPENED: lambda group: (
+        f"opens the {'gate' if len(group.entries) == 1 else 'gates'} of {group.pods}{group.reason}"
     ),
     EntryKind.TERMINATED: _terminated,
     EntryKind.DELETED: _deleted,
-    EntryKind.STATUS: lambda told: f"writes {len(told.bunch)} status{'es' if len(told.bunch) > 1 else ''}{told.reason}",
-    EntryKind.RELEASED: lambda told: f"removes finalizers of {told.objects}",
-    EntryKind.CONDITION: _condition,
-    EntryKind.WAITS: lambda told: f"{_replica(told.first)} is breached and waits{told.reason}",
-    EntryKind.HOLDS: lambda told: f"withholds {told.subject}{told.reason}",
-    EntryKind.CHANGED: lambda told: (
-        f"{told.subject}: {told.detail}" if told.detail else f"changes {told.objects}{told.reason}"
+    EntryKind.STATUS: lambda group: (
+        f"writes {len(group.entries)} status{'es' if len(group.entries) > 1 else ''}{group.reason}"
     ),
-    EntryKind.DENIED: lambda told: f"{plural(len(told.bunch), 'write')} not done ({told.objects}): {told.detail}",
-    EntryKind.APPLIED: lambda told: f"applies {told.subject}",
-    EntryKind.REFUSED: lambda told: f"{told.detail} is refused",
-    EntryKind.SCALED: lambda told: f"scales {told.subject}: {told.detail}",
+    EntryKind.RELEASED: lambda group: f"removes finalizers of {group.objects}",
+    EntryKind.CONDITION: _condition,
+    EntryKind.WAITS: lambda group: f"{_replica(group.first)} is breached and waits{group.reason}",
+    EntryKind.HOLDS: lambda group: f"withholds {group.subject}{group.reason}",
+    EntryKind.CHANGED: lambda group: (
+        f"{group.subject}: {group.detail}" if group.detail else f"changes {group.objects}{group.reason}"
+    ),
+    EntryKind.DENIED: lambda group: f"{plural(len(group.entries), 'write')} not done ({group.objects}): {group.detail}",
+    EntryKind.APPLIED: lambda group: f"applies {group.subject}",
+    EntryKind.REFUSED: lambda group: f"{group.detail} is refused",
+    EntryKind.SCALED: lambda group: f"scales {group.subject}: {group.detail}",
 }
 _REASONS_BELOW: Final = frozenset({EntryKind.TERMINATED, EntryKind.REFUSED})
 
 
-def _pods(bunch: Sequence[HistoryEntry]) -> str:
-    first = bunch[0]
-    if len(bunch) == 1 and first.subject is not None:
+def _pods(entries: Sequence[HistoryEntry]) -> str:
+    first = entries[0]
+    if len(entries) == 1 and first.subject is not None:
         return f"pod {first.subject.name}"
-    return f"{plural(len(bunch), 'pod')} of {first.clique}" if first.clique else plural(len(bunch), "pod")
+    return f"{plural(len(entries), 'pod')} of {first.clique}" if first.clique else plural(len(entries), "pod")
 
 
-def _objects(bunch: Sequence[HistoryEntry], *, verbose: bool) -> str:
-    """``PodClique a, b`` of one kind; of several kinds their numbers."""
-    subjects = [happening.subject for happening in bunch if happening.subject is not None]
+def _objects(entries: Sequence[HistoryEntry], *, verbose: bool) -> str:
+    """Return ``PodClique a, b`` for objects of one kind, else the number of each kind."""
+    subjects = [entry.subject for entry in entries if entry.subject is not None]
     kinds = Counter(subject.kind for subject in subjects)
     if len(kinds) == 1 and (verbose or len(subjects) <= _NAMES):
         (kind,) = kinds
@@ -203,8 +204,8 @@ def _objects(bunch: Sequence[HistoryEntry], *, verbose: bool) -> str:
     return ", ".join(plural(count, kind) for kind, count in kinds.items())
 
 
-def _replica(happening: HistoryEntry) -> str:
-    ref = happening.subject
+def _replica(entry: HistoryEntry) -> str:
+    ref = entry.subject
     if ref is None:
         return "something"
     return f"{ref.kind} {ref.name}" if ref.replica is None else f"replica {ref.replica} of {ref.kind} {ref.name}"

@@ -1,4 +1,4 @@
-"""A simulation as a document: versioned, with everything that happened."""
+"""A simulation as a versioned JSON document with its whole history (SM-071)."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -15,7 +15,7 @@ FORMAT_VERSION: Final = "1.1"
 
 
 def run_as_json(run: Run) -> dict[str, Any]:
-    """One run."""
+    """Return the document of one run."""
     start = run.scenario.spec.start
     return {
         "formatVersion": FORMAT_VERSION,
@@ -23,7 +23,9 @@ def run_as_json(run: Run) -> dict[str, Any]:
         "scenario": run.scenario.metadata.name,
         "rules": run.rules,
         **({} if run.rules_from is None else {"rulesFrom": rules_source_as_json(run.rules_from)}),
-        "notPredicted": [{"set": _subject(root), "says": list(said)} for root, said in run.unpredicted.items()],
+        "notPredicted": [
+            {"set": _subject(root), "says": list(sentences)} for root, sentences in run.unpredicted.items()
+        ],
         "start": format_time(start),
         "end": format_time(time_at(start, run.end)),
         "rested": run.rested,
@@ -35,34 +37,42 @@ def run_as_json(run: Run) -> dict[str, Any]:
             "withoutEffect": run.history.without_effect,
             "expected": run.expected,
         },
-        "notMet": [{"at": span_text(miss.at), "says": miss.message} for miss in run.unmet],
+        "notMet": [{"at": span_text(unmet.at), "says": unmet.message} for unmet in run.unmet],
         "violation": _violation(run),
         "cliques": [
             {
-                "namespace": standing.namespace,
-                "name": standing.name,
-                "replicas": standing.replicas,
-                "minAvailable": standing.needed,
-                "pods": standing.pods,
-                "placed": standing.placed,
-                "ready": standing.ready,
+                "namespace": state.namespace,
+                "name": state.name,
+                "replicas": state.replicas,
+                "minAvailable": state.needed,
+                "pods": state.pods,
+                "placed": state.placed,
+                "ready": state.ready,
             }
-            for standing in run.clique_states
+            for state in run.clique_states
         ],
-        "history": [_happening(run, happening) for happening in run.history.entries],
+        "history": [_entry(run, entry) for entry in run.history.entries],
     }
 
 
-def worlds_as_json(
-    played: int, terminations: int, kinds: Mapping[str, int], first: int, broken: Run | None
+def seeds_as_json(
+    count: int, terminations: int, events: Mapping[str, int], first: int, broken: Run | None
 ) -> dict[str, Any]:
-    """Many runs, in numbers; and the one that broke a promise."""
+    """Return the document of the runs of ``--seeds``.
+
+    Args:
+        count: number of runs.
+        terminations: number of terminations in all runs.
+        events: kind of event -> number of runs that had one.
+        first: seed of the first run.
+        broken: the last run, where it broke a promise.
+    """
     return {
         "formatVersion": FORMAT_VERSION,
         "coreVersion": VERSION,
-        "summary": {"worlds": played, "violations": int(broken is not None), "terminations": terminations},
-        "worldsByEvent": dict(sorted(kinds.items())),
-        "violation": None if broken is None else {"seed": first + played - 1, **(_violation(broken) or {})},
+        "summary": {"worlds": count, "violations": int(broken is not None), "terminations": terminations},
+        "worldsByEvent": dict(sorted(events.items())),
+        "violation": None if broken is None else {"seed": first + count - 1, **(_violation(broken) or {})},
     }
 
 
@@ -73,15 +83,15 @@ def _violation(run: Run) -> dict[str, Any] | None:
     return {"code": found.code, "at": span_text(found.at), "objects": list(found.objects), "says": found.message}
 
 
-def _happening(run: Run, happening: HistoryEntry) -> dict[str, Any]:
+def _entry(run: Run, entry: HistoryEntry) -> dict[str, Any]:
     return {
-        "at": format_time(time_at(run.scenario.spec.start, happening.at)),
-        "actor": happening.actor.value,
-        "what": happening.kind.value,
-        "subject": _subject(happening.subject),
-        "clique": happening.clique,
-        "detail": happening.detail,
-        "because": list(happening.because),
+        "at": format_time(time_at(run.scenario.spec.start, entry.at)),
+        "actor": entry.actor.value,
+        "what": entry.kind.value,
+        "subject": _subject(entry.subject),
+        "clique": entry.clique,
+        "detail": entry.detail,
+        "because": list(entry.because),
     }
 
 

@@ -1,4 +1,4 @@
-"""A simulation for people: the verdict first, then what happened when, by whom and why, then how everything stands."""
+"""The page of a simulation: the result, then the history with times, actors and reasons, then the PodCliques."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
@@ -29,7 +29,7 @@ _WIDTH: Final = max(len(actor.value) for actor in Actor)
 
 
 def timeline_page(run: Run, *, verbose: bool = False) -> Page:
-    """The whole page of one run."""
+    """Return the page of one run."""
     page = Page()
     unpredicted = _on_predictions(run)
     page.add(*unpredicted, (run.scenario.metadata.name, "bold"), f": {_headline(run)}")
@@ -41,16 +41,16 @@ def timeline_page(run: Run, *, verbose: bool = False) -> Page:
     if run.scenario.metadata.description:
         page.add((run.scenario.metadata.description, "dim"))
     page.add("")
-    _add_happenings(page, run.history.entries, verbose=verbose)
+    _add_entries(page, run.history.entries, verbose=verbose)
     if run.history.entries:
         page.add("")
-    _add_standings(page, run.clique_states)
+    _add_clique_states(page, run.clique_states)
     _add_verdict(page, run)
     return page
 
 
 def _on_predictions(run: Run) -> list[Span]:
-    """Of how many sets the steps that were played are not those of the operator that runs there (SM-098)."""
+    """Return for how many sets the simulated steps are not those of the operator that runs there (SM-098)."""
     if not run.unpredicted:
         return []
     return [(f"{not_predicted_text('played', len(run.unpredicted))}; ", STYLES[Tone.UNKNOWN])]
@@ -73,11 +73,11 @@ def _missed(run: Run) -> int:
     return min(len(run.unmet), run.expected)
 
 
-def _add_happenings(page: Page, happenings: Sequence[HistoryEntry], *, verbose: bool) -> None:
+def _add_entries(page: Page, entries: Sequence[HistoryEntry], *, verbose: bool) -> None:
     last = ""
-    again: dict[tuple[Actor, str], list[int]] = {}  # a write that failed before -> when it failed again
-    width = max((len(span_text(happening.at)) for happening in happenings), default=0)
-    for at, moment in groupby(happenings, key=lambda happening: happening.at):
+    again: dict[tuple[Actor, str], list[int]] = {}  # failed write -> times at which it failed again
+    width = max((len(span_text(entry.at)) for entry in entries), default=0)
+    for at, moment in groupby(entries, key=lambda entry: entry.at):
         for line in lines_of(moment, verbose=verbose):
             when = span_text(at)
             if line.what is EntryKind.DENIED and not verbose:
@@ -102,8 +102,8 @@ def _add_happenings(page: Page, happenings: Sequence[HistoryEntry], *, verbose: 
             )
 
 
-def _add_standings(page: Page, standings: Iterable[CliqueState]) -> None:
-    found = list(standings)
+def _add_clique_states(page: Page, states: Iterable[CliqueState]) -> None:
+    found = list(states)
     if not found:
         page.add("no PodClique is left")
         return
@@ -118,9 +118,9 @@ def _add_standings(page: Page, standings: Iterable[CliqueState]) -> None:
         page.add(("  ".join(cells), "bold" if not number else "yellow" if short else ""))
 
 
-def _row(standing: CliqueState) -> tuple[str, ...]:
-    numbers = (standing.replicas, standing.needed, standing.pods, standing.placed, standing.ready)
-    return (standing.name, *map(str, numbers))
+def _row(state: CliqueState) -> tuple[str, ...]:
+    numbers = (state.replicas, state.needed, state.pods, state.placed, state.ready)
+    return (state.name, *map(str, numbers))
 
 
 def _add_verdict(page: Page, run: Run) -> None:
@@ -129,9 +129,9 @@ def _add_verdict(page: Page, run: Run) -> None:
 
 
 def verdict_lines(run: Run) -> Iterator[str]:
-    """What was wrong: expectations that were not met, and the promise that was broken."""
-    for miss in run.unmet:
-        yield f"NOT MET   {miss.message}"
+    """Yield a line for each expectation that was not met, and for a broken promise."""
+    for unmet in run.unmet:
+        yield f"NOT MET   {unmet.message}"
     if run.violation is not None:
         found = run.violation
         yield f"VIOLATED  {found.code} at {span_text(found.at)}: {found.message}"

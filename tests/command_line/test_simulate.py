@@ -65,10 +65,10 @@ def test_sm071_documents(output: str) -> None:
 def test_sm051_many_worlds(tmp_path: Path) -> None:
     quiet = small(tmp_path, sets=[])
     first = grove("simulate", quiet, "--seeds", "3", "-v")
-    assert first.stdout.startswith(b"3 worlds, 0 violations, "), first.stdout + first.stderr
+    assert first.stdout.startswith(b"3 runs, 0 violations, "), first.stdout + first.stderr
     counted = json.loads(grove("simulate", quiet, "--seeds", "2", "--first", "7", "-o", "json").stdout)
     assert counted["summary"]["worlds"] == 2
-    assert b"3 worlds" in on_a_terminal("simulate", quiet, "--seeds", "3")
+    assert b"3 runs" in on_a_terminal("simulate", quiet, "--seeds", "3")
 
 
 def mutant(words: list[str]) -> subprocess.CompletedProcess[bytes]:
@@ -110,11 +110,11 @@ def test_sm075_of_many_worlds_the_one_that_failed_is_drawn(tmp_path: Path) -> No
     plain, broken = tmp_path / "plain.svg", tmp_path / "broken.svg"
     done = grove("simulate", file, "--seeds", "1", "--picture", str(plain))
     assert done.returncode == 0, done.stderr
-    assert done.stderr.decode() == f"{plain} shows the scenario as it is, no world broke a promise\n"
+    assert done.stderr.decode() == f"{plain} shows the scenario without random events: no run broke a promise\n"
     assert b"relists everything" in plain.read_bytes()
     found = mutant(["simulate", file, "--seeds", "1", "--picture", str(broken)])
     assert found.returncode == 3
-    assert f"{broken} shows world 0, made as small as 1 event\n".encode() in found.stderr
+    assert f"{broken} shows the run of seed 0, reduced to 1 event\n".encode() in found.stderr
     assert b"relists everything" not in broken.read_bytes()
     assert grove("simulate", file, "--seeds", "1", "--picture", os.devnull + "/x.svg").returncode == 1
 
@@ -144,7 +144,7 @@ def test_sm077_a_search_that_is_interrupted_tells_how_far_it_came(tmp_path: Path
         if said:
             break
     assert process.returncode == 130
-    assert re.search(rb"\d+ worlds?, 0 violations", said)
+    assert re.search(rb"\d+ runs?, 0 violations", said)
     assert wrong.strip() == b"interrupted"
 
 
@@ -207,7 +207,7 @@ def test_sm050_what_comes_after_the_end_is_not_reached(tmp_path: Path) -> None:
 
 def test_sm078_the_scenario_of_the_help_is_one(tmp_path: Path) -> None:
     said = grove("simulate", "--help").stdout.decode()
-    scenario = textwrap.dedent(said[said.index("    apiVersion") : said.index("  The path of a file")])
+    scenario = textwrap.dedent(said[said.index("    apiVersion") : said.index("  The path of file:")])
     path = tmp_path / "scenario.yaml"
     path.write_text(scenario, encoding="utf-8")
     (tmp_path / "examples").symlink_to(ROOT / "examples")  # as at the top of a checkout, which is what the help says

@@ -11,7 +11,7 @@ from grove_shell.simulator.recording.history import Actor, EntryKind, HistoryEnt
 from grove_shell.simulator.simulation import Simulation, SimulationOptions
 from grove_shell.views.chart import draw
 from grove_shell.views.history_lines import lines_of
-from grove_shell.views.run_document import run_as_json, worlds_as_json
+from grove_shell.views.run_document import run_as_json, seeds_as_json
 from grove_shell.views.timeline import timeline_page
 from tests.simulation.mutants import terminates_at_once
 from tests.simulation.run_helpers import run, scenario, told
@@ -122,8 +122,8 @@ def test_sm071_the_document_has_the_whole_history() -> None:
     assert any("replica" in (item["subject"] or {}) for item in document["history"])
     broken = Simulation(scenario(crash), SimulationOptions(check=True, decide=terminates_at_once)).run()
     assert run_as_json(broken)["violation"]["code"] == "GT5"
-    assert worlds_as_json(3, 1, {"b": 1, "a": 2}, 10, broken)["violation"]["seed"] == 12
-    assert worlds_as_json(3, 1, {}, 0, None)["violation"] is None
+    assert seeds_as_json(3, 1, {"b": 1, "a": 2}, 10, broken)["violation"]["seed"] == 12
+    assert seeds_as_json(3, 1, {}, 0, None)["violation"] is None
 
 
 def test_sm051_the_page_names_what_was_wrong() -> None:

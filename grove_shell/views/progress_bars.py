@@ -1,4 +1,4 @@
-"""A bar that fills with virtual time; on a terminal only, and not before there is something to wait for."""
+"""Progress bars on standard error, on a terminal only: of runs, and of virtual time."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,47 +12,63 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 Tick: TypeAlias = Callable[[int, int], None]
+"""Called with the virtual time of a run and its earliest possible end, both in milliseconds."""
 
-_PATIENCE: Final = 0.7
+_SHOWN_AFTER: Final = 0.7
 _EVERY: Final = 0.1
 
 
 @contextmanager
-def time_bar() -> Iterator[Tick | None]:
-    """Yields what to call with how far a run is and how far it goes at least; None where nobody would see it."""
+def count_bar(count: int, what: str) -> Iterator[Callable[[], None]]:
+    """Show a bar of ``count`` items; yields the function to call after each item."""
+    if not is_stderr_terminal():
+        yield lambda: None
+        return
+    from rich.console import Console  # noqa: PLC0415 - only terminals need it
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn  # noqa: PLC0415 - as above
+
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(what, total=count)
+        yield lambda: progress.advance(task)
+
+
+@contextmanager
+def virtual_time_bar() -> Iterator[Tick | None]:
+    """Show a bar of virtual time once a run takes long; yields None where standard error is no terminal (SM-076)."""
     if not is_stderr_terminal():
         yield None
         return
-    bar = _Bar()
+    bar = _VirtualTimeBar()
     try:
         yield bar.tick
     finally:
         bar.stop()
 
 
-class _Bar:
-    """The bar, once it is worth showing."""
+class _VirtualTimeBar:
+    """A bar that appears only after a while."""
 
     def __init__(self) -> None:
-        self._next = monotonic() + _PATIENCE
+        self._next = monotonic() + _SHOWN_AFTER
         self._shown: tuple[Progress, TaskID] | None = None
 
     def tick(self, at: int, goal: int) -> None:
-        """The run has come to a moment; both in milliseconds since the start."""
+        """Update the bar, at most ten times a second."""
         if monotonic() < self._next:
             return
         self._next = monotonic() + _EVERY
-        progress, task = self._shown = self._shown or _begun()
+        progress, task = self._shown = self._shown or _started()
         words = f"{span_text(at // SECOND * SECOND)} of virtual time"
         progress.update(task, description=words, completed=at, total=max(at, goal) if goal else None)
 
     def stop(self) -> None:
-        """Take the bar away."""
+        """Remove the bar."""
         if self._shown is not None:
             self._shown[0].stop()
 
 
-def _begun() -> "tuple[Progress, TaskID]":
+def _started() -> "tuple[Progress, TaskID]":
     from rich.console import Console  # noqa: PLC0415 - only terminals need it
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415 - as above
 
