@@ -167,12 +167,9 @@ def test_tp086_a_used_topology_may_be_deleted_and_waits(guarded: Guarded, capsys
     assert guarded.api.find(TOPOLOGIES, "h100") is None
 
 
-class TestTP091:
-    """A set that would be refused only because of its topology MUST be judged by a fresh read of that topology, or as
-    if topologies were unknown where the read fails.
-
-    A topology that was made a moment ago, in copies that will never hear of it.
-    """
+@pytest.mark.req("TP-091")
+class TestFreshReadOfATopology:
+    """A topology that was created a moment ago is found by webhooks whose watch never reports it."""
 
     @pytest.fixture
     def lagging(self, prepared: Guarded) -> Guarded:

@@ -59,7 +59,9 @@ class TestTheProject:
 
     def test_classes_say_the_sentence_they_are_named_after(self, trace: Trace) -> None:
         found = trace.misquoted()
-        assert not found, report("classes of tests whose docstring is not the sentence of their rule", found)
+        assert not found, report(
+            "classes of tests whose docstring is not the sentence of their rule, or says it again", found
+        )
 
     def test_guarantees_name_the_rules_that_keep_them(self, trace: Trace) -> None:
         found = trace.unkept()
@@ -330,6 +332,13 @@ class TestTheChecks:
         assert Trace(sentences=(rule,), claims=((claim, "``x`` MUST be so."),)).misquoted() == []
         assert Trace(sentences=(rule,), claims=((claim, "x is so."),)).misquoted() == [
             "t.py:1: TestQQ010 does not begin with the sentence of QQ-010: `x` MUST be so."
+        ]
+
+    def test_a_sentence_in_two_files(self) -> None:
+        rule = Sentence(id="QQ-010", title="So", text="x MUST be so.", items={}, place="q.md:1")
+        claims = tuple((Citation("QQ-010", place, "TestQQ010"), "x MUST be so.") for place in ("t.py:1", "u.py:1"))
+        assert Trace(sentences=(rule,), claims=claims).misquoted() == [
+            "u.py:1: TestQQ010 says the sentence of QQ-010 a second time, after t.py:1"
         ]
 
     def test_a_guarantee_that_nothing_keeps(self) -> None:

@@ -182,11 +182,17 @@ class Trace:
         return wrong
 
     def misquoted(self) -> list[str]:
-        """Classes of tests that do not say the sentence of the rule they are named after."""
-        return [
+        """Classes of tests that do not say the sentence of the rule they are named after, or say it a second time."""
+        wrong = [
             f"{claim.place}: {claim.name} does not begin with the sentence of {claim.id}: {_even(sentence.text)}"
             for claim, told in self.claims
             if (sentence := self.by_id.get(claim.id)) is not None and _even(told) != _even(sentence.text)
+        ]
+        first = {claim.id: claim.place for claim, _ in reversed(self.claims)}
+        return wrong + [
+            f"{claim.place}: {claim.name} says the sentence of {claim.id} a second time, after {first[claim.id]}"
+            for claim, _ in self.claims
+            if claim.place != first[claim.id]
         ]
 
     def unkept(self) -> list[str]:

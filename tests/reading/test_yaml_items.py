@@ -53,11 +53,8 @@ def test_in005_the_order_of_faults_is_their_place(documents: list[str]) -> None:
     assert sorted(faults, key=lambda fault: fault.sort_key) == faults
 
 
-class TestIN006:
-    """A key that a mapping has twice, in YAML or in JSON, MUST be a fault with the line and column of the second one,
-    and keep the object it stands in from being handed on.
-    """
-
+@pytest.mark.req("IN-006")
+class TestDuplicateKeys:
     @BOTH
     @pytest.mark.parametrize(
         ("text", "line", "column", "path"),
@@ -178,9 +175,8 @@ class TestIN011:
         assert len(values(text)[0]["z"]) == 10_000
 
 
-class TestIN012:
-    """An object nested deeper than 256 levels MUST be a fault, while the objects behind it are still read."""
-
+@pytest.mark.req("IN-012")
+class TestNestingLimit:
     @BOTH
     @pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ("{a: ", "}")])
     def test_at_the_limit(self, opening: str, closing: str, pure: bool) -> None:
@@ -217,11 +213,8 @@ class TestIN013:
         assert [fault.object for fault in faults] == ["items[0]"]
 
 
-class TestIN014:
-    """Broken syntax, a forbidden character included, MUST be a fault with line and column that ends the reading of its
-    file, of nothing else, and says so; the objects before it are handed on.
-    """
-
+@pytest.mark.req("IN-014")
+class TestBrokenSyntax:
     @BOTH
     @pytest.mark.parametrize(
         ("text", "line", "document", "where"),

@@ -92,11 +92,9 @@ def all_delays(world: World) -> list[timedelta | None]:
     return [template.termination_delay, *(group.termination_delay for group in template.pod_clique_scaling_groups)]
 
 
-class TestGT037:
-    """For a PodCliqueSet that is being deleted nothing MUST be terminated.
-
-    And that is what is said, with a delay or without.
-    """
+@pytest.mark.req("GT-037")
+class TestDeletionIsTheReason:
+    """The deletion of a set is the reason at both levels, with a delay or without."""
 
     @given(storms(), st.booleans())
     def test_the_deletion_is_the_reason_at_both_levels(self, world: World, delayed: bool) -> None:

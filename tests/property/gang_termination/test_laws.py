@@ -185,12 +185,9 @@ class TestGT024:
         assert told == [Why.NOT_COLLECTED]
 
 
-class TestGT038:
-    """A standalone clique or scaling group that does not exist or is being deleted MUST NOT count as breached; the
-    other constituents MUST be judged as usual.
-
-    A scaling group may be called as a standalone clique is; neither stands for the other.
-    """
+@pytest.mark.req("GT-038")
+class TestNamesOfMissingConstituents:
+    """A scaling group may have the name of a standalone clique; neither counts as the other."""
 
     @given(worlds())
     def test_what_is_missing_does_not_depend_on_names(self, world: World) -> None:

@@ -26,11 +26,8 @@ CONDITIONS: Final = st.builds(
 )
 
 
-class TestGT019:
-    """``lastTransitionTime`` of a condition MUST be kept while its status stays the same, and be the snapshot's now,
-    cut to whole seconds, when the status changes.
-    """
-
+@pytest.mark.req("GT-019")
+class TestTransitionTime:
     @given(CONDITIONS, MOMENTS)
     def test_the_same_status_keeps_its_time(self, stored: Condition, now: datetime) -> None:
         assert transition_time(stored, stored.status, now) == stored.last_transition_time

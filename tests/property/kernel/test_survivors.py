@@ -104,14 +104,8 @@ def test_a_moment_is_written_in_utc_wherever_the_program_runs() -> None:
     assert format_time(datetime(2026, 11, 20, 9, 0, tzinfo=UTC)) == "2026-11-20T09:00:00Z"
 
 
-class TestPL013:
-    """Of two wants for one object the stronger MUST stand, deletion and release before fields before a status, but a
-    status that tells that a breach begins, begins anew or ends, of an end (PL-028), or that something is available for
-    the first time, before fields; the weaker one MUST stand where such a status, or a deletion in its place, is
-    withheld, unless an end rests on the object (PL-026); two of one strength that contradict each other are a broken
-    invariant.
-    """
-
+@pytest.mark.req("PL-013")
+class TestWantsOfOneObject:
     @staticmethod
     def status(fields: dict[str, Any], *, first: bool = False, other: bool = False) -> Status:
         return Status(CLIQUE, GUARD, FrozenMap(fields), OTHERWISE if other else BECAUSE, is_foundation=first)

@@ -106,11 +106,8 @@ def test_tp106_what_is_not_looked_at_is_named(spec: Json, unseen: tuple[str, ...
     assert pod_demand_of(spec).unseen == unseen
 
 
-class TestTP103:
-    """The free capacity of a node MUST be what it can allocate less what the pods on it ask for, pods of the set itself
-    left out; without pods in the input it is what the node can allocate, and the output says so.
-    """
-
+@pytest.mark.req("TP-103")
+class TestCapacity:
     def test_allocatable_counts_and_else_capacity(self) -> None:
         found = node_of(node(allocatable={"cpu": "4"}, capacity={"cpu": "6", "memory": "1"}))
         assert (found.name, found.amounts) == ("n1", {"cpu": 4000})

@@ -191,9 +191,8 @@ class TestDelays:
         }
 
 
-class TestGT103:
-    """A manifest with a field of the wrong type or a missing required field MUST be refused."""
-
+@pytest.mark.req("GT-103")
+class TestMalformedSpecs:
     @pytest.mark.parametrize(
         ("place", "value", "expected", "got"),
         [

@@ -111,9 +111,8 @@ class TestFields:
         assert not read(pod(condition("Ready", "False"), phase=phase)).ready
 
 
-class TestGT001:
-    """A pod MUST be counted for exactly the PodClique whose uid its controller owner reference carries."""
-
+@pytest.mark.req("GT-001")
+class TestController:
     def test_the_controller_is_the_owner(self) -> None:
         references = [
             owner("uid-plain", controller=False),
