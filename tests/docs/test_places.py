@@ -1,0 +1,28 @@
+"""Every path of the repository that a page on the code names is there."""
+
+import re
+from typing import Final
+
+import pytest
+
+from tests.docs.site import DOCS, ROOT
+
+PAGES: Final = ("explanation/glossary.md", "explanation/architecture.md")
+PATH: Final = re.compile(r"`((?:grove_core|grove_shell|specs|tests|docs|deploy|integrations|benchmarks)/[\w./*<>-]*)`")
+ROW: Final = re.compile(r"^\| (?!term|---)([^|]+) \| ([^|]+) \| `([^`|]+)` \|$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_place_is_there(page: str) -> None:
+    named = PATH.findall((DOCS / page).read_text(encoding="utf-8"))
+    assert named
+    assert [path for path in named if "<" not in path and not list(ROOT.glob(path.rstrip("/")))] == []
+
+
+def test_a_term_of_the_glossary_stands_once_and_has_a_sentence_and_a_place() -> None:
+    text = (DOCS / PAGES[0]).read_text(encoding="utf-8")
+    rows = ROW.findall(text)
+    assert len(rows) == len(re.findall(r"^\| (?!term|---)", text, re.MULTILINE))
+    terms = [term.strip() for term, _, _ in rows]
+    assert len(set(terms)) == len(terms)
+    assert [sentence for _, sentence, _ in rows if not sentence.endswith(".")] == []
