@@ -34,13 +34,13 @@ def store_of(plane: ControlPlane) -> str:
 def line_of(measured: MeasuredRun) -> str:
     """A run in short, with the server's counts beside those of the daemons."""
     run, server = measured.run, measured.server
-    seen = run.watch_events + measured.onlooked
+    seen = run.watch_events + measured.monitor_events
     point, cpu = run.point, run.cpu_server_s + run.cpu_store_s
     return (
         f"{point.protocol.short_name:<12} {point.nodes:>5} seed {point.seed}  {run.outcome.value:<9} "
         f"T {run.t_all_s or float('nan'):7.2f} s  409 {run.conflicts:>6} ({server.conflicts:.0f})  "
         f"429 {run.throttled} ({server.throttled:.0f})  CAS {run.cas_failures:>6}  "
-        f"events {run.watch_events:>7} + {measured.onlooked} ({server.watch_events - seen:+.0f})  "
+        f"events {run.watch_events:>7} + {measured.monitor_events} ({server.watch_events - seen:+.0f})  "
         f"MB {run.watch_bytes / 1e6:8.1f} ({server.watch_bytes / 1e6:.1f})  "
         f"CPU {cpu:6.1f} s + {run.cpu_harness_s or 0:6.1f} s  refused {len(measured.refused)}"
     )

@@ -1,4 +1,4 @@
-"""From the words of a command line to points: all that makes no sense is told at once (CV-041, CV-042)."""
+"""Parses the options of ``grove converge`` into points, and reports every problem at once (CV-041, CV-042)."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -15,16 +15,16 @@ T = TypeVar("T")
 UNLIMITED: Final = "unlimited"
 ALL: Final = "all"
 _ONE: Final[tuple[int, ...]] = (1,)
-_MOST_NODES: Final = 100_000
-_MOST_SEEDS: Final = 1_000
-_MOST_CORES: Final = 1_024
-_LONGEST_S: Final = 24 * 3600.0
-_FASTEST: Final = 1_000_000.0
+_MAX_NODES: Final = 100_000
+_MAX_SEEDS: Final = 1_000
+_MAX_CORES: Final = 1_024
+_MAX_SECONDS: Final = 24 * 3600.0
+_MAX_RATE: Final = 1_000_000.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConvergeArguments:
-    """What the user wrote; see ``grove converge --help``."""
+    """The options as written; see ``grove converge --help``."""
 
     nodes: str = "18..1152"
     protocols: tuple[str, ...] = (ALL,)
@@ -39,40 +39,42 @@ class ConvergeArguments:
 
 
 @dataclass(slots=True)
-class _Reading:
-    """Values on their way, and what is wrong with them."""
+class _Parser:
+    """Parses options and collects their problems."""
 
     problems: list[Problem] = field(default_factory=list)
 
-    def value(self, option: str, text: str, read: Callable[[str], T | None], expected: str, instead: T) -> T:
-        """A value, or something in its place where there is a problem."""
+    def parse(self, option: str, text: str, read: Callable[[str], T | None], expected: str, instead: T) -> T:
+        """Return the parsed value, or ``instead`` with a problem."""
         found = read(text)
         if found is None:
             self.problems.append(Problem(path=option, expected=expected, got=f'"{text}"'))
         return instead if found is None else found
 
 
-def points_of(asked: ConvergeArguments) -> tuple[tuple[Point, ...], tuple[Problem, ...]]:
-    """All points that are asked for; where there are problems, none."""
-    reading = _Reading()
+def points_of(arguments: ConvergeArguments) -> tuple[tuple[Point, ...], tuple[Problem, ...]]:
+    """Return all points; no points if there are problems."""
+    parser = _Parser()
     duration = 'a duration such as "2s", at most a day'
-    sizes_expected = f'numbers of nodes such as "18..1152" or "4,18,144", each at most {_MOST_NODES}'
-    nodes = reading.value("--nodes", asked.nodes, _numbers, sizes_expected, _ONE)
-    sizes = reading.value("--clique-size", asked.clique_size, _numbers, 'sizes such as "18" or "4,9,18"', _ONE)
-    limit = reading.value("--limit", asked.limit, _number, "a number of indices", 1)
-    seeds = reading.value("--seeds", asked.seeds, _at_most(_MOST_SEEDS), f"a number from 1 to {_MOST_SEEDS}", 1)
-    arrival = reading.value("--arrival", asked.arrival, _seconds, duration, 0.0)
-    readiness = reading.value("--readiness", asked.readiness, _seconds, duration, 0.0)
-    run_limit = reading.value("--run-limit", asked.run_limit, _some_seconds, f"{duration}, and more than none", 1.0)
-    rate, burst = reading.value(
-        "--limiter", asked.limiter, _limiter, 'requests/s and burst such as "5/10", or "none"', (0.0, 1)
+    sizes_expected = f'numbers of nodes such as "18..1152" or "4,18,144", each at most {_MAX_NODES}'
+    nodes = parser.parse("--nodes", arguments.nodes, _numbers, sizes_expected, _ONE)
+    sizes = parser.parse("--clique-size", arguments.clique_size, _numbers, 'sizes such as "18" or "4,9,18"', _ONE)
+    limit = parser.parse("--limit", arguments.limit, _number, "a number of indices", 1)
+    seeds = parser.parse("--seeds", arguments.seeds, _at_most(_MAX_SEEDS), f"a number from 1 to {_MAX_SEEDS}", 1)
+    arrival = parser.parse("--arrival", arguments.arrival, _seconds, duration, 0.0)
+    readiness = parser.parse("--readiness", arguments.readiness, _seconds, duration, 0.0)
+    run_limit = parser.parse(
+        "--run-limit", arguments.run_limit, _positive_seconds, f"{duration}, and more than 0s", 1.0
     )
-    cores = reading.value("--server-cores", asked.server_cores, _cores, f'a number of cores, or "{UNLIMITED}"', 0)
-    protocols = tuple(_protocols(asked.protocols, reading))
-    if not {"--limit", "--clique-size"} & {problem.path for problem in reading.problems}:
-        reading.problems += _of_setup(limit, sizes)
-    if reading.problems:
-        return (), tuple(reading.problems)
+    rate, burst = parser.parse(
+        "--limiter", arguments.limiter, _limiter, 'requests/s and burst such as "5/10", or "none"', (0.0, 1)
+    )
+    cores = parser.parse("--server-cores", arguments.server_cores, _cores, f'a number of cores, or "{UNLIMITED}"', 0)
+    protocols = tuple(_protocols(arguments.protocols, parser))
+    if not {"--limit", "--clique-size"} & {problem.path for problem in parser.problems}:
+        parser.problems += _of_settings(limit, sizes)
+    if parser.problems:
+        return (), tuple(parser.problems)
     return tuple(
         Point(
             protocol=protocol,
@@ -91,8 +93,8 @@ def points_of(asked: ConvergeArguments) -> tuple[tuple[Point, ...], tuple[Proble
     ), ()
 
 
-def _of_setup(limit: int, sizes: tuple[int, ...]) -> Iterator[Problem]:
-    """The limit once, and each size that is beyond it."""
+def _of_settings(limit: int, sizes: tuple[int, ...]) -> Iterator[Problem]:
+    """Problems of the limit once, and of each clique size above it."""
     options = {"limit": "--limit", "clique size": "--clique-size"}
     found = [problem for size in sizes for problem in problems_in_settings(Protocol.SSA.short_name, limit, size)]
     for problem in dict.fromkeys(found):
@@ -100,7 +102,7 @@ def _of_setup(limit: int, sizes: tuple[int, ...]) -> Iterator[Problem]:
         yield Problem(path=options[problem.path], expected=f"{problem.expected}{more}", got=problem.got)
 
 
-def _protocols(words: tuple[str, ...], reading: _Reading) -> Iterator[Protocol]:
+def _protocols(words: tuple[str, ...], parser: _Parser) -> Iterator[Protocol]:
     if ALL in words:
         yield from Protocol
     known = [one.short_name for one in Protocol]
@@ -112,7 +114,7 @@ def _protocols(words: tuple[str, ...], reading: _Reading) -> Iterator[Protocol]:
             near = get_close_matches(word.lower(), [*known, ALL], n=1)
             hint = f'; did you mean "{near[0]}"?' if near else ""
             expected = f"one of {', '.join(known)} or {ALL}{hint}"
-            reading.problems.append(Problem(path="--protocol", expected=expected, got=f'"{word}"'))
+            parser.problems.append(Problem(path="--protocol", expected=expected, got=f'"{word}"'))
 
 
 def _number(text: str) -> int | None:
@@ -128,12 +130,12 @@ def _at_most(most: int) -> Callable[[str], int | None]:
 
 
 def _numbers(text: str) -> tuple[int, ...] | None:
-    """Numbers and ranges that double, separated by commas; each once, in ascending order (CV-042)."""
+    """Parse numbers and doubling ranges, separated by commas; sorted, without repetitions (CV-042)."""
     found: set[int] = set()
     for part in text.split(","):
         first, dots, last = (word.strip() for word in part.partition(".."))
-        low = _at_most(_MOST_NODES)(first)
-        high = _at_most(_MOST_NODES)(last) if dots else low
+        low = _at_most(_MAX_NODES)(first)
+        high = _at_most(_MAX_NODES)(last) if dots else low
         if low is None or high is None or low > high:
             return None
         while low < high:
@@ -145,15 +147,15 @@ def _numbers(text: str) -> tuple[int, ...] | None:
 
 def _seconds(text: str) -> float | None:
     span = parse_duration(text)
-    return span.total_seconds() if span is not None and span.total_seconds() <= _LONGEST_S else None
+    return span.total_seconds() if span is not None and span.total_seconds() <= _MAX_SECONDS else None
 
 
-def _some_seconds(text: str) -> float | None:
+def _positive_seconds(text: str) -> float | None:
     return _seconds(text) or None
 
 
 def _limiter(text: str) -> tuple[float, int] | None:
-    """Rate and burst; a rate of 0 for none."""
+    """Parse rate and burst; ``none`` is a rate of 0."""
     if text == "none":
         return 0.0, 1
     rate, slash, burst = text.partition("/")
@@ -162,9 +164,9 @@ def _limiter(text: str) -> tuple[float, int] | None:
         speed = float(rate)
     except ValueError:
         return None
-    return (speed, count) if slash and count and 0 < speed <= _FASTEST else None
+    return (speed, count) if slash and count and 0 < speed <= _MAX_RATE else None
 
 
 def _cores(text: str) -> int | None:
-    """A number of cores, 0 for no limit."""
-    return 0 if text == UNLIMITED else _at_most(_MOST_CORES)(text)
+    """Parse a number of cores; ``unlimited`` is 0."""
+    return 0 if text == UNLIMITED else _at_most(_MAX_CORES)(text)

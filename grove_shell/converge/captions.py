@@ -1,4 +1,4 @@
-"""What was run, in words: every parameter that all runs share, and the span of those that they do not (CV-050)."""
+"""Captions: every parameter of some runs, with all its values (CV-050)."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
@@ -6,7 +6,7 @@ from typing import Any, Final
 from grove_shell.converge.points import Point
 from grove_shell.converge.runs import Run
 
-_WORDS: Final[tuple[tuple[str, Callable[[Point], Any], str], ...]] = (
+_PARAMETERS: Final[tuple[tuple[str, Callable[[Point], Any], str], ...]] = (
     ("cliques of", lambda point: point.clique_size, ""),
     ("at most", lambda point: point.limit, " indices"),
     ("arrival within", lambda point: point.arrival_s, " s"),
@@ -18,11 +18,11 @@ _WORDS: Final[tuple[tuple[str, Callable[[Point], Any], str], ...]] = (
 
 
 def caption_lines(runs: Sequence[Run]) -> Iterator[str]:
-    """A line for each world with its setting, then one with the parameters, then one with seeds and repetitions."""
+    """Yield one line for each world with its setting, one with the parameters, and one with the seeds."""
     for world, setting in dict.fromkeys((run.world, run.setting) for run in runs):
         yield f"{world}: {setting}"
     points = [run.point for run in runs]
-    yield "; ".join(f"{word} {_values(map(value, points))}{unit}" for word, value, unit in _WORDS)
+    yield "; ".join(f"{word} {_values(map(value, points))}{unit}" for word, value, unit in _PARAMETERS)
     seeds = sorted({point.seed for point in points})
     yield f"seeds {seeds[0]} to {seeds[-1]}; one run for each seed, the same arrivals for all protocols"
 

@@ -1,6 +1,6 @@
-"""What can be counted without a run, if all daemons watch before the first of them writes (CV-010).
+"""Expected watch events and bytes in closed form, if all daemons watch before the first of them writes (CV-010).
 
-Each daemon writes twice: its entry, and later that it is ready. Whoever watches the object is told of each.
+Each daemon writes twice, its entry and later its readiness, and each watcher of the object gets both events.
 """
 
 from typing import Final
@@ -10,18 +10,18 @@ from grove_shell.converge.model.sizes import SIZES
 
 _WRITES: Final = 2
 _CONTROLLER_WRITES: Final = 2
-"""To a domain that daemons register in: that it is not ready, and that it is."""
+"""Status writes of the controller to the domain: NotReady, then Ready."""
 
 
 def expected_watch_events(protocol: Protocol, nodes: int, clique_size: int) -> int:
-    """Events that the watches of daemons bring: 2 N^2 and 2 N from the controller, or 2 K for each of N daemons."""
+    """Return the watch events of all N daemons: 2 N^2 + 2 N for one object, 2 K for each daemon in cliques of K."""
     if not protocol.sharded:
         return nodes * (_WRITES * nodes + _CONTROLLER_WRITES)
     return sum(_WRITES * size * size for size in _sizes(nodes, clique_size))
 
 
 def expected_watch_bytes(protocol: Protocol, nodes: int, clique_size: int) -> int:
-    """The bytes of these events: objects grow with the first half of the writes, and stay as large for the other."""
+    """Return the bytes of these events: objects grow with the first half of the writes, and keep their size then."""
     sizes = SIZES[protocol]
     parts = _sizes(nodes, clique_size) if protocol.sharded else [nodes]
     return sum(

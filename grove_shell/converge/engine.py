@@ -1,4 +1,4 @@
-"""Who can run a point: the seam between the model and a real API server."""
+"""The interface of engines, which run points: the model and a real API server."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,13 +10,13 @@ from grove_shell.converge.runs import Run
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """What a user may ask of an engine besides points; each takes what concerns it.
+    """Options of engines; each engine reads those it needs.
 
     Attributes:
         costs: of the model.
-        jobs: how many runs at once, where runs do not disturb each other.
-        kubeconfig: of a cluster.
-        store: where the metrics of its store are; empty where nobody can read them.
+        jobs: parallel runs of the model.
+        kubeconfig: of the cluster.
+        store: URL of the metrics of its etcd; empty if they are not accessible.
     """
 
     costs: Costs
@@ -26,23 +26,23 @@ class EngineOptions:
 
 
 class Engine(Protocol):
-    """Runs points. It is handed to other processes, so it can be pickled."""
+    """Runs points. It is sent to other processes, so it must be picklable."""
 
     @property
     def world(self) -> str:
-        """The word that its runs carry: ``model`` or ``cluster``."""
+        """The world of its runs: ``model`` or ``cluster``."""
         ...
 
     @property
     def setting(self) -> str:
-        """What its runs say of where they were run; runs of another setting are not compared with them."""
+        """Machine, versions or constants; runs with different settings are not comparable."""
         ...
 
     @property
-    def at_once(self) -> int:
-        """How many runs may be under way at once, each in a process of its own; 1 is in this process."""
+    def max_parallel(self) -> int:
+        """The most parallel runs, each in a process of its own; with 1 they run in this process."""
         ...
 
     def run(self, point: Point) -> Run:
-        """Run one point to its end; never raises because a run did not converge."""
+        """Run one point; a run that does not converge is a result, not an error."""
         ...

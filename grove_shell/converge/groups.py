@@ -1,4 +1,4 @@
-"""Runs that differ in the seed alone, taken together: what a line of the table and a place on a curve say."""
+"""Groups of runs that differ in the seed alone: a line of the table, or a place on a curve."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable
@@ -13,7 +13,7 @@ from grove_shell.converge.runs import Outcome, Run
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Runs of one point but for the seed, in one world, at least one."""
+    """Runs of one world and of points that differ in the seed alone; at least one."""
 
     world: str
     point: Point
@@ -21,28 +21,28 @@ class Group:
 
     @property
     def storable(self) -> bool:
-        """Whether it could be run at all."""
+        """Whether the store accepts its objects, so that it was run."""
         return all(run.outcome is not Outcome.NOT_STORABLE for run in self.runs)
 
     @property
     def time_s(self) -> float:
-        """The median; infinite where most did not converge (CV-021)."""
+        """The median time; infinite if most runs did not converge (CV-021)."""
         return median(run.time_s for run in self.runs)
 
     @property
     def span_s(self) -> tuple[float, float]:
-        """The shortest and the longest."""
+        """The shortest and the longest time."""
         times = [run.time_s for run in self.runs]
         return min(times), max(times)
 
-    def typical(self, value: Callable[[Run], float | None]) -> float | None:
-        """The median of anything; None where most have none."""
+    def median_of(self, value: Callable[[Run], float | None]) -> float | None:
+        """Return the median of a value; None if most runs have none."""
         found = median(inf if one is None else one for one in map(value, self.runs))
         return None if isinf(found) else found
 
 
-def grouped(runs: Iterable[Run]) -> tuple[Group, ...]:
-    """All groups, by world, protocol, clique size and nodes."""
+def group_runs(runs: Iterable[Run]) -> tuple[Group, ...]:
+    """Return all groups, sorted by world, protocol, clique size and nodes."""
     found = defaultdict[tuple[str, Point], list[Run]](list)
     for run in runs:
         found[run.world, replace(run.point, seed=0)].append(run)
@@ -50,9 +50,9 @@ def grouped(runs: Iterable[Run]) -> tuple[Group, ...]:
         Group(world, point, tuple(sorted(members, key=lambda run: run.point.seed)))
         for (world, point), members in found.items()
     ]
-    return tuple(sorted(groups, key=_place))
+    return tuple(sorted(groups, key=_sort_key))
 
 
-def _place(group: Group) -> tuple[str, int, int, int]:
+def _sort_key(group: Group) -> tuple[str, int, int, int]:
     point = group.point
     return group.world, list(Protocol).index(point.protocol), point.clique_size, point.nodes

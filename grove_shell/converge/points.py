@@ -1,4 +1,4 @@
-"""One experiment, said whole: every parameter that its outcome may depend on, and that a caption has to name."""
+"""A point: every parameter of one run."""
 
 from dataclasses import dataclass, fields
 from math import ceil
@@ -7,25 +7,25 @@ from typing import Final
 from grove_core.areas.domain_cliques.protocols import NODES_PER_RACK, DaemonSettings, Protocol
 
 RUN_LIMIT_S: Final = 600.0
-"""After which a run is given up, and shown as such (CV-021)."""
+"""After this time a run is aborted, and shown as censored (CV-021)."""
 _SWEPT: Final = frozenset({"protocol", "nodes", "clique_size", "limit", "seed"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """One run of one experiment; two runs of equal points of one world may only differ by chance of the world.
+    """The parameters of one run; model runs of equal points and costs are equal.
 
     Attributes:
-        nodes: how many daemons there are, one on each node.
-        clique_size: of all cliques but the last, which has what is left.
-        limit: of the indices in a clique.
-        seed: of everything drawn, the same for all protocols; the number of the repetition.
-        arrival_s: each daemon starts at a moment drawn evenly from 0 to this, in seconds.
-        readiness_s: a fabric daemon is ready after a time drawn evenly from this to twice this, in seconds.
-        rate, burst: requests a second of each client, and how many at once after a rest; it waits after it has built
-            the request. A rate of 0 is no limiter.
-        server_cores: processor cores that the server and its store have for themselves; None where nothing limits them.
-        run_limit_s: after which the run is given up, in seconds.
+        nodes: number of nodes, each with one daemon.
+        clique_size: daemons of each clique; the last one has the rest.
+        limit: number of indices of a clique.
+        seed: of all random times, the same for all protocols; the number of the repetition.
+        arrival_s: each daemon starts at a random time from 0 to this, in seconds.
+        readiness_s: a fabric daemon is ready after a random time from this to twice this, in seconds.
+        rate, burst: of the rate limiter of each client, in requests per second; a rate of 0 is no limiter. A request is
+            built before it waits.
+        server_cores: cores of the server and its store; None for unlimited.
+        run_limit_s: after which the run is aborted, in seconds.
     """
 
     protocol: Protocol
@@ -42,23 +42,23 @@ class Point:
 
     @property
     def cliques(self) -> int:
-        """How many cliques there are."""
+        """The number of cliques."""
         return ceil(self.nodes / self.clique_size)
 
     @property
     def settings(self) -> DaemonSettings:
-        """How its daemons register: without pods, and with no gate that could be flipped."""
+        """Settings of its daemons: without pods, and without the other registry."""
         return DaemonSettings(protocol=self.protocol, limit=self.limit, has_pods=False, reads_other_registry=False)
 
     def clique_of(self, daemon: int) -> int:
-        """The number of the clique of a daemon; both from 0."""
+        """Return the number of the clique of a daemon; both from 0."""
         return daemon // self.clique_size
 
     def size_of(self, clique: int) -> int:
-        """How many daemons a clique has."""
+        """Return the number of daemons of a clique."""
         return min(self.clique_size, self.nodes - clique * self.clique_size)
 
 
 def shared_parameters(point: Point) -> dict[str, object]:
-    """The parameters that all runs of one file share (CV-035): all but those that curves and sweeps go over."""
+    """Return the parameters that all runs of one file share, as they are not axes of curves or sweeps (CV-035)."""
     return {field.name: getattr(point, field.name) for field in fields(point) if field.name not in _SWEPT}

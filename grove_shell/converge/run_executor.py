@@ -1,4 +1,4 @@
-"""Points are run one after the other, or some at once in processes of their own; each run is handed on when it ends."""
+"""Runs scheduled points in this process, or in parallel in worker processes."""
 
 import gc
 import multiprocessing
@@ -14,13 +14,13 @@ from grove_shell.converge.schedule import Schedule
 
 
 def run_scheduled(schedule: Schedule, engine: Engine) -> Generator[Run]:
-    """Run everything that is scheduled, until nothing is left; whoever stops listening ends what runs.
+    """Run all scheduled points and yield each finished run; closing the generator terminates unfinished runs.
 
     Raises:
-        ChildProcessError: a process ended in the middle of a run.
+        ChildProcessError: a worker process ended during a run.
     """
-    if engine.at_once > 1 and schedule.left > 1:
-        yield from _side_by_side(schedule, engine)
+    if engine.max_parallel > 1 and schedule.left > 1:
+        yield from _run_in_parallel(schedule, engine)
         return
     while (point := schedule.take()) is not None:
         run = engine.run(point)
@@ -29,13 +29,13 @@ def run_scheduled(schedule: Schedule, engine: Engine) -> Generator[Run]:
 
 
 class _WorkerProcess:
-    """A process that plays one point after the other."""
+    """A process that runs one point at a time."""
 
     def __init__(self, engine: Engine) -> None:
         context = multiprocessing.get_context("spawn")
         self.line, other = context.Pipe()
         self.process = context.Process(target=_work, args=(engine, other), daemon=True)
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the process that asked
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the parent process handles an interrupt
         try:
             self.process.start()
         finally:
@@ -43,22 +43,22 @@ class _WorkerProcess:
         other.close()
 
     def end(self) -> None:
-        """End the process, whatever it plays."""
+        """Terminate the process."""
         self.process.terminate()
         self.process.join()
 
 
 def _work(engine: Engine, line: "Connection[Any, Any]") -> None:
-    gc.disable()  # what a run makes goes when it ends, not in between
+    gc.disable()  # faster: reference counts free the objects of a run
     while True:
         point: Point = line.recv()
         line.send(engine.run(point))
 
 
-def _side_by_side(schedule: Schedule, engine: Engine) -> Generator[Run]:
-    players = [_WorkerProcess(engine) for _ in range(min(engine.at_once, schedule.left))]
+def _run_in_parallel(schedule: Schedule, engine: Engine) -> Generator[Run]:
+    workers = [_WorkerProcess(engine) for _ in range(min(engine.max_parallel, schedule.left))]
     try:
-        idle: list[Any] = [player.line for player in players]
+        idle: list[Any] = [worker.line for worker in workers]
         busy = set[Any]()
         while True:
             while idle and (point := schedule.take()) is not None:
@@ -68,19 +68,19 @@ def _side_by_side(schedule: Schedule, engine: Engine) -> Generator[Run]:
             if not busy:
                 return
             for ended in wait(busy):
-                run = _received(ended)
+                run = _receive(ended)
                 busy.remove(ended)
                 idle.append(ended)
                 schedule.note(run)
                 yield run
     finally:
-        for player in players:
-            player.end()
+        for worker in workers:
+            worker.end()
 
 
-def _received(line: Any) -> Run:  # noqa: ANN401 - a connection, which says what it is only to type checkers
+def _receive(line: Any) -> Run:  # noqa: ANN401 - Connection is generic only for type checkers
     try:
         run: Run = line.recv()
     except (EOFError, OSError) as fault:
-        raise ChildProcessError("a process ended in the middle of a run; what is done is kept") from fault
+        raise ChildProcessError("a worker process ended during a run; finished runs are kept") from fault
     return run

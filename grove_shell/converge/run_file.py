@@ -1,6 +1,6 @@
-"""``runs.csv``: a line for each run, written after each, and read back so that nothing is run twice.
+"""``runs.csv``: one line for each run, written after each run and read by ``--resume``.
 
-Rule for this file: what it writes it reads back equal, to the last digit (CV-031).
+Runs read back equal to what was written, to the last digit (CV-031).
 """
 
 import csv
@@ -21,12 +21,12 @@ _UNLIMITED: Final = "unlimited"
 
 
 class _Column(NamedTuple):
-    """How a value stands in a cell.
+    """How a value is written to a cell and parsed.
 
     Attributes:
-        write: the text of a value.
-        read: the value of a text; None, or a ValueError, where it is none.
-        expected: what should have stood there.
+        write: returns the text of a value.
+        read: returns the value of a text; raises ValueError for an invalid one.
+        expected: describes valid texts.
     """
 
     name: str
@@ -36,20 +36,20 @@ class _Column(NamedTuple):
 
 
 def _count(text: str) -> int:
-    return int(text) if text.isascii() and text.isdecimal() else _nothing(text)
+    return int(text) if text.isascii() and text.isdecimal() else _invalid(text)
 
 
 def _seconds(text: str) -> float:
     value = float(text)
-    return value if 0 <= value < float("inf") else _nothing(text)
+    return value if 0 <= value < float("inf") else _invalid(text)
 
 
-def _nothing(text: str) -> Any:  # noqa: ANN401 - it never returns
+def _invalid(text: str) -> Any:  # noqa: ANN401 - it never returns
     raise ValueError(text)
 
 
 def _cores(text: str) -> int | None:
-    return None if text == _UNLIMITED else _count(text) or _nothing(text)
+    return None if text == _UNLIMITED else _count(text) or _invalid(text)
 
 
 def _maybe(text: str) -> float | None:
@@ -58,11 +58,11 @@ def _maybe(text: str) -> float | None:
 
 def _many(text: str) -> tuple[float, ...]:
     found = tuple(_seconds(part) for part in text.split())
-    return found if found == tuple(sorted(found)) else _nothing(text)
+    return found if found == tuple(sorted(found)) else _invalid(text)
 
 
 def _protocol(text: str) -> Protocol:
-    return protocol_named(text) or _nothing(text)
+    return protocol_named(text) or _invalid(text)
 
 
 def _text_of(value: float | None) -> str:
@@ -98,7 +98,7 @@ _OF_POINT: Final = frozenset(field.name for field in fields(Point))
 
 
 def text_of(runs: Iterable[Run]) -> str:
-    """The whole file: a line of names, then a line for each run."""
+    """Return the whole file: a line with the column names, then one line for each run."""
     lines = [[column.name for column in COLUMNS]]
     for run in runs:
         values = [getattr(run.point if column.name in _OF_POINT else run, column.name) for column in COLUMNS]
@@ -107,18 +107,22 @@ def text_of(runs: Iterable[Run]) -> str:
 
 
 def write_runs(path: Path, runs: Iterable[Run]) -> None:
-    """Write them all; whoever reads meanwhile, or after a crash, sees the file before or after it (CV-030)."""
-    beside = path.with_name(f".{path.name}.new")
-    beside.write_text(text_of(runs), encoding="utf-8", newline="")
-    os.replace(beside, path)  # noqa: PTH105 - the very call that is atomic
+    """Replace the file atomically, so that a reader never sees a part of it, even after a crash (CV-030)."""
+    temporary = path.with_name(f".{path.name}.new")
+    temporary.write_text(text_of(runs), encoding="utf-8", newline="")
+    os.replace(temporary, path)  # noqa: PTH105 - the atomic call itself
 
 
 def read_runs(text: str, file: str) -> tuple[tuple[Run, ...], tuple[Fault, ...]]:
-    """All runs of a file, or everything that is wrong with it, each with line and column (CV-032)."""
+    """Parse a file of runs (CV-032).
+
+    Returns:
+        The runs and no fault, or no run and every fault with its line and column.
+    """
     lines = text.splitlines()
     if not lines:
         return (), (Fault(file=file, line=1, column=1, expected="a line of column names", got="nothing"),)
-    csv.field_size_limit(sys.maxsize)  # the moments of ten thousand daemons stand in one cell
+    csv.field_size_limit(sys.maxsize)  # one cell has the times of ten thousand daemons
     header = _cells(lines[0])
     faults = list(_faults_of_header(header, file))
     if faults:
@@ -175,5 +179,5 @@ def _cells(line: str) -> list[str]:
 
 
 def _place(cells: list[str], at: int) -> int:
-    """Where a cell begins, in characters from 1."""
+    """The column at which a cell begins, in characters from 1."""
     return len(_line(cells[:at])) + 1 if at else 1

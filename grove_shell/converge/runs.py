@@ -1,4 +1,4 @@
-"""What came of one run: times, counts, bytes and processor time, as they stand in a line of ``runs.csv``."""
+"""The result of one run: times, counts, bytes and processor time, as in a line of ``runs.csv``."""
 
 from dataclasses import dataclass
 from enum import Enum, unique
@@ -9,37 +9,37 @@ from grove_shell.converge.points import Point
 
 @unique
 class Outcome(Enum):
-    """How a run ended; none is left out of a table or a picture (CV-021, CV-022)."""
+    """How a run ended; tables and pictures show every outcome (CV-021, CV-022)."""
 
     CONVERGED = "converged"
     CENSORED = "censored"
-    """It was given up at its limit."""
+    """It was aborted at its time limit."""
     NOT_STORABLE = "not storable"
-    """An object would have become larger than the store takes."""
+    """It was not run: an object would be larger than the store accepts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One run of one point. Moments are seconds since the domain was made; None is what did not happen.
+    """One run of one point. Times are in seconds since the domain was created; None if it did not happen.
 
     Attributes:
         world: ``model`` or ``cluster``.
-        setting: where and with what it was run: machine or constants, versions, what is pinned where. For captions.
-        t_all_s: an observer has seen a state in which all entries are there and Ready and no index is shared.
-        t_global_s: the global status says Ready.
-        t_push_s: the last daemon has started its fabric daemon.
-        t_views_s: of each daemon that got so far: its view shows its whole clique and no shared index. Sorted.
-        writes: of daemons, that went well.
-        controller_writes: the same of the controller.
-        conflicts, throttled, timeouts: answers 409, 429 and 504 to daemons.
-        cas_failures: comparisons inside the server that lost against another write.
-        watch_events, watch_bytes: what the watches of daemons brought, their first lists not counted.
-        uploaded_bytes: of all bodies that daemons sent.
-        cpu_server_s, cpu_store_s: processor time of the API server, and of its store where that is known apart.
-        cpu_harness_s: of whoever plays the daemons; None where nobody has to.
-        object_bytes: of the largest object that daemons register in, at the end.
+        setting: machine and versions, or constants of the model; for captions.
+        t_all_s: an observer sees a Ready entry of every daemon and no duplicate index.
+        t_global_s: the status of the domain is Ready.
+        t_push_s: the last daemon starts its fabric daemon.
+        t_views_s: for each daemon that got so far: it observes its whole clique without duplicate indices; sorted.
+        writes: successful writes of daemons.
+        controller_writes: successful writes of the controller.
+        conflicts, throttled, timeouts: responses 409, 429 and 504 to daemons.
+        cas_failures: compare-and-swap operations of the server that lost against another write.
+        watch_events, watch_bytes: of the watches of daemons, without their first lists.
+        uploaded_bytes: of all request bodies of daemons.
+        cpu_server_s, cpu_store_s: processor time of the API server, and of its store if it is measured apart.
+        cpu_harness_s: processor time of the daemons on a cluster; None in the model.
+        object_bytes: of the largest registry at the end.
         managed_bytes: of its ``managedFields``.
-        repicks: writes by which a daemon moved to another index.
+        repicks: writes that changed the index of a daemon.
     """
 
     world: str
@@ -68,10 +68,10 @@ class Run:
 
     @property
     def time_s(self) -> float:
-        """The headline for medians: infinite where it did not converge."""
+        """Time to convergence for medians; infinite if it did not converge."""
         return inf if self.t_all_s is None else self.t_all_s
 
     def t_view_s(self, share: float) -> float | None:
-        """The moment by which this share of all daemons had its view; None where so many never had."""
+        """Return when this share of all daemons had observed its clique; None if fewer ever did."""
         at = max(ceil(round(share * self.point.nodes, 6)) - 1, 0)
         return self.t_views_s[at] if at < len(self.t_views_s) else None

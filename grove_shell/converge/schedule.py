@@ -1,4 +1,4 @@
-"""Which point comes next: curves grow node by node, all at the same pace, and end where they became too slow."""
+"""The order of points: all curves grow together by number of nodes, and a curve ends when it is too slow."""
 
 import random
 from collections import defaultdict
@@ -11,18 +11,18 @@ from grove_shell.converge.points import Point
 from grove_shell.converge.runs import Run
 
 TOO_SLOW_S: Final = 300.0
-"""After the first median beyond it a curve ends (CV-020)."""
+"""A curve ends after its first median above this (CV-020)."""
 
 
 class CurveName(NamedTuple):
-    """What the points of one curve share."""
+    """The parameters that the points of one curve share."""
 
     protocol: Protocol
     clique_size: int
 
 
 class _Curve:
-    """One curve: steps of ascending numbers of nodes, each with the points that differ in the seed alone."""
+    """One curve: steps with ascending numbers of nodes, each with the points that differ in the seed alone."""
 
     def __init__(self, points: Iterable[Point], known: Mapping[Point, Run]) -> None:
         steps = defaultdict[int, list[Point]](list)
@@ -34,21 +34,21 @@ class _Curve:
         self.times: list[float] = []
         self.stopped = 0
         self.nodes = 0
-        self.go_on()
+        self.advance()
 
     def take(self) -> Point:
-        """The next point of the present step."""
+        """Return the next point of the present step."""
         self.running += 1
         return self.steps[0].pop(0)
 
     def note(self, run: Run) -> None:
-        """A run has ended."""
+        """Record a finished run."""
         self.running -= 1
         self.times.append(run.time_s)
-        self.go_on()
+        self.advance()
 
-    def go_on(self) -> None:
-        """To the next step that has something to run, past all runs that are known."""
+    def advance(self) -> None:
+        """Go to the next step with a point to run, past known runs."""
         while self.steps:
             step = self.steps[0]
             self.nodes = step[0].nodes if step else self.nodes
@@ -64,10 +64,10 @@ class _Curve:
 
 
 class Schedule:
-    """Points that are still to be run; those that are known count as run."""
+    """The points to run, without those of known runs."""
 
     def __init__(self, points: Iterable[Point], known: Mapping[Point, Run], seed: int = 0) -> None:
-        """Curves take turns in an order drawn by the seed, so that whatever drifts meanwhile meets all of them."""
+        """Choose the order of curves at random by the seed, so that drift of the machine affects all of them alike."""
         curves = defaultdict[CurveName, list[Point]](list)
         for point in points:
             curves[CurveName(point.protocol, point.clique_size)].append(point)
@@ -76,16 +76,16 @@ class Schedule:
 
     @property
     def left(self) -> int:
-        """How many points are still to be started, as far as is known."""
+        """The number of points not started yet; a curve may end before."""
         return sum(len(step) for curve in self._curves.values() for step in curve.steps)
 
     @property
     def stopped(self) -> dict[CurveName, int]:
-        """Curves that were ended, with the number of nodes that was too slow."""
+        """Curves that ended early, with the number of nodes that was too slow."""
         return {name: curve.stopped for name, curve in self._curves.items() if curve.stopped}
 
     def take(self) -> Point | None:
-        """A point to be run now; None where all that is left waits for what runs, or nothing is left."""
+        """Return a point to run now; None if the rest waits for unfinished runs, or nothing is left."""
         ready = [curve for curve in self._curves.values() if curve.steps and curve.steps[0]]
         if not ready:
             return None
@@ -93,5 +93,5 @@ class Schedule:
         return self._chance.choice([curve for curve in ready if curve.nodes == fewest]).take()
 
     def note(self, run: Run) -> None:
-        """A run has ended."""
+        """Record a finished run."""
         self._curves[CurveName(run.point.protocol, run.point.clique_size)].note(run)

@@ -1,4 +1,4 @@
-"""Where runs can happen: the name of each world, and the module that has its ``engine_for``."""
+"""The worlds in which points can be run, and the module of each that has ``engine_for``."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""How runs are drawn: colours of protocols, marks of outcomes, axes that read the same in all pictures."""
+"""Common elements of the pictures: colours of protocols, marks of worlds, axes and legends."""
 
 from collections.abc import Iterable, Sequence
 from textwrap import wrap
@@ -21,8 +21,8 @@ COLOURS: Final = {
     Protocol.SHARDED_RMW: "#5f3dc4",
 }
 WIDTHS: Final = {Protocol.RMW: 2.6, Protocol.SSA: 2.2, Protocol.SHARDED: 2.4, Protocol.SHARDED_RMW: 1.3}
-"""Where lines lie on each other, the one below still shows."""
-WORDS: Final = {
+"""Different widths, so that a line below another still shows."""
+PROTOCOL_NAMES: Final = {
     Protocol.RMW: "rmw: one object, read-modify-write",
     Protocol.SSA: "ssa: one object, server-side apply",
     Protocol.SHARDED: "sharded: object per clique, server-side apply",
@@ -48,8 +48,8 @@ _CHARACTERS: Final = 166
 _KILO: Final = 1_000
 
 
-def page_for(title: str, runs: Sequence[Run]) -> tuple[Figure, Axes]:
-    """A figure with its title above and what was run below (CV-050)."""
+def figure_for(title: str, runs: Sequence[Run]) -> tuple[Figure, Axes]:
+    """Return a figure with its title above and a caption of the runs below (CV-050)."""
     lines = [part for line in caption_lines(runs) for part in wrap(line, _CHARACTERS)]
     foot = _LINE * (len(lines) + 1)
     inches = _HEIGHT + foot
@@ -62,7 +62,7 @@ def page_for(title: str, runs: Sequence[Run]) -> tuple[Figure, Axes]:
 
 
 def log_nodes(axes: Axes, nodes: Iterable[int], label: str = "nodes") -> None:
-    """A logarithmic axis with a tick for each number that was run."""
+    """Make the x axis logarithmic, with a tick for each number of nodes."""
     found = sorted(set(nodes))
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(NullLocator())
@@ -73,7 +73,7 @@ def log_nodes(axes: Axes, nodes: Iterable[int], label: str = "nodes") -> None:
 
 
 def log_values(axes: Axes, label: str) -> None:
-    """A logarithmic axis with ordinary numbers."""
+    """Make the y axis logarithmic, with plain numbers."""
     axes.set_yscale("log")
     _few_ticks(axes.yaxis)
     axes.set_ylabel(label)
@@ -81,22 +81,22 @@ def log_values(axes: Axes, label: str) -> None:
     axes.set_axisbelow(True)
 
 
-def log_moments(axes: Axes, label: str) -> None:
-    """A logarithmic axis of seconds."""
+def log_times(axes: Axes, label: str) -> None:
+    """Make the x axis logarithmic, in seconds."""
     axes.set_xscale("log")
     _few_ticks(axes.xaxis)
     axes.set_xlabel(label)
 
 
 def _few_ticks(axis: Axis) -> None:
-    """At 1, 2 and 5 of each decade, in few letters."""
+    """Put ticks at 1, 2 and 5 of each decade, with short labels."""
     axis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0), numticks=12))
     axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: short_number(value)))
 
 
-def short(value: float) -> str:
-    """A number with a letter for thousands, millions and so on."""
+def short_number(value: float) -> str:
+    """Return a number with a suffix for thousands, millions and so on."""
     for letter in ("", "k", "M", "G", "T"):
         if abs(value) < _KILO:
             return f"{value:g}{letter}"
@@ -104,8 +104,8 @@ def short(value: float) -> str:
     return f"{value:g}P"
 
 
-def line_of(world: str, runs: Iterable[Run]) -> Literal["-", "--"]:
-    """A line in one piece, but for a model beside what was measured."""
+def line_style(world: str, runs: Iterable[Run]) -> Literal["-", "--"]:
+    """Return a solid line; a dashed one for the model if there are measured runs too."""
     return "--" if world == "model" and any(run.world != world for run in runs) else "-"
 
 
@@ -114,18 +114,18 @@ def legend(
     runs: Iterable[Run],
     more: Iterable[Line2D] = (),
 ) -> None:
-    """A handle for each protocol, and for each world where there are two."""
+    """Add a legend with each protocol, and with each world if there are two."""
     found = list(runs)
     protocols = [one for one in Protocol if any(run.point.protocol is one for run in found)]
     worlds = list(dict.fromkeys(run.world for run in found))
-    handles = [Line2D([], [], color=COLOURS[one], linewidth=2, label=WORDS[one]) for one in protocols]
+    handles = [Line2D([], [], color=COLOURS[one], linewidth=2, label=PROTOCOL_NAMES[one]) for one in protocols]
     if len(worlds) > 1:
         handles += [
             Line2D(
                 [],
                 [],
                 color=_INK,
-                linestyle=line_of(one, found),
+                linestyle=line_style(one, found),
                 marker=MARKS[one],
                 markersize=5,
                 label=f"{one}: median",

@@ -1,4 +1,4 @@
-"""Runs as a document: versioned, every run with the quantiles of its views in place of all of them."""
+"""The JSON document of runs, with quantiles instead of the times of every daemon."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
@@ -13,11 +13,11 @@ from grove_shell.converge.schedule import CurveName
 
 FORMAT_VERSION: Final = "1.0"
 _SHARES: Final = (0.5, 0.99, 1.0)
-_TOLD_OTHERWISE: Final = frozenset({"protocol", "outcome", "point", "t_views_s"})
+_SHOWN_SEPARATELY: Final = frozenset({"protocol", "outcome", "point", "t_views_s"})
 
 
 def runs_as_json(runs: Sequence[Run], stopped: Mapping[CurveName, int]) -> dict[str, Any]:
-    """All runs, and the curves that were ended because they became too slow."""
+    """Return all runs, and the curves that ended early because they were too slow."""
     return {
         "formatVersion": FORMAT_VERSION,
         "coreVersion": VERSION,
@@ -40,5 +40,5 @@ def _as_json(run: Run) -> dict[str, Any]:
 
 
 def _fields_of(value: Point | Run, kind: type[Point | Run]) -> dict[str, Any]:
-    names = [field.name for field in fields(kind) if field.name not in _TOLD_OTHERWISE]
+    names = [field.name for field in fields(kind) if field.name not in _SHOWN_SEPARATELY]
     return {to_camel(name): getattr(value, name) for name in names}

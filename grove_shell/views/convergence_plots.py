@@ -1,6 +1,6 @@
-"""The pictures of ``grove converge``: times over nodes for each protocol and for all, what they cost, how they spread.
+"""The pictures of ``grove converge``: times by number of nodes, costs, and the spread of views.
 
-Rule for this file: no run is left out. What did not converge is a triangle at its limit, what no store takes a cross.
+Every run is shown: one that did not converge as a triangle at its limit, one that the store would refuse as a cross.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,32 +15,32 @@ from matplotlib.lines import Line2D
 
 from grove_core.areas.domain_cliques.protocols import NODES_PER_RACK, Protocol
 from grove_shell.converge.closed_form import expected_watch_bytes
-from grove_shell.converge.groups import Group, grouped
+from grove_shell.converge.groups import Group, group_runs
 from grove_shell.converge.runs import Outcome, Run
 from grove_shell.views.convergence_axes import (
     COLOURS,
     MARKS,
+    PROTOCOL_NAMES,
     STYLE,
     WIDTHS,
-    WORDS,
+    figure_for,
     legend,
-    line_of,
-    log_moments,
+    line_style,
     log_nodes,
+    log_times,
     log_values,
-    page_for,
-    short,
+    short_number,
 )
 
 _FORMATS: Final = ("png", "svg")
 _SPREAD: Final = 144
 _NONE: Final = 0.5
-"""Where a logarithmic axis has its zero."""
+"""The place of 0 on a logarithmic axis."""
 _GREY: Final = "#656d76"
 
 
 def draw_all(runs: Sequence[Run], folder: Path) -> Iterator[str]:
-    """Draw every picture that these runs can fill, as PNG and as SVG; yields the names of the files."""
+    """Draw every picture that these runs allow, as PNG and SVG; yield the file names."""
     with mpl.rc_context(STYLE):
         for name, figure in _figures(runs):
             for form in _FORMATS:
@@ -56,30 +56,30 @@ def _figures(runs: Sequence[Run]) -> Iterator[tuple[str, Figure]]:
     for protocol in Protocol:
         own = [run for run in shown if run.point.protocol is protocol]
         if own:
-            yield f"convergence-{protocol.short_name}", _times(f"Convergence, {WORDS[protocol]}", own)
-    played = [run for run in shown if run.outcome is not Outcome.NOT_STORABLE]
-    if not played:
+            yield f"convergence-{protocol.short_name}", _times(f"Convergence, {PROTOCOL_NAMES[protocol]}", own)
+    stored = [run for run in shown if run.outcome is not Outcome.NOT_STORABLE]
+    if not stored:
         return
-    conflicts = "Conflicts that clients see, and retry"
-    yield "conflicts", _counts(conflicts, "answers 409 in a run", played, lambda run: run.conflicts)
-    lost = "Comparisons lost inside the server, and retried there"
-    yield "comparisons", _counts(lost, "lost in a run", played, lambda run: run.cas_failures)
-    yield "watch-bytes", _bytes(played)
-    yield "processor", _processor(played)
-    yield "views", _views(played)
+    conflicts = "Conflicts (409) that clients retry"
+    yield "conflicts", _counts(conflicts, "responses 409 in a run", stored, lambda run: run.conflicts)
+    lost = "Compare-and-swap conflicts retried inside the server"
+    yield "comparisons", _counts(lost, "conflicts in a run", stored, lambda run: run.cas_failures)
+    yield "watch-bytes", _bytes(stored)
+    yield "processor", _processor(stored)
+    yield "views", _views(stored)
     if len({run.point.clique_size for run in runs}) > 1:
         yield "clique-sizes", _clique_sizes(runs)
 
 
 def _main_size(runs: Iterable[Run]) -> int:
-    """The clique size of most pictures: that of a rack where it was run, else the smallest."""
+    """The clique size of most pictures: that of a rack if there are such runs, else the smallest."""
     sizes = {run.point.clique_size for run in runs}
     return NODES_PER_RACK if NODES_PER_RACK in sizes else min(sizes)
 
 
 def _times(title: str, runs: Sequence[Run]) -> Figure:
-    """Seconds to convergence over nodes: every run a mark, medians joined."""
-    figure, axes = page_for(title, runs)
+    """Seconds to convergence by number of nodes: a mark for each run, a line through the medians."""
+    figure, axes = figure_for(title, runs)
     there = [protocol for protocol in Protocol if any(run.point.protocol is protocol for run in runs)]
     shift = {protocol: 1 + 0.025 * (place - (len(there) - 1) / 2) for place, protocol in enumerate(there)}
     _marks(axes, runs, lambda run: run.point.nodes * shift[run.point.protocol])
@@ -91,7 +91,7 @@ def _times(title: str, runs: Sequence[Run]) -> Figure:
 
 
 def _marks(axes: Axes, runs: Sequence[Run], place: Callable[[Run], float]) -> None:
-    """A mark for each run; those without a time at the limit."""
+    """Draw a mark for each run; at the time limit for a run without a time."""
     for run in runs:
         colour, limit = COLOURS[run.point.protocol], run.point.run_limit_s
         if run.outcome is Outcome.CONVERGED:
@@ -122,9 +122,9 @@ def _medians(
     *,
     along: Callable[[Group], int] = _nodes_of,
 ) -> None:
-    """A line for each protocol of each world, broken off where there is no median."""
+    """Draw a line for each protocol of each world, which ends where there is no median."""
     curves: dict[tuple[str, Protocol], list[tuple[int, float]]] = {}
-    for group in grouped(runs):
+    for group in group_runs(runs):
         found = value(group)
         if found is not None and not isinf(found):
             curves.setdefault((group.world, group.point.protocol), []).append((along(group), found))
@@ -133,31 +133,31 @@ def _medians(
             [place for place, _ in places],
             [found for _, found in places],
             color=COLOURS[protocol],
-            linestyle=line_of(world, runs),
+            linestyle=line_style(world, runs),
             linewidth=WIDTHS[protocol],
             zorder=2,
         )
 
 
 def _counts(title: str, words: str, runs: Sequence[Run], count: Callable[[Run], float]) -> Figure:
-    """What was counted, over nodes: every run a mark, medians joined, and nothing counted at the bottom."""
-    figure, axes = page_for(title, runs)
+    """A count by number of nodes: a mark for each run, a line through the medians, and 0 at the bottom."""
+    figure, axes = figure_for(title, runs)
     for run in runs:
         height, colour = max(count(run), _NONE), COLOURS[run.point.protocol]
         axes.plot(run.point.nodes, height, MARKS[run.world], color=colour, markersize=4, alpha=0.55, mew=0)
-    _medians(axes, runs, lambda group: max(group.typical(count) or 0.0, _NONE))
+    _medians(axes, runs, lambda group: max(group.median_of(count) or 0.0, _NONE))
     log_nodes(axes, (run.point.nodes for run in runs))
     log_values(axes, words)
     axes.set_ylim(bottom=0.4)
     ticks = [tick for tick in axes.get_yticks() if 1 <= tick <= axes.get_ylim()[1]]
-    axes.set_yticks([_NONE, *ticks], ["0", *map(short, ticks)])
+    axes.set_yticks([_NONE, *ticks], ["0", *map(short_number, ticks)])
     legend(axes, runs)
     return figure
 
 
 def _bytes(runs: Sequence[Run]) -> Figure:
-    """Megabytes over all watches, beside what can be counted without a run."""
-    figure, axes = page_for("Bytes over the watches of all daemons", runs)
+    """Megabytes of all watches, with the expected values in closed form."""
+    figure, axes = figure_for("Bytes over the watches of all daemons", runs)
     for run in runs:
         height = run.watch_bytes / 1e6
         axes.plot(run.point.nodes, height, MARKS[run.world], color=COLOURS[run.point.protocol], markersize=4, mew=0)
@@ -174,12 +174,12 @@ def _bytes(runs: Sequence[Run]) -> Figure:
 
 
 def _processor(runs: Sequence[Run]) -> Figure:
-    """Processor seconds of server and store over nodes."""
-    figure, axes = page_for("Processor time of API server and store", runs)
+    """Processor seconds of server and store by number of nodes."""
+    figure, axes = figure_for("Processor time of API server and store", runs)
     for run in runs:
         spent = run.cpu_server_s + run.cpu_store_s
         axes.plot(run.point.nodes, spent, MARKS[run.world], color=COLOURS[run.point.protocol], markersize=4, mew=0)
-    _medians(axes, runs, lambda group: group.typical(lambda run: run.cpu_server_s + run.cpu_store_s))
+    _medians(axes, runs, lambda group: group.median_of(lambda run: run.cpu_server_s + run.cpu_store_s))
     log_nodes(axes, (run.point.nodes for run in runs))
     log_values(axes, "processor seconds in a run")
     legend(axes, runs)
@@ -187,11 +187,11 @@ def _processor(runs: Sequence[Run]) -> Figure:
 
 
 def _views(runs: Sequence[Run]) -> Figure:
-    """How many daemons know their whole clique by when, at one number of nodes."""
+    """The share of daemons that have observed their whole clique over time, for one number of nodes."""
     counts = {run.point.nodes for run in runs}
     nodes = _SPREAD if _SPREAD in counts else min(counts, key=lambda count: abs(count - _SPREAD))
     own = [run for run in runs if run.point.nodes == nodes]
-    figure, axes = page_for(f"When do daemons know their whole clique? {nodes:,} nodes, a line for each run", own)
+    figure, axes = figure_for(f"When do daemons know their whole clique? {nodes:,} nodes, a line for each run", own)
     for run in own:
         shares = [100 * (number + 1) / nodes for number in range(len(run.t_views_s))]
         colour = COLOURS[run.point.protocol]
@@ -200,11 +200,11 @@ def _views(runs: Sequence[Run]) -> Figure:
             shares,
             where="post",
             color=colour,
-            linestyle=line_of(run.world, own),
+            linestyle=line_style(run.world, own),
             alpha=0.8,
             linewidth=1.3,
         )
-    log_moments(axes, "seconds since the domain was made")
+    log_times(axes, "seconds since the domain was created")
     axes.set_ylabel("% of daemons")
     axes.set_ylim(0, 138)  # the legend stands above the lines
     axes.set_yticks(range(0, 101, 20))
@@ -214,13 +214,13 @@ def _views(runs: Sequence[Run]) -> Figure:
 
 
 def _clique_sizes(runs: Sequence[Run]) -> Figure:
-    """Seconds to convergence over the size of cliques, at the number of nodes that most sizes were run with."""
+    """Seconds to convergence by clique size, for the number of nodes with the most sizes."""
     sizes = {run.point.nodes: set[int]() for run in runs}
     for run in runs:
         sizes[run.point.nodes].add(run.point.clique_size)
     nodes = max(sizes, key=lambda count: (len(sizes[count]), count))
     own = [run for run in runs if run.point.nodes == nodes]
-    figure, axes = page_for(f"Convergence over clique size, {nodes:,} nodes", own)
+    figure, axes = figure_for(f"Convergence over clique size, {nodes:,} nodes", own)
     _marks(axes, own, lambda run: run.point.clique_size)
     _medians(axes, own, lambda group: group.time_s, along=lambda group: group.point.clique_size)
     log_nodes(axes, (run.point.clique_size for run in own), "daemons of a clique")

@@ -1,11 +1,11 @@
-"""Runs as a table: a line for each protocol and number of nodes (CV-052)."""
+"""The table of runs: a line for each protocol and number of nodes (CV-052)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from math import isinf
 from typing import Final
 
 from grove_shell.converge.captions import caption_lines
-from grove_shell.converge.groups import Group, grouped
+from grove_shell.converge.groups import Group, group_runs
 from grove_shell.converge.runs import Run
 from grove_shell.converge.schedule import TOO_SLOW_S, CurveName
 from grove_shell.page import Page
@@ -25,17 +25,17 @@ def _seconds(value: float | None) -> str:
 
 
 def _count(group: Group, value: Callable[[Run], int]) -> str:
-    found = group.typical(value) if group.storable else None
+    found = group.median_of(value) if group.storable else None
     return "-" if found is None else f"{round(found):,}"
 
 
 def _megabytes(group: Group) -> str:
-    found = group.typical(lambda run: run.watch_bytes) if group.storable else None
+    found = group.median_of(lambda run: run.watch_bytes) if group.storable else None
     return "-" if found is None else f"{found / _MEGA:,.1f} MB"
 
 
 def _kilobytes(group: Group) -> str:
-    found = group.typical(lambda run: run.object_bytes) if group.storable else None
+    found = group.median_of(lambda run: run.object_bytes) if group.storable else None
     return "-" if found is None else f"{found / _KILO:,.0f} kB"
 
 
@@ -48,9 +48,9 @@ _COLUMNS: Final[tuple[tuple[str, Callable[[Group], str]], ...]] = (
     ("T_all", lambda group: _time(group.time_s, group)),
     ("shortest", lambda group: _time(group.span_s[0], group)),
     ("longest", lambda group: _time(group.span_s[1], group)),
-    ("view p50", lambda group: _seconds(group.typical(lambda run: run.t_view_s(0.5)))),
-    ("view p99", lambda group: _seconds(group.typical(lambda run: run.t_view_s(0.99)))),
-    ("T_global", lambda group: _seconds(group.typical(lambda run: run.t_global_s))),
+    ("view p50", lambda group: _seconds(group.median_of(lambda run: run.t_view_s(0.5)))),
+    ("view p99", lambda group: _seconds(group.median_of(lambda run: run.t_view_s(0.99)))),
+    ("T_global", lambda group: _seconds(group.median_of(lambda run: run.t_global_s))),
     ("writes", lambda group: _count(group, lambda run: run.writes)),
     ("409", lambda group: _count(group, lambda run: run.conflicts)),
     ("CAS", lambda group: _count(group, lambda run: run.cas_failures)),
@@ -58,7 +58,7 @@ _COLUMNS: Final[tuple[tuple[str, Callable[[Group], str]], ...]] = (
     ("re-picks", lambda group: _count(group, lambda run: run.repicks)),
     ("events", lambda group: _count(group, lambda run: run.watch_events)),
     ("watched", _megabytes),
-    ("CPU", lambda group: _seconds(group.typical(lambda run: run.cpu_server_s + run.cpu_store_s))),
+    ("CPU", lambda group: _seconds(group.median_of(lambda run: run.cpu_server_s + run.cpu_store_s))),
     ("object", _kilobytes),
 )
 _LEFT: Final = frozenset({"world", "protocol"})
@@ -66,26 +66,28 @@ _OPTIONAL: Final = frozenset({"world", "clique"})
 
 
 def convergence_page(runs: Sequence[Run], stopped: dict[CurveName, int]) -> Page:
-    """The table, which curves were ended and why, and what was run."""
+    """Return the table, the curves that ended early, and a caption."""
     page = Page()
-    groups = grouped(runs)
+    groups = group_runs(runs)
     columns = [(name, [cell(group) for group in groups]) for name, cell in _COLUMNS]
     shown = [(name, cells) for name, cells in columns if name not in _OPTIONAL or len(set(cells)) > 1]
     widths = [max(len(name), *map(len, cells)) for name, cells in shown]
-    page.add(("  ".join(_laid(name, width, name) for (name, _), width in zip(shown, widths, strict=True)), "bold"))
+    page.add(("  ".join(_aligned(name, width, name) for (name, _), width in zip(shown, widths, strict=True)), "bold"))
     for number, group in enumerate(groups):
-        line = "  ".join(_laid(name, width, cells[number]) for (name, cells), width in zip(shown, widths, strict=True))
+        line = "  ".join(
+            _aligned(name, width, cells[number]) for (name, cells), width in zip(shown, widths, strict=True)
+        )
         page.add((line, "" if group.storable and not isinf(group.time_s) else "yellow"))
     page.add("")
-    for text in (*_stops(stopped), *caption_lines(runs)):
+    for text in (*_ended_curves(stopped), *caption_lines(runs)):
         page.add((text, "dim"))
     return page
 
 
-def _stops(stopped: dict[CurveName, int]) -> Iterator[str]:
+def _ended_curves(stopped: dict[CurveName, int]) -> Iterator[str]:
     for name, nodes in stopped.items():
         yield f"{name.protocol.short_name} ends at {nodes} nodes: its median is above {TOO_SLOW_S:g} s"
 
 
-def _laid(name: str, width: int, text: str) -> str:
+def _aligned(name: str, width: int, text: str) -> str:
     return text.ljust(width) if name in _LEFT else text.rjust(width)

@@ -41,9 +41,9 @@ def test_cv061_daemons_and_server_count_the_same(bare_plane: ControlPlane, proto
     assert run.t_global_s is not None
     assert 0.1 < run.t_all_s < 20
     assert len(run.t_views_s) == 8
-    assert run.conflicts + measured.parried == server.conflicts
+    assert run.conflicts + measured.controller_conflicts == server.conflicts
     assert run.writes + run.controller_writes == server.good
-    assert run.watch_events + measured.onlooked == server.watch_events
+    assert run.watch_events + measured.monitor_events == server.watch_events
     assert run.watch_bytes < server.watch_bytes
     assert measured.decoded < run.watch_events
     assert run.cpu_server_s > 0

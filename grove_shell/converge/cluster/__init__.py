@@ -1,1 +1,1 @@
-"""Points on a real API server: real daemons with real watches, and counts that the server keeps as well."""
+"""Runs on a real API server: real daemons with real watches, counted by the daemons and by the server."""

@@ -1,4 +1,4 @@
-"""A real API server as an engine: ground is prepared, processes play the daemons, an onlooker says when it is over."""
+"""The engine that runs points on a real API server: daemons run in processes, and a monitor detects convergence."""
 
 import asyncio
 import base64
@@ -43,19 +43,19 @@ _TICK_S: Final = 0.02
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRun:
-    """A run, and what else is known of it.
+    """A run with what the server counted.
 
     Attributes:
-        server: what the server has counted: also the events that the onlooker's watches brought, ``onlooked`` of them,
-            and conflicts of the controller, ``parried`` of them.
-        decoded: lines of daemons' watches that were read to the end.
-        refused: in words.
+        server: counters of the server; they include ``monitor_events`` of the monitor's own watches and
+            ``controller_conflicts`` of the controller.
+        decoded: watch lines of daemons that were decoded.
+        refused: error messages of refused requests.
     """
 
     run: Run
     server: ServerCounters
-    onlooked: int
-    parried: int
+    monitor_events: int
+    controller_conflicts: int
     decoded: int
     refused: tuple[str, ...]
 
@@ -65,8 +65,8 @@ class ClusterEngine:
     """Runs points on the cluster of a kubeconfig.
 
     Attributes:
-        store: where the store's own metrics are, e.g. ``http://127.0.0.1:2379``; empty where nobody can read them.
-        processes: how many play the daemons.
+        store: URL of the metrics of etcd, e.g. ``http://127.0.0.1:2379``; empty if they are not accessible.
+        processes: number of processes that run the daemons.
     """
 
     kubeconfig: str | None
@@ -76,20 +76,24 @@ class ClusterEngine:
 
     @property
     def world(self) -> str:
-        """The word that its runs carry."""
+        """See :class:`Engine`."""
         return WORLD
 
     @property
-    def at_once(self) -> int:
-        """One run after the other, in this process."""
+    def max_parallel(self) -> int:
+        """See :class:`Engine`."""
         return 1
 
     def run(self, point: Point) -> Run:
-        """Run one point."""
+        """See :class:`Engine`."""
         return self.measured(point).run
 
     def measured(self, point: Point) -> MeasuredRun:
-        """Run one point, and keep what the server says of it. Raises NoAccess where the server is away."""
+        """Run one point and keep the counters of the server.
+
+        Raises:
+            NoAccess: the server does not respond.
+        """
         with _DaemonProcesses(min(self.processes, point.nodes)) as processes:
             try:
                 return asyncio.run(_run_measured(self, point, processes))
@@ -97,18 +101,22 @@ class ClusterEngine:
                 raise NoAccess(advice_on(fault)) from fault
 
 
-def engine_for(wishes: EngineOptions) -> ClusterEngine:
-    """The engine of this world. Raises NoAccess."""
-    return ClusterEngine(wishes.kubeconfig, asyncio.run(_setting(wishes.kubeconfig)), wishes.store)
+def engine_for(options: EngineOptions) -> ClusterEngine:
+    """Return the engine of a cluster.
+
+    Raises:
+        NoAccess: the cluster does not respond, or lacks a kind.
+    """
+    return ClusterEngine(options.kubeconfig, asyncio.run(_setting(options.kubeconfig)), options.store)
 
 
 async def _setting(kubeconfig: str | None) -> str:
-    """What runs say of where they were run: machine, and version of the server."""
+    """The setting of its runs: version of the server, and machine."""
     connection = await connect(kubeconfig)
     async with Api(connection) as api:
         try:
             await check_kinds(api)
-            version = (await api.request("GET", "/version")).json().get("gitVersion", "of no version")
+            version = (await api.request("GET", "/version")).json().get("gitVersion", "of unknown version")
         except Unreachable as fault:
             raise NoAccess(advice_on(fault)) from fault
     cores = multiprocessing.cpu_count()
@@ -116,7 +124,7 @@ async def _setting(kubeconfig: str | None) -> str:
 
 
 class _DaemonProcesses:
-    """Processes that wait for their call; whatever happens, none of them stays."""
+    """Processes that wait for a task; all of them are killed at the end."""
 
     def __init__(self, count: int) -> None:
         context = multiprocessing.get_context("spawn")
@@ -142,62 +150,66 @@ class _DaemonProcesses:
 async def _run_measured(engine: ClusterEngine, point: Point, pipes: Sequence[Pipe]) -> MeasuredRun:
     connection = await connect(engine.kubeconfig)
     async with Api(connection, in_flight=64, user_agent="grove-converge") as api, _store(engine.store) as store:
-        ground = RunNamespace(api)
-        token = await ground.prepare()
+        namespace = RunNamespace(api)
+        token = await namespace.prepare()
         try:
-            await ground.warm_up()
+            await namespace.warm_up()
             with tempfile.TemporaryDirectory(prefix="grove-converge-") as folder:
                 path = Path(folder) / "kubeconfig"
-                write_kubeconfig(path, connection.server, _authority(connection), token, ground.namespace)
-                uid = await ground.make_domain(DOMAIN_NAME, point.nodes)
+                write_kubeconfig(path, connection.server, _authority(connection), token, namespace.name)
+                uid = await namespace.create_domain(DOMAIN_NAME, point.nodes)
                 before = await read_counters(api, store)
-                seen, start, tallies, busy = await _run_daemons(point, ground, uid, str(path), pipes)
+                monitor, start, all_counts, busy = await _run_daemons(point, namespace.name, uid, str(path), pipes)
                 after = await read_counters(api, store)
         finally:
-            await ground.clear()
-    require_no_faults(tallies)
-    run = _run_of(engine, point, seen, start, tallies, after.since(before))
-    spent = sum(tally.cpu_s for tally in tallies) + busy
-    refused = tuple(chain.from_iterable(tally.refused for tally in tallies))
-    decoded = sum(tally.decoded for tally in tallies)
+            await namespace.clear()
+    require_no_faults(all_counts)
+    run = _run_of(engine, point, monitor, start, all_counts, after.since(before))
+    spent = sum(counts.cpu_s for counts in all_counts) + busy
+    refused = tuple(chain.from_iterable(counts.refused for counts in all_counts))
+    decoded = sum(counts.decoded for counts in all_counts)
     return MeasuredRun(
         run=replace(run, cpu_harness_s=spent),
         server=after.since(before),
-        onlooked=seen.heard - seen.written,
-        parried=seen.parried,
+        monitor_events=monitor.events - monitor.controller_writes,
+        controller_conflicts=monitor.controller_conflicts,
         decoded=decoded,
         refused=refused,
     )
 
 
-def require_no_faults(tallies: Iterable[DaemonCounts]) -> None:
-    """Raises ChildProcessError where a daemon broke: that is no slow protocol, and no run (CV-067)."""
-    faults = [fault for tally in tallies for fault in tally.faults]
+def require_no_faults(all_counts: Iterable[DaemonCounts]) -> None:
+    """Check that no daemon crashed: such a run says nothing about the protocol (CV-067).
+
+    Raises:
+        ChildProcessError: a daemon crashed.
+    """
+    faults = [fault for counts in all_counts for fault in counts.faults]
     if faults:
-        raise ChildProcessError(f"{len(faults)} daemons of the run broke, the first of them by {faults[0]}")
+        raise ChildProcessError(f"{len(faults)} daemons of the run crashed, the first with {faults[0]}")
 
 
 async def _run_daemons(
-    point: Point, ground: RunNamespace, uid: str, kubeconfig: str, pipes: Sequence[Pipe]
+    point: Point, namespace: str, uid: str, kubeconfig: str, pipes: Sequence[Pipe]
 ) -> tuple[RunMonitor, float, list[DaemonCounts], float]:
-    """Play the run; the onlooker, the moment of its start, the tallies, and the processor time of this process."""
+    """Run the daemons; return the monitor, the start of the run, the counts, and the processor time of this process."""
     began = time.process_time()
-    daemons = [_daemon(number, point, ground.namespace, uid) for number in range(point.nodes)]
+    daemons = [_daemon(number, point, namespace, uid) for number in range(point.nodes)]
     monitor = RunMonitor(point, daemons)
     async with Api(await connect(kubeconfig), user_agent="grove-converge-controller") as api:
-        written: list[int] = []
+        statuses: list[int] = []
         controller = Api(
             await connect(kubeconfig), rate_limiter=limiter_of(point), user_agent="grove-converge-controller"
         )
         async with controller:
-            rounds = DomainReconcileLoop(
+            loop = DomainReconcileLoop(
                 controller,
                 monitor,
-                lambda _step, answer, _words: written.append(answer.status if answer else 0),
+                lambda _step, response, _error: statuses.append(response.status if response else 0),
                 MonotonicClock(),
             )
-            reflectors = [Reflector(api, kind, monitor, namespace=ground.namespace) for kind in (DOMAINS, CLIQUES)]
-            tasks = [asyncio.create_task(rounds.run()), *(asyncio.create_task(one.run()) for one in reflectors)]
+            reflectors = [Reflector(api, kind, monitor, namespace=namespace) for kind in (DOMAINS, CLIQUES)]
+            tasks = [asyncio.create_task(loop.run()), *(asyncio.create_task(one.run()) for one in reflectors)]
             for reflector in reflectors:
                 await reflector.synced.wait()
             start = time.monotonic() + _HEAD_START_S
@@ -207,19 +219,19 @@ async def _run_daemons(
             await _until_converged(point, monitor, start, tasks)
             for pipe in pipes:
                 pipe.send("end")
-            tallies = [await asyncio.to_thread(pipe.recv) for pipe in pipes]
+            all_counts = [await asyncio.to_thread(pipe.recv) for pipe in pipes]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-    monitor.written = sum(status in {200, 201} for status in written)
-    monitor.parried = sum(status == CONFLICT for status in written)
-    return monitor, start, tallies, time.process_time() - began
+    monitor.controller_writes = sum(status in {200, 201} for status in statuses)
+    monitor.controller_conflicts = sum(status == CONFLICT for status in statuses)
+    return monitor, start, all_counts, time.process_time() - began
 
 
 async def _until_converged(
     point: Point, monitor: RunMonitor, start: float, tasks: Sequence["asyncio.Task[None]"]
 ) -> None:
-    """Until everything was seen as it should be and a while after, or the run is given up."""
+    """Wait until the monitor sees convergence and a while longer, or until the time limit."""
     while not monitor.converged and time.monotonic() < start + point.run_limit_s:
         for task in tasks:
             if task.done():
@@ -232,38 +244,38 @@ async def _until_converged(
 def _run_of(
     engine: ClusterEngine,
     point: Point,
-    seen: RunMonitor,
+    monitor: RunMonitor,
     start: float,
-    tallies: Sequence[DaemonCounts],
+    all_counts: Sequence[DaemonCounts],
     server: ServerCounters,
 ) -> Run:
-    pushed = [moment for tally in tallies for moment in tally.pushed]
-    viewed = sorted(moment for tally in tallies for moment in tally.viewed)
-    writes = sum(tally.writes for tally in tallies)
-    managed = seen.largest.get("metadata", {}).get("managedFields", [])
+    pushed = [at for counts in all_counts for at in counts.pushed]
+    viewed = sorted(at for counts in all_counts for at in counts.viewed)
+    writes = sum(counts.writes for counts in all_counts)
+    managed = monitor.largest.get("metadata", {}).get("managedFields", [])
     return Run(
         world=WORLD,
         point=point,
-        outcome=Outcome.CENSORED if seen.all_at is None else Outcome.CONVERGED,
+        outcome=Outcome.CENSORED if monitor.all_at is None else Outcome.CONVERGED,
         setting=engine.setting,
-        t_all_s=_since(start, seen.all_at),
-        t_global_s=_since(start, seen.global_at),
+        t_all_s=_since(start, monitor.all_at),
+        t_global_s=_since(start, monitor.global_at),
         t_push_s=max(pushed) if len(pushed) == point.nodes else None,
-        t_views_s=tuple(max(moment, 0.0) for moment in viewed),
+        t_views_s=tuple(max(at, 0.0) for at in viewed),
         writes=writes,
-        controller_writes=seen.written,
-        conflicts=sum(tally.conflicts for tally in tallies),
-        throttled=sum(tally.throttled for tally in tallies),
-        timeouts=sum(tally.timeouts for tally in tallies),
+        controller_writes=monitor.controller_writes,
+        conflicts=sum(counts.conflicts for counts in all_counts),
+        throttled=sum(counts.throttled for counts in all_counts),
+        timeouts=sum(counts.timeouts for counts in all_counts),
         cas_failures=max(round(server.transactions) - round(server.good), 0),
-        watch_events=sum(tally.watch_events for tally in tallies),
-        watch_bytes=sum(tally.watch_bytes for tally in tallies),
-        uploaded_bytes=sum(tally.uploaded_bytes for tally in tallies),
+        watch_events=sum(counts.watch_events for counts in all_counts),
+        watch_bytes=sum(counts.watch_bytes for counts in all_counts),
+        uploaded_bytes=sum(counts.uploaded_bytes for counts in all_counts),
         cpu_server_s=max(server.cpu_server_s, 0.0),
         cpu_store_s=max(server.cpu_store_s, 0.0),
-        object_bytes=_length(seen.largest),
+        object_bytes=_length(monitor.largest),
         managed_bytes=_length(managed),
-        repicks=sum(tally.repicks for tally in tallies),
+        repicks=sum(counts.repicks for counts in all_counts),
     )
 
 
@@ -276,12 +288,12 @@ def _length(value: Any) -> int:  # noqa: ANN401 - JSON of any shape
     return len(json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()) if value else 0
 
 
-def _since(start: float, moment: float | None) -> float | None:
-    return None if moment is None else max(moment - start, 0.0)
+def _since(start: float, at: float | None) -> float | None:
+    return None if at is None else max(at - start, 0.0)
 
 
 def _authority(connection: Connection) -> str | None:
-    """The certificates by which the server is trusted, as a kubeconfig has them; None where nobody looks."""
+    """The CA certificates of the connection for a kubeconfig; None if they are not verified."""
     tls = connection.tls
     if tls is None or tls.verify_mode is ssl.CERT_NONE:
         return None
@@ -295,8 +307,8 @@ async def _store(url: str) -> AsyncIterator[Api | None]:
         yield None
         return
 
-    async def nobody() -> str | None:
+    async def no_token() -> str | None:
         return None
 
-    async with Api(Connection(url, None, nobody)) as api:
+    async with Api(Connection(url, None, no_token)) as api:
         yield api

@@ -1,4 +1,4 @@
-"""Who watches a run from outside, and the controller of its domain."""
+"""The observer of a run, which is also the cache of the domain controller."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -22,56 +22,57 @@ _NEWEST = 2**62
 
 
 class RunMonitor(DomainCache):
-    """Sees every object of a run on a watch of its own, and remembers when it first was as it should be (CV-012).
+    """Watches every object of a run and records when the run converged (CV-012).
 
-    The pods of the daemons are not in the cluster; the controller is told that all of them are there.
+    The daemons have no pods in the cluster; the cache shows a pod for each of them to the controller.
 
     Attributes:
-        all_at, global_at: moments of the monotonic clock; None until then.
-        largest: the largest object that daemons register in, as JSON.
-        written, parried: writes of the controller, and those that the server answered with 409.
-        heard: events, and answers to the controller's own writes.
+        all_at: when all entries were Ready without duplicate indices, on the monotonic clock; None until then.
+        global_at: when the status of the domain was Ready; None until then.
+        largest: the largest registry, as JSON.
+        controller_writes, controller_conflicts: successful writes of the controller, and responses 409 to it.
+        events: watch events, and responses to the controller's own writes.
     """
 
     def __init__(self, point: Point, daemons: Iterable[DaemonIdentity]) -> None:
-        """Know nothing."""
+        """Start empty."""
         super().__init__()
         self.all_at: float | None = None
         self.global_at: float | None = None
         self.largest: Mapping[str, Any] = {}
-        self.written = self.parried = self.heard = 0
+        self.controller_writes = self.controller_conflicts = self.events = 0
         self._point = point
         self._sizes: dict[str, int] = {}
         self._pods = tuple(_pod_of(daemon) for daemon in daemons)
         for daemon in daemons:
             self._sizes[daemon.clique] = self._sizes.get(daemon.clique, 0) + 1
-        self._done: dict[str, bool] = dict.fromkeys(self._sizes, False)
+        self._is_complete: dict[str, bool] = dict.fromkeys(self._sizes, False)
 
     @property
     def converged(self) -> bool:
-        """Whether entries and global status were seen as they should be."""
+        """Whether all entries and the status of the domain were Ready."""
         return self.all_at is not None and self.global_at is not None
 
     def put(self, kind: str, raw: Mapping[str, Any]) -> None:
-        """Look at it, then keep it."""
-        self.heard += 1
-        self._look(raw)
+        """Check an object, then store it."""
+        self.events += 1
+        self._check(raw)
         super().put(kind, raw)
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
-        """Look at all, then keep them."""
+        """Check all objects, then store them."""
         found = list(items)
         for raw in found:
-            self._look(raw)
+            self._check(raw)
         super().replace(kind, found, version)
 
     def snapshot(self, domain: ComputeDomain, now: datetime) -> DomainSnapshot:
-        """What the controller sees: the objects, and pods that are all there."""
+        """Return the domain with its cliques and a pod for each daemon."""
         seen = super().snapshot(domain, now)
         pods = tuple(sorted(self._pods, key=lambda pod: pod.ref.sort_key))
         return DomainSnapshot(domain=seen.domain, cliques=seen.cliques, pods=pods, pods_version=_NEWEST, now=now)
 
-    def _look(self, raw: Mapping[str, Any]) -> None:
+    def _check(self, raw: Mapping[str, Any]) -> None:
         now, registry = time.monotonic(), registry_of(raw)
         if isinstance(registry, ComputeDomain) and registry.readiness == READY and self.global_at is None:
             self.global_at = now
@@ -81,18 +82,18 @@ class RunMonitor(DomainCache):
             self.largest.get("daemons") or self.largest.get("status", {}).get("nodes") or ()
         ):
             self.largest = raw
-        self._judge(registry)
-        if self.all_at is None and all(self._done.values()):
+        self._update_cliques(registry)
+        if self.all_at is None and all(self._is_complete.values()):
             self.all_at = now
 
-    def _judge(self, registry: DaemonRegistry) -> None:
+    def _update_cliques(self, registry: DaemonRegistry) -> None:
         cliques = [registry.clique] if isinstance(registry, ComputeDomainClique) else list(self._sizes)
         held: dict[str, set[int | None]] = {clique: set() for clique in cliques}
         for entry in registry.entries:
             if entry.ready and entry.clique in held:
                 held[entry.clique].add(entry.index)
         for clique in cliques:
-            self._done[clique] = len(held[clique]) == self._sizes[clique]
+            self._is_complete[clique] = len(held[clique]) == self._sizes[clique]
 
 
 def _pod_of(daemon: DaemonIdentity) -> DaemonPod:

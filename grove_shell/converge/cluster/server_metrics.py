@@ -1,4 +1,4 @@
-"""What the server has counted itself: requests by answer, transactions of its store, events of its watches, time."""
+"""Counters from the metrics of the server: requests by status, transactions of the store, watch events, CPU time."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -15,11 +15,11 @@ _LABEL: Final = re.compile(r'(\w+)="([^"]*)"')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerCounters:
-    """Counters of a server; the difference of two of them is what it did in between.
+    """Counters of a server at one time.
 
     Attributes:
-        good, conflicts, throttled, timeouts: writes by answer: 2xx, 409, 429, 504.
-        transactions: updates and creations that the store was asked for.
+        good, conflicts, throttled, timeouts: writes by status: 2xx, 409, 429, 504.
+        transactions: updates and creations requested from the store.
         watch_events, watch_bytes: of all watches on both kinds.
         cpu_server_s, cpu_store_s: processor time.
     """
@@ -35,16 +35,16 @@ class ServerCounters:
     cpu_store_s: float = 0
 
     def since(self, before: "ServerCounters") -> "ServerCounters":
-        """What was counted after another moment."""
+        """Return the difference to earlier counters."""
         return ServerCounters(**{one.name: getattr(self, one.name) - getattr(before, one.name) for one in fields(self)})
 
 
 async def read_counters(api: Api, store: Api | None) -> ServerCounters:
-    """Read the counters now.
+    """Read the metrics of the server and of its store.
 
     Args:
-        api: of the server, with the right to read its metrics.
-        store: the store's own metrics; None where nobody can read them.
+        api: the API server, with permission to read its metrics.
+        store: etcd; None if its metrics are not accessible.
 
     Raises:
         Unreachable: the metrics cannot be read.
@@ -54,7 +54,7 @@ async def read_counters(api: Api, store: Api | None) -> ServerCounters:
 
 
 def parse_counters(server: str, store: str = "") -> ServerCounters:
-    """The counters in a page of metrics of the server, and in one of its store."""
+    """Parse the counters from the metrics pages of the server and of its store."""
     found = dict.fromkeys((one.name for one in fields(ServerCounters)), 0.0)
     for name, labels, value in _samples(server):
         for counter in _counters(name, labels):
@@ -71,18 +71,18 @@ def _counters(name: str, labels: Mapping[str, str]) -> Iterator[str]:
         named = {"409": "conflicts", "429": "throttled", "504": "timeouts"}
         yield from ("good",) if code.startswith("2") else filter(None, (named.get(code),))
     elif name == "etcd_request_duration_seconds_count" and labels.get("operation") in {"update", "create"}:
-        if _of_ours(labels):
+        if _is_of_domains(labels):
             yield "transactions"
-    elif name == "apiserver_watch_events_total" and _of_ours(labels):
+    elif name == "apiserver_watch_events_total" and _is_of_domains(labels):
         yield "watch_events"
-    elif name == "apiserver_watch_events_sizes_sum" and _of_ours(labels):
+    elif name == "apiserver_watch_events_sizes_sum" and _is_of_domains(labels):
         yield "watch_bytes"
 
 
-def _of_ours(labels: Mapping[str, str]) -> bool:
-    """Servers of different versions say it in different labels."""
-    said = {labels.get("kind", ""), labels.get("resource", ""), labels.get("type", "").rpartition("/")[2]}
-    return bool(said & (KINDS | RESOURCES)) or any(labels.get("type", "").startswith(one) for one in RESOURCES)
+def _is_of_domains(labels: Mapping[str, str]) -> bool:
+    """Whether a metric is about one of the two kinds; the labels differ between server versions."""
+    names = {labels.get("kind", ""), labels.get("resource", ""), labels.get("type", "").rpartition("/")[2]}
+    return bool(names & (KINDS | RESOURCES)) or any(labels.get("type", "").startswith(one) for one in RESOURCES)
 
 
 def _samples(page: str) -> Iterator[tuple[str, dict[str, str], float]]:

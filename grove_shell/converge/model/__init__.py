@@ -1,1 +1,1 @@
-"""Daemons, controller and API server in virtual time: what an experiment would come to, from a few constants."""
+"""A model of daemons, controller and API server in virtual time, with a few constants."""

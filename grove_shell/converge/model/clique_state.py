@@ -1,7 +1,7 @@
-"""One clique as one version of its object shows it: all that a decision of one of its daemons depends on.
+"""One clique at one version of its registry: everything a decision of one of its daemons depends on.
 
-Entries of other cliques in the same object change nothing that a daemon does but the version it writes at (DC-018), so
-states of a clique are shared by all versions in between, and with them what was decided on them.
+Entries of other cliques in the same object only change the version that a daemon writes at (DC-018). So one state of a
+clique is shared by all versions until the clique changes, with the decisions cached in it.
 """
 
 from collections.abc import Mapping
@@ -39,73 +39,74 @@ _UNOWNED: Final[_Unowned] = {
 
 @dataclass(frozen=True, slots=True)
 class EntryState:
-    """A daemon's entry in short."""
+    """The index and readiness of a daemon's entry."""
 
     index: int
     ready: bool
 
 
 class CliqueState:
-    """Never changed; another entry is another state.
+    """An immutable state of a clique; see :class:`CliqueSummary`.
 
     Attributes:
-        entries: by number of the daemon.
-        holders: how many have each index.
-        count, ready, shared: as of any view.
-        decided: what daemons decided on it, by all else that the decision depends on.
+        entries: by the number of the daemon.
+        holders: the number of daemons with each index.
+        decisions: cache of decisions on this state, by everything else that a decision depends on.
     """
 
-    __slots__ = ("_peers", "_register", "count", "decided", "entries", "holders", "ready", "shared")
+    __slots__ = ("_peers", "_registry", "count", "decisions", "entries", "has_duplicates", "holders", "ready")
 
     def __init__(self, entries: Mapping[int, EntryState]) -> None:
         self.entries = entries
         holders: dict[int, int] = {}
-        for slot in entries.values():
-            holders[slot.index] = holders.get(slot.index, 0) + 1
+        for entry in entries.values():
+            holders[entry.index] = holders.get(entry.index, 0) + 1
         self.holders = holders
         self.count = len(entries)
-        self.ready = sum(slot.ready for slot in entries.values())
-        self.shared = len(holders) < self.count
-        self.decided: dict[Any, Any] = {}
-        self._register: DaemonRegistry | None = None
+        self.ready = sum(entry.ready for entry in entries.values())
+        self.has_duplicates = len(holders) < self.count
+        self.decisions: dict[Any, Any] = {}
+        self._registry: DaemonRegistry | None = None
         self._peers: PeerMap | None = None
 
-    def having(self, daemon: int, slot: EntryState) -> "CliqueState":
-        """The state after a daemon wrote its entry."""
-        return CliqueState({**self.entries, daemon: slot})
+    def with_entry(self, daemon: int, entry: EntryState) -> "CliqueState":
+        """Return the state after a daemon wrote its entry."""
+        return CliqueState({**self.entries, daemon: entry})
 
     def registry(self, participants: Participants) -> DaemonRegistry:
-        """An object that holds this clique and no other."""
-        if self._register is None:
-            self._register = _register_of(self.entries, participants)
-        return self._register
+        """Return a registry with this clique alone."""
+        if self._registry is None:
+            self._registry = _registry_of(self.entries, participants)
+        return self._registry
 
     def peers(self, participants: Participants) -> PeerMap:
-        """The peer map that its daemons make of it; one for all, as long as no index is shared."""
+        """Return the peer map of its daemons, which is the same for all without duplicate indices."""
         if self._peers is None:
             first = participants.daemons[next(iter(self.entries))]
             self._peers = clique_view_of(first, self.registry(participants)).peers(participants.point.limit)
         return self._peers
 
 
-def _register_of(entries: Mapping[int, EntryState], participants: Participants) -> DaemonRegistry:
+def _registry_of(entries: Mapping[int, EntryState], participants: Participants) -> DaemonRegistry:
     path = entry_path(sharded=participants.point.protocol.sharded)
     found = []
-    for number, slot in sorted(entries.items()):
-        who = participants.daemons[number]
-        found.append(DaemonEntry(who.node, who.ip, who.clique, slot.index, READY if slot.ready else NOT_READY))
-    stored = EMPTY  # only who writes an object back whole looks at all of it
+    for number, entry in sorted(entries.items()):
+        identity = participants.daemons[number]
+        found.append(
+            DaemonEntry(identity.node, identity.ip, identity.clique, entry.index, READY if entry.ready else NOT_READY)
+        )
+    stored = EMPTY  # only read-modify-write looks at the stored object
     if not participants.point.protocol.uses_apply:
         items = {path.list_key: [entry.as_json(path.node_key) for entry in found]}
         stored = frozen({"metadata": {}, **({path.parent: items} if path.parent else items)})
     if not participants.point.protocol.sharded:
         return ComputeDomain(ref=participants.domain, uid=DOMAIN_UID, nodes=tuple(found), stored=stored, **_UNOWNED)
-    who = participants.daemons[next(iter(entries))]
+    identity = participants.daemons[next(iter(entries))]
     return ComputeDomainClique(
-        ref=who.registry_ref(sharded=True),
+        ref=identity.registry_ref(sharded=True),
         uid="clique",
         domain_uid=DOMAIN_UID,
-        clique=who.clique,
+        clique=identity.clique,
         owners=tuple(participants.daemons[number].pod_uid for number in entries),
         daemons=tuple(found),
         stored=stored,

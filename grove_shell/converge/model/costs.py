@@ -1,6 +1,7 @@
-"""The constants of the model: each with its unit in its name, all of them in one file that a calibration can write.
+"""The constants of the model, each with its unit in its name, in one file that a calibration can write.
 
-Shapes follow from the protocol, knees from these: r, p, m, s0, f0, f1, e, w and C_max of the cost model.
+The shape of a curve follows from the protocol; where it bends follows from these constants, which are r, p, m, s0, f0,
+f1, e, w and C_max of the cost model.
 """
 
 from collections.abc import Mapping
@@ -14,11 +15,11 @@ from grove_core.kernel.errors import Problem
 from grove_shell.settings.strict_model import API_VERSION, StrictModel, read_strictly
 
 SHIPPED: Final = Path(__file__).with_name("costs.yaml")
-"""What counts where nobody names another file."""
+"""The default file of constants."""
 
 
 def _one_line(text: object) -> object:
-    """Words with one blank between them: in the file of runs a text is a cell of one line (CV-031)."""
+    """Join words by single spaces: in the file of runs a text is a cell of one line (CV-031)."""
     return " ".join(text.split()) if isinstance(text, str) else text
 
 
@@ -28,23 +29,23 @@ _Millis = Annotated[int, Field(ge=1, le=3_600_000)]
 
 
 class Costs(StrictModel):
-    """What things cost a server. Every field has to be there: half a calibration is none (CV-040).
+    """Costs of requests, events and commits. Every field is required, as the constants belong together (CV-040).
 
     Attributes:
-        source: where the numbers are from, for captions; kept as one line.
+        source: the origin of the numbers, for captions; kept as one line.
         request_us: processor time of any request (r).
-        put_ns_per_byte: of an object that is sent whole (p); a list costs the same.
-        stale_ns_per_byte: of an object that is sent whole on an old version, and answered 409.
-        merge_ns_per_byte: of an object that fields are applied to (m).
-        serialise_ns_per_byte: of an object, once for each event (s0).
+        put_ns_per_byte: for a whole object in a request (p), and for a list.
+        stale_ns_per_byte: for a whole object with an old version, answered with 409.
+        merge_ns_per_byte: for an object changed by server-side apply (m).
+        serialise_ns_per_byte: for an object, once for each event (s0).
         watcher_us, watcher_ns_per_byte: for each watcher of an event (f0, f1).
         store_us: processor time of the store for each transaction.
-        commit_us: from a transaction to its answer, without processor time (e).
-        wire_us: one way, for requests, answers and events (w).
-        seats: writes that are carried out at once (C_max).
-        seat_wait_ms: how long a write queues for a seat before it is answered 429.
-        retry_after_ms: what that answer asks for.
-        request_limit_ms: after which a write is answered 504.
+        commit_us: from a transaction to its response, without processor time (e).
+        wire_us: one way, for requests, responses and events (w).
+        seats: writes executed at once (C_max).
+        seat_wait_ms: how long a write waits for a seat before it is answered with 429.
+        retry_after_ms: Retry-After of that response.
+        request_limit_ms: after which a write is answered with 504.
     """
 
     api_version: Literal["operator.config.grove.io/v1alpha1"] = API_VERSION
@@ -67,7 +68,11 @@ class Costs(StrictModel):
 
 
 def costs_of(raw: Mapping[str, Any]) -> tuple[Costs, tuple[Problem, ...]]:
-    """Read constants; where there are problems, or nothing at all, those of ours stand in for them."""
+    """Parse constants.
+
+    Returns:
+        The constants and their problems; the default constants if there are problems, or if ``raw`` is empty.
+    """
     if not raw:
         return shipped_costs(), ()
     return read_strictly(Costs, raw, shipped_costs)
@@ -75,7 +80,7 @@ def costs_of(raw: Mapping[str, Any]) -> tuple[Costs, tuple[Problem, ...]]:
 
 @cache
 def shipped_costs() -> Costs:
-    """The constants that come with Grove."""
-    import yaml  # noqa: PLC0415 - whoever brings a file of constants needs none of it
+    """Return the default constants."""
+    import yaml  # noqa: PLC0415 - not needed with a file of constants
 
     return Costs.model_validate(yaml.safe_load(SHIPPED.read_text(encoding="utf-8")))

@@ -1,4 +1,4 @@
-"""The model as an engine: every run a function of its point and the costs."""
+"""The engine that runs points in the model; a run is a function of its point and the costs."""
 
 from dataclasses import dataclass
 
@@ -11,26 +11,26 @@ from grove_shell.converge.runs import Run
 
 @dataclass(frozen=True, slots=True)
 class ModelEngine:
-    """Plays points in virtual time."""
+    """See :class:`Engine`."""
 
     costs: Costs
-    at_once: int
+    max_parallel: int
 
     @property
     def world(self) -> str:
-        """The word that its runs carry."""
+        """See :class:`Engine`."""
         return WORLD
 
     @property
     def setting(self) -> str:
-        """What its runs say of where they were run."""
+        """See :class:`Engine`."""
         return setting_of(self.costs)
 
     def run(self, point: Point) -> Run:
-        """Play one point."""
+        """See :class:`Engine`."""
         return run_point(point, self.costs)
 
 
-def engine_for(wishes: EngineOptions) -> Engine:
-    """The engine of this world."""
-    return ModelEngine(wishes.costs, wishes.jobs)
+def engine_for(options: EngineOptions) -> Engine:
+    """Return the engine of the model."""
+    return ModelEngine(options.costs, options.jobs)

@@ -1,7 +1,8 @@
-"""What the played world asks of whoever decides and of whoever keeps objects.
+"""Interfaces between the simulated processes and the models that decide and store objects.
 
-There are two of each. Those of ``grove converge`` look only at what a decision depends on, and remember decisions;
-those of the tests carry out whole requests on an object server. Both come to the same run (CV-003).
+Each interface has two implementations. The fast ones of ``grove converge`` look only at what a decision depends on and
+cache decisions. The full ones of the tests execute whole requests on an object server. Both lead to the same run
+(CV-003).
 """
 
 from dataclasses import dataclass
@@ -11,18 +12,18 @@ from typing import Any, Final, Protocol
 from grove_core.areas.domain_cliques.verdicts import ResultKind
 
 CONTROLLER_NUMBER: Final = -1
-"""Who writes, where it is no daemon."""
+"""The number of the controller among the writers; daemons are numbered from 0."""
 DOMAIN_NUMBER: Final = 0
-"""The number of the domain among the objects; those of cliques follow."""
+"""The number of the domain among the objects; cliques are numbered from 1."""
 
 
 class CliqueSummary(Protocol):
-    """One clique in an object, as one version of it shows it.
+    """One clique at one version of its registry.
 
     Attributes:
-        count: its entries.
-        ready: how many of them are Ready.
-        shared: whether two of them have one index.
+        count: number of entries.
+        ready: number of Ready entries.
+        has_duplicates: whether two entries have one index.
     """
 
     @property
@@ -32,21 +33,21 @@ class CliqueSummary(Protocol):
     def ready(self) -> int: ...  # noqa: D102 - see the class
 
     @property
-    def shared(self) -> bool: ...  # noqa: D102 - see the class
+    def has_duplicates(self) -> bool: ...  # noqa: D102 - see the class
 
 
 @dataclass(slots=True, eq=False)
 class ModelWrite:
-    """A write of a daemon, or of the controller, as it is decided.
+    """A write of a daemon or of the controller.
 
     Attributes:
-        writer: number of the daemon, or ``CONTROLLER``.
-        thing: number of the object.
+        writer: number of the daemon, or ``CONTROLLER_NUMBER``.
+        object_number: of the object.
         index, ready: of the daemon's entry.
-        moves: it gives up an index for another.
-        records: of cliques, in a write of the controller.
-        base: the version that the object must still have, 0 for no object; None where any will do.
-        content: what else whoever keeps the objects needs of it.
+        moves: whether the daemon changes its index.
+        records: number of clique records, in a write of the controller.
+        base: the version that the object must have, 0 if it must not exist; None for any.
+        content: what else the object store needs.
     """
 
     writer: int
@@ -61,7 +62,7 @@ class ModelWrite:
 
 @unique
 class LocalAction(Enum):
-    """What a daemon does without asking anybody."""
+    """An action of a daemon without a request."""
 
     START = "start"
     REST = "rest"
@@ -69,14 +70,14 @@ class LocalAction(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WakeAt:
-    """Look again then, in microseconds."""
+    """Decide again at this time, in microseconds."""
 
     until: int
 
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """The answer to a write: after one that went well, version and view of the object as it made them."""
+    """The result of a write; after a success with the version and a view of the written object."""
 
     kind: ResultKind
     version: int = 0
@@ -84,69 +85,73 @@ class WriteResult:
 
 
 class DaemonModel(Protocol):
-    """One daemon's memory and decisions. Moments are microseconds, ``jitter`` is a factor around 1."""
+    """State and decisions of one daemon. Times are in microseconds; ``jitter`` is a factor around 1."""
 
-    def sees(self, version: int, view: Any, at: int, jitter: float) -> bool:  # noqa: ANN401 - a View of its store
-        """An event, or its first list; the view is None where there is no object. Whether it has to look."""
+    def on_event(self, version: int, view: Any, at: int, jitter: float) -> bool:  # noqa: ANN401 - a view of its store
+        """Apply a watch event or the first list; the view is None if there is no object.
+
+        Returns:
+            Whether the daemon has to decide.
+        """
         ...
 
-    def answered(self, write: ModelWrite, told: WriteResult, at: int, jitter: float) -> None:
-        """The answer to its write."""
+    def on_result(self, write: ModelWrite, result: WriteResult, at: int, jitter: float) -> None:
+        """Apply the result of the daemon's write."""
         ...
 
-    def started(self) -> None:
-        """Its fabric daemon was started, or started anew, and is not ready yet."""
+    def on_fabric_start(self) -> None:
+        """Note that its fabric daemon was started or restarted, and is not ready yet."""
         ...
 
-    def is_ready(self) -> None:
-        """Its fabric daemon says that it is ready."""
+    def on_fabric_ready(self) -> None:
+        """Note that its fabric daemon is ready."""
         ...
 
-    def looks(self, at: int) -> ModelWrite | LocalAction | WakeAt:
-        """What it does next."""
+    def decide(self, at: int) -> ModelWrite | LocalAction | WakeAt:
+        """Return the next action."""
         ...
 
 
 class ControllerModel(Protocol):
-    """The controller's view and decision."""
+    """State and decisions of the controller."""
 
-    def sees(self, object_number: int, version: int, clique: int | None, view: Any) -> None:  # noqa: ANN401 - as above
-        """An event; ``clique`` is the one that changed, None where only the domain's own word did."""
+    def on_event(self, object_number: int, version: int, clique: int | None, view: Any) -> None:  # noqa: ANN401 - as above
+        """Apply a watch event; ``clique`` is the changed one, None if only the status of the domain changed."""
         ...
 
-    def looks(self, at: int) -> ModelWrite | None:
-        """What it would write now; None for nothing."""
+    def decide(self, at: int) -> ModelWrite | None:
+        """Return the next write; None if there is nothing to write."""
         ...
 
-    def answered(self, write: ModelWrite, told: WriteResult) -> None:
-        """The answer to its write."""
+    def on_result(self, write: ModelWrite, result: WriteResult) -> None:
+        """Apply the result of its write."""
         ...
 
 
 class ObjectStore(Protocol):
-    """The objects, in their latest states."""
+    """The stored objects, each in its latest state."""
 
     @property
     def latest(self) -> int:
-        """Version of the store as a whole."""
+        """The latest version of the whole store."""
         ...
 
     def version(self, object_number: int) -> int:
-        """Of an object; 0 where there is none."""
+        """Return the version of an object; 0 if it does not exist."""
         ...
 
     def view(self, object_number: int, clique: int) -> Any:  # noqa: ANN401 - as above
-        """A clique as an object shows it; None where there is no object."""
+        """Return a clique as an object shows it; None if the object does not exist."""
         ...
 
     def changes(self, write: ModelWrite) -> bool:
-        """Whether a write would change anything."""
+        """Return whether a write changes anything."""
         ...
 
-    def carry_out(self, write: ModelWrite) -> None:
-        """Make the change, and a new version."""
+    def apply(self, write: ModelWrite) -> None:
+        """Store a write as a new version."""
         ...
 
-    def says_ready(self) -> bool:
-        """Whether the domain's status says Ready."""
+    def is_domain_ready(self) -> bool:
+        """Return whether the stored status of the domain is Ready."""
         ...

@@ -1,4 +1,4 @@
-"""What everybody in one played world shares: who takes part, what things cost, the clock, the processor, the counts."""
+"""What all parts of one model run share: participants, costs, event queue, processor and counters."""
 
 from dataclasses import dataclass, field
 
@@ -10,7 +10,7 @@ from grove_shell.simulator.event_queue import EventQueue
 
 @dataclass(slots=True)
 class RunCounters:
-    """Counts of one run; named and meant as in :class:`grove_shell.converge.runs.Run`."""
+    """Counters of one run, as in :class:`grove_shell.converge.runs.Run`."""
 
     writes: int = 0
     controller_writes: int = 0
@@ -26,16 +26,16 @@ class RunCounters:
 
 @dataclass(frozen=True, slots=True)
 class ModelContext:
-    """See the module; the agenda counts microseconds."""
+    """See the module; the event queue counts microseconds."""
 
     participants: Participants
     costs: Costs
-    agenda: EventQueue
+    queue: EventQueue
     processor: Processor
     counters: RunCounters = field(default_factory=RunCounters)
 
 
 def model_context_of(participants: Participants, costs: Costs) -> ModelContext:
-    """A stage on which nothing has happened yet."""
-    agenda = EventQueue()
-    return ModelContext(participants, costs, agenda, Processor(agenda, participants.point.server_cores))
+    """Return the context of a run that has not started."""
+    queue = EventQueue()
+    return ModelContext(participants, costs, queue, Processor(queue, participants.point.server_cores))

@@ -1,4 +1,4 @@
-"""One run of the model: everybody starts, virtual time passes until nothing is left to happen, and all is added up."""
+"""One run of the model: the daemons start, virtual time passes until no event is left, and the counts are added up."""
 
 from dataclasses import asdict
 from typing import Any
@@ -22,80 +22,79 @@ WORLD = "model"
 
 
 class ModelParts:
-    """Who decides and who keeps the objects; the quick ones, unless somebody else is wanted (see :mod:`seams`)."""
+    """Creates the models and the object store of a run; the fast ones by default, see :mod:`interfaces`."""
 
     def store(self, participants: Participants) -> ObjectStore:
-        """The objects."""
+        """Return an object store."""
         return FastObjectStore(participants)
 
-    def mind(self, participants: Participants, number: int, costs: Costs) -> DaemonModel:
-        """A daemon."""
+    def daemon(self, participants: Participants, number: int, costs: Costs) -> DaemonModel:
+        """Return the model of a daemon."""
         return FastDaemonModel(participants, number, costs.retry_after_ms * 1_000)
 
-    def controller(self, participants: Participants, store: ObjectStore) -> ControllerModel:  # noqa: ARG002 - others look at the objects themselves
-        """The controller."""
+    def controller(self, participants: Participants, store: ObjectStore) -> ControllerModel:  # noqa: ARG002 - for others
+        """Return the model of the controller."""
         return FastControllerModel(participants)
 
 
 class ModelRun:
-    """See the module; played once.
+    """One run; it can be run once.
 
     Attributes:
-        workers: the daemons, by number.
-        all_at: when all was seen to be Ready, in microseconds; None until then.
+        daemons: by number.
+        all_at: when all entries were first observed as Ready, in microseconds; None until then.
     """
 
-    def __init__(self, point: Point, costs: Costs, troupe: ModelParts | None = None) -> None:
-        troupe = troupe or ModelParts()
+    def __init__(self, point: Point, costs: Costs, parts: ModelParts | None = None) -> None:
+        parts = parts or ModelParts()
         participants = participants_of(point)
         self._point = point
         self._costs = costs
         self._context = model_context_of(participants, costs)
-        self._store = troupe.store(participants)
-        watches = Watches(self._context, WatchHandlers(self._daemons_hear, self.onlookers_hear))
+        self._store = parts.store(participants)
+        watches = Watches(self._context, WatchHandlers(self._on_daemon_event, self.on_change))
         self._server = SimulatedServer(self._context, self._store, watches)
-        self.workers = [
-            SimulatedDaemon(number, troupe.mind(participants, number, costs), self._context, self._server)
+        self.daemons = [
+            SimulatedDaemon(number, parts.daemon(participants, number, costs), self._context, self._server)
             for number in range(point.nodes)
         ]
-        self._controller = SimulatedController(
-            troupe.controller(participants, self._store), self._context, self._server
-        )
+        self._controller = SimulatedController(parts.controller(participants, self._store), self._context, self._server)
         self._unfinished = set(range(point.cliques))
         self.all_at: int | None = None
         self._global_at: int | None = None
 
     def run(self) -> Run:
-        """Play it to its end, or to its limit."""
-        agenda, limit = self._context.agenda, round(self._point.run_limit_s * SECOND)
-        for worker in self.workers:
-            agenda.schedule(worker.arrives_at, worker.start)
+        """Run until no event is left, or until the limit of the point."""
+        queue, limit = self._context.queue, round(self._point.run_limit_s * SECOND)
+        for daemon in self.daemons:
+            queue.schedule(daemon.arrives_at, daemon.start)
         self._controller.start()
-        while agenda.next_at is not None and agenda.next_at <= limit:
-            agenda.run_next()
-        return self._added_up()
+        while queue.next_at is not None and queue.next_at <= limit:
+            queue.run_next()
+        return self._result()
 
-    def _daemons_hear(self, daemons: list[int], version: int, view: Any) -> None:  # noqa: ANN401 - see seams
-        workers = self.workers
-        for number in daemons:
-            workers[number].hears(version, view)
+    def _on_daemon_event(self, numbers: list[int], version: int, view: Any) -> None:  # noqa: ANN401 - see interfaces
+        daemons = self.daemons
+        for number in numbers:
+            daemons[number].on_event(version, view)
 
-    def onlookers_hear(self, news: CommittedChange) -> None:
-        """The controller, and whoever takes the times, see a change."""
-        now = self._context.agenda.now
-        if news.clique is not None:
-            done = news.view.ready == self._point.size_of(news.clique) and not news.view.shared
-            (self._unfinished.discard if done else self._unfinished.add)(news.clique)
+    def on_change(self, change: CommittedChange) -> None:
+        """Record the times of an observer, and hand the change to the controller."""
+        now = self._context.queue.now
+        if change.clique is not None:
+            is_whole = change.view.ready == self._point.size_of(change.clique)
+            is_finished = is_whole and not change.view.has_duplicates
+            (self._unfinished.discard if is_finished else self._unfinished.add)(change.clique)
         if self.all_at is None and not self._unfinished:
             self.all_at = now
-        if self._global_at is None and news.says_ready:
+        if self._global_at is None and change.is_domain_ready:
             self._global_at = now
-        self._controller.hears(news)
+        self._controller.on_change(change)
 
-    def _added_up(self) -> Run:
-        pushed = [worker.pushed_at for worker in self.workers if worker.pushed_at is not None]
-        viewed = [worker.viewed_at for worker in self.workers if worker.viewed_at is not None]
-        counts = self._server.counts_of_registers()
+    def _result(self) -> Run:
+        pushed = [daemon.pushed_at for daemon in self.daemons if daemon.pushed_at is not None]
+        viewed = [daemon.viewed_at for daemon in self.daemons if daemon.viewed_at is not None]
+        most = max(self._server.entry_counts())
         sizes = SIZES[self._point.protocol]
         return Run(
             world=WORLD,
@@ -108,14 +107,14 @@ class ModelRun:
             t_views_s=tuple(sorted(at / SECOND for at in viewed)),
             cpu_server_s=(self._context.processor.busy_us - self._server.store_us) / SECOND,
             cpu_store_s=self._server.store_us / SECOND,
-            object_bytes=sizes.stored(max(counts)),
-            managed_bytes=sizes.managed * max(counts),
+            object_bytes=sizes.stored(most),
+            managed_bytes=sizes.managed * most,
             **asdict(self._context.counters),
         )
 
 
 def run_point(point: Point, costs: Costs) -> Run:
-    """A run of the model; where the objects would not fit into the store, the word that they do not (CV-022)."""
+    """Run one point in the model; a point whose object the store would refuse is not run (CV-022)."""
     most = point.clique_size if point.protocol.sharded else point.nodes
     if too_large(point.protocol, min(most, point.nodes)):
         return Run(world=WORLD, point=point, outcome=Outcome.NOT_STORABLE, setting=setting_of(costs))
@@ -123,9 +122,9 @@ def run_point(point: Point, costs: Costs) -> Run:
 
 
 def setting_of(costs: Costs) -> str:
-    """What a caption says of where it was run."""
+    """Return the setting of model runs for captions: the source of the costs."""
     return f"virtual time, costs {costs.source}"
 
 
-def _seconds(moment: int | None) -> float | None:
-    return None if moment is None else moment / SECOND
+def _seconds(at: int | None) -> float | None:
+    return None if at is None else at / SECOND

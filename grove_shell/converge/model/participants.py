@@ -1,4 +1,4 @@
-"""Who takes part: the daemons by name, and the objects that they meet in."""
+"""The daemons of a model run, and the objects in which they register."""
 
 from dataclasses import dataclass
 
@@ -17,12 +17,12 @@ DOMAIN_UID = "6f1d3c52-1f0e-4a3b-9d6e-0c1a2b3c4d5e"
 
 
 def clique_id(clique: int) -> str:
-    """A clique's id, as long as a real one: 42 characters."""
+    """Return the id of a clique, 42 characters long as real ones."""
     return f"0b7e5a90-3c4d-4e5f-8a9b-{clique:012x}.32766"
 
 
 def daemon_identity(number: int, clique: int) -> DaemonIdentity:
-    """A daemon by its number; names sort as numbers do."""
+    """Return a daemon by its number; node names sort by number."""
     return DaemonIdentity(
         node=f"gpu-node-{number:011}",
         ip=f"10.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}",
@@ -38,7 +38,7 @@ def daemon_identity(number: int, clique: int) -> DaemonIdentity:
 
 @dataclass(frozen=True, slots=True)
 class Participants:
-    """The daemons of a point, and which object each of them registers in."""
+    """The daemons of a point, and the object that each of them registers in."""
 
     point: Point
     settings: DaemonSettings
@@ -46,22 +46,21 @@ class Participants:
 
     @property
     def domain(self) -> Ref:
-        """The domain."""
+        """The ComputeDomain."""
         return Ref(NVIDIA, DOMAIN_KIND, NAMESPACE, DOMAIN_NAME)
 
     def object_number_of(self, clique: int) -> int:
-        """The object that the daemons of a clique register in."""
+        """Return the number of the object that the daemons of a clique register in."""
         return 1 + clique if self.point.protocol.sharded else DOMAIN_NUMBER
 
     def cliques_in(self, object_number: int) -> range:
-        """The cliques whose daemons register in an object."""
+        """Return the cliques whose daemons register in an object."""
         if not self.point.protocol.sharded:
             return range(self.point.cliques)
         return range(object_number - 1, object_number) if object_number else range(0)
 
 
 def participants_of(point: Point) -> Participants:
-    """Everybody."""
-    return Participants(
-        point, point.settings, tuple(daemon_identity(number, point.clique_of(number)) for number in range(point.nodes))
-    )
+    """Return the daemons of a point."""
+    daemons = tuple(daemon_identity(number, point.clique_of(number)) for number in range(point.nodes))
+    return Participants(point, point.settings, daemons)

@@ -1,4 +1,4 @@
-"""The processor of the server: jobs in the order in which they come, so many at once as there are cores."""
+"""The processor of the server: jobs in order of arrival, as many at once as there are cores."""
 
 from collections import deque
 from collections.abc import Callable
@@ -6,52 +6,52 @@ from functools import partial
 
 from grove_shell.simulator.event_queue import EventQueue
 
-Begin = Callable[[], int]
-Done = Callable[[], None]
+CostOf = Callable[[], int]
+OnDone = Callable[[], None]
 
 
 class Processor:
-    """Cores that work off jobs. What a job costs is found out when it begins, for it may depend on what is there then.
+    """Cores that work off jobs. The cost of a job is computed when it starts, since it may depend on the state then.
 
     Attributes:
-        busy_us: processor time spent so far.
+        busy_us: processor time spent so far, in microseconds.
     """
 
-    def __init__(self, agenda: EventQueue, cores: int | None) -> None:
-        """Begin idle.
+    def __init__(self, queue: EventQueue, cores: int | None) -> None:
+        """Start idle.
 
         Args:
-            agenda: in microseconds.
+            queue: of events, in microseconds.
             cores: None for as many as there are jobs.
         """
         self.busy_us = 0
-        self._agenda = agenda
+        self._queue = queue
         self._idle = cores
-        self._queue: deque[tuple[Begin, Done]] = deque()
+        self._jobs: deque[tuple[CostOf, OnDone]] = deque()
 
-    def submit(self, begin: Begin, done: Done) -> None:
-        """Have a job done.
+    def submit(self, cost_of: CostOf, on_done: OnDone) -> None:
+        """Queue a job.
 
         Args:
-            begin: called when a core takes it; says how many microseconds it takes.
-            done: called when it is finished.
+            cost_of: called when a core starts the job; returns its microseconds.
+            on_done: called when the job is finished.
         """
         if self._idle is None:
-            self._take(begin, done)
+            self._start(cost_of, on_done)
         elif self._idle:
             self._idle -= 1
-            self._take(begin, done)
+            self._start(cost_of, on_done)
         else:
-            self._queue.append((begin, done))
+            self._jobs.append((cost_of, on_done))
 
-    def _take(self, begin: Begin, done: Done) -> None:
-        cost = begin()
+    def _start(self, cost_of: CostOf, on_done: OnDone) -> None:
+        cost = cost_of()
         self.busy_us += cost
-        self._agenda.schedule_after(cost, partial(self._finished, done))
+        self._queue.schedule_after(cost, partial(self._finish, on_done))
 
-    def _finished(self, done: Done) -> None:
-        if self._queue:
-            self._take(*self._queue.popleft())
+    def _finish(self, on_done: OnDone) -> None:
+        if self._jobs:
+            self._start(*self._jobs.popleft())
         elif self._idle is not None:
             self._idle += 1
-        done()
+        on_done()

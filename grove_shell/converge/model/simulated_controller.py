@@ -1,4 +1,4 @@
-"""The controller at work: it looks after each change, and writes one thing after the other."""
+"""The controller process of a model run: it decides after each change, and sends one write at a time."""
 
 from functools import partial
 from typing import Final
@@ -10,56 +10,56 @@ from grove_shell.converge.model.simulated_server import SimulatedServer
 from grove_shell.converge.model.virtual_limiter import VirtualLimiter
 from grove_shell.converge.model.watches import CommittedChange
 
-_FIRST_DELAY: Final = 5_000
-_LONGEST_DELAY: Final = 6_000_000
-_MOST_DOUBLINGS: Final = 32
+_FIRST_BACKOFF: Final = 5_000
+_MAX_BACKOFF: Final = 6_000_000
+_MAX_DOUBLINGS: Final = 32
 
 
 class SimulatedController:
-    """Changes that come while it waits or writes are looked at together."""
+    """Decides once about all changes that arrived while it waited or wrote."""
 
-    def __init__(self, controller: ControllerModel, context: ModelContext, server: SimulatedServer) -> None:
-        self._model = controller
+    def __init__(self, model: ControllerModel, context: ModelContext, server: SimulatedServer) -> None:
+        self._model = model
         self._context = context
         self._server = server
-        self._bucket = VirtualLimiter(context.participants.point)
+        self._limiter = VirtualLimiter(context.participants.point)
         self._busy = False
-        self._again = False
+        self._changed = False
         self._failures = 0
 
     def start(self) -> None:
-        """The first look."""
-        self._plan_look(_FIRST_DELAY)
+        """Schedule the first decision."""
+        self._schedule(_FIRST_BACKOFF)
 
-    def hears(self, news: CommittedChange) -> None:
-        """An event of its watches."""
-        self._model.sees(news.object_number, news.version, news.clique, news.view)
-        self._again = True
+    def on_change(self, change: CommittedChange) -> None:
+        """Apply a watch event."""
+        self._model.on_event(change.object_number, change.version, change.clique, change.view)
+        self._changed = True
         if not self._busy:
-            self._plan_look(_FIRST_DELAY)
+            self._schedule(_FIRST_BACKOFF)
 
-    def _plan_look(self, delay: int) -> None:
-        self._busy, self._again = True, False
-        self._context.agenda.schedule_after(delay, self._look)
+    def _schedule(self, delay: int) -> None:
+        self._busy, self._changed = True, False
+        self._context.queue.schedule_after(delay, self._decide)
 
-    def _look(self) -> None:
-        self._again = False
-        write = self._model.looks(self._context.agenda.now)
+    def _decide(self) -> None:
+        self._changed = False
+        write = self._model.decide(self._context.queue.now)
         if write is None:
             self._busy = False
             return
-        arrives = self._bucket.take(self._context.agenda.now) + round(self._context.costs.wire_us)
-        self._context.agenda.schedule(arrives, partial(self._server.take, write, partial(self._answered, write)))
+        arrives = self._limiter.take(self._context.queue.now) + round(self._context.costs.wire_us)
+        self._context.queue.schedule(arrives, partial(self._server.take, write, partial(self._on_result, write)))
 
-    def _answered(self, write: ModelWrite, told: WriteResult) -> None:
-        self._model.answered(write, told)
+    def _on_result(self, write: ModelWrite, result: WriteResult) -> None:
+        self._model.on_result(write, result)
         self._busy = False
-        if told.kind is ResultKind.SUCCEEDED:
+        if result.kind is ResultKind.SUCCEEDED:
             self._failures = 0
-            if self._again:
-                self._plan_look(_FIRST_DELAY)
+            if self._changed:
+                self._schedule(_FIRST_BACKOFF)
             return
-        delay = min(_FIRST_DELAY * 2 ** min(self._failures, _MOST_DOUBLINGS), _LONGEST_DELAY)
+        delay = min(_FIRST_BACKOFF * 2 ** min(self._failures, _MAX_DOUBLINGS), _MAX_BACKOFF)
         self._failures += 1
-        asked = self._context.costs.retry_after_ms * 1_000 if told.kind is ResultKind.TOO_MANY_REQUESTS else 0
-        self._plan_look(max(delay, asked))
+        throttled = result.kind is ResultKind.TOO_MANY_REQUESTS
+        self._schedule(max(delay, self._context.costs.retry_after_ms * 1_000 if throttled else 0))

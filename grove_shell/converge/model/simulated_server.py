@@ -1,7 +1,7 @@
-"""The API server and its store: how a write is carried out, how often it has to be tried, and who is told.
+"""The API server and its store: how a write is executed, how often it is tried, and which watchers get an event.
 
-A write that names a version is answered 409 if the version is another. A write that names none is tried inside the
-server until nobody has come in between: there applies pay for what they do not have to repeat outside.
+A write with a version gets 409 if the object has another version. A write without a version is tried again inside the
+server until no other write came first. Server-side apply pays there for the retries that its client is spared.
 """
 
 from collections import deque
@@ -23,34 +23,34 @@ _MILLI = 1_000
 
 @dataclass(slots=True, eq=False)
 class _Request:
-    """A write on its way through the server.
+    """A write in the server.
 
     Attributes:
-        due: when it is given up.
-        seen: the version it was worked out on.
-        tried: whether it lost a comparison before.
-        waiting: for a seat.
+        deadline: when it fails with 504.
+        base: the version its present try is based on.
+        is_retry: whether an earlier try lost its comparison.
+        is_queued: whether it waits for a seat.
     """
 
     write: ModelWrite
-    answer: OnResult
-    due: int
-    seen: int = 0
-    tried: bool = False
-    waiting: bool = False
+    on_result: OnResult
+    deadline: int
+    base: int = 0
+    is_retry: bool = False
+    is_queued: bool = False
 
 
 class SimulatedServer:
     """One API server with its store.
 
     Attributes:
-        store_us: processor time that the store took.
+        store_us: processor time of the store.
     """
 
     def __init__(self, context: ModelContext, store: ObjectStore, watches: Watches) -> None:
         self._participants = context.participants
         self._costs = context.costs
-        self._agenda = context.agenda
+        self._events = context.queue
         self._processor = context.processor
         self._counters = context.counters
         self._store = store
@@ -58,27 +58,27 @@ class SimulatedServer:
         self._sizes = SIZES[context.participants.point.protocol]
         self._wire = round(context.costs.wire_us)
         self._counts = [0] * (1 + context.participants.point.cliques)
-        self._written: set[int] = set()
-        self._free = context.costs.seats
-        self._queue: deque[_Request] = deque()
+        self._registered: set[int] = set()
+        self._free_seats = context.costs.seats
+        self._waiting: deque[_Request] = deque()
         self.store_us = 0
 
     def size(self, object_number: int) -> int:
-        """Bytes of an object."""
+        """Return the bytes of an object."""
         if object_number == DOMAIN_NUMBER and self._participants.point.protocol.sharded:
             return DOMAIN_BYTES + self._counts[DOMAIN_NUMBER] * RECORD_BYTES
         return self._sizes.stored(self._counts[object_number])
 
-    def body(self, write: ModelWrite) -> int:
-        """Bytes that a daemon sends for a write, were it built now."""
-        return self._sizes.sent(self._counts[write.object_number] + (write.writer not in self._written))
+    def body_size(self, write: ModelWrite) -> int:
+        """Return the bytes that a daemon sends for a write, built now."""
+        return self._sizes.sent(self._counts[write.object_number] + (write.writer not in self._registered))
 
-    def counts_of_registers(self) -> list[int]:
-        """Entries in each object that daemons register in."""
+    def entry_counts(self) -> list[int]:
+        """Return the number of entries of each object in which daemons register."""
         return self._counts[1:] if self._participants.point.protocol.sharded else self._counts[:1]
 
-    def show(self, daemon: int, listed: OnList) -> None:
-        """A daemon lists its object, and watches it from there."""
+    def list_and_watch(self, daemon: int, on_list: OnList) -> None:
+        """List the registry of a daemon, and start its watch."""
         clique = self._participants.point.clique_of(daemon)
         object_number = self._participants.object_number_of(clique)
 
@@ -88,48 +88,49 @@ class SimulatedServer:
         def done() -> None:
             self._watches.begin(daemon)
             version = self._store.version(object_number) or self._store.latest
-            answer = partial(listed, version, self._store.view(object_number, clique))
-            self._agenda.schedule_after(self._wire, answer)
+            response = partial(on_list, version, self._store.view(object_number, clique))
+            self._events.schedule_after(self._wire, response)
 
         self._processor.submit(cost, done)
 
-    def take(self, write: ModelWrite, answer: OnResult) -> None:
-        """A write has arrived."""
-        now = self._agenda.now
-        request = _Request(write, answer, now + self._costs.request_limit_ms * _MILLI)
-        if self._free:
-            self._free -= 1
-            self._work(request)
+    def take(self, write: ModelWrite, on_result: OnResult) -> None:
+        """Accept a write; it waits if all seats are taken."""
+        now = self._events.now
+        request = _Request(write, on_result, now + self._costs.request_limit_ms * _MILLI)
+        if self._free_seats:
+            self._free_seats -= 1
+            self._try(request)
         else:
-            request.waiting = True
-            self._queue.append(request)
-            self._agenda.schedule_after(self._costs.seat_wait_ms * _MILLI, partial(self._turn_away, request))
+            request.is_queued = True
+            self._waiting.append(request)
+            self._events.schedule_after(self._costs.seat_wait_ms * _MILLI, partial(self._reject_if_queued, request))
 
-    def _turn_away(self, request: _Request) -> None:
-        if request.waiting:
-            request.waiting = False
+    def _reject_if_queued(self, request: _Request) -> None:
+        if request.is_queued:
+            request.is_queued = False
             self._counters.throttled += request.write.writer != CONTROLLER_NUMBER
-            self._agenda.schedule_after(self._wire, partial(request.answer, WriteResult(ResultKind.TOO_MANY_REQUESTS)))
+            result = WriteResult(ResultKind.TOO_MANY_REQUESTS)
+            self._events.schedule_after(self._wire, partial(request.on_result, result))
 
-    def _work(self, request: _Request) -> None:
-        self._processor.submit(partial(self._cost, request), partial(self._worked, request))
+    def _try(self, request: _Request) -> None:
+        self._processor.submit(partial(self._cost, request), partial(self._tried, request))
 
     def _cost(self, request: _Request) -> int:
-        """Work it out on what is stored by now: decode, merge or validate, encode."""
+        """Processor time to decode, merge or validate, and encode, with the object as stored now."""
         write, costs = request.write, self._costs
-        request.seen = self._store.version(write.object_number)
-        applies = write.writer == CONTROLLER_NUMBER or self._participants.point.protocol.uses_apply
-        per_byte = costs.merge_ns_per_byte if applies else costs.put_ns_per_byte
-        if write.base is not None and write.base != request.seen:
+        request.base = self._store.version(write.object_number)
+        is_apply = write.writer == CONTROLLER_NUMBER or self._participants.point.protocol.uses_apply
+        per_byte = costs.merge_ns_per_byte if is_apply else costs.put_ns_per_byte
+        if write.base is not None and write.base != request.base:
             per_byte = costs.stale_ns_per_byte
-        fixed = 0.0 if request.tried else costs.request_us
+        fixed = 0.0 if request.is_retry else costs.request_us
         return round(fixed + per_byte * self.size(write.object_number) / _MILLI)
 
-    def _worked(self, request: _Request) -> None:
+    def _tried(self, request: _Request) -> None:
         write = request.write
         if write.base is not None and write.base != self._store.version(write.object_number):
-            self._refuse(request)
-        elif self._agenda.now > request.due:
+            self._conflict(request)
+        elif self._events.now > request.deadline:
             self._counters.timeouts += write.writer != CONTROLLER_NUMBER
             self._end(request, WriteResult(ResultKind.NO_RESPONSE))
         elif not self._store.changes(write):
@@ -137,44 +138,47 @@ class SimulatedServer:
         else:
             cost = round(self._costs.store_us)
             self.store_us += cost
-            later = partial(self._agenda.schedule_after, round(self._costs.commit_us), partial(self._commit, request))
-            self._processor.submit(lambda: cost, later)
+            commit = partial(self._events.schedule_after, round(self._costs.commit_us), partial(self._commit, request))
+            self._processor.submit(lambda: cost, commit)
 
     def _commit(self, request: _Request) -> None:
-        """The store compares, and swaps."""
+        """Compare and swap in the store."""
         write = request.write
-        if request.seen != self._store.version(write.object_number):
+        if request.base != self._store.version(write.object_number):
             self._counters.cas_failures += 1
             if write.base is not None:
-                self._refuse(request)
+                self._conflict(request)
             else:
-                request.tried = True
-                self._work(request)
+                request.is_retry = True
+                self._try(request)
             return
-        self._store.carry_out(write)
+        self._store.apply(write)
         self._count(write)
         self._succeed(request)
-        self._tell(write)
+        self._publish(write)
 
     def _count(self, write: ModelWrite) -> None:
         if write.writer == CONTROLLER_NUMBER:
             self._counts[DOMAIN_NUMBER] = max(self._counts[DOMAIN_NUMBER], write.records)
-        elif write.writer not in self._written:
-            self._written.add(write.writer)
+        elif write.writer not in self._registered:
+            self._registered.add(write.writer)
             self._counts[write.object_number] += 1
 
-    def _tell(self, write: ModelWrite) -> None:
+    def _publish(self, write: ModelWrite) -> None:
         store, object_number = self._store, write.object_number
         clique = None if write.writer == CONTROLLER_NUMBER else self._participants.point.clique_of(write.writer)
-        view = store.view(object_number, clique) if clique is not None else None
-        news = CommittedChange(
-            object_number, store.version(object_number), clique, view, store.says_ready(), self.size(object_number)
+        change = CommittedChange(
+            object_number=object_number,
+            version=store.version(object_number),
+            clique=clique,
+            view=store.view(object_number, clique) if clique is not None else None,
+            is_domain_ready=store.is_domain_ready(),
+            size=self.size(object_number),
         )
-        self._watches.tell(
-            news, [store.view(object_number, one) for one in self._participants.cliques_in(object_number)]
-        )
+        views = [store.view(object_number, one) for one in self._participants.cliques_in(object_number)]
+        self._watches.publish(change, views)
 
-    def _refuse(self, request: _Request) -> None:
+    def _conflict(self, request: _Request) -> None:
         self._counters.conflicts += request.write.writer != CONTROLLER_NUMBER
         self._end(request, WriteResult(ResultKind.CONFLICT))
 
@@ -189,12 +193,13 @@ class SimulatedServer:
         view = self._store.view(write.object_number, self._participants.point.clique_of(write.writer))
         self._end(request, WriteResult(ResultKind.SUCCEEDED, self._store.version(write.object_number), view))
 
-    def _end(self, request: _Request, told: WriteResult) -> None:
-        self._agenda.schedule_after(self._wire, partial(request.answer, told))
-        while self._queue:
-            following = self._queue.popleft()
-            if following.waiting:
-                following.waiting = False
-                self._work(following)
+    def _end(self, request: _Request, result: WriteResult) -> None:
+        """Send the result, and give the seat to the next request that still waits."""
+        self._events.schedule_after(self._wire, partial(request.on_result, result))
+        while self._waiting:
+            waiting = self._waiting.popleft()
+            if waiting.is_queued:
+                waiting.is_queued = False
+                self._try(waiting)
                 return
-        self._free += 1
+        self._free_seats += 1

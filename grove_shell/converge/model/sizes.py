@@ -1,6 +1,6 @@
-"""How large things are on the wire: compact JSON with node names of 20 characters and clique ids of 42.
+"""Sizes of objects and requests as compact JSON, with node names of 20 characters and clique ids of 42.
 
-Formats give these, not a machine: tests/property/convergence/test_sizes.py encodes what they speak of.
+They follow from the formats: tests/property/convergence/test_sizes.py compares them with encoded objects.
 """
 
 from dataclasses import dataclass
@@ -10,21 +10,21 @@ from typing import Final
 from grove_core.areas.domain_cliques.protocols import Protocol
 
 LARGEST_BYTES: Final = 1_572_864
-"""1.5 MiB: the largest request that etcd takes by default."""
+"""1.5 MiB: the largest request that etcd accepts by default."""
 DOMAIN_BYTES: Final = 700
-"""A ComputeDomain, or a clique's object, without entries."""
+"""A ComputeDomain or a ComputeDomainClique without entries."""
 RECORD_BYTES: Final = 165
-"""A clique's record in ``status.cliques``, with its share of managedFields."""
+"""The record of a clique in ``status.cliques``, with its share of managedFields."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Bytes for each daemon in the object that it registers in.
+    """Bytes of each daemon in the object it registers in.
 
     Attributes:
-        entry: its entry, and where there is one its owner reference.
-        managed: its share of managedFields: a record of its own if it applies, else its part of the shared one.
-        body: of a request that applies; 0 where the whole object is sent.
+        entry: its entry, and its owner reference in a clique.
+        managed: its share of managedFields: a record of its own with server-side apply, else its part of a shared one.
+        body: of a server-side apply; 0 if the whole object is sent.
     """
 
     entry: int
@@ -32,14 +32,16 @@ class Sizes:
     body: int
 
     def stored(self, entries: int) -> int:
-        """The object with so many entries."""
+        """Return the bytes of an object with this number of entries."""
         whole = DOMAIN_BYTES + entries * (self.entry + self.managed)
         if whole > LARGEST_BYTES and not self.body:
-            return DOMAIN_BYTES + entries * self.entry  # written whole it is tried again without managedFields
+            return (
+                DOMAIN_BYTES + entries * self.entry
+            )  # etcd refuses it, and the API server retries without managedFields
         return whole
 
     def sent(self, entries: int) -> int:
-        """The body of a write to it."""
+        """Return the bytes of the body of a write to such an object."""
         return self.body or self.stored(entries)
 
 
@@ -54,5 +56,5 @@ SIZES: Final = MappingProxyType(
 
 
 def too_large(protocol: Protocol, entries: int) -> bool:
-    """Whether an object with so many entries is larger than the store takes."""
+    """Return whether the store refuses an object with this number of entries."""
     return SIZES[protocol].stored(entries) > LARGEST_BYTES

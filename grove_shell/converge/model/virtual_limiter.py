@@ -1,4 +1,4 @@
-"""The client's limiter in virtual time: so many requests a second, and so many at once after a rest."""
+"""The rate limiter of a client, in virtual time."""
 
 from grove_shell.converge.points import Point
 
@@ -6,17 +6,17 @@ _SECOND = 1_000_000
 
 
 class VirtualLimiter:
-    """Tokens of one client, in microseconds; full at the start. Without a rate there is always one."""
+    """A token bucket of one client, in microseconds; full at the start, and unlimited if the point has no rate."""
 
-    __slots__ = ("_due", "_every", "_slack")
+    __slots__ = ("_due", "_interval", "_slack")
 
     def __init__(self, point: Point) -> None:
-        self._every = round(_SECOND / point.rate) if point.rate else 0
-        self._slack = (point.burst - 1) * self._every
+        self._interval = round(_SECOND / point.rate) if point.rate else 0
+        self._slack = (point.burst - 1) * self._interval
         self._due = 0
 
     def take(self, now: int) -> int:
-        """The moment at which a request that is built now may be sent."""
-        sent = max(now, self._due - self._slack)
-        self._due = max(self._due, now) + self._every
-        return sent
+        """Take a token; return when a request that is built now may be sent."""
+        sent_at = max(now, self._due - self._slack)
+        self._due = max(self._due, now) + self._interval
+        return sent_at

@@ -1,6 +1,6 @@
-"""How a change reaches those who watch: written out once, then sent to each of them.
+"""Watch fan-out: a committed change is encoded once, then sent to every watcher.
 
-Watchers of one clique in one object get it together: one job for all of them, with the processor time of each.
+The watchers of one clique in one object are one job, with the processor time of each of them.
 """
 
 from collections.abc import Callable
@@ -11,18 +11,18 @@ from typing import Any, Final
 from grove_shell.converge.model.interfaces import DOMAIN_NUMBER
 from grove_shell.converge.model.model_context import ModelContext
 
-_ONLOOKERS: Final = 2
-"""The controller watches everything, and so does whoever takes the times."""
+_OTHER_WATCHERS: Final = 2
+"""The controller and the observer that takes the times; both watch all objects."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommittedChange:
-    """A change that was committed.
+    """A change of an object.
 
     Attributes:
-        clique: the one that changed; None where only the domain's own word did.
+        clique: the changed one; None if only the status of the domain changed.
         view: of that clique.
-        says_ready: whether the domain's status says Ready.
+        is_domain_ready: whether the status of the domain is Ready.
         size: of the object, in bytes.
     """
 
@@ -30,64 +30,65 @@ class CommittedChange:
     version: int
     clique: int | None
     view: Any
-    says_ready: bool
+    is_domain_ready: bool
     size: int
 
 
 @dataclass(frozen=True, slots=True)
 class WatchHandlers:
-    """Who is told.
+    """Called when an event arrives.
 
     Attributes:
-        daemons: some daemons of one clique by number, with the version, and their clique as that version shows it.
-        onlookers: the controller, and whoever takes the times.
+        daemons: with the numbers of daemons of one clique, the version, and their clique at that version.
+        others: with the change, for the controller and the observer.
     """
 
     daemons: Callable[[list[int], int, Any], None]
-    onlookers: Callable[[CommittedChange], None]
+    others: Callable[[CommittedChange], None]
 
 
 class Watches:
     """All watches of one server."""
 
-    def __init__(self, context: ModelContext, hearers: WatchHandlers) -> None:
+    def __init__(self, context: ModelContext, handlers: WatchHandlers) -> None:
         self._participants = context.participants
         self._costs = context.costs
-        self._agenda = context.agenda
+        self._queue = context.queue
         self._processor = context.processor
         self._counters = context.counters
-        self._hearers = hearers
+        self._handlers = handlers
         self._wire = round(context.costs.wire_us)
-        self._watching: list[list[int]] = [[] for _ in range(context.participants.point.cliques)]
+        self._watchers: list[list[int]] = [[] for _ in range(context.participants.point.cliques)]
 
     def begin(self, daemon: int) -> None:
-        """A daemon watches its object from now on."""
-        self._watching[self._participants.point.clique_of(daemon)].append(daemon)
+        """Start the watch of a daemon on its object."""
+        self._watchers[self._participants.point.clique_of(daemon)].append(daemon)
 
-    def tell(self, news: CommittedChange, views: list[Any]) -> None:
-        """An object was changed.
+    def publish(self, change: CommittedChange, views: list[Any]) -> None:
+        """Send a change to all watchers of the object.
 
         Args:
-            views: what each clique of the object is, in order.
+            change: of one object.
+            views: each clique of the object, in order.
         """
-        cost = round(self._costs.serialise_ns_per_byte * news.size / 1000)
-        heard = [
-            (view, self._watching[clique][:])
-            for view, clique in zip(views, self._participants.cliques_in(news.object_number), strict=True)
-            if self._watching[clique]
+        cost = round(self._costs.serialise_ns_per_byte * change.size / 1000)
+        recipients = [
+            (view, self._watchers[clique][:])
+            for view, clique in zip(views, self._participants.cliques_in(change.object_number), strict=True)
+            if self._watchers[clique]
         ]
-        first = news.version % len(heard) if heard else 0
-        self._processor.submit(lambda: cost, partial(self._written_out, news, heard[first:] + heard[:first]))
+        first = change.version % len(recipients) if recipients else 0
+        self._processor.submit(lambda: cost, partial(self._send, change, recipients[first:] + recipients[:first]))
 
-    def _written_out(self, news: CommittedChange, heard: list[tuple[Any, list[int]]]) -> None:
-        each = self._costs.watcher_us + self._costs.watcher_ns_per_byte * news.size / 1000
-        if news.object_number != DOMAIN_NUMBER or not self._participants.point.protocol.sharded:
-            count = sum(len(daemons) for _, daemons in heard)
+    def _send(self, change: CommittedChange, recipients: list[tuple[Any, list[int]]]) -> None:
+        each = self._costs.watcher_us + self._costs.watcher_ns_per_byte * change.size / 1000
+        if change.object_number != DOMAIN_NUMBER or not self._participants.point.protocol.sharded:
+            count = sum(len(daemons) for _, daemons in recipients)
             self._counters.watch_events += count
-            self._counters.watch_bytes += count * news.size
-        cost, told = round(each * _ONLOOKERS), partial(self._hearers.onlookers, news)
-        self._processor.submit(lambda: cost, partial(self._agenda.schedule_after, self._wire, told))
-        for view, daemons in heard:
-            job = round(each * len(daemons))
-            told = partial(self._hearers.daemons, daemons, news.version, view)
-            self._processor.submit(partial(int, job), partial(self._agenda.schedule_after, self._wire, told))
+            self._counters.watch_bytes += count * change.size
+        cost, handle = round(each * _OTHER_WATCHERS), partial(self._handlers.others, change)
+        self._processor.submit(lambda: cost, partial(self._queue.schedule_after, self._wire, handle))
+        for view, daemons in recipients:
+            cost_of_all = round(each * len(daemons))
+            handle = partial(self._handlers.daemons, daemons, change.version, view)
+            self._processor.submit(partial(int, cost_of_all), partial(self._queue.schedule_after, self._wire, handle))

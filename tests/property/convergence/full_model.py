@@ -1,7 +1,7 @@
-"""The whole core instead of the quick one: real memories, real requests, on objects that are merged field by field.
+"""Full models: daemon states of the core and whole requests, on objects that an object server merges by field.
 
-It shares with the quick one only what takes time: limiter, server, processor, watches. Everything that decides, and
-everything that is written, is done twice, in two ways.
+They share with the fast models only what takes time: limiter, server, processor and watches. Decisions and writes are
+implemented twice, in two ways.
 """
 
 from dataclasses import replace
@@ -64,18 +64,18 @@ Commit = tuple[int, int, int, bool]
 
 
 class FullCliqueSummary:
-    """One clique of a register."""
+    """One clique of a registry; see :class:`CliqueSummary`."""
 
     def __init__(self, registry: DaemonRegistry, clique: str) -> None:
         self.registry = registry
         found = [entry for entry in registry.entries if entry.clique == clique]
         self.count = len(found)
         self.ready = sum(entry.ready for entry in found)
-        self.shared = len({entry.index for entry in found}) < len(found)
+        self.has_duplicates = len({entry.index for entry in found}) < len(found)
 
 
 class FullObjectStore:
-    """Objects as they are sent, merged by the object server."""
+    """Whole objects, merged by the object server; see :class:`ObjectStore`."""
 
     def __init__(self, participants: Participants, log: list[Commit]) -> None:
         self.participants = participants
@@ -102,7 +102,7 @@ class FullObjectStore:
         return int(body["metadata"]["resourceVersion"]) if body is not None else 0
 
     def registry(self, version: int) -> DaemonRegistry:
-        """The object that got this version."""
+        """The object as of this version."""
         if version not in self.registries:
             body = self.server.history[version - 1].body
             assert body is not None
@@ -124,7 +124,7 @@ class FullObjectStore:
         stored = [(entry.index, entry.ready) for entry in entries if entry.node == node]
         return stored != [(write.index, write.ready)]
 
-    def carry_out(self, write: ModelWrite) -> None:
+    def apply(self, write: ModelWrite) -> None:
         before = self.server.version
         response = self.sent(write.content)
         assert response.good, response
@@ -150,14 +150,14 @@ class FullObjectStore:
                 return self.server.apply(body, "cd-controller", "status", force=True)
         raise AssertionError(action)
 
-    def says_ready(self) -> bool:
+    def is_domain_ready(self) -> bool:
         body = self.server.get(self.address(DOMAIN_NUMBER))
         assert body is not None
         return bool(body.get("status", {}).get("status") == "Ready")
 
 
 class FullDaemonModel:
-    """Memory and decisions of the core, with whole objects and every event looked at."""
+    """State and decisions of the core, on whole objects and all events; see :class:`DaemonModel`."""
 
     def __init__(self, participants: Participants, number: int, retry_after: timedelta) -> None:
         self.participants = participants
@@ -168,16 +168,16 @@ class FullDaemonModel:
         self.fabric: FabricState | None = None
         self.start: tuple[int, PeerMap] | None = None
 
-    def sees(self, version: int, view: FullCliqueSummary | None, at: int, jitter: float) -> bool:
+    def on_event(self, version: int, view: FullCliqueSummary | None, at: int, jitter: float) -> bool:
         observation = RegistryObservation(version, view.registry if view is not None else None)
         self.state = after_event(
             self.state, self.identity, self.participants.settings, observation, now=virtual_time(at), jitter=jitter
         )
         return True
 
-    def answered(self, write: ModelWrite, told: WriteResult, at: int, jitter: float) -> None:
-        registry = told.view.registry if told.view is not None else None
-        answer = RequestResult(kind=told.kind, registry=registry, retry_after=self.retry_after)
+    def on_result(self, write: ModelWrite, result: WriteResult, at: int, jitter: float) -> None:
+        registry = result.view.registry if result.view is not None else None
+        answer = RequestResult(kind=result.kind, registry=registry, retry_after=self.retry_after)
         self.state = after_result(
             self.state,
             self.identity,
@@ -188,15 +188,15 @@ class FullDaemonModel:
             jitter=jitter,
         )
 
-    def started(self) -> None:
+    def on_fabric_start(self) -> None:
         assert self.start is not None
         self.fabric = FabricState(*self.start)
 
-    def is_ready(self) -> None:
+    def on_fabric_ready(self) -> None:
         assert self.fabric is not None
         self.fabric = replace(self.fabric, ready=True)
 
-    def looks(self, at: int) -> ModelWrite | LocalAction | WakeAt:
+    def decide(self, at: int) -> ModelWrite | LocalAction | WakeAt:
         while True:
             found = DaemonContext(
                 identity=self.identity,
@@ -241,7 +241,7 @@ class FullDaemonModel:
 
 
 class FullControllerModel:
-    """The core's plan for the domain, from all objects."""
+    """The plan of the core, from all objects; see :class:`ControllerModel`."""
 
     def __init__(self, participants: Participants, store: FullObjectStore) -> None:
         self.participants = participants
@@ -249,7 +249,7 @@ class FullControllerModel:
         self.observed: dict[int, DaemonRegistry] = {DOMAIN_NUMBER: store.registry(1)}
         self.pods = [pod_of(daemon(participants, number)) for number in range(participants.point.nodes)]
 
-    def sees(self, object_number: int, version: int, clique: int | None, view: FullCliqueSummary | None) -> None:
+    def on_event(self, object_number: int, version: int, clique: int | None, view: FullCliqueSummary | None) -> None:
         assert clique is None or view is not None
         self.take_in(object_number, version)
 
@@ -257,7 +257,7 @@ class FullControllerModel:
         if object_number not in self.observed or version > version_number(self.observed[object_number]):
             self.observed[object_number] = self.store.registry(version)
 
-    def looks(self, at: int) -> ModelWrite | None:
+    def decide(self, at: int) -> ModelWrite | None:
         domain = self.observed[DOMAIN_NUMBER]
         assert isinstance(domain, ComputeDomain)
         cliques = [one for one in self.observed.values() if isinstance(one, ComputeDomainClique)]
@@ -279,13 +279,13 @@ class FullControllerModel:
             content=status,
         )
 
-    def answered(self, write: ModelWrite, told: WriteResult) -> None:
-        if told.kind is ResultKind.SUCCEEDED:
-            self.take_in(write.object_number, told.version)
+    def on_result(self, write: ModelWrite, result: WriteResult) -> None:
+        if result.kind is ResultKind.SUCCEEDED:
+            self.take_in(write.object_number, result.version)
 
 
 class FullParts(ModelParts):
-    """Everybody as they really are."""
+    """The full models, with a log of all writes."""
 
     def __init__(self) -> None:
         self.log: list[Commit] = []
@@ -293,7 +293,7 @@ class FullParts(ModelParts):
     def store(self, participants: Participants) -> ObjectStore:
         return FullObjectStore(participants, self.log)
 
-    def mind(self, participants: Participants, number: int, costs: Costs) -> DaemonModel:
+    def daemon(self, participants: Participants, number: int, costs: Costs) -> DaemonModel:
         return FullDaemonModel(participants, number, timedelta(milliseconds=costs.retry_after_ms))
 
     def controller(self, participants: Participants, store: ObjectStore) -> ControllerModel:
@@ -302,7 +302,7 @@ class FullParts(ModelParts):
 
 
 class LoggedFastParts(ModelParts):
-    """The quick ones, with what they write noted."""
+    """The fast models, with a log of all writes."""
 
     def __init__(self) -> None:
         self.log: list[Commit] = []
@@ -316,13 +316,13 @@ class LoggedFastObjectStore(FastObjectStore):
         super().__init__(participants)
         self.log = log
 
-    def carry_out(self, write: ModelWrite) -> None:
-        super().carry_out(write)
+    def apply(self, write: ModelWrite) -> None:
+        super().apply(write)
         self.log.append((write.writer, write.object_number, write.index, write.ready))
 
 
 def daemon(participants: Participants, number: int) -> DaemonIdentity:
-    """A daemon of the domain as the object server named it."""
+    """A daemon, with the uid that the object server gave to the domain."""
     return replace(participants.daemons[number], domain_uid=UID)
 
 

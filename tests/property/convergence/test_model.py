@@ -48,7 +48,7 @@ def test_cv003_also_where_started_daemons_have_to_move(seed: int) -> None:
     play = ModelRun(one, costs, quick)
     assert play.run() == run_of(one, costs, whole)
     assert quick.log == whole.log
-    assert max(worker.starts for worker in play.workers) > 1
+    assert max(worker.starts for worker in play.daemons) > 1
 
 
 def test_cv003_the_worlds_have_everything_in_them() -> None:
@@ -70,129 +70,129 @@ def test_cv023_protocols_meet_the_same_arrivals() -> None:
     def workers(protocol: Protocol) -> list[tuple[int, int]]:
         return [
             (worker.arrives_at, worker.ready_after)
-            for worker in ModelRun(point(protocol, 36, seed=5), costs_with()).workers
+            for worker in ModelRun(point(protocol, 36, seed=5), costs_with()).daemons
         ]
 
     assert workers(Protocol.RMW) == workers(Protocol.SHARDED)
     assert len(set(workers(Protocol.RMW))) == 36
 
 
-class Scene:
-    """A server alone, and who asks it."""
+class ServerFixture:
+    """A simulated server without daemons, and the results of writes sent to it."""
 
     def __init__(self, one: Point, **costs: Any) -> None:
         self.participants: Participants = participants_of(one)
         self.context: ModelContext = model_context_of(self.participants, costs_with(**costs))
-        self.heard: list[tuple[int, int]] = []
-        self.told: list[CommittedChange] = []
-        self.answers: dict[int, tuple[int, WriteResult]] = {}
+        self.received: list[tuple[int, int]] = []
+        self.changes: list[CommittedChange] = []
+        self.results: dict[int, tuple[int, WriteResult]] = {}
         self.store = FastObjectStore(self.participants)
-        self.watches = Watches(self.context, WatchHandlers(self.hear, self.told.append))
+        self.watches = Watches(self.context, WatchHandlers(self.on_event, self.changes.append))
         self.server = SimulatedServer(self.context, self.store, self.watches)
 
-    def hear(self, daemons: list[int], version: int, _view: object) -> None:
-        self.heard += [(daemon, version) for daemon in daemons]
+    def on_event(self, daemons: list[int], version: int, _view: object) -> None:
+        self.received += [(daemon, version) for daemon in daemons]
 
     def write(self, writer: int, index: int, base: int | None = None) -> None:
         write = ModelWrite(
             writer, self.participants.object_number_of(self.participants.point.clique_of(writer)), index, base=base
         )
-        self.server.take(write, partial(self.answered, writer))
+        self.server.take(write, partial(self.on_result, writer))
 
-    def answered(self, writer: int, told: WriteResult) -> None:
-        self.answers[writer] = (self.context.agenda.now, told)
+    def on_result(self, writer: int, result: WriteResult) -> None:
+        self.results[writer] = (self.context.queue.now, result)
 
     def run(self) -> None:
-        while self.context.agenda.next_at is not None:
-            self.context.agenda.run_next()
+        while self.context.queue.next_at is not None:
+            self.context.queue.run_next()
 
 
 def test_cv005_an_apply_is_tried_until_it_wins() -> None:
-    scene = Scene(point(Protocol.SSA, 4, server_cores=None))
+    fixture = ServerFixture(point(Protocol.SSA, 4, server_cores=None))
     for writer in range(4):
-        scene.write(writer, writer)
-    scene.run()
-    assert {told.kind for _, told in scene.answers.values()} == {ResultKind.SUCCEEDED}
-    assert scene.context.counters.conflicts == 0
-    assert scene.context.counters.cas_failures == 3 + 2 + 1
-    assert scene.store.version(DOMAIN_NUMBER) == 5
+        fixture.write(writer, writer)
+    fixture.run()
+    assert {told.kind for _, told in fixture.results.values()} == {ResultKind.SUCCEEDED}
+    assert fixture.context.counters.conflicts == 0
+    assert fixture.context.counters.cas_failures == 3 + 2 + 1
+    assert fixture.store.version(DOMAIN_NUMBER) == 5
 
 
 def test_cv005_every_try_takes_the_processor() -> None:
     costs = {"request_us": 0.0, "merge_ns_per_byte": 1_000.0, "store_us": 0.0, "watcher_us": 0.0}
     rest = {"serialise_ns_per_byte": 0.0, "watcher_ns_per_byte": 0.0}
-    scene = Scene(point(Protocol.SSA, 2, server_cores=None), **costs, **rest)
-    scene.write(0, 0)
-    scene.write(1, 1)
-    scene.run()
-    assert scene.context.processor.busy_us == 700 + 700 + (700 + 138 + 344)
+    fixture = ServerFixture(point(Protocol.SSA, 2, server_cores=None), **costs, **rest)
+    fixture.write(0, 0)
+    fixture.write(1, 1)
+    fixture.run()
+    assert fixture.context.processor.busy_us == 700 + 700 + (700 + 138 + 344)
 
 
 def test_cv006_a_stale_write_costs_for_its_whole_object() -> None:
     costs = {"request_us": 0.0, "put_ns_per_byte": 5_000.0, "stale_ns_per_byte": 1_000.0}
-    scene = Scene(point(Protocol.RMW, 2, server_cores=None), **costs)
-    scene.write(0, 0, base=1)
-    scene.run()
-    before, size = scene.context.processor.busy_us, scene.server.size(DOMAIN_NUMBER)
-    scene.write(1, 0, base=1)
-    scene.run()
-    assert scene.answers[1][1].kind is ResultKind.CONFLICT
-    assert scene.context.processor.busy_us - before == size
-    assert scene.context.counters.conflicts == 1
+    fixture = ServerFixture(point(Protocol.RMW, 2, server_cores=None), **costs)
+    fixture.write(0, 0, base=1)
+    fixture.run()
+    before, size = fixture.context.processor.busy_us, fixture.server.size(DOMAIN_NUMBER)
+    fixture.write(1, 0, base=1)
+    fixture.run()
+    assert fixture.results[1][1].kind is ResultKind.CONFLICT
+    assert fixture.context.processor.busy_us - before == size
+    assert fixture.context.counters.conflicts == 1
 
 
 def test_cv006_of_two_at_one_version_one_is_refused() -> None:
-    scene = Scene(point(Protocol.RMW, 2, server_cores=None))
-    scene.write(0, 0, base=1)
-    scene.write(1, 0, base=1)
-    scene.run()
-    assert sorted(told.kind.value for _, told in scene.answers.values()) == ["conflict", "succeeded"]
-    assert (scene.context.counters.conflicts, scene.context.counters.cas_failures) == (1, 1)
+    fixture = ServerFixture(point(Protocol.RMW, 2, server_cores=None))
+    fixture.write(0, 0, base=1)
+    fixture.write(1, 0, base=1)
+    fixture.run()
+    assert sorted(told.kind.value for _, told in fixture.results.values()) == ["conflict", "succeeded"]
+    assert (fixture.context.counters.conflicts, fixture.context.counters.cas_failures) == (1, 1)
 
 
 def test_cv007_who_finds_no_seat_queues_and_is_turned_away() -> None:
-    scene = Scene(point(Protocol.SSA, 3, server_cores=1), seats=1, seat_wait_ms=1, commit_us=10_000.0)
+    fixture = ServerFixture(point(Protocol.SSA, 3, server_cores=1), seats=1, seat_wait_ms=1, commit_us=10_000.0)
     for writer in range(3):
-        scene.write(writer, writer)
-    scene.run()
-    assert [scene.answers[writer][1].kind for writer in range(3)] == [
+        fixture.write(writer, writer)
+    fixture.run()
+    assert [fixture.results[writer][1].kind for writer in range(3)] == [
         ResultKind.SUCCEEDED,
         ResultKind.TOO_MANY_REQUESTS,
         ResultKind.TOO_MANY_REQUESTS,
     ]
-    assert scene.context.counters.throttled == 2
+    assert fixture.context.counters.throttled == 2
 
 
 def test_cv007_a_seat_that_is_left_goes_to_the_next() -> None:
-    scene = Scene(point(Protocol.SSA, 3, server_cores=1), seats=1)
+    fixture = ServerFixture(point(Protocol.SSA, 3, server_cores=1), seats=1)
     for writer in range(3):
-        scene.write(writer, writer)
-    scene.run()
-    assert scene.context.counters.cas_failures == 0
-    assert scene.context.counters.writes == 3
+        fixture.write(writer, writer)
+    fixture.run()
+    assert fixture.context.counters.cas_failures == 0
+    assert fixture.context.counters.writes == 3
 
 
 def test_cv007_what_takes_too_long_is_given_up() -> None:
-    scene = Scene(point(Protocol.SSA, 2, server_cores=1), request_limit_ms=1, request_us=5_000.0)
-    scene.write(0, 0)
-    scene.run()
-    assert scene.answers[0][1].kind is ResultKind.NO_RESPONSE
-    assert scene.context.counters.timeouts == 1
+    fixture = ServerFixture(point(Protocol.SSA, 2, server_cores=1), request_limit_ms=1, request_us=5_000.0)
+    fixture.write(0, 0)
+    fixture.run()
+    assert fixture.results[0][1].kind is ResultKind.NO_RESPONSE
+    assert fixture.context.counters.timeouts == 1
 
 
 def test_cv008_events_come_once_and_in_order() -> None:
-    scene = Scene(point(Protocol.SSA, 36, server_cores=2, clique_size=9))
+    fixture = ServerFixture(point(Protocol.SSA, 36, server_cores=2, clique_size=9))
     for daemon in range(36):
-        scene.watches.begin(daemon)
+        fixture.watches.begin(daemon)
     for writer in range(6):
-        scene.write(writer, writer)
-    scene.run()
-    assert sorted(scene.heard) == [(daemon, version) for daemon in range(36) for version in range(2, 8)]
+        fixture.write(writer, writer)
+    fixture.run()
+    assert sorted(fixture.received) == [(daemon, version) for daemon in range(36) for version in range(2, 8)]
     for daemon in range(36):
-        versions = [version for heard, version in scene.heard if heard == daemon]
+        versions = [version for heard, version in fixture.received if heard == daemon]
         assert all(before < after for before, after in pairwise(versions))
-    assert [news.version for news in scene.told] == list(range(2, 8))
-    assert scene.context.counters.watch_events == 36 * 6
+    assert [news.version for news in fixture.changes] == list(range(2, 8))
+    assert fixture.context.counters.watch_events == 36 * 6
 
 
 def test_cv004_a_request_waits_as_it_was_built() -> None:
@@ -212,12 +212,12 @@ def test_cv004_a_bucket_is_full_at_first_and_fills_again() -> None:
 
 def test_a_processor_has_so_many_cores() -> None:
     def ends(cores: int | None) -> list[int]:
-        agenda, found = EventQueue(), list[int]()
-        processor = Processor(agenda, cores)
+        queue, found = EventQueue(), list[int]()
+        processor = Processor(queue, cores)
         for _ in range(4):
-            processor.submit(lambda: 10, lambda: found.append(agenda.now))
-        while agenda.next_at is not None:
-            agenda.run_next()
+            processor.submit(lambda: 10, lambda: found.append(queue.now))
+        while queue.next_at is not None:
+            queue.run_next()
         assert processor.busy_us == 40
         return found
 
@@ -260,7 +260,7 @@ def test_cv012_convergence_is_what_an_observer_sees(protocol: Protocol) -> None:
 def test_cv012_a_shared_index_is_no_convergence() -> None:
     def heard(entries: dict[int, EntryState]) -> ModelRun:
         play = ModelRun(point(Protocol.SSA, 2), costs_with())
-        play.onlookers_hear(CommittedChange(DOMAIN_NUMBER, 2, 0, CliqueState(entries), says_ready=False, size=700))
+        play.on_change(CommittedChange(DOMAIN_NUMBER, 2, 0, CliqueState(entries), is_domain_ready=False, size=700))
         return play
 
     ready = {0: EntryState(0, ready=True), 1: EntryState(1, ready=True)}
@@ -308,32 +308,32 @@ def test_cv021_a_run_that_does_not_end_is_given_up() -> None:
 
 def test_a_fabric_daemon_that_starts_anew_is_ready_anew() -> None:
     """Only the last start counts; the timers of earlier ones come to nothing."""
-    scene = Scene(point(Protocol.SSA, 1))
+    fixture = ServerFixture(point(Protocol.SSA, 1))
 
     class Restless:
         def __init__(self) -> None:
             self.starts = 0
             self.ready = 0
 
-        def looks(self, _at: int) -> Any:
+        def decide(self, _at: int) -> Any:
             from grove_shell.converge.model.interfaces import LocalAction  # noqa: PLC0415 - the only use
 
             return LocalAction.START if self.starts < 2 else LocalAction.REST
 
-        def started(self) -> None:
+        def on_fabric_start(self) -> None:
             self.starts += 1
 
-        def is_ready(self) -> None:
+        def on_fabric_ready(self) -> None:
             self.ready += 1
 
-        def sees(self, *_all: object) -> bool:
+        def on_event(self, *_all: object) -> bool:
             return True
 
-        def answered(self, *_all: object) -> None:
+        def on_result(self, *_all: object) -> None:
             raise AssertionError
 
     mind = Restless()
-    worker = SimulatedDaemon(0, mind, scene.context, scene.server)
-    worker.hears(1, None)
-    scene.run()
+    worker = SimulatedDaemon(0, mind, fixture.context, fixture.server)
+    worker.on_event(1, None)
+    fixture.run()
     assert (mind.starts, mind.ready) == (2, 1)

@@ -14,7 +14,7 @@ from grove_core.areas.domain_cliques.protocols import Protocol
 from grove_shell.converge.arguments import ConvergeArguments, points_of
 from grove_shell.converge.captions import caption_lines
 from grove_shell.converge.closed_form import expected_watch_bytes, expected_watch_events
-from grove_shell.converge.groups import grouped
+from grove_shell.converge.groups import group_runs
 from grove_shell.converge.model.costs import SHIPPED, costs_of, shipped_costs
 from grove_shell.converge.model.engine import ModelEngine
 from grove_shell.converge.model.model_run import run_point, setting_of
@@ -328,7 +328,7 @@ def test_cv001_it_does_not_matter_how_many_run_at_once() -> None:
 class Mortal:
     """An engine whose process ends in the middle of the larger points."""
 
-    world, setting, at_once = "model", "mortal", 2
+    world, setting, max_parallel = "model", "mortal", 2
 
     def run(self, one: Point) -> Run:
         if one.nodes > 4:
@@ -340,7 +340,7 @@ def test_cv030_a_process_that_ends_takes_nothing_along() -> None:
     points, _ = points_of(ConvergeArguments(nodes="4,8", protocols=("ssa",), seeds="3"))
     runs = run_scheduled(Schedule(points, {}), Mortal())
     assert [next(runs).point.nodes for _ in range(3)] == [4, 4, 4]
-    with pytest.raises(ChildProcessError, match="what is done is kept"):
+    with pytest.raises(ChildProcessError, match="finished runs are kept"):
         next(runs)
 
 
@@ -360,7 +360,7 @@ class TestCV052:
     def test_medians_and_what_did_not_converge(self) -> None:
         runs = [run(point(nodes=nodes, seed=seed), seconds) for nodes, seed, seconds in
                 [(18, 0, 1.0), (18, 1, 5.0), (18, 2, None), (36, 0, None), (36, 1, None), (36, 2, 9.0)]]  # fmt: skip
-        first, second = grouped(runs)
+        first, second = group_runs(runs)
         assert (first.time_s, first.span_s) == (5.0, (1.0, inf))
         assert (second.time_s, second.span_s) == (inf, (9.0, inf))
         text = convergence_page(runs, {}).text
