@@ -58,7 +58,7 @@ PAGES: Final = {
     "mnnvl/mn017_siblings_were_not_collected": "UNKNOWN; the note on what the cluster did not show",
     "mnnvl/mn050_scaled_to_nothing": "a set without replicas, and a deletion that takes no pods along",
     "planning/pl029_the_server_cannot_be_asked": "HELD BACK: a termination that the server did not confirm",
-    "topology/tp010_a_topology_that_is_gone": "a ClusterTopology; the note on constraints that cannot be checked",
+    "topology/tp010_a_missing_topology": "a ClusterTopology; the note on constraints that cannot be checked",
     "topology/tp020_three_levels": "GATED: gangs that wait for their base gang; a warning about a manifest",
     "topology/tp131_pods_in_two_racks": "MISPLACED: pods outside the domain of their constraint",
     "workload/wl092_a_gang_that_lacks_a_pod": "GATED, PLACE: a gang that lacks a pod; the note on an assumed release",
