@@ -19,7 +19,7 @@ from benchmarks.data.cast import NOW
 from benchmarks.data.facts import Owners, owner_facts, pod_facts
 from benchmarks.data.lists import texts_of_pods
 from benchmarks.data.owners import bare_set, sharing_set
-from grove_core.areas.gang_termination.design.judge import judge_by_design
+from grove_core.areas.gang_termination.design.judge import judge_terminations
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.design.wants import wake_of_termination
 from grove_core.reconcile import reconcile
@@ -168,7 +168,7 @@ def _index(owners: Owners, facts: list[Pod]) -> Cluster:
 def _judge(cluster: Cluster) -> Cluster:
     """Ready counts, breaches, fates of groups and replicas, and when to look again; of every set."""
     for root in cluster.sets:
-        wake_of_termination(judge_by_design(cluster.snapshot_of(root, NOW)))
+        wake_of_termination(judge_terminations(cluster.snapshot_of(root, NOW)))
     return cluster
 
 

@@ -1,9 +1,6 @@
 """A set as the design sees it: each clique, each group, then each replica of the set."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
-from typing import overload
 
 from grove_core.areas.gang_termination.coverage import not_collected
 from grove_core.areas.gang_termination.design.clique import judge_clique
@@ -11,55 +8,31 @@ from grove_core.areas.gang_termination.design.group import judge_group
 from grove_core.areas.gang_termination.design.replica import judge_replicas
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement
-from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.statuses import is_marked_breached
 from grove_core.snapshot.size import is_too_large
 from grove_core.snapshot.snapshot import Snapshot
 
 
-class JudgedCliques(Sequence[CliqueJudgement]):
-    """The judgements of all cliques; those of cliques with enough ready pods are made when somebody looks at them.
-
-    A termination depends on the others alone, so deciding it need not pay for what only statuses and readers want.
-    """
-
-    def __init__(
-        self,
-        cliques: Sequence[PodClique],
-        lacking: Mapping[str, CliqueJudgement],
-        pods_of: Mapping[str, Sequence[Pod]],
-        now: datetime,
-    ) -> None:
-        self._cliques = cliques
-        self._lacking = lacking
-        self._pods_of = pods_of
-        self._now = now
-
-    def __len__(self) -> int:
-        return len(self._cliques)
-
-    def __iter__(self) -> Iterator[CliqueJudgement]:
-        return map(self._judge, self._cliques)
-
-    @overload
-    def __getitem__(self, index: int) -> CliqueJudgement: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> tuple[CliqueJudgement, ...]: ...
-
-    def __getitem__(self, index: int | slice) -> CliqueJudgement | tuple[CliqueJudgement, ...]:
-        if isinstance(index, slice):
-            return tuple(map(self._judge, self._cliques[index]))
-        return self._judge(self._cliques[index])
-
-    def _judge(self, clique: PodClique) -> CliqueJudgement:
-        uid = clique.uid
-        return self._lacking.get(uid) or judge_clique(clique, self._pods_of.get(uid, ()), self._now)
-
-
 def judge_by_design(snapshot: Snapshot) -> Judgement:
-    """Judge a set by the Gang Termination Design Doc. Linear in its pods, cliques and groups."""
+    """Return the judgement of a set by the Gang Termination Design Doc. Linear in its pods, cliques and groups."""
+    judgement = judge_terminations(snapshot)
+    if judgement.unknown:
+        return judgement
+    lacking = {judged.clique.uid: judged for judged in judgement.cliques}
+    cliques = tuple(
+        lacking.get(clique.uid) or judge_clique(clique, snapshot.pods_of.get(clique.uid, ()), snapshot.now)
+        for clique in snapshot.cliques
+        if not clique.deleting
+    )
+    return judgement._replace(cliques=cliques)
+
+
+def judge_terminations(snapshot: Snapshot) -> Judgement:
+    """Return the same judgement with only those cliques that have too few ready pods.
+
+    A termination depends on these alone. The others matter for statuses and for readers.
+    """
     root, now = snapshot.root, snapshot.now
     unknown = not_collected(snapshot, Why.NOT_COLLECTED)
     if unknown:
@@ -96,7 +69,7 @@ def judge_by_design(snapshot: Snapshot) -> Judgement:
     replicas = root.spec.replicas
     wanted = [index for index in sorted(indices) if 0 <= index < replicas]
     return Judgement(
-        cliques=JudgedCliques(standing, lacking, pods_of, now),
+        cliques=tuple(lacking.values()),
         leaving=tuple(leaving),
         groups=groups,
         replicas=judge_replicas(root, wanted, lacking.values(), groups, now, guard),

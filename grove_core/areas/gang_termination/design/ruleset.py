@@ -20,8 +20,7 @@ def ruling_by(judge: Callable[[Snapshot], Judgement]) -> Callable[[Snapshot], Ru
     """Rules that judge as the design does, or nearly so, as a function to what follows."""
 
     def rule(snapshot: Snapshot) -> Ruling:
-        judged = judge(snapshot)
-        judgement = judged._replace(cliques=tuple(judged.cliques))
+        judgement = judge(snapshot)
         tally = tally_of(snapshot, judgement)
         return Ruling(
             desired=wants_of_statuses(snapshot, judgement, tally),
