@@ -11,10 +11,10 @@ from datetime import datetime
 from enum import Enum, unique
 from typing import TypeAlias
 
-from grove_core.areas.gang_termination.endings import deletions_by_replica
-from grove_core.areas.gang_termination.questions import BREACH, HEALTHY, PREDICTION, TERMINATION
+from grove_core.areas.gang_termination.endings import delays_behind, deletions_by_replica
+from grove_core.areas.gang_termination.questions import BREACH, PREDICTION, TERMINATION
 from grove_core.kernel.conditions import Truth
-from grove_core.kernel.decisions import reasons_on
+from grove_core.kernel.decisions import Health, reasons_on
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step, Toll, toll_of
@@ -171,8 +171,8 @@ def _ends_in(forecast: Forecast) -> Mapping[Ref, Termination]:
 
 
 def _end_of(subject: Ref, at: datetime, steps: Sequence[Step]) -> Termination:
-    reasons = dict.fromkeys(reason for step in steps for reason in step.because if "until" in dict(reason.facts))
-    return Termination(subject, at, tuple(step.target for step in steps), toll_of(steps), tuple(reasons))
+    delays = dict.fromkeys(reason for step in steps for reason in delays_behind(step))
+    return Termination(subject, at, tuple(step.target for step in steps), toll_of(steps), tuple(delays))
 
 
 def _kept_because(forecast: Forecast, subject: Ref, cliques: Sequence[Ref]) -> tuple[Reason, ...]:
@@ -181,8 +181,8 @@ def _kept_because(forecast: Forecast, subject: Ref, cliques: Sequence[Ref]) -> t
     fate = fates.get(subject) or fates.get(subject.whole)
     own = fate.because if fate is not None else ()
     gone = frozenset(cliques)
-    breaches = (one.because for one in forecast.findings if one.question == BREACH and one.subject in gone)
-    return (*own, *(because[0] for because in breaches if because[0].rule.code != HEALTHY))
+    breaches = (one for one in forecast.findings if one.question == BREACH and one.subject in gone)
+    return (*own, *(one.because[0] for one in breaches if one.health is not Health.HEALTHY))
 
 
 def _unknown_in(forecast: Forecast) -> Iterable[Reason]:

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from grove_core.areas.gang_termination.questions import BREACH, HEALTHY, TERMINATION
+from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
 from grove_core.areas.gang_termination.verdicts import DELEGATES, ENDS
 from grove_core.areas.mnnvl.judge import domain_ref
 from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
 from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
 from grove_core.areas.topology.misplaced_pods import MISPLACEMENT
 from grove_core.kernel.conditions import Truth
-from grove_core.kernel.decisions import Finding
+from grove_core.kernel.decisions import Finding, Health
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Make, SetStatus, Step
@@ -119,8 +119,10 @@ class Inquiry:
 
     @cached_property
     def _sharers(self) -> frozenset[str]:
-        facts = ((one.subject, dict(one.because[0].facts)) for one in self.plan.findings if one.question == FABRIC)
-        return frozenset(subject.name for subject, told in facts if told.get("domain") == self.name)
+        """The names of the PodCliques that share the domain."""
+        return frozenset(
+            one.subject.name for one in self.plan.findings if one.question == FABRIC and self.ref in one.causes
+        )
 
     def steps(self) -> Iterator[Step]:
         """What the plan does to the object and to what it stands for, but for statuses (CL-015)."""
@@ -163,7 +165,7 @@ class Inquiry:
             guard = self._guard_of(clique, found)
             if guard is not None and (guard.subject, guard.question) not in told:
                 told.add((guard.subject, guard.question))
-                if guard.because[0].rule.code != HEALTHY or self.kind in {"PodClique", "Pod"}:
+                if guard.health is not Health.HEALTHY or self.kind in {"PodClique", "Pod"}:
                     yield guard
         if self.kind in {"PodCliqueSet", GROUP_KIND}:
             for finding in self.plan.findings:
@@ -182,12 +184,8 @@ class Inquiry:
         return next((finding for finding in above if finding.verdict != DELEGATES), breach)
 
     def _chain(self, clique: PodClique) -> tuple[Ref, ...]:
-        """Who may end a clique, nearest first."""
-        root = self.snapshot.root.ref
-        if clique.owner_kind != GROUP_KIND:
-            return (root.at_replica(clique.replica_index),)
-        group = Ref(GROVE, GROUP_KIND, root.namespace, clique.owner_name)
-        return (group.at_replica(clique.group_replica_index), root.at_replica(clique.replica_index))
+        """The replicas whose termination takes a PodClique along, the nearest first."""
+        return clique.replicas_around(self.snapshot.root.ref)
 
     def _above(self) -> Iterator[Ref]:
         """The replicas that the object's cliques lie in, the scaling groups they belong to, and the root."""

@@ -86,7 +86,7 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
     return difference(
         desired,
         seen,
-        put_off=ruling.put_off,
+        deferred=ruling.deferred,
         rules=rules.name,
         wake_at=min(filter(None, (ruling.wake_at, wake_of_mnnvl(fabric))), default=None),
         findings=(

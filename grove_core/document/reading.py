@@ -15,7 +15,7 @@ from grove_core.areas.topology import rules as topology
 from grove_core.areas.workload import rules as workload
 from grove_core.document.document import AUTO, FOREGROUND, FORMAT_VERSION, Document, Json, RulesSource
 from grove_core.document.values import Strange, fact, flag, integer, items, moment, text, whole_object
-from grove_core.kernel.decisions import Finding
+from grove_core.kernel.decisions import Finding, Health, Share
 from grove_core.kernel.durations import parse_duration
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.reasons import Reason, Rule
@@ -35,7 +35,7 @@ from grove_core.kernel.steps import (
     Termination,
     Toll,
 )
-from grove_core.kernel.wants import Withheld
+from grove_core.kernel.wants import Obstacle, Withheld
 from grove_core.plan import rules as planning
 from grove_core.plan.forecast import Forecast, Round
 from grove_core.plan.recurrence import Recurrence
@@ -178,13 +178,22 @@ def _findings(raw: object) -> tuple[Finding, ...]:
             text(item["verdict"]),
             _reasons(item["because"]),
             moment(item["deadline"]) if "deadline" in item else None,
+            health=Health(item["health"]) if "health" in item else Health.NOT_JUDGED,
+            causes=tuple(map(_ref, items(item.get("causes", [])))),
+            within=tuple(map(_ref, items(item.get("within", [])))),
+            share=_share(item["share"]) if "share" in item else None,
         )
         for item in items(raw)
     )
 
 
 def _withheld(raw: Json) -> Withheld:
-    return Withheld(_ref(raw["target"]), _reasons(raw["because"]), _terminations(raw))
+    obstacle = Obstacle(raw["obstacle"]) if "obstacle" in raw else Obstacle.RULE
+    return Withheld(_ref(raw["target"]), _reasons(raw["because"]), _terminations(raw), obstacle)
+
+
+def _share(raw: Json) -> Share:
+    return Share(integer(raw["there"]), integer(raw["wanted"]))
 
 
 def _terminations(raw: Json) -> tuple[Termination, ...]:

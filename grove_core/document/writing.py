@@ -16,7 +16,7 @@ from grove_core.document.document import (
     action_name,
     summary_of,
 )
-from grove_core.kernel.decisions import Finding, reasons_on
+from grove_core.kernel.decisions import Finding, Health, reasons_on
 from grove_core.kernel.durations import format_duration
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.reasons import Reason
@@ -33,7 +33,7 @@ from grove_core.kernel.steps import (
     Termination,
 )
 from grove_core.kernel.times import format_time
-from grove_core.kernel.wants import Withheld
+from grove_core.kernel.wants import Obstacle, Withheld
 from grove_core.plan.forecast import Forecast, Round
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
 from grove_core.version import IMAGE, VERSION
@@ -83,14 +83,24 @@ def reason_as_json(reason: Reason) -> Json:
 
 
 def finding_as_json(finding: Finding) -> Json:
-    """A verdict with its subject, question and reasons."""
-    return {
+    """A verdict with its subject, question and reasons; what it does not have is left out (PL-034)."""
+    shown: Json = {
         "subject": ref_as_json(finding.subject),
         "question": finding.question,
         "verdict": finding.verdict,
         "because": _reasons_as_json(finding.because),
-        **({} if finding.deadline is None else {"deadline": format_time(finding.deadline)}),
     }
+    if finding.deadline is not None:
+        shown["deadline"] = format_time(finding.deadline)
+    if finding.health is not Health.NOT_JUDGED:
+        shown["health"] = finding.health.value
+    if finding.causes:
+        shown["causes"] = [ref_as_json(ref) for ref in finding.causes]
+    if finding.within:
+        shown["within"] = [ref_as_json(ref) for ref in finding.within]
+    if finding.share is not None:
+        shown["share"] = finding.share._asdict()
+    return shown
 
 
 def ref_as_json(ref: Ref) -> Json:
@@ -155,7 +165,11 @@ def _time_as_json(moment: datetime | None) -> str | None:
 def withheld_as_json(held: Withheld) -> Json:
     """What does not happen, and why."""
     shown: Json = {"target": ref_as_json(held.target), "because": _reasons_as_json(held.because)}
-    return {**shown, "terminates": _terminations_as_json(held.terminates)} if held.terminates else shown
+    if held.terminates:
+        shown["terminates"] = _terminations_as_json(held.terminates)
+    if held.obstacle is not Obstacle.RULE:
+        shown["obstacle"] = held.obstacle.value
+    return shown
 
 
 def step_as_json(step: Step) -> Json:

@@ -1,9 +1,10 @@
-"""A verdict together with its reasons; there is no verdict without them."""
+"""Decisions: a verdict with its reasons, and the findings that a plan lists."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Generic, TypeVar
+from enum import Enum, unique
+from typing import Generic, NamedTuple, TypeVar
 
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.reasons import Reason
@@ -14,7 +15,7 @@ V = TypeVar("V")
 
 @dataclass(frozen=True, slots=True)
 class Decision(Generic[V]):
-    """What was decided and why; ``because`` is never empty (PL-003)."""
+    """A verdict and its reasons; ``because`` is never empty (PL-003)."""
 
     verdict: V
     because: tuple[Reason, ...]
@@ -24,9 +25,30 @@ class Decision(Generic[V]):
             raise BrokenInvariant("PL-003", f"verdict {self.verdict!r} without a reason")
 
 
+@unique
+class Health(Enum):
+    """The state of the subject of a finding, whatever is decided about it (PL-034)."""
+
+    HEALTHY = "healthy"
+    """It has what it needs."""
+    LACKING = "lacking"
+    """It has too few ready pods, or a part of it is missing."""
+    UNRECORDED = "unrecorded"
+    """It is lacking, and no record says that it ever was available (GT-015)."""
+    NOT_JUDGED = "notJudged"
+    """The question is another one, or the answer is not known."""
+
+
+class Share(NamedTuple):
+    """How many of all wanted ones there are, for instance available replicas of a set."""
+
+    there: int
+    wanted: int
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A decision as the plan lists it: which question, about what, answered how.
+    """A decision as the plan lists it: the question, its subject, and the answer.
 
     Attributes:
         subject: the object, or one replica of it.
@@ -34,6 +56,11 @@ class Finding:
         verdict: the answer as a word.
         because: never empty.
         deadline: when the first delay behind the verdict ends or ended; None where no delay decides it.
+        health: the state of the subject.
+        causes: the objects whose own findings lead to this one: the breached constituents of a replica, the breached
+            PodCliques of a scaling group, the domain that a PodClique shares.
+        within: the replicas that the subject is part of, the nearest first: of its scaling group, of its set.
+        share: available and wanted replicas, where the question asks for them.
     """
 
     subject: Ref
@@ -41,6 +68,10 @@ class Finding:
     verdict: str
     because: tuple[Reason, ...]
     deadline: datetime | None = None
+    health: Health = Health.NOT_JUDGED
+    causes: tuple[Ref, ...] = ()
+    within: tuple[Ref, ...] = ()
+    share: Share | None = None
 
     @property
     def sort_key(self) -> tuple[tuple[str, str, str, int], str]:
@@ -49,5 +80,5 @@ class Finding:
 
 
 def reasons_on(question: str, findings: Iterable[Finding]) -> tuple[Reason, ...]:
-    """The reasons of every answer to one question, in the order of the findings."""
+    """Return the reasons of every answer to one question, in the order of the findings."""
     return tuple(why for one in findings if one.question == question for why in one.because)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from enum import Enum, unique
 from typing import TypeAlias, assert_never
 
 from grove_core.kernel.conditions import REMOVED
@@ -103,17 +104,43 @@ class Released:
     because: tuple[Reason, ...]
 
 
+@unique
+class Obstacle(Enum):
+    """What kind of obstacle withholds a step (PL-034)."""
+
+    RULE = "rule"
+    """A rule of an area does not allow it yet."""
+    REFUSED = "refused"
+    """The API server refused the same write before (PL-012)."""
+    NOT_CONFIRMED = "notConfirmed"
+    """The fresh read before a gang termination failed (PL-029)."""
+    GATE = "gate"
+    """Pods keep their scheduling gate until their gang can be placed."""
+    UPDATE = "update"
+    """A rolling update waits for ready pods."""
+    GANGS_NOT_COLLECTED = "gangsNotCollected"
+    """Pods keep their scheduling gate, because PodGangs are not in the input (WL-235)."""
+    CLIQUES_NOT_COLLECTED = "cliquesNotCollected"
+    """PodCliques are not in the input."""
+    DOMAINS_NOT_COLLECTED = "domainsNotCollected"
+    """ComputeDomains are not in the input."""
+    SET_NOT_JUDGED = "setNotJudged"
+    """The input lacks what is needed to judge the set at all."""
+
+
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """A reader may expect something here, and it does not happen; the reasons say why.
+    """A step that a reader may expect and that is not taken; the reasons say why.
 
     Attributes:
-        terminates: the gangs that would end, where it is their deletion that does not happen.
+        terminates: the gangs that would be terminated by the step.
+        obstacle: what kind of obstacle withholds it.
     """
 
     target: Ref
     because: tuple[Reason, ...]
     terminates: tuple[Termination, ...] = ()
+    obstacle: Obstacle = Obstacle.RULE
 
 
 Want: TypeAlias = Present | Ensured | Applied | Status | Absent | Released

@@ -1,9 +1,8 @@
-"""Wants against the snapshot: the steps that close the gap."""
+"""Compares the wants with the snapshot: the steps of a plan, and the steps that are withheld."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import islice
 from typing import assert_never
 
 from grove_core.kernel.decisions import Finding
@@ -12,7 +11,6 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
     Action,
-    Aim,
     Apply,
     Attempt,
     Create,
@@ -30,7 +28,18 @@ from grove_core.kernel.steps import (
     rests_on_the_told,
     terminated_by,
 )
-from grove_core.kernel.wants import Absent, Applied, Desired, Ensured, Present, Released, Status, Want, Withheld
+from grove_core.kernel.wants import (
+    Absent,
+    Applied,
+    Desired,
+    Ensured,
+    Obstacle,
+    Present,
+    Released,
+    Status,
+    Want,
+    Withheld,
+)
 from grove_core.plan.plan import Plan
 from grove_core.plan.rules import Why
 from grove_core.plan.telling import without_the_end
@@ -44,90 +53,155 @@ def difference(
     desired: Desired,
     view: View,
     *,
-    put_off: Iterable[Absent] = (),
+    deferred: Iterable[Absent] = (),
     rules: str = "",
     wake_at: datetime | None = None,
     findings: Iterable[Finding],
 ) -> Plan:
-    """The plan that makes what is seen match the wants. Linear but for the final sort.
+    """Return the plan that makes the snapshot match the wants. Linear but for sorting.
 
     Args:
-        put_off: what is to be gone and is not tried, for the server could not be asked first (PL-029).
+        deferred: deletions for gang terminations that the API server could not be asked about (PL-029).
+        rules: name of the rule set.
+        wake_at: when time alone may change the answer.
     """
+    steps = sorted(_with_tolls(map(_step_for, desired.wants), view), key=lambda step: step.sort_key)
+    waiting = sorted(map(_step_for, deferred), key=lambda step: step.sort_key, reverse=True)
+    causes = {ref for step in steps if isinstance(step.action, Delete) for ref in causes_of(step.action)}
     made = {
-        attempt.step.target
-        for attempt in view.attempts
-        if attempt.outcome is Outcome.DONE and isinstance(attempt.step.action, Make)
+        one.step.target for one in view.attempts if one.outcome is Outcome.DONE and isinstance(one.step.action, Make)
     }
-    refused = {attempt.step.aim: attempt for attempt in view.attempts if attempt.outcome is Outcome.REFUSED}
-    steps: list[Step] = []
-    unasked = sorted(map(_step_for, put_off), key=lambda step: step.sort_key, reverse=True)
-    withheld = [*desired.held_back, *_silences(unasked, desired.wants, view)]
-    held_of = {ref: step for step in unasked for ref in causes_of(step.action)}  # cause -> what rests on it and waits
-    untold: Step | None = None
-    wanted = sorted(_with_tolls(map(_step_for, desired.wants), view), key=lambda step: step.sort_key)
-    causes = {ref for step in wanted if isinstance(step.action, Delete) for ref in causes_of(step.action)}
-    spare = (
-        want.otherwise for want in desired.wants if isinstance(want, Status | Absent) and want.otherwise is not None
-    )
-    otherwise = {want.target: _step_for(want) for want in spare if want.target not in causes}
-    stays = _causes_that_stay(wanted, refused.keys()) if refused else {}
-    for step in wanted:
-        if step.target in causes and isinstance(step.action, Apply):
-            continue  # it would look like a change of somebody else's (PL-026); it is wished again in the next round
-        attempt = _refusal_of(step, refused)
-        if is_told_first(step) and attempt is not None:
-            untold = step
-        if isinstance(step.action, Make) and step.target in made:
-            continue  # it exists; the listing has not caught up
-        why = _obstacle(step, attempt, stays, held_of, untold)
-        if why is None:
-            steps.append(step)
+    fallbacks = _fallbacks(desired.wants, causes)
+    obstacles = _Obstacles(view.attempts, steps, waiting)
+    taken: list[Step] = []
+    withheld = [*desired.held_back, *_not_confirmed(waiting, desired.wants, view)]
+    for step in steps:
+        is_made = isinstance(step.action, Make) and step.target in made  # the listing does not show it yet
+        if is_made or (step.target in causes and isinstance(step.action, Apply)):  # a cause stays as judged (PL-026)
             continue
-        steps += islice(_rests(step, otherwise.get(step.target), refused), 1)
-        for ref in causes_of(step.action):
-            held_of.setdefault(ref, step)
-        withheld.append(Withheld(step.target, (why, *step.because), terminated_by(step)))
+        found = obstacles.against(step)
+        if found is None:
+            taken.append(step)
+            continue
+        taken.extend(obstacles.alternative_to(step, fallbacks.get(step.target)))
+        obstacle, because = found
+        withheld.append(Withheld(step.target, (because, *step.because), terminated_by(step), obstacle))
     return Plan(
         root=view.root_ref,
         root_uid=view.root_uid,
         rules=rules,
-        steps=tuple(sorted(steps, key=lambda step: step.sort_key)) if otherwise else tuple(steps),
+        steps=tuple(sorted(taken, key=lambda step: step.sort_key)) if fallbacks else tuple(taken),
         withheld=tuple(sorted(withheld, key=lambda held: held.target.sort_key)),
         wake_at=wake_at,
         findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
     )
 
 
-def _refusal_of(step: Step, refused: Mapping[Aim, Attempt]) -> Attempt | None:
-    """How it was refused a moment ago; a status or a deletion that tells of more than that did is another (PL-012)."""
-    attempt = refused.get(step.aim) if refused else None
-    if attempt is None or tells_another_breach(step, attempt.step) or _rests_on_more(step, attempt.step):
+class _Obstacles:
+    """The obstacles to the steps of one plan; a step that is withheld is an obstacle to later steps of its gang."""
+
+    def __init__(self, attempts: Iterable[Attempt], steps: Iterable[Step], waiting: Iterable[Step]) -> None:
+        """Index the refusals.
+
+        Args:
+            attempts: how earlier writes came out.
+            steps: all steps of the plan, in order.
+            waiting: deletions that have to wait for a fresh read.
+        """
+        self._refused = {one.step.aim: one for one in attempts if one.outcome is Outcome.REFUSED}
+        last = (step for step in steps if step.stage is Stage.CAUSE and step.aim in self._refused)
+        self._staying = {ref: step for step in last for ref in causes_of(step.action)} if self._refused else {}
+        self._remaining = {ref: step for step in waiting for ref in causes_of(step.action)}
+        self._unwritten: Step | None = None
+
+    def against(self, step: Step) -> tuple[Obstacle, Reason] | None:
+        """Return why a step has to wait; None where it is taken. To be called for the steps in their order."""
+        refusal = self._refusal_of(step)
+        if refusal is not None and is_told_first(step):
+            self._unwritten = step
+        found = self._find(step, refusal)
+        if found is not None:
+            for ref in causes_of(step.action):
+                self._remaining.setdefault(ref, step)
+        return found
+
+    def alternative_to(self, step: Step, fallback: Step | None) -> tuple[Step, ...]:
+        """Return the write that can be made in the place of a withheld step, at most one (PL-013, PL-028).
+
+        Args:
+            fallback: the step for the want that gave way to the withheld one.
+        """
+        own = step if isinstance(step.action, SetStatus) and step.action.end_of else None
+        for one in filter(None, (own, fallback)):
+            found = without_the_end(one) if is_of_end(one) else one
+            if found is not None and self._refusal_of(found) is None:
+                return (found,)
+        return ()
+
+    def _find(self, step: Step, refusal: Attempt | None) -> tuple[Obstacle, Reason] | None:
+        if refusal is not None:
+            detail = refusal.detail or "no detail given"
+            return Obstacle.REFUSED, Why.REFUSED_BEFORE.because(step.target, detail=detail)
+        part = _of_same_end(self._remaining, step) if step.stage >= Stage.CAUSE else None
+        if part is not None and step.stage is Stage.STATUS:
+            return Obstacle.RULE, Why.END_REMAINS.because(step.target, part=part.target.short)
+        cause = _of_same_end(self._staying, step)
+        if cause is not None:
+            return Obstacle.RULE, Why.CAUSE_REMAINS.because(step.target, cause=cause.target.short)
+        if part is not None:
+            return Obstacle.RULE, Why.COMPANION_REMAINS.because(step.target, companion=part.target.short)
+        if self._unwritten is not None and rests_on_the_told(step):
+            return Obstacle.RULE, Why.UNTOLD.because(step.target, subject=self._unwritten.target.short)
         return None
-    return attempt
+
+    def _refusal_of(self, step: Step) -> Attempt | None:
+        """How the same write was refused; one that is for more breaches or terminations is another write (PL-012)."""
+        refusal = self._refused.get(step.aim) if self._refused else None
+        if refusal is None or tells_another_breach(step, refusal.step) or _rests_on_more(step, refusal.step):
+            return None
+        return refusal
+
+
+def _of_same_end(steps: Mapping[Ref, Step], step: Step) -> Step | None:
+    """The first of the steps, by their causes, that shares a cause with this one (PL-014, PL-027, PL-028)."""
+    if not steps:
+        return None
+    found = (steps[cause] for cause in causes_of(step.action) if cause in steps)
+    return min(found, key=lambda other: other.sort_key, default=None)
 
 
 def _rests_on_more(step: Step, before: Step) -> bool:
-    """Whether it is a companion's deletion, and what was tried was for no end, or not for all that this one is for."""
+    """Whether a companion's deletion has a cause that the earlier attempt did not have."""
     is_companion = isinstance(step.action, Delete) and step.stage is not Stage.CAUSE
     return is_companion and not causes_of(step.action) <= causes_of(before.action)
 
 
-def _rests(step: Step, spare: Step | None, refused: Mapping[Aim, Attempt]) -> Iterator[Step]:
-    """What can be tried in the place of a step that is withheld, the best first; nothing tells of an end (PL-028)."""
-    for one in (step if isinstance(step.action, SetStatus) and step.action.end_of else None, spare):
-        rest = without_the_end(one) if one is not None and is_of_end(one) else one
-        if rest is not None and _refusal_of(rest, refused) is None:
-            yield rest
+def _fallbacks(wants: Iterable[Want], causes: set[Ref]) -> Mapping[Ref, Step]:
+    """Target -> the step for the want that gave way to another want; a cause of a termination gets none (PL-013)."""
+    gave_way = (one.otherwise for one in wants if isinstance(one, Status | Absent) and one.otherwise is not None)
+    return {want.target: _step_for(want) for want in gave_way if want.target not in causes}
+
+
+def _not_confirmed(waiting: Sequence[Step], wants: Iterable[Want], view: View) -> Iterator[Withheld]:
+    """Deletions that wait for a fresh read, but for those of objects that are deleted for another reason (PL-029)."""
+    if not waiting:
+        return
+    unasked = (one.detail for one in view.attempts if one.outcome is Outcome.UNASKED and one.detail)
+    detail = next(unasked, "no detail given")
+    deleted = {want.target for want in wants if isinstance(want, Absent)}
+    for step in waiting:
+        if step.target not in deleted:
+            because = (Why.NOT_ASKED.because(step.target, detail=detail), *step.because)
+            yield Withheld(step.target, because, terminated_by(step), Obstacle.NOT_CONFIRMED)
 
 
 def steps_for(wants: Iterable[Want]) -> tuple[Step, ...]:
-    """The steps for wants without a root, in their order."""
+    """Return the steps for wants that belong to no root, in the order of a plan."""
     return tuple(sorted(map(_step_for, wants), key=lambda step: step.sort_key))
 
 
 def _with_tolls(steps: Iterable[Step], view: View) -> Iterable[Step]:
-    """The steps; what a deletion takes along is said in it (PL-019)."""
+    """The steps; each deletion with the pods and GPUs that it removes (PL-019)."""
     found = list(steps)
     deleted = {step.target for step in found if isinstance(step.action, Delete)}
     if not deleted or not isinstance(view, Snapshot):
@@ -166,55 +240,3 @@ def _action_for(want: Want) -> tuple[Stage, Action]:
             return Stage.CLEANUP, DropFinalizer(want.finalizer, want.guard)
         case _:
             assert_never(want)
-
-
-def _silences(unasked: Sequence[Step], wants: Iterable[Want], view: View) -> Iterator[Withheld]:
-    """Why ends have to wait of which nobody knows whether they may be; what goes for another reason does not wait."""
-    if not unasked:
-        return
-    said = next(
-        (one.detail for one in view.attempts if one.outcome is Outcome.UNASKED and one.detail), "no detail given"
-    )
-    goes = {want.target for want in wants if isinstance(want, Absent)}
-    for step in unasked:
-        if step.target not in goes:
-            because = (Why.NOT_ASKED.because(step.target, detail=said), *step.because)
-            yield Withheld(step.target, because, terminated_by(step))
-
-
-def _obstacle(
-    step: Step, attempt: Attempt | None, stays: Mapping[Ref, Step], held_of: Mapping[Ref, Step], untold: Step | None
-) -> Reason | None:
-    """Why a step has to wait; None where it is tried.
-
-    Args:
-        attempt: a moment ago, that was refused.
-        stays: what a refused deletion of a cause rests on -> that deletion.
-        held_of: what a step before this one, which is held back, rests on -> that step.
-        untold: the status that had to be written first, and was refused.
-    """
-    if attempt is not None:
-        return Why.REFUSED_BEFORE.because(step.target, detail=attempt.detail or "no detail given")
-    part = _first_among(held_of, step) if held_of and step.stage >= Stage.CAUSE else None
-    if part is not None and step.stage is Stage.STATUS:
-        return Why.END_REMAINS.because(step.target, part=part.target.short)
-    cause = _first_among(stays, step) if stays else None
-    if cause is not None:
-        return Why.CAUSE_REMAINS.because(step.target, cause=cause.target.short)
-    if part is not None:
-        return Why.COMPANION_REMAINS.because(step.target, companion=part.target.short)
-    if untold is not None and rests_on_the_told(step):
-        return Why.UNTOLD.because(step.target, subject=untold.target.short)
-    return None
-
-
-def _causes_that_stay(wanted: Iterable[Step], refused: Container[object]) -> Mapping[Ref, Step]:
-    """What a deletion of a cause rests on that was refused -> that deletion (PL-027)."""
-    stay = [step for step in wanted if step.stage is Stage.CAUSE and step.aim in refused]
-    return {ref: step for step in stay for ref in causes_of(step.action)}
-
-
-def _first_among(found: Mapping[Ref, Step], step: Step) -> Step | None:
-    """Of some steps by what they rest on, one of the same end as this one (PL-014, PL-027, PL-028)."""
-    same = (found[cause] for cause in causes_of(step.action) if cause in found)
-    return min(same, key=lambda other: other.sort_key, default=None)

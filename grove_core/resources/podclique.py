@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Final, TypedDict
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import EMPTY, FrozenMap
+from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import BASE_GANG, GROVE, TEMPLATE_HASH
 from grove_core.resources.fields import Fields
 from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
@@ -117,6 +118,17 @@ class PodClique(Resource):
     def needed(self) -> int:
         """How many ready pods make it available: ``minAvailable``, or all where there are to be fewer (WL-215)."""
         return min(self.min_available, self.replicas)
+
+    def replicas_around(self, root: Ref) -> tuple[Ref, ...]:
+        """Return the replicas that it is part of, the nearest first: of its scaling group, then of its set.
+
+        Args:
+            root: its set.
+        """
+        of_set = root.at_replica(self.replica_index)
+        if self.owner_kind != GROUP_KIND:
+            return (of_set,)
+        return (Ref(GROVE, GROUP_KIND, self.ref.namespace, self.owner_name, self.group_replica_index), of_set)
 
     @property
     def target_hash(self) -> str:

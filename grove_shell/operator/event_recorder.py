@@ -15,15 +15,12 @@ from typing import Any, Final
 
 from grove_core.areas.gang_termination.questions import TERMINATION
 from grove_core.areas.gang_termination.verdicts import ENDS, WAITS
-from grove_core.areas.mnnvl.rules import Why as Fabric
-from grove_core.areas.workload.rules import Why as Workload
 from grove_core.kernel.decisions import Finding
-from grove_core.kernel.reasons import Reason, Rule
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import format_time
-from grove_core.kernel.wants import Withheld
+from grove_core.kernel.wants import Obstacle, Withheld
 from grove_core.plan.plan import Plan
-from grove_core.plan.rules import Why as Planning
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_shell.client.api import Api, Unreachable
@@ -41,10 +38,11 @@ _DIGITS: Final = 16
 _MOST_QUEUED: Final = 1000
 _FLUSH_TIMEOUT: Final = 2.0
 _ALL_LISTED: Final[Mapping[str, str]] = MappingProxyType({})
-_UNREADABLE: Final[Mapping[Rule, str]] = MappingProxyType(
-    {Fabric.DOMAINS_NOT_COLLECTED: DOMAIN_KIND, Workload.PARTS_NOT_COLLECTED: "PodClique"}
+_DEFERS: Final = frozenset({Obstacle.REFUSED, Obstacle.NOT_CONFIRMED})
+_UNREADABLE: Final[Mapping[Obstacle, str]] = MappingProxyType(
+    {Obstacle.DOMAINS_NOT_COLLECTED: DOMAIN_KIND, Obstacle.CLIQUES_NOT_COLLECTED: "PodClique"}
 )
-"""The reason why a step is withheld -> the kind that would have to be read."""
+"""The kind that would have to be read, by the obstacle to a withheld step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,36 +74,33 @@ def planned_events(plan: Plan, unlisted: Mapping[str, str] = _ALL_LISTED) -> Ite
         plan: of one set, or of one topology.
         unlisted: kind that cannot be listed -> message of the server.
     """
-    withheld = {why.subject for held in plan.withheld if _is_withheld_termination(held) for why in held.because}
+    deferred = {one.replica for held in plan.withheld if held.obstacle in _DEFERS for one in held.terminates}
     for finding in plan.findings:
         whole = finding.subject.replica is None  # of a scaling group; there is a finding for each of its replicas
         if finding.question != TERMINATION or finding.verdict not in {ENDS, WAITS} or whole:
             continue
-        if finding.verdict == WAITS or withheld.isdisjoint(reason.subject for reason in finding.because):
+        if finding.verdict == WAITS or finding.subject not in deferred:
             yield _of_termination(plan, finding)
-    unreadable: dict[Rule, list[Withheld]] = {}
+    unreadable: dict[Obstacle, list[Withheld]] = {}
     for held in plan.withheld:
         rule = held.because[0].rule
         note = f"{held.target.short}: {held.because[0].sentence}"
-        if rule is Planning.REFUSED_BEFORE:
+        if held.obstacle is Obstacle.REFUSED:
             yield PlannedEvent(plan.root, plan.root_uid, rule.code, "Write", note, note)
         elif held.target.kind in TOPOLOGY_KINDS:
             yield PlannedEvent(plan.root, plan.root_uid, rule.code, "Keep", note, held.target.short)
-        elif rule is Planning.NOT_ASKED:
+        elif held.obstacle is Obstacle.NOT_CONFIRMED:
             words = held.because[0].sentence
             yield PlannedEvent(plan.root, plan.root_uid, rule.code, "Look", words, words)
-        elif rule in _UNREADABLE:
-            unreadable.setdefault(rule, []).append(held)
-    for rule, steps in unreadable.items():
-        kind = _UNREADABLE[rule]
+        elif held.obstacle in _UNREADABLE:
+            unreadable.setdefault(held.obstacle, []).append(held)
+    for obstacle, steps in unreadable.items():
+        kind = _UNREADABLE[obstacle]
         words = unlisted.get(kind) or "not all of them can be read"
         more = f", and {len(steps) - 1} more" if steps[1:] else ""
         note = f"{steps[0].target.short}{more}: withheld until {kind}s can be read: {words}"
-        yield PlannedEvent(plan.root, plan.root_uid, rule.code, "Look", note, words)
-
-
-def _is_withheld_termination(held: Withheld) -> bool:
-    return bool(held.terminates) and held.because[0].rule in {Planning.REFUSED_BEFORE, Planning.NOT_ASKED}
+        code = steps[0].because[0].rule.code
+        yield PlannedEvent(plan.root, plan.root_uid, code, "Look", note, words)
 
 
 def _of_termination(plan: Plan, finding: Finding) -> PlannedEvent:

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Final
 
 from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
+from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
@@ -18,6 +19,7 @@ from grove_shell.operator.observer import PredictionOutcome
 _SETS: Final = "podcliqueset"
 _TOPOLOGIES: Final = "clustertopology"
 _BREACHED: Final = ("PodClique", "PodCliqueScalingGroup")
+_DELAY_EXPIRED: Final = Why.DELAY_EXPIRED.code  # the only rule that terminates a gang, under every rule set
 _BUCKETS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
 
@@ -98,13 +100,10 @@ class OperatorMetrics(ProcessMetrics, RoundListener):
         if not isinstance(step.action, Delete):
             return
         causes = frozenset(guard.uid for _, guard in step.action.rests_on)
-        delays = step.because[
-            1::2
-        ]  # reasons come in pairs: the PodClique is of a terminated gang; its delay has expired
-        for one, delay in zip(step.action.terminates, delays, strict=True):
+        for one in step.action.terminates:
             gang = (root_key, one.replica)
             if not causes & self._causes.get(gang, frozenset()):
-                self._terminations.labels(one.replica.kind, delay.rule.code).inc()
+                self._terminations.labels(one.replica.kind, _DELAY_EXPIRED).inc()
                 self._causes[gang] = causes
 
     def _count_writes(self, attempts: Iterable[Attempt]) -> None:

@@ -4,14 +4,13 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from grove_core.areas.gang_termination.questions import HEALTHY, PREDICTION
-from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.questions import PREDICTION
 from grove_core.areas.gang_termination.verdicts import ENDS
 from grove_core.document.document import RulesSource, action_name
 from grove_core.document.writing import finding_as_json, ref_as_json, step_as_json, withheld_as_json
 from grove_core.explain import Tone, is_gated
 from grove_core.inquiry import Inquiry
-from grove_core.kernel.decisions import Finding, reasons_on
+from grove_core.kernel.decisions import Finding, Health, reasons_on
 from grove_core.kernel.steps import Step, toll_of
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -30,7 +29,6 @@ from grove_shell.views.layout import MAX_NAMES, STYLES
 
 _MANY: Final = 20
 _CLIQUES: Final = 40
-_FINE: Final = frozenset({HEALTHY, Why.SUFFICIENT_SCHEDULED_PODS.code})
 
 
 class ExplainHeader(NamedTuple):
@@ -141,8 +139,7 @@ def _course(page: Page, inquiry: Inquiry) -> None:
 
 def _is_worth_saying(finding: Finding, inquiry: Inquiry) -> bool:
     """Whether to show a finding: all of a clique or pod; of larger objects only what is not as it should be."""
-    code = finding.because[0].rule.code
-    return inquiry.kind in {"PodClique", "Pod"} or code not in _FINE
+    return inquiry.kind in {"PodClique", "Pod"} or finding.health is not Health.HEALTHY
 
 
 def _guards(page: Page, inquiry: Inquiry) -> None:

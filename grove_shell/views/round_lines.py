@@ -7,6 +7,7 @@ from typing import Final
 from grove_core.explain import Tone, is_gated
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Delete, Make, Step, is_end, toll_of
+from grove_core.kernel.wants import Obstacle
 from grove_core.plan.forecast import Forecast, Round
 from grove_shell.page import Page
 from grove_shell.views.formatting import impact_text, joined_names, object_label, plural
@@ -14,7 +15,6 @@ from grove_shell.views.later_terminations import rounds_before_repeats
 from grove_shell.views.layout import INDENT, MAX_NAMES, STYLES, entry_label
 
 _LINES: Final = 20
-_UPDATING: Final = frozenset({"UpdateWaits", "GroupUpdateWaits", "RolloutWaits"})
 _MIRRORED: Final = "GangFollowsSet"
 _OMITTED: Final = frozenset({"Pod", "PodGang"})  # gates of pods have a line of their own; PodGangs follow the set
 
@@ -47,7 +47,7 @@ def add_rounds(page: Page, forecast: Forecast, *, full: bool) -> None:
         page,
         ((held.target, tuple((why.subject, why.sentence) for why in held.because)) for held in late if is_gated(held)),
     )
-    if any(why.rule.code in _UPDATING for held in forecast.rounds[-1].withheld for why in held.because):
+    if any(held.obstacle is Obstacle.UPDATE for held in forecast.rounds[-1].withheld):
         page.add(
             INDENT, ("the update goes on as pods become ready, which a plan has none do: see grove simulate", "dim")
         )

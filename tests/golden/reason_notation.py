@@ -11,6 +11,7 @@ import pytest
 from grove_core.kernel.reasons import Reason
 
 _REFERENCE: Final = frozenset({"apiVersion", "kind", "namespace", "name"})
+_REPEATED: Final = frozenset({"within", "share"})  # the name of the subject and the verdict show the same
 _REASON: Final = frozenset({"rule", "requirement", "subject", "facts", "sentence"})
 
 
@@ -33,7 +34,8 @@ def abridged(part: Any, about: Any = None) -> Any:
     """Return a part of a plan document as golden files have it: references and reasons abridged, all else as it is.
 
     A reference is ``apiVersion kind namespace/name[replica]``. A reason is its code and its rule with the facts below
-    it, and ``of`` with its subject where that is not what the step or the decision is about. Sentences are left out.
+    it, and ``of`` with its subject where that is not what the step or the decision is about. Sentences are left out,
+    and so is what the name of a subject or a verdict shows.
 
     Args:
         about: the reference of the step, the decision or the withheld object that the part belongs to.
@@ -49,7 +51,7 @@ def abridged(part: Any, about: Any = None) -> Any:
         other = {} if part["subject"] == about else {"of": _reference(part["subject"])}
         return {reason: part["facts"], **other} if part["facts"] or other else reason
     about = part.get("target", part.get("subject", about))
-    return {key: abridged(value, about) for key, value in part.items()}
+    return {key: abridged(value, about) for key, value in part.items() if key not in _REPEATED}
 
 
 def _reference(ref: dict[str, Any]) -> str:

@@ -103,7 +103,8 @@ def test_pl025_what_ends_keeps_its_reasons() -> None:
     facts = dict.fromkeys(why.clause.facts, "x")
 
     def said(subject: Ref, question: str, verdict: str, *of: Ref) -> Finding:
-        return Finding(subject, question, verdict, tuple(why.because(one, **facts) for one in of))
+        causes = of if question == TERMINATION else of[1:]  # a breach has its own reason first
+        return Finding(subject, question, verdict, tuple(why.because(one, **facts) for one in of), causes=causes)
 
     member = replace(clique, name="llm-0-pool-1-c")
     first = (

@@ -7,6 +7,7 @@ from typing import Final
 from grove_core.areas.gang_termination.verdicts import Breach, GroupFate, ReplicaFate, Terminate, Wait
 from grove_core.kernel.durations import short_duration
 from grove_core.kernel.reasons import Reason, Rule
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import format_time
 
 _END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
@@ -55,15 +56,27 @@ def fate_of_whole(fates: Collection[GroupFate]) -> GroupFate:
     return min(waits, key=lambda wait: wait.until) if waits else next(iter(fates))
 
 
+def decisive_among(breaches: Sequence[Breach], now: datetime) -> Sequence[Breach]:
+    """Return the breaches whose delay has ended; where none has, all of them."""
+    return [breach for breach in breaches if _is_over(deadline(breach.since, breach.delay), now)] or breaches
+
+
+def causes_among(fate: GroupFate, breaches: Sequence[Breach], now: datetime) -> tuple[Ref, ...]:
+    """Return the constituents whose breaches lead to a fate: none but to a termination, or to waiting for one."""
+    if not isinstance(fate, Terminate | Wait):
+        return ()
+    return tuple(dict.fromkeys(breach.ref for breach in decisive_among(breaches, now)))
+
+
 def clocks_of(breaches: Sequence[Breach], words: tuple[Rule, Rule], now: datetime) -> tuple[Reason, ...]:
-    """The clocks that have run out, else all that run.
+    """Return a reason for each delay that has ended; where none has, for each that runs.
 
     Args:
-        words: the rules that say that a clock has run out, and that it runs.
+        words: the rules for a delay that has ended, and for one that runs.
     """
-    due = [breach for breach in breaches if _is_over(deadline(breach.since, breach.delay), now)]
-    why = words[0] if due else words[1]
-    return tuple(timing_reason(why, breach) for breach in due or breaches)
+    decisive = decisive_among(breaches, now)
+    is_due = any(_is_over(deadline(breach.since, breach.delay), now) for breach in decisive[:1])
+    return tuple(timing_reason(words[0] if is_due else words[1], breach) for breach in decisive)
 
 
 def timing_reason(why: Rule, breach: Breach) -> Reason:

@@ -12,8 +12,7 @@ from grove_core.areas.gang_termination.verdicts import Breach
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Step, Termination, terminated_by
-from grove_core.kernel.wants import Absent
-from grove_core.resources.api_names import GROVE
+from grove_core.kernel.wants import Absent, Withheld
 from grove_core.resources.meta import Resource
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -94,7 +93,7 @@ def absents_of(
             ends.append((end, root.at_replica(index), why))
         if (clique.owner_uid, own_index) in parts:
             end = parts[clique.owner_uid, own_index]
-            group = Ref(GROVE, clique.owner_kind, clique.ref.namespace, clique.owner_name, own_index)
+            group, _ = clique.replicas_around(root)
             why = of_group.because(clique.ref, replica=own_index, group=group.whole.short, cause=end.cause.short)
             ends.append((end, group, why))
         if ends:
@@ -107,6 +106,17 @@ def absents_of(
                 is_cause=clique.uid in first.last,
                 terminates=tuple(Termination(replica, end.cause, end.deadline) for end, replica, _ in ends),
             )
+
+
+def delays_behind(deletion: Step | Withheld) -> tuple[Reason, ...]:
+    """Return the reasons that name the ended delays behind a deletion, in the order of its terminations.
+
+    A deletion has two reasons for each of its terminations: that the PodClique goes with its replica, and the delay.
+    One that is withheld has the obstacle before them.
+    """
+    if isinstance(deletion, Withheld):
+        return deletion.because[2::2] if deletion.terminates else ()
+    return deletion.because[1::2] if terminated_by(deletion) else ()
 
 
 def deletions_by_replica(steps: Iterable[Step]) -> Mapping[Ref, list[Step]]:

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Final
 
-from grove_core.areas.gang_termination.rules import Why
-from grove_core.areas.gang_termination.verdicts import ENDS, WAITS
+from grove_core.areas.gang_termination.clocks import causes_among, deadline_of
+from grove_core.areas.gang_termination.verdicts import ENDS, WAITS, Breach, GroupFate, word_of
 from grove_core.kernel.decisions import Finding
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 
 BREACH: Final = "breach"
@@ -15,8 +17,17 @@ SCHEDULED: Final = "scheduled"
 AVAILABILITY: Final = "availability"
 PREDICTION: Final = "prediction"
 
-HEALTHY: Final = Why.SUFFICIENT_READY_PODS.code
-"""The code of the reason that a clique has what it needs, by whatever rules: it means the same in all of them."""
+
+def termination_of(
+    subject: Ref, fate: GroupFate, because: tuple[Reason, ...], breaches: Sequence[Breach], now: datetime
+) -> Finding:
+    """Return the finding on the termination of one replica, or of a scaling group as a whole.
+
+    Args:
+        breaches: of its constituents that may be acted on; at least one where the fate is to wait or to terminate.
+    """
+    causes = causes_among(fate, breaches, now)
+    return Finding(subject, TERMINATION, word_of(fate), because, deadline_of(fate, breaches), causes=causes)
 
 
 def averted_between(first: Sequence[Finding], rest: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -50,8 +61,8 @@ def averted_between(first: Sequence[Finding], rest: Sequence[Finding]) -> tuple[
 
 
 def _behind(termination: Finding, breaches: Mapping[Ref, Finding]) -> Iterator[Ref]:
-    """Whose breaches are the reasons for an end; of a scaling group with those of its cliques."""
-    for reason in termination.because:
-        yield reason.subject
-        if reason.subject in breaches:
-            yield from (one.subject for one in breaches[reason.subject].because)
+    """The constituents whose breaches lead to a termination; of a scaling group also its breached PodCliques."""
+    for cause in termination.causes:
+        yield cause
+        if cause in breaches:
+            yield from breaches[cause].causes

@@ -1,7 +1,6 @@
 """The clauses of gang termination: one member for each decision and admission rule of specs/gang_termination.md."""
 
 from enum import unique
-from typing import Final
 
 from grove_core.kernel.reasons import Clause, Rule
 
@@ -62,16 +61,6 @@ class Why(Rule):
     )
     GROUP_REPLICA_TERMINATED = Clause("GT-054", "replica {replica} of {group} ends as a whole because of {cause}")
     GROUP_NOTHING_BREACHED = Clause("GT-055", "no replica of the group is breached", code="NothingBreached")
-
-
-LACKING: Final = frozenset(
-    {Why.NEVER_AVAILABLE, Why.AVAILABILITY_NOT_RECORDED, Why.UPDATE_IN_PROGRESS, Why.INSUFFICIENT_READY_PODS}
-)
-"""Said only of a clique with too few ready pods, a breach or not."""
-NOTHING_KNOWN: Final = frozenset({Why.NOT_COLLECTED})
-"""Why nothing can be said of a set."""
-UNWELL: Final = frozenset({Why.CONSTITUENT_MISSING})
-"""Said of a replica that is kept, and is not well: something of it is missing."""
 
 
 @unique

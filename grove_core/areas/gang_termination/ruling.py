@@ -20,7 +20,7 @@ class Ruling(NamedTuple):
         ends: what should be gone; a status of the same object is the weaker wish (PL-013).
         wake_at: when time alone may change the answer; None if never (PL-008).
         ending: which replicas end, for whoever plans what comes after them.
-        put_off: what should be gone, and is not tried, for the server could not be asked first (PL-029).
+        deferred: what should be gone, and is not tried, for the server could not be asked first (PL-029).
     """
 
     desired: Desired
@@ -28,7 +28,7 @@ class Ruling(NamedTuple):
     findings: tuple[Finding, ...]
     wake_at: datetime | None
     ending: Ending
-    put_off: tuple[Absent, ...] = ()
+    deferred: tuple[Absent, ...] = ()
 
 
 def unless_unasked(ruling: Ruling, snapshot: Snapshot) -> Ruling:
@@ -39,7 +39,7 @@ def unless_unasked(ruling: Ruling, snapshot: Snapshot) -> Ruling:
     """
     if all(attempt.outcome is not Outcome.UNASKED for attempt in snapshot.attempts):
         return ruling
-    return ruling._replace(ends=(), put_off=ruling.ends)
+    return ruling._replace(ends=(), deferred=ruling.ends)
 
 
 @dataclass(frozen=True, slots=True)

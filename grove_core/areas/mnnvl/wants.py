@@ -12,10 +12,10 @@ from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.wants import Absent, Desired, Present, Status, Want, Withheld
+from grove_core.kernel.wants import Absent, Desired, Obstacle, Present, Status, Want, Withheld
 from grove_core.resources.api_formats import domain_format_of
 from grove_core.resources.api_names import DOMAINS_READY
-from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.domain_sharing import is_managed
 from grove_core.resources.domains_ready_condition import REASON, CreationFailure
@@ -71,7 +71,9 @@ def _want_for(snapshot: Snapshot, one: ReplicaDomain) -> Present | Withheld | No
         case DomainState.FAILED if not one.name_is_taken:
             return _domain_for(snapshot, one, reason)
         case DomainState.FAILED | DomainState.LEAVING | DomainState.MISSED | DomainState.UNKNOWN:
-            return Withheld(domain_ref(snapshot, one.index), one.because)
+            unseen = one.state is DomainState.UNKNOWN and DOMAIN_KIND not in snapshot.complete
+            obstacle = Obstacle.DOMAINS_NOT_COLLECTED if unseen else Obstacle.RULE
+            return Withheld(domain_ref(snapshot, one.index), one.because, obstacle=obstacle)
         case DomainState.JOINED | DomainState.WITHOUT:
             return None
         case _:

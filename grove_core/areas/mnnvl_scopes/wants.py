@@ -23,10 +23,12 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Ensure
 from grove_core.kernel.wants import Absent, Applied, Desired, Ensured, Present, Want, Withheld
 from grove_core.resources.api_names import MNNVL_ADOPTED
+from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.domain_sharing import CliquePosition, LabelledClique, scope_of, shared_claim_entry
 from grove_core.resources.labels import SET_REPLICA, label_in
 from grove_core.resources.names import index_from, listed
+from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.owner_reference import owner_reference_to
 from grove_core.snapshot.coming import refusals
 from grove_core.snapshot.snapshot import Snapshot
@@ -148,25 +150,41 @@ def findings_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement, desired: D
         sharing = [name for name, annotations in judgement.annotations.items() if scope_of(annotations) is not None]
         because = Why.CLIQUES_OPT_IN.because(snapshot.root.ref, cliques=listed(sharing))
         yield Finding(snapshot.root.ref, QUESTION, "Wanted" if sharing else "NotWanted", (because,))
+    builder = SharedObjectBuilder(snapshot.configuration, snapshot.served, snapshot.root.ref.namespace)
+    domain_of: dict[Ref, Ref] = {}  # ResourceClaim -> the ComputeDomain that its pods reach
     if is_on or judgement.verdicts:
-        stored = (clique for clique in snapshot.cliques if not clique.deleting)
-        yield from (_finding_on(clique, judgement.positions.get(clique.ref.name)) for clique in stored)
+        for clique in snapshot.cliques:
+            if not clique.deleting:
+                yield _finding_on(clique, builder, domain_of, judgement.positions.get(clique.ref.name))
+    created = [want for want in desired.wants if isinstance(want, Present) and want.target.kind == "PodClique"]
+    for clique_want in created if is_on else ():
+        yield _finding_on(_new_clique(clique_want), builder, domain_of)
     created_again = {one.because.subject for one in judgement.verdicts if one.state is SharedState.MADE_AGAIN}
     for want in desired.wants if is_on else ():
         if isinstance(want, Ensured) and want.target not in created_again:
-            yield Finding(want.target, QUESTION, "Ensured", want.because)
-        elif isinstance(want, Present) and want.target.kind == "PodClique":
-            yield _finding_on(_new_clique(want))
+            domain = domain_of.get(want.target)
+            yield Finding(want.target, QUESTION, "Ensured", want.because, causes=() if domain is None else (domain,))
 
 
-def _finding_on(clique: LabelledClique, position: CliquePosition | None = None) -> Finding:
-    """Return the finding on a PodClique: whether it shares a domain, by its claim (MS-046)."""
+def _finding_on(
+    clique: LabelledClique,
+    builder: SharedObjectBuilder,
+    domain_of: dict[Ref, Ref],
+    position: CliquePosition | None = None,
+) -> Finding:
+    """Return the finding on a PodClique: whether it shares a domain, by its claim (MS-046).
+
+    Args:
+        domain_of: gets the claim and the domain that the PodClique shares.
+    """
     membership = membership_in(clique, position)
     if isinstance(membership, LeftUnchanged):
         return Finding(clique.ref, QUESTION, "JoinsNothing", (membership.because,))
     if shared_claim_entry(clique.pod_spec) is None:
         return Finding(clique.ref, QUESTION, "LetInWithout", (Why.LET_IN_WITHOUT.because(clique.ref),))
-    return Finding(clique.ref, QUESTION, "Joins", (opt_in_reason(clique, membership),))
+    domain = builder.ref_of(DOMAIN_KIND, membership)
+    domain_of[builder.ref_of(CLAIM_KIND, membership)] = domain
+    return Finding(clique.ref, QUESTION, "Joins", (opt_in_reason(clique, membership),), causes=(domain,))
 
 
 def _admission_view(snapshot: Snapshot) -> CliqueAdmissionView:

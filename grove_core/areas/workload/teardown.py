@@ -9,7 +9,7 @@ from typing import Final
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Delete, Outcome
-from grove_core.kernel.wants import Absent, Desired, Released, Withheld
+from grove_core.kernel.wants import Absent, Desired, Obstacle, Released, Withheld
 from grove_core.resources.api_names import CLIQUE_FINALIZER, GROUP_FINALIZER, SET_FINALIZER
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -38,7 +38,7 @@ def wants_of_teardown(snapshot: Snapshot) -> Desired:
     unknown = ", ".join(words for kind, words in _PARTS.items() if kind in snapshot.not_collected)
     if unknown:
         because = Why.PARTS_NOT_COLLECTED.because(root.ref, kinds=unknown)
-        return Desired((*parts, *released), (Withheld(root.ref, (because,)),))
+        return Desired((*parts, *released), (Withheld(root.ref, (because,), obstacle=Obstacle.CLIQUES_NOT_COLLECTED),))
     listed = (*snapshot.groups, *snapshot.cliques, *snapshot.orphans)
     remaining = len(listed) + _made_unseen(snapshot, {part.ref for part in listed}) + _pods_left(snapshot)
     if remaining:

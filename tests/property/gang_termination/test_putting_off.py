@@ -60,7 +60,7 @@ def test_pl029_nothing_ends_before_the_server_says_what_there_is(rules: RuleSet)
     ruling = rules.rule(SEEN)
     assert ruling.ending == Ending(frozenset({0}), frozenset({("llm-1-g", 1)}))
     assert unless_unasked(ruling, SEEN) is ruling
-    assert put_off(ruling) == ruling._replace(ends=(), put_off=ruling.ends)
+    assert put_off(ruling) == ruling._replace(ends=(), deferred=ruling.ends)
 
 
 @pytest.mark.req("WL-076")

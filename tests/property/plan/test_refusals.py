@@ -34,11 +34,11 @@ def plan_after(wants: tuple[Want, ...], target: Ref, outcome: Outcome, detail: s
     return difference(Desired(wants), Seen(KNOWN, attempts=(Attempt(tried, outcome, detail), *more)), findings=())
 
 
-def plan_unasked(*wants: Want, put_off: tuple[Absent, ...], said: str = "503") -> Plan:
+def plan_unasked(*wants: Want, deferred: tuple[Absent, ...], said: str = "503") -> Plan:
     """What is wanted while the server could not be asked about some ends."""
-    (tried, *_) = steps_for(put_off)
+    (tried, *_) = steps_for(deferred)
     seen = Seen(KNOWN, attempts=(Attempt(tried, Outcome.UNASKED, said),))
-    return difference(Desired(wants), seen, put_off=put_off, findings=())
+    return difference(Desired(wants), seen, deferred=deferred, findings=())
 
 
 def told(plan: Plan) -> dict[str, str]:
@@ -67,22 +67,22 @@ def test_pl014_pl027_companions_wait_for_their_cause_and_not_for_each_other(
 def test_pl029_who_could_not_ask_ends_nobody_and_is_refused_nothing(said: str) -> None:
     """Whoever else wants one of them gone is not held up; of no end it is told that it began."""
     flag = Status(SECOND, GUARD, FrozenMap({"conditions": ()}), BECAUSE, end_of=(CAUSE,))
-    plan = plan_unasked(flag, put_off=END[::2], said=said)
+    plan = plan_unasked(flag, deferred=END[::2], said=said)
     assert told(plan) == {"llm-0-a": "PL-029", "llm-0-c": "PL-029", "llm-0-b": "PL-028"}
     assert not plan.steps
     assert [held.because[1:] for held in plan.withheld if held.target != SECOND] == [BECAUSE, BECAUSE]
     assert {dict(held.because[0].facts).get("detail") for held in plan.withheld} == {said or "no detail given", None}
     scaled_in = tuple(Absent(want.target, GUARD, SURPLUS) for want in END)
-    plan = plan_unasked(*scaled_in, put_off=END, said=said)
+    plan = plan_unasked(*scaled_in, deferred=END, said=said)
     assert {step.target for step in plan.steps} == {FIRST, SECOND, CAUSE}
     assert not plan.withheld
 
 
-@pytest.mark.parametrize("put_off", [END[:2], END[1::-1]])
-def test_pl028_of_several_parts_that_wait_the_first_is_named(put_off: tuple[Absent, ...]) -> None:
+@pytest.mark.parametrize("deferred", [END[:2], END[1::-1]])
+def test_pl028_of_several_parts_that_wait_the_first_is_named(deferred: tuple[Absent, ...]) -> None:
     """In whatever order they come: a plan is read again, and compared."""
     flag = Status(CAUSE, GUARD, FrozenMap({"conditions": ()}), BECAUSE, end_of=(CAUSE,))
-    (held,) = (held for held in plan_unasked(flag, put_off=put_off).withheld if held.target == CAUSE)
+    (held,) = (held for held in plan_unasked(flag, deferred=deferred).withheld if held.target == CAUSE)
     assert dict(held.because[0].facts)["part"] == FIRST.short
 
 
@@ -108,12 +108,12 @@ def test_pl012_a_cause_that_may_not_be_deleted_may_not_for_whatever_reason() -> 
 
 
 @pytest.mark.parametrize("subject", [FIRST, CAUSE], ids=["a companion", "the cause"])
-def test_pl029_what_is_put_off_is_written_to_like_everything_else(subject: Ref) -> None:
+def test_pl029_what_is_deferred_is_written_to_like_everything_else(subject: Ref) -> None:
     """Nothing is tried that rests on its version (PL-026)."""
     fields = Applied(subject, GUARD, FrozenMap({"spec": FrozenMap({})}), BECAUSE)
     status = Status(subject, GUARD, FrozenMap({"conditions": ()}), BECAUSE)
     for want, kind in ((fields, Apply), (status, SetStatus)):
-        plan = plan_unasked(want, put_off=END)
+        plan = plan_unasked(want, deferred=END)
         assert [(step.target, type(step.action)) for step in plan.steps] == [(subject, kind)]
         assert set(told(plan)) == {"llm-0-a", "llm-0-b", "llm-0-c"}
 

@@ -1,18 +1,25 @@
 """Every verdict of gang termination as a list of findings, the "do nothing" ones included (PL-003)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
+from types import MappingProxyType
+from typing import Final
 
-from grove_core.areas.gang_termination.clocks import deadline_of
 from grove_core.areas.gang_termination.design import group as of_group
 from grove_core.areas.gang_termination.design import replica as of_replica
 from grove_core.areas.gang_termination.design.tally import Tally, because_of_availability
-from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, SCHEDULED, TERMINATION
+from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, SCHEDULED, TERMINATION, termination_of
 from grove_core.areas.gang_termination.rules import Why
-from grove_core.areas.gang_termination.verdicts import Judgement, word_of
+from grove_core.areas.gang_termination.verdicts import Judgement
 from grove_core.kernel.conditions import Truth
-from grove_core.kernel.decisions import Finding
+from grove_core.kernel.decisions import Finding, Health, Share
 from grove_core.snapshot.snapshot import Snapshot
+
+_HEALTH_BY: Final[Mapping[Why, Health]] = MappingProxyType(
+    {Why.SUFFICIENT_READY_PODS: Health.HEALTHY, Why.AVAILABILITY_NOT_RECORDED: Health.UNRECORDED}
+)
+"""The health of a judged PodClique by the row of the breach table that applies; by any other row it is lacking."""
 
 
 def findings_of_termination(snapshot: Snapshot, judgement: Judgement, tally: Tally) -> Iterator[Finding]:
@@ -23,24 +30,30 @@ def findings_of_termination(snapshot: Snapshot, judgement: Judgement, tally: Tal
             yield Finding(root, question, Truth.UNKNOWN.value, judgement.unknown)
     else:
         because = because_of_availability(snapshot.root, tally.availability)
-        yield Finding(root, AVAILABILITY, tally.availability.verdict, because)
+        found = tally.availability
+        share = Share(found.available, found.replicas)
+        yield Finding(root, AVAILABILITY, found.verdict, because, share=share)
     for judged in judgement.cliques:
         clique = judged.clique
-        yield Finding(clique.ref, BREACH, judged.breach.value, (judged.reason,))
+        within = clique.replicas_around(root)
+        health = _HEALTH_BY.get(judged.why, Health.LACKING)
+        yield Finding(clique.ref, BREACH, judged.breach.value, (judged.reason,), health=health, within=within)
         placement = tally.placements[clique.ref]
-        yield Finding(clique.ref, SCHEDULED, placement.verdict.value, placement.because)
+        health = Health.HEALTHY if placement.verdict is Truth.TRUE else Health.LACKING
+        yield Finding(clique.ref, SCHEDULED, placement.verdict.value, placement.because, health=health, within=within)
     for leaving in judgement.leaving:
         yield Finding(leaving.ref, BREACH, "Skip", (Why.CLIQUE_BEING_DELETED.because(leaving.ref),))
     for group in judgement.groups:
         ref = group.group.ref
-        yield Finding(ref, BREACH, group.breach.value, of_group.because_of_breach(group))
-        fate, acting = group.fate, [*chain.from_iterable(group.acting.values())]
-        yield Finding(ref, TERMINATION, word_of(fate), of_group.because_of_fate(group, now), deadline_of(fate, acting))
+        breached = tuple(one.clique.ref for cliques in group.breached.values() for one in cliques)
+        yield Finding(ref, BREACH, group.breach.value, of_group.because_of_breach(group), causes=breached)
+        acting = [*chain.from_iterable(group.acting.values())]
+        yield termination_of(ref, group.fate, of_group.because_of_fate(group, now), acting, now)
         for index, fate in group.replica_fates.items():
-            because, clocks = of_group.because_of_replica(group, index, now), group.acting.get(index, ())
-            yield Finding(ref.at_replica(index), TERMINATION, word_of(fate), because, deadline_of(fate, clocks))
+            because, acting = of_group.because_of_replica(group, index, now), [*group.acting.get(index, ())]
+            yield termination_of(ref.at_replica(index), fate, because, acting, now)
     for replica in judgement.replicas:
         missing = tally.missing[replica.index]
         because = of_replica.because_of_fate(snapshot.root, replica, missing, now, judgement.guard)
-        fate, subject = replica.fate, root.at_replica(replica.index)
-        yield Finding(subject, TERMINATION, word_of(fate), because, deadline_of(fate, replica.breaches))
+        finding = termination_of(root.at_replica(replica.index), replica.fate, because, replica.breaches, now)
+        yield replace(finding, health=Health.LACKING) if missing else finding

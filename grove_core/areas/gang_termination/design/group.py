@@ -7,7 +7,7 @@ decides. Replicas whose delay still runs count as breached, so a group never fal
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from grove_core.areas.gang_termination.clocks import clocks_of, fate_by, fate_of_whole
 from grove_core.areas.gang_termination.rules import Why
@@ -20,6 +20,7 @@ from grove_core.areas.gang_termination.verdicts import (
     Keep,
     Suspend,
     Terminate,
+    Wait,
 )
 from grove_core.kernel.conditions import Condition, Truth, is_true, transition_time
 from grove_core.kernel.reasons import Reason
@@ -143,7 +144,8 @@ def because_of_fate(judged: GroupJudgement, now: datetime) -> tuple[Reason, ...]
 def because_of_replica(judged: GroupJudgement, index: int, now: datetime) -> tuple[Reason, ...]:
     """Why a breached replica of the group is ended, waited for, or left alone."""
     group = judged.group
-    match judged.replica_fates[index]:
+    fate = judged.replica_fates[index]
+    match fate:
         case Suspend():
             return (Why.SUSPENDED_BY_UPDATE.because(group.ref),)
         case Delegate():
@@ -151,5 +153,7 @@ def because_of_replica(judged: GroupJudgement, index: int, now: datetime) -> tup
             return (Why.DELEGATED_TO_SET.because(group.ref, **counts),)
         case Keep():
             return ((judged.guard or Why.TERMINATION_DISABLED).because(group.ref),)
-        case _:
+        case Wait() | Terminate():
             return clocks_of(judged.acting[index], (Why.GROUP_DELAY_EXPIRED, Why.GROUP_DELAY_RUNNING), now)
+        case _:
+            assert_never(fate)

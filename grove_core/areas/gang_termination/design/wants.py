@@ -9,7 +9,7 @@ from grove_core.areas.gang_termination.design.tally import Tally
 from grove_core.areas.gang_termination.endings import absents_of, end_by
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import Judgement, Terminate
-from grove_core.kernel.wants import Absent, Desired, Withheld
+from grove_core.kernel.wants import Absent, Desired, Obstacle, Withheld
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -21,7 +21,7 @@ def wants_of_statuses(snapshot: Snapshot, judgement: Judgement, tally: Tally) ->
     deleted (PL-013).
     """
     if judgement.unknown:
-        return Desired((), (Withheld(snapshot.root.ref, judgement.unknown),))
+        return Desired((), (Withheld(snapshot.root.ref, judgement.unknown, obstacle=Obstacle.SET_NOT_JUDGED),))
     return Desired(tuple(statuses_of(snapshot, judgement, tally)))
 
 

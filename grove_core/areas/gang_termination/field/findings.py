@@ -1,16 +1,19 @@
 """Every verdict of the existing operator's rules as a list of findings, the "do nothing" ones included (PL-003)."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain
+from types import MappingProxyType
+from typing import Final, assert_never
 
-from grove_core.areas.gang_termination.clocks import clocks_of, deadline_of
+from grove_core.areas.gang_termination.clocks import clocks_of
 from grove_core.areas.gang_termination.field.group import GroupSighting
 from grove_core.areas.gang_termination.field.judge import FieldJudgement, ReplicaSighting
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.sightings import Sighting
 from grove_core.areas.gang_termination.field.status import availability_of, because_of_availability
-from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, SCHEDULED, TERMINATION
+from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, SCHEDULED, TERMINATION, termination_of
 from grove_core.areas.gang_termination.verdicts import (
     KEEPS,
     Delegate,
@@ -23,10 +26,21 @@ from grove_core.areas.gang_termination.verdicts import (
     word_of,
 )
 from grove_core.kernel.conditions import Condition, Truth
-from grove_core.kernel.decisions import Finding
+from grove_core.kernel.decisions import Finding, Health, Share
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.snapshot.snapshot import Snapshot
+
+_LACKING: Final = (
+    Why.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE,
+    Why.INSUFFICIENT_READY_PODS,
+    Why.SCHEDULING_SUPPRESSED,
+    Why.NOTHING_SCHEDULED,
+)
+_HEALTH_BY: Final[Mapping[Why, Health]] = MappingProxyType(
+    {Why.SUFFICIENT_READY_PODS: Health.HEALTHY} | dict.fromkeys(_LACKING, Health.LACKING)
+)
+"""The health of a PodClique by the rule behind its condition; while an update runs no pods are counted (GF-024)."""
 
 
 def findings_of_field(snapshot: Snapshot, judgement: FieldJudgement, stored: FieldJudgement) -> Iterator[Finding]:
@@ -42,22 +56,30 @@ def findings_of_field(snapshot: Snapshot, judgement: FieldJudgement, stored: Fie
         return
     availability = availability_of(snapshot.root, judgement)
     because = because_of_availability(snapshot.root, availability)
-    yield Finding(root, AVAILABILITY, availability.verdict, because)
+    share = Share(availability.available, availability.replicas)
+    yield Finding(root, AVAILABILITY, availability.verdict, because, share=share)
     for seen in judgement.cliques:
-        yield Finding(seen.clique.ref, BREACH, _word(seen.breach), (seen.reason, *seen.because_of_guard))
-        yield Finding(seen.clique.ref, SCHEDULED, _word(seen.placed), (seen.reason_of(seen.why_placed),))
-    told = {found.group.ref: found.fates for found in stored.groups}
+        yield from _of_clique(seen, root)
+    stored_fates = {found.group.ref: found.fates for found in stored.groups}
     for found in judgement.groups:
-        yield from _of_group(found, told[found.group.ref], now)
+        yield from _of_group(found, stored_fates[found.group.ref], now)
     fates = {replica.number: replica.fate for replica in stored.replicas}
     for replica in judgement.replicas:
         subject = root.at_replica(replica.number)
-        because = (
-            *_because_of_replica(snapshot, replica),
-            *_differs(subject, replica.fate, fates.get(replica.number)),
-        )
-        fate = replica.fate
-        yield Finding(subject, TERMINATION, word_of(fate), because, deadline_of(fate, replica.breaches))
+        differs = tuple(_differs(subject, replica.fate, fates.get(replica.number)))
+        because = (*_because_of_replica(snapshot, replica), *differs)
+        finding = termination_of(subject, replica.fate, because, replica.breaches, now)
+        is_kept = isinstance(replica.fate, Keep) and not snapshot.root.deleting
+        yield replace(finding, health=Health.LACKING) if differs or (replica.absent and is_kept) else finding
+
+
+def _of_clique(seen: Sighting, root: Ref) -> Iterator[Finding]:
+    within = seen.clique.replicas_around(root)
+    because, health = (seen.reason, *seen.because_of_guard), _HEALTH_BY.get(seen.why, Health.NOT_JUDGED)
+    yield Finding(seen.clique.ref, BREACH, _word(seen.breach), because, health=health, within=within)
+    health = Health.HEALTHY if seen.why_placed is Why.SUFFICIENT_SCHEDULED_PODS else Health.NOT_JUDGED
+    because = (seen.reason_of(seen.why_placed),)
+    yield Finding(seen.clique.ref, SCHEDULED, _word(seen.placed), because, health=health, within=within)
 
 
 def _word(condition: Condition | None) -> str:
@@ -67,8 +89,9 @@ def _word(condition: Condition | None) -> str:
 
 def _of_group(found: GroupSighting, stored: Mapping[int, GroupFate], now: datetime) -> Iterator[Finding]:
     ref = found.group.ref
-    breached = (one.reason for one in found.members if one.breached)
-    yield Finding(ref, BREACH, _word(found.breach), (found.reason, *found.because_of_guard, *breached))
+    breached = [one for one in found.members if one.breached]
+    because = (found.reason, *found.because_of_guard, *(one.reason for one in breached))
+    yield Finding(ref, BREACH, _word(found.breach), because, causes=tuple(one.clique.ref for one in breached))
     own = tuple(
         dict.fromkeys(
             reason
@@ -78,12 +101,14 @@ def _of_group(found: GroupSighting, stored: Mapping[int, GroupFate], now: dateti
         )
     )
     because, acting = own or (Why.GROUP_NOTHING_BREACHED.because(ref),), [*chain.from_iterable(found.acting.values())]
-    yield Finding(ref, TERMINATION, word_of(found.fate), because, deadline_of(found.fate, acting))
+    yield termination_of(ref, found.fate, because, acting, now)
     due_by_stored = (index for index, fate in stored.items() if isinstance(fate, Terminate))
     for index in sorted({*found.fates, *due_by_stored}):
         subject, fate = ref.at_replica(index), found.fates.get(index, Keep())
-        because = (*_because_of_part(found, index, fate, now), *_differs(subject, fate, stored.get(index)))
-        yield Finding(subject, TERMINATION, word_of(fate), because, deadline_of(fate, found.acting.get(index, ())))
+        differs = tuple(_differs(subject, fate, stored.get(index)))
+        because = (*_because_of_part(found, index, fate, now), *differs)
+        part = termination_of(subject, fate, because, found.acting.get(index, ()), now)
+        yield replace(part, health=Health.LACKING) if differs else part
 
 
 def _because_of_part(found: GroupSighting, index: int, fate: GroupFate, now: datetime) -> tuple[Reason, ...]:
@@ -97,8 +122,10 @@ def _because_of_part(found: GroupSighting, index: int, fate: GroupFate, now: dat
         case Delegate():
             counts = {"left": found.left, "replicas": found.group.replicas, "needed": found.group.min_available}
             return (Why.DELEGATED_TO_SET.because(ref, **counts),)
-        case _:
+        case Wait() | Terminate():
             return clocks_of(found.acting[index], (Why.GROUP_DELAY_EXPIRED, Why.GROUP_DELAY_RUNNING), now)
+        case _:
+            assert_never(fate)
 
 
 def _because_of_replica(snapshot: Snapshot, replica: ReplicaSighting) -> tuple[Reason, ...]:

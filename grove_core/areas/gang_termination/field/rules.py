@@ -4,7 +4,6 @@ Codes that the design has too mean the same there: whoever reads plans need not 
 """
 
 from enum import unique
-from typing import Final
 
 from grove_core.kernel.reasons import Clause, Rule
 
@@ -137,18 +136,3 @@ class Why(Rule):
         "GF-132",
         "the deletion of the set is not predicted: the Go operator deletes in another way than the steps shown here",
     )
-
-
-LACKING: Final = frozenset(
-    {
-        Why.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE,
-        Why.INSUFFICIENT_READY_PODS,
-        Why.SCHEDULING_SUPPRESSED,
-        Why.NOTHING_SCHEDULED,
-    }
-)
-"""Said only of a clique with too few pods, a breach or not; an update is told before anybody counts (GF-024)."""
-NOTHING_KNOWN: Final = frozenset({Why.NOT_COLLECTED, Why.DELAY_MISSING})
-"""Why nothing can be said of a set."""
-UNWELL: Final = frozenset({Why.STANDALONE_MISSING, Why.STORED_STATUS_DIFFERS})
-"""Said of a replica that is kept, and is not well: something of it is missing, or a timer may end it all the same."""

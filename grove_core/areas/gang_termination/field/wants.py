@@ -12,7 +12,7 @@ from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.field.status import statuses_of
 from grove_core.areas.gang_termination.verdicts import Terminate
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Absent, Desired, Withheld
+from grove_core.kernel.wants import Absent, Desired, Obstacle, Withheld
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -27,7 +27,9 @@ class Wants(NamedTuple):
 def wants_of_field(snapshot: Snapshot, judgement: FieldJudgement, generation: Generation) -> Wants:
     """What the existing operator would want; nothing where nothing can be said."""
     if judgement.unknown:
-        return Wants((), Desired((), (Withheld(snapshot.root.ref, judgement.unknown),)))
+        return Wants(
+            (), Desired((), (Withheld(snapshot.root.ref, judgement.unknown, obstacle=Obstacle.SET_NOT_JUDGED),))
+        )
     whole = _ends_of(snapshot.root, judgement)
     causes = {index: tuple(ref for ref, _ in end.rests_on) for index, end in whole.items()}
     statuses = tuple(statuses_of(snapshot, judgement, generation, causes))

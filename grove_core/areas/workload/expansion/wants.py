@@ -19,8 +19,9 @@ from grove_core.areas.workload.template.expected_replicas import ExpectedReplica
 from grove_core.kernel.frozen import FrozenMap, part_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Applied, Desired, Present, Want, Withheld
+from grove_core.kernel.wants import Applied, Desired, Obstacle, Present, Want, Withheld
 from grove_core.resources.api_names import GROVE
+from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.merge_patch import changed_fields
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import GROUP_KIND
@@ -101,7 +102,10 @@ class _Existing:
         if not self._context.knows(item.kind):
             return
         if found is None and key in self._waiting:
-            yield Withheld(Ref(GROVE, item.kind, self._context.root.ref.namespace, item.name), self._waiting[key])
+            ref = Ref(GROVE, item.kind, self._context.root.ref.namespace, item.name)
+            is_known = self._context.knows(DOMAIN_KIND)
+            obstacle = Obstacle.RULE if is_known else Obstacle.DOMAINS_NOT_COLLECTED
+            yield Withheld(ref, self._waiting[key], obstacle=obstacle)
         elif found is None and not (item.kind == "PodClique" and item.name in self._terminating):
             yield self._creation_of(item)
         elif item.kind in _FOLLOW_TEMPLATE and isinstance(found, OwnedObject) and not _has_spec(found, item):

@@ -10,7 +10,7 @@ from grove_core.kernel.decisions import Decision, Finding
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Applied, Desired, Withheld
+from grove_core.kernel.wants import Applied, Desired, Obstacle, Withheld
 from grove_core.resources.api_names import GATE, GROVE
 from grove_core.resources.names import replica_name
 from grove_core.resources.pod import Pod
@@ -29,6 +29,7 @@ class GateJudgement:
     clique: PodClique
     pod: Pod
     opens: Decision[bool]
+    obstacle: Obstacle = Obstacle.GATE
 
 
 def judge_gates(snapshot: Snapshot) -> tuple[GateJudgement, ...]:
@@ -40,7 +41,12 @@ def judge_gates(snapshot: Snapshot) -> tuple[GateJudgement, ...]:
     if not ("PodGang" in snapshot.complete or snapshot.gangs):
         unknown = _gated(snapshot) if "PodGang" in snapshot.not_collected else ()
         return tuple(
-            GateJudgement(clique, pod, _held(Why.GANGS_NOT_COLLECTED.because(pod.ref, gang=pod.gang)))
+            GateJudgement(
+                clique,
+                pod,
+                _held(Why.GANGS_NOT_COLLECTED.because(pod.ref, gang=pod.gang)),
+                Obstacle.GANGS_NOT_COLLECTED,
+            )
             for clique, pod in unknown
         )
     cliques = {clique.ref.name: clique for clique in snapshot.cliques if not clique.deleting}
@@ -115,7 +121,10 @@ def wants_of_gates(judged: tuple[GateJudgement, ...]) -> Desired:
     held = {gate.clique.ref: gate for gate in reversed(judged) if not gate.opens.verdict}
     return Desired(
         tuple(Applied(gate.pod.ref, gate.pod.guard, _OPENED, gate.opens.because) for gate in opened),
-        tuple(Withheld(ref, gate.opens.because) for ref, gate in sorted(held.items(), key=lambda item: item[0].name)),
+        tuple(
+            Withheld(ref, gate.opens.because, obstacle=gate.obstacle)
+            for ref, gate in sorted(held.items(), key=lambda item: item[0].name)
+        ),
     )
 
 

@@ -6,7 +6,7 @@ from grove_core.areas.workload.pods.slots import active_pods, duplicate_pods
 from grove_core.areas.workload.rolling_update.step import NO_STEP, RolloutStep
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.wants import Absent, Withheld
+from grove_core.kernel.wants import Absent, Obstacle, Withheld
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 
@@ -52,7 +52,11 @@ def clique_rollout_step(clique: PodClique, pods: Sequence[Pod]) -> RolloutStep:
             absents.append(_absent(clique, max(old_and_ready, key=lambda pod: (pod.index, pod.name)), Why.OUTDATED_POD))
         else:
             waits = Why.UPDATE_WAITS.because(clique.ref, left=len(outdated), ready=len(ready), needed=needed)
-            held = (Withheld(clique.ref, (waits, *(_trouble(clique, pod) for pod in lacking[:1]))),)
+            held = (
+                Withheld(
+                    clique.ref, (waits, *(_trouble(clique, pod) for pod in lacking[:1])), obstacle=Obstacle.UPDATE
+                ),
+            )
     return RolloutStep(runs=True, surge=surge, absents=tuple(absents), held=held)
 
 

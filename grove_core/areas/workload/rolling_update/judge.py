@@ -14,7 +14,7 @@ from grove_core.areas.workload.rolling_update.step import RolloutStep
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.template.expected_replicas import ExpectedClique, ExpectedReplica
 from grove_core.kernel.frozen import FrozenMap, list_of
-from grove_core.kernel.wants import Absent, Applied, Desired, Want, Withheld
+from grove_core.kernel.wants import Absent, Applied, Desired, Obstacle, Want, Withheld
 from grove_core.resources.names import member_clique_name
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -145,7 +145,7 @@ def _roll(
     others = [state for state in states if state.outdated and state is not current]
     if others and not wants and not held:
         because = Why.ROLLOUT_WAITS.because(context.root.ref.at_replica(current.part.index), left=len(others))
-        held.append(Withheld(context.root.ref.at_replica(current.part.index), (because,)))
+        held.append(Withheld(context.root.ref.at_replica(current.part.index), (because,), obstacle=Obstacle.UPDATE))
     return Rollout(
         generation=generation,
         runs=True,

@@ -14,7 +14,7 @@ from grove_core.areas.workload.template.expected_replicas import ExpectedClique,
 from grove_core.kernel.conditions import is_true
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.wants import Absent, Withheld
+from grove_core.kernel.wants import Absent, Obstacle, Withheld
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
@@ -141,7 +141,7 @@ def group_rollout_step(
                 [group.replicas] if not is_extra_up else []
             )
             whom = (Why.REPLICA_NOT_AVAILABLE.because(group.ref, replica=index) for index in waited[:1])
-            held.append(Withheld(group.ref, (waits, *whom)))
+            held.append(Withheld(group.ref, (waits, *whom), obstacle=Obstacle.UPDATE))
     absents: list[Absent] = []
     for replica in going:
         because = why.because(group.ref, replica=replica.index)

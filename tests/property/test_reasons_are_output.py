@@ -1,0 +1,76 @@
+"""Nothing is decided by a reason: no condition in the code reads one, its facts or its sentence (PL-034)."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+ROOT: Final = Path(__file__).parents[2]
+READ: Final = frozenset({"facts", "sentence", "rule", "clause", "requirement"})
+"""The attributes of reasons and of their rules."""
+
+ALLOWED: Final = {
+    "grove_core/kernel/reasons.py": "refuses a reason without the facts of its rule (PL-003)",
+    "grove_core/document/reading.py": "refuses a reason without the facts of its rule (PL-030)",
+    "grove_core/plan/telling.py": "drops the reason of a condition that is not written (PL-028)",
+    "grove_core/resources/violation.py": "compares what two manifests break; no reason is made yet",
+    "grove_core/areas/workload/admit.py": "the same for names that a set derives",
+    "grove_shell/converge/cluster/daemon_pool.py": "counts moves between indices in an experiment",
+    "grove_shell/domain_daemon/daemon_log.py": "leaves a line of the log out that another line has",
+    "grove_shell/simulator/checks/shared_domains.py": "a check on what a plan prints",
+    "grove_shell/simulator/checks/gang_termination.py": "a check on what a plan prints",
+    "grove_shell/views/round_lines.py": "chooses the lines of a page",
+}
+
+
+def _conditions(tree: ast.AST) -> Iterator[ast.expr]:
+    """Every expression that steers: tests, subjects of matches, filters of comprehensions, keys of lookups."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.If() | ast.IfExp() | ast.While() | ast.Assert():
+                yield node.test
+            case ast.Match():
+                yield node.subject
+            case ast.comprehension():
+                yield from node.ifs
+            case ast.Compare() | ast.BoolOp():
+                yield node
+            case _:
+                pass
+
+
+def reads_in(source: str) -> list[str]:
+    """The reads of reasons in conditions, as ``line: expression``."""
+    found = (
+        f"{node.lineno}: {ast.unparse(node)}"
+        for condition in _conditions(ast.parse(source))
+        for node in ast.walk(condition)
+        if isinstance(node, ast.Attribute) and node.attr in READ
+    )
+    return list(dict.fromkeys(found))
+
+
+MODULES: Final = sorted(
+    str(path.relative_to(ROOT)) for package in ("grove_core", "grove_shell") for path in (ROOT / package).rglob("*.py")
+)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_pl034_no_condition_reads_a_reason(module: str) -> None:
+    found = reads_in((ROOT / module).read_text(encoding="utf-8"))
+    assert not found or module in ALLOWED, found
+
+
+def test_pl034_the_list_of_exceptions_is_short_and_used() -> None:
+    assert len(ALLOWED) < 20
+    for module in ALLOWED:
+        assert reads_in((ROOT / module).read_text(encoding="utf-8")), module
+
+
+def test_pl034_a_condition_on_a_reason_is_found() -> None:
+    assert reads_in("if one.because[0].rule is Why.X: pass") == ["1: one.because[0].rule"]
+    assert reads_in("x = [one for one in found if 'until' in dict(one.facts)]") == ["1: one.facts"]
+    assert reads_in("match held.because[0].rule:\n    case _: pass") == ["1: held.because[0].rule"]
+    assert reads_in("shown = [one.sentence for one in step.because]") == []
