@@ -28,7 +28,7 @@ def attempt_of(response: Response, ref: Ref) -> tuple[Outcome, str]:
     """Return outcome and message of a response.
 
     404 and 409 are conflicts, 429 and 5xx count as no response, every other error is a refusal. A success that does not
-    come from an API server, or is not about that object, counts as no response (OP-068).
+    come from an API server, or is not about that object, counts as no response (OP-065).
     """
     if response.ok:
         was_done = confirms_write(response, ref)

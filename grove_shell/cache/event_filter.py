@@ -67,7 +67,7 @@ class EventFilter(Tombstones):
         if known is None or known.uid != now.uid:
             self.record(*now)
             return False
-        if 0 < now.version < known.version:  # its label was removed, and restored since (OP-085)
+        if 0 < now.version < known.version:  # its label was removed, and restored since (OP-002)
             return False
         self.record(now.uid, max(now.version, known.version))
         return True
@@ -80,7 +80,7 @@ class EventFilter(Tombstones):
     def deleted_by_list(
         self, known: Mapping[_Key, KnownVersion], there: Mapping[_Key, Incarnation], version: str
     ) -> list[_Key]:
-        """Return the known objects that a complete list no longer has (OP-003, OP-086).
+        """Return the known objects that a complete list no longer has (OP-003, OP-002).
 
         A list without a version, or of a store that was restored from a backup, overrules all that is known (OP-084).
 

@@ -170,7 +170,7 @@ class Api:
         """Yield the lines of a streaming response.
 
         Raises:
-            Unreachable: the connection could not be made, was cut, or no whole line came for too long (OP-007).
+            Unreachable: the connection could not be made, was cut, or no whole line came for too long (OP-080).
             WatchRefused: the server refused the request.
         """
         seconds = self._seconds * _WATCH_TIMEOUTS

@@ -86,7 +86,7 @@ class Reflector:
         """List and watch until cancelled."""
         while True:
             try:
-                if time.monotonic() - self._updated_at > _RELIST_AFTER:  # OP-081
+                if time.monotonic() - self._updated_at > _RELIST_AFTER:  # OP-080
                     self._version = ""
                 self._version = self._version or await self._list()
                 if not await self._watch():
@@ -134,10 +134,10 @@ class Reflector:
         self.synced.set()
 
     async def _watch(self) -> bool:
-        """Apply events since the last seen version, until the server or the connection ends the watch (OP-070).
+        """Apply events since the last seen version, until the server or the connection ends the watch (OP-080).
 
         Returns:
-            Whether an event arrived, or the watch stood open for a while (OP-009).
+            Whether an event arrived, or the watch stood open for a while (OP-080).
 
         Raises:
             Unreachable: the connection failed.

@@ -25,7 +25,7 @@ def is_object(raw: object) -> TypeGuard[dict[str, Any]]:
 
 
 def _is_metadata(raw: object) -> TypeGuard[dict[str, Any]]:
-    """Return whether metadata has the shape that a server enforces (OP-083)."""
+    """Return whether metadata has the shape that a server enforces (OP-065)."""
     if not isinstance(raw, dict):
         return False
     there = {key: value for key, value in raw.items() if value is not None}

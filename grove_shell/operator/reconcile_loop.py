@@ -132,7 +132,7 @@ class ReconcileLoop:
                 await self._closing.wait()
 
     def _forget(self, root_key: RootKey, requeue: Requeue) -> None:
-        """Keep nothing of a root that is gone (OP-092)."""
+        """Keep nothing of a root that is gone (OP-078)."""
         requeue.stop()
         self._queue.pop(root_key, None)
         for listener in self.listeners:

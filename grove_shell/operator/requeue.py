@@ -26,7 +26,7 @@ class Requeue:
         is_dirty: whether something changed since the last round began.
         task: runs the rounds of the root; None while there is none.
         not_before: no round begins earlier, so that a burst of changes is one round.
-        is_immediate: whether the next round is the one that follows a failure at once (OP-028, OP-105).
+        is_immediate: whether the next round is the one that follows a failure at once (OP-028).
         backlog: the failed writes.
         throttle: which steps of a plan are tried now.
     """
@@ -65,7 +65,7 @@ class Requeue:
         """Take in the attempts of a round, and schedule the retry of what failed.
 
         One round follows a refusal or a failed deletion at once: the plan may change because of it, and nothing else
-        may enqueue the root (OP-028, OP-105). What fails in that round waits for the time that is set already.
+        may enqueue the root (OP-028). What fails in that round waits for the time that is set already.
 
         Args:
             attempts: of the round.
@@ -111,7 +111,7 @@ class Requeue:
             self.schedule_in((moment - datetime.now(UTC)).total_seconds())
 
     def schedule_withheld(self, *, immediate: bool) -> None:
-        """Schedule the retry of what is withheld: an earlier round may have taken the place of that one (OP-026)."""
+        """Schedule the retry of what is withheld: an earlier round may have taken the place of that one (OP-071)."""
         if immediate or self.backlog.is_waiting:
             self.schedule_in(max(self.backlog.retry_at - _now(), _SHORTEST_REST))
 

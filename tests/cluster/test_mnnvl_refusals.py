@@ -161,10 +161,7 @@ def unheard(scene: Scene) -> None:
 
 
 class TestOP062:
-    """A creation for which the server could not ask an admission webhook MUST count as refused.
-
-    Admission that is out of order.
-    """
+    """A creation for which the server could not call an admission webhook MUST count as refused."""
 
     @pytest.mark.req("MN-011")
     def test_op062_a_webhook_that_nobody_answers_for_blocks_nobody(self, scene: Scene, mnnvl: Operator) -> None:

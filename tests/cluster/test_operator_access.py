@@ -51,10 +51,8 @@ def bare_plane(programs: dict[str, Path], api_server: ControlPlane) -> Iterator[
 
 @pytest.mark.parametrize("command", [PLAN, OPERATOR], ids=["plan", "operator"])
 class TestOP044:
-    """Where there is no way to the cluster, the command MUST say which file or address it tried and what to try next,
-    and leave with 1.
-
-    Which file or address was tried, and what to try next.
+    """Where a command has no access to the cluster, it MUST print which file or address it tried and what to try
+    next, and exit with 1.
     """
 
     @pytest.mark.parametrize(
@@ -120,10 +118,7 @@ class TestOP044:
 
 
 class TestOP036:
-    """Every mistake in the configuration file MUST be reported at once, unknown fields too, and nothing be started.
-
-    The configuration is read whole, before anybody is asked.
-    """
+    """Every mistake in the configuration file MUST be reported at once, unknown fields too, and nothing be started."""
 
     def test_op036_five_mistakes_are_told_at_once(self, api_server: ControlPlane, tmp_path: Path) -> None:
         config = {

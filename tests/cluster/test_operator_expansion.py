@@ -86,8 +86,8 @@ class TestExpansion:
 
 
 class TestOP012:
-    """A status MUST be applied whole under the field manager ``grove-operator-status``, and hold no condition of a type
-    that Grove does not write.
+    """A status MUST be applied as a whole by the field manager `grove-operator-status`, and contain no condition of a
+    type that Grove does not write.
     """
 
     @pytest.mark.parametrize(

@@ -215,7 +215,7 @@ class TestStart:
 class TestWatches:
     """A copy that stands still is noticed."""
 
-    def test_op007_a_watch_that_fell_silent_is_begun_anew(
+    def test_op080_a_watch_that_fell_silent_is_begun_anew(
         self, grove_plane: ControlPlane, scene: Scene, starting: Starting
     ) -> None:
         """A connection that nobody closed and nothing comes through: as after the loss of a node in between."""

@@ -24,7 +24,7 @@ class TestRefusals:
     """A quota, and an admission policy."""
 
     @pytest.mark.req("OP-022")
-    @pytest.mark.req("OP-026")
+    @pytest.mark.req("OP-071")
     def test_op015_a_quota_refuses_some_pods_of_a_batch(self, scene: Scene, operator: Operator) -> None:
         quota(scene, 3)
         scene.api.create(scene.set_of(clique("worker", 8, minimum=1)))
@@ -127,10 +127,8 @@ def forbid(
 
 
 class TestOP011:
-    """A creation whose name is taken MUST count as done if the object has the same controller and is not being deleted,
-    wait if it is being deleted, and be told as refused if it is another's.
-
-    A name that somebody else has.
+    """A creation whose name is taken MUST count as done if the object has the same controller, wait while that object
+    is being deleted, and count as refused if it has another controller.
     """
 
     def theirs(self, scene: Scene, kind: str, name: str, spec: Any, labels: dict[str, str] | None = None) -> Json:

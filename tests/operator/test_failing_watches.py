@@ -125,14 +125,14 @@ def test_op080_the_words_of_a_refusal_are_told_once(making: Callable[[int], Watc
 
 
 @pytest.mark.parametrize("status", KEPT)
-@pytest.mark.req("OP-070")
+@pytest.mark.req("OP-080")
 def test_op080_trouble_of_the_server_costs_no_list(status: int) -> None:
     server = Server(refused(status))
     server.follow(lambda: False)
     assert (server.lists, set(server.since), server.told) == (1, {"5"}, [WORDS])
 
 
-@pytest.mark.req("OP-070")
+@pytest.mark.req("OP-080")
 def test_op080_an_error_after_events_goes_on_behind_them() -> None:
     """What an error says that is no first line is about the time after them."""
 
@@ -159,14 +159,14 @@ def test_op004_what_is_not_shown_once_more_is_told_once_more() -> None:
 
 
 @pytest.mark.parametrize("watch", [*map(refused, KEPT), empty, no_event])
-def test_op081_who_hears_nothing_for_long_asks(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_op080_who_hears_nothing_for_long_asks(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five minutes are a fifth of a second here."""
     monkeypatch.setattr(reflector, "_LONGEST_SILENCE", 0.2)
     server = Server(watch)
     assert server.follow(server.shows)
 
 
-def test_op081_who_hears_something_does_not_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_op080_who_hears_something_does_not_ask(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reflector, "_LONGEST_SILENCE", 0.2)
     bookmark = {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "6"}}}
     server = Server(error(503, bookmark))

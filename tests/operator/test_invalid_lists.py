@@ -129,7 +129,7 @@ def test_op065_a_page_that_comes_again_is_none() -> None:
 
 
 @pytest.mark.parametrize("watch", [LOGIN, "[]\n", '{"type": "ADDED"}\n', '{"type": "ADDED", "object": {}}\n', "5\n"])
-@pytest.mark.req("OP-009")
+@pytest.mark.req("OP-080")
 def test_op065_the_copy_stays_and_the_server_is_asked_again(watch: str) -> None:
     """What is known was listed once; then every list and every watch is answered by somebody else."""
     server, cache, told = Saying(a_list(SET), LOGIN, watch=watch), ClusterCache(), list[str]()

@@ -66,13 +66,13 @@ NO_EVENTS: Final = (
 
 
 @pytest.mark.parametrize("line", NO_EVENTS, ids=lambda line: line[:60])
-def test_op083_it_is_no_event(line: str) -> None:
+def test_op065_it_is_no_event(line: str) -> None:
     with pytest.raises(Unreachable, match="the line is not a watch event"):
         parse_watch_event(line.encode())
 
 
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: str(broken)[:60])
-def test_op083_nor_is_a_list_with_it_one(broken: dict[str, Any]) -> None:
+def test_op065_nor_is_a_list_with_it_one(broken: dict[str, Any]) -> None:
     whole = {"metadata": SOUND}
     kind, as_of = KINDS["Pod"], {"metadata": {"resourceVersion": "1"}}
     assert is_list({**as_of, "items": [whole]}, kind)
@@ -85,13 +85,13 @@ def test_op075_a_controller_without_a_name_says_nothing() -> None:
     assert root_key_in("Pod", {"metadata": nameless}, controller_in({"metadata": nameless}), {}) == ("ml", "llm")
 
 
-def test_op083_what_goes_deep_and_has_no_end_is_no_answer() -> None:
+def test_op065_what_goes_deep_and_has_no_end_is_no_answer() -> None:
     assert Response(200, DEEP.encode()).json() == {}
     assert Response(500, DEEP.encode()).message == DEEP[:200]
 
 
 @pytest.mark.parametrize("line", DEADLY, ids=lambda line: line[:60])
-def test_op083_a_reflector_outlives_it(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_op065_a_reflector_outlives_it(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is told, in a watch and then in lists, and asks again."""
     monkeypatch.setattr(reflector, "_LONGEST_PATIENCE", 0.05)
     monkeypatch.setattr(reflector, "_LONGEST_SILENCE", 0.2)
@@ -141,7 +141,7 @@ METADATA: Final = st.fixed_dictionaries(
 
 @RARELY
 @given(st.sampled_from(list(KINDS.values())), METADATA, JUNK, JUNK)
-def test_op083_what_is_an_object_has_its_place(kind: ApiKind, meta: dict[str, Any], spec: Any, status: Any) -> None:
+def test_op065_what_is_an_object_has_its_place(kind: ApiKind, meta: dict[str, Any], spec: Any, status: Any) -> None:
     """Be it that it does not read: whatever passes for an object is put on a shelf and taken off it."""
     raw = {"kind": kind.kind, "apiVersion": kind.api_version, "metadata": meta, "spec": spec, "status": status}
     if is_object(raw):

@@ -71,7 +71,7 @@ def tried(kind: str, text: str, status: int) -> tuple[Attempt, ClusterCache]:
 @pytest.mark.parametrize("kind", ACTIONS)
 @pytest.mark.parametrize("text", NO_ANSWERS)
 @pytest.mark.req("OP-023")
-def test_op068_it_was_not_done(kind: str, text: str) -> None:
+def test_op065_it_was_not_done(kind: str, text: str) -> None:
     """And is tried again, later each time, as whatever got no answer."""
     attempt, cache = tried(kind, text, 200)
     assert attempt.outcome is Outcome.UNREACHABLE
@@ -80,7 +80,7 @@ def test_op068_it_was_not_done(kind: str, text: str) -> None:
 
 @pytest.mark.parametrize("kind", ["apply", "status", "delete"])
 @pytest.mark.req("OP-003")
-def test_op068_nobody_is_buried_for_a_kind_that_is_not_served_right_now(kind: str) -> None:
+def test_op065_nobody_is_buried_for_a_kind_that_is_not_served_right_now(kind: str) -> None:
     attempt, cache = tried(kind, "404 page not found\n", 404)
     assert attempt.outcome is Outcome.UNREACHABLE
     assert cache.find(CLIQUE) is not None
@@ -94,7 +94,7 @@ def test_op068_nobody_is_buried_for_a_kind_that_is_not_served_right_now(kind: st
 @pytest.mark.parametrize("status", [404, 409])
 @pytest.mark.parametrize("text", ["[]", "null", '{"reason": "NotFound", "details": "x"}', '{"kind": ["x"]}'])
 @pytest.mark.req("OP-027")
-def test_op068_a_refusal_of_no_shape_is_an_answer_all_the_same(kind: str, status: int, text: str) -> None:
+def test_op065_a_refusal_of_no_shape_is_an_answer_all_the_same(kind: str, status: int, text: str) -> None:
     """Nothing is raised for it, and nobody counts as gone."""
     attempt, cache = tried(kind, text, status)
     assert attempt.outcome is not Outcome.DONE
@@ -123,7 +123,7 @@ class Fickle:
     "text", [LOGIN, "{}", "[]", '{"kind": "Status"}', '{"kind": "Lease", "metadata": {"name": "x"}}']
 )
 @pytest.mark.req("OP-030")
-def test_op068_a_login_page_makes_nobody_a_leader(text: str) -> None:
+def test_op065_a_login_page_makes_nobody_a_leader(text: str) -> None:
     async def scenario() -> tuple[list[bool], list[str]]:
         elected, told = list[bool](), list[str]()
         async with asked(Fickle((200, ""), first=text).answer) as api:
@@ -140,7 +140,7 @@ def test_op068_a_login_page_makes_nobody_a_leader(text: str) -> None:
 
 @pytest.mark.parametrize(("status", "text"), [(200, LOGIN), (409, '{"kind": "Status", "reason": "Conflict"}')])
 @pytest.mark.req("OP-030")
-def test_op068_a_leader_that_is_not_answered_asks_until_its_time_is_over(status: int, text: str) -> None:
+def test_op065_a_leader_that_is_not_answered_asks_until_its_time_is_over(status: int, text: str) -> None:
     """Not even a conflict says that another leads: somebody may have written a note on the Lease."""
     terms = replace(TERMS, renew_within=0.5, retry=0.02)
     server = Fickle((status, text))

@@ -81,7 +81,7 @@ def is_lost_in_9(cache: ClusterCache) -> Json:
     [(opening(), True), (Delete(Guard(NAME, "7")), True), (Create(manifest()), False)],
     ids=["a gate is opened", "it is deleted", "somebody takes it from what is made"],
 )
-@pytest.mark.req("OP-085")
+@pytest.mark.req("OP-002")
 def test_op018_an_answer_without_it_is_not_taken_in(action: Action, before: bool) -> None:
     """The watch told of its end before that, and would tell nothing more."""
     server, cache = Older(), known(*[a_pod(NAME, "a", FOLLOWED)] if before else [])
@@ -193,7 +193,7 @@ def test_op018_who_is_refused_is_told_so_for_ten_seconds(kind: str, counts: int)
     assert server.patches == 1
 
 
-@pytest.mark.req("OP-068")
+@pytest.mark.req("OP-065")
 def test_op018_what_is_no_answer_gives_it_to_nobody() -> None:
     server, cache = Going(a_pod(NAME, "a", {})), known()
     server.page = "<html>please log in</html>"

@@ -50,7 +50,7 @@ def shown(cache: ClusterCache) -> tuple[str, str] | None:
     return None if found is None else (found.uid, found.resource_version)
 
 
-def test_op085_one_that_came_after_the_question_is_not_what_was_not_found() -> None:
+def test_op002_one_that_came_after_the_question_is_not_what_was_not_found() -> None:
     """The answer is true of the moment of the question: the one before was gone, and the next one not there yet."""
 
     async def asked_for() -> tuple[str, str] | None:
@@ -74,7 +74,7 @@ def test_op085_one_that_came_after_the_question_is_not_what_was_not_found() -> N
     assert asyncio.run(asked_for()) == ("two", "21")
 
 
-def test_op085_a_label_that_was_given_back_before_its_loss_was_told() -> None:
+def test_op002_a_label_that_was_given_back_before_its_loss_was_told() -> None:
     """Taken in version 8, given back in 9; the server was asked in between, and the watch tells of both after that."""
     cache = knowing(ours("one", 9))
     cache.drop(KIND, ours("one", 8))
@@ -86,7 +86,7 @@ def test_op085_a_label_that_was_given_back_before_its_loss_was_told() -> None:
     assert shown(cache) is None
 
 
-def test_op085_who_is_told_to_be_gone_in_no_version_is_gone() -> None:
+def test_op002_who_is_told_to_be_gone_in_no_version_is_gone() -> None:
     """And as of the version that was known: what was under way then comes too late."""
     cache = knowing(ours("one", 9))
     cache.drop(KIND, named("one"))
@@ -96,7 +96,7 @@ def test_op085_who_is_told_to_be_gone_in_no_version_is_gone() -> None:
     assert shown(cache) == ("one", "10")
 
 
-def test_op086_an_answer_that_a_list_overtook() -> None:
+def test_op002_an_answer_that_a_list_overtook() -> None:
     cache = knowing(ours("one", 5))
     cache.replace(KIND, [], "10")
     cache.put(KIND, ours("one", 8))
@@ -104,7 +104,7 @@ def test_op086_an_answer_that_a_list_overtook() -> None:
     assert cache.has_tombstone("one"), "an end is not decided on the page that still had it (OP-019)"
 
 
-def test_op086_who_comes_back_to_sight_after_a_list_is_seen() -> None:
+def test_op002_who_comes_back_to_sight_after_a_list_is_seen() -> None:
     cache = knowing(ours("one", 5))
     cache.replace(KIND, [], "10")
     cache.put(KIND, ours("one", 11))
@@ -112,7 +112,7 @@ def test_op086_who_comes_back_to_sight_after_a_list_is_seen() -> None:
     assert not cache.has_tombstone("one")
 
 
-def test_op086_an_end_is_not_forgotten_for_one_that_is_told_without_a_version() -> None:
+def test_op002_an_end_is_not_forgotten_for_one_that_is_told_without_a_version() -> None:
     """A deletion of ours is answered with "not found" after the watch told of the end."""
     cache = knowing(ours("one", 7))
     cache.drop(KIND, ours("one", 9))
@@ -122,7 +122,7 @@ def test_op086_an_end_is_not_forgotten_for_one_that_is_told_without_a_version() 
 
 
 @pytest.mark.parametrize("by_list", [False, True])
-def test_op086_who_became_nobodys_stays_that(by_list: bool) -> None:
+def test_op002_who_became_nobodys_stays_that(by_list: bool) -> None:
     cache = knowing(ours("one", 5), a_clique("one", 6))
     cache.put(KIND, ours("one", 5))
     assert shown(cache) is None
@@ -136,12 +136,12 @@ def test_op086_who_became_nobodys_stays_that(by_list: bool) -> None:
     assert shown(cache) == ("one", "11"), "an owner lost and regained"
 
 
-def test_op086_what_never_was_ours_takes_no_memory() -> None:
+def test_op002_what_never_was_ours_takes_no_memory() -> None:
     cache = knowing(*(a_clique(f"theirs {number}", number) for number in range(1, 9)))
     assert not any(cache.has_tombstone(f"theirs {number}") for number in range(1, 9))
 
 
-def test_op086_only_the_last_ends_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_op002_only_the_last_ends_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tombstones, "_MOST_KEPT", 3)
     cache = ClusterCache()
     for number in range(1, 9):
@@ -244,7 +244,7 @@ def test_op088_a_list_ends_only_what_is_older(reads: bool) -> None:
     assert is_in_doubt(shelf) != reads
     shelf.replace(TOPOLOGY_KIND, [], "12")
     shelf.put(TOPOLOGY_KIND, a_topology("one", 10, reads=reads))
-    assert shelf.find(TOPOLOGY) is None, "an answer that the list overtook (OP-086)"
+    assert shelf.find(TOPOLOGY) is None, "an answer that the list overtook (OP-002)"
     assert not list(shelf.unread)
     shelf.replace(TOPOLOGY_KIND, [a_topology("one", 10)], "13")
     assert shelf.find(TOPOLOGY) is not None

@@ -39,7 +39,7 @@ NOTHING_NEW: Final = {"type": "BOOKMARK", "object": {"metadata": {"resourceVersi
 
 
 @pytest.mark.parametrize("code", [None, 200, 410, 500])
-def test_op009_a_watch_that_ends_at_once_is_not_begun_a_thousand_times(code: int | None) -> None:
+def test_op080_a_watch_that_ends_at_once_is_not_begun_a_thousand_times(code: int | None) -> None:
     async def scenario() -> float:
         last = NOTHING_NEW if code == 200 else {"type": "ERROR", "object": {"kind": "Status", "code": code}}
         curt = Curt([] if code is None else [last])
@@ -58,7 +58,7 @@ def test_op009_a_watch_that_ends_at_once_is_not_begun_a_thousand_times(code: int
 
 
 @pytest.mark.parametrize("lasting", [False, True])
-def test_op009_what_stood_for_a_while_is_no_watch_that_ended_at_once(
+def test_op080_what_stood_for_a_while_is_no_watch_that_ended_at_once(
     monkeypatch: pytest.MonkeyPatch, *, lasting: bool
 ) -> None:
     """Also where nothing was new; a while is nothing here, and the pause without end."""
@@ -165,7 +165,7 @@ def test_op060_what_comes_and_goes_is_told_each_time(monkeypatch: pytest.MonkeyP
     assert cache.told == 4
 
 
-def test_op070_a_watch_that_was_cut_goes_on_from_its_last_event() -> None:
+def test_op080_a_watch_that_was_cut_goes_on_from_its_last_event() -> None:
     """Half an answer, again and again: no event comes twice."""
     watched: list[str] = []
 

@@ -63,7 +63,7 @@ def test_op071_none_takes_place_that_was_stopped() -> None:
 STEP = Step(Stage.WORKLOAD, Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-a"), Create(FrozenMap({})), ())
 
 
-def test_op026_a_refusal_whose_time_was_over_while_it_was_thought_about_is_tried_again() -> None:
+def test_op071_a_refusal_whose_time_was_over_while_it_was_thought_about_is_tried_again() -> None:
     """An earlier look took the place of the one that tries it again, and began a moment too soon."""
 
     async def scenario() -> list[float]:
@@ -104,7 +104,7 @@ SCALED_IN = replace(ENDED, action=Delete(_GUARD))
 @pytest.mark.parametrize("outcome", [Outcome.CONFLICT, Outcome.UNREACHABLE])
 @pytest.mark.parametrize(("step", "moved", "stays"), [(SCALED_IN, False, []), (ENDED, True, []), (ENDED, False, [1])])
 @pytest.mark.req("OP-102")
-def test_op105_one_look_follows_at_once_that_knows_of_a_deletion_in_vain(
+def test_op028_one_look_follows_at_once_that_knows_of_a_deletion_in_vain(
     step: Step, *, moved: bool, stays: list[int], outcome: Outcome
 ) -> None:
     """The next one after that only where it is of an end, and what that rests on is as it was."""

@@ -70,14 +70,14 @@ async def never() -> str | None:
 
 @pytest.mark.parametrize("beginning", BEGINNINGS, ids=["nothing", "half a header", "no line", "half a refusal"])
 @pytest.mark.parametrize("trickles", [False, True])
-def test_op007_a_watch_without_whole_lines_ends(beginning: bytes, *, trickles: bool) -> None:
+def test_op080_a_watch_without_whole_lines_ends(beginning: bytes, *, trickles: bool) -> None:
     """Bytes that make no line keep no watch alive."""
     more = b"1\r\n \r\n" if beginning is CHUNKED else b" "
     with pytest.raises(Unreachable, match="no answer in time"):
         asyncio.run(hung(beginning, more if trickles and beginning else b"", straight, watched))
 
 
-def test_op007_who_reads_slowly_loses_nothing() -> None:
+def test_op080_who_reads_slowly_loses_nothing() -> None:
     """The time for a line counts from when the last one was taken."""
 
     async def two(api: Api) -> None:
@@ -91,12 +91,12 @@ def test_op007_who_reads_slowly_loses_nothing() -> None:
 
 
 @pytest.mark.parametrize("what", [watched, partial(Api.request, method="GET", path="/api")])
-def test_op095_a_proxy_that_never_answers_is_no_way(what: Callable[[Api], Awaitable[object]]) -> None:
+def test_op065_a_proxy_that_never_answers_is_no_way(what: Callable[[Api], Awaitable[object]]) -> None:
     with pytest.raises(Unreachable, match="no answer in time"):
         asyncio.run(hung(b"", b"", through_a_proxy, what))
 
 
 @pytest.mark.parametrize("what", [watched, partial(Api.request, method="GET", path="/api")])
-def test_op095_a_token_that_never_comes_is_no_answer(what: Callable[[Api], Awaitable[object]]) -> None:
+def test_op065_a_token_that_never_comes_is_no_answer(what: Callable[[Api], Awaitable[object]]) -> None:
     with pytest.raises(Unreachable, match="no answer in time"):
         asyncio.run(hung(b"", b"", partial(straight, token=never), what))

@@ -277,7 +277,7 @@ def test_op013_what_the_server_does_not_find_is_gone() -> None:
 
 
 @pytest.mark.req("OP-066")
-def test_op068_a_kind_that_is_not_served_right_now_is_nobody_s_end() -> None:
+def test_op065_a_kind_that_is_not_served_right_now_is_nobody_s_end() -> None:
     """As a server says it while a definition is established anew."""
     cache = with_clique()
     with pytest.raises(Unreachable, match="page not found"):

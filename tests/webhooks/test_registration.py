@@ -98,7 +98,7 @@ def test_wh025_what_is_needed_and_not_there_is_told_and_the_rest_is_kept_right()
     assert trusted(Registered((DEFAULTING,), (VALIDATION,))) == ["defaults", "checks"], "nothing else is needed"
 
 
-@pytest.mark.req("OP-068")
+@pytest.mark.req("OP-065")
 def test_wh025_a_login_page_is_no_registration() -> None:
     class Proxy(ObjectServer):
         async def _hear(self, request: web.Request) -> web.Response:
@@ -112,7 +112,7 @@ def test_wh025_a_login_page_is_no_registration() -> None:
         asyncio.run(play())
 
 
-@pytest.mark.req("OP-068")
+@pytest.mark.req("OP-065")
 def test_wh020_no_certificate_is_made_for_a_login_page() -> None:
     """Nobody else would have it: the other replicas read what the server stores."""
 

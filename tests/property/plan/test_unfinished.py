@@ -73,10 +73,9 @@ ROUNDS: Final = st.lists(
 
 
 class TestOP103:
-    """What was refused, and what failed of an end, MUST be the same to every judgement of one round, the last before a
-    deletion too, and what failed of an end, of the deletion of a PodClique, or of a status that tells of a breach, be
-    told to each until that is tried again or nobody wants it any more, and that a breach was over for as long as it
-    stands as breached.
+    """Every plan of one round MUST get the same earlier failures: refused writes while they are withheld, and failed
+    writes of a termination, a deletion of a PodClique or a breach status until they are tried again or not wanted
+    any more.
     """
 
     @pytest.mark.req("GT-067")
