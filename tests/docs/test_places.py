@@ -5,8 +5,10 @@ from typing import Final
 
 import pytest
 
+from docs.generator.layers import layers
 from tests.docs.site import DOCS, ROOT
 
+CONTRIBUTING: Final = ROOT / "CONTRIBUTING.md"
 PAGES: Final = ("explanation/glossary.md", "explanation/architecture.md")
 PATH: Final = re.compile(r"`((?:grove_core|grove_shell|specs|tests|docs|deploy|integrations|benchmarks)/[\w./*<>-]*)`")
 ROW: Final = re.compile(r"^\| (?!term|---)([^|]+) \| ([^|]+) \| `([^`|]+)` \|$", re.MULTILINE)
@@ -26,3 +28,17 @@ def test_a_term_of_the_glossary_stands_once_and_has_a_sentence_and_a_place() -> 
     terms = [term.strip() for term, _, _ in rows]
     assert len(set(terms)) == len(terms)
     assert [sentence for _, sentence, _ in rows if not sentence.endswith(".")] == []
+
+
+def test_contributing_describes_each_package_of_the_shell_and_no_other() -> None:
+    text = CONTRIBUTING.read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`[\w`, ]+`) \|", text.partition("| package |")[2].partition("\n\n")[0], re.MULTILINE)
+    described = [name for row in rows for name in re.findall(r"\w+", row)]
+    assert sorted(described) == sorted(name for layer in layers()["grove_shell"] for name in layer)
+
+
+def test_every_place_that_contributing_names_is_there() -> None:
+    named = PATH.findall(CONTRIBUTING.read_text(encoding="utf-8"))
+    assert [
+        path for path in named if "<" not in path and ("..." not in path) and not list(ROOT.glob(path.rstrip("/")))
+    ] == []
