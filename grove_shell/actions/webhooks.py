@@ -12,7 +12,7 @@ from grove_shell.exits import ERROR
 from grove_shell.page import print_error
 from grove_shell.settings.webhooks import WebhookSettings, settings_of
 from grove_shell.views.problems_page import NOTHING_STARTED, problems_page
-from grove_shell.webhooks.process import Process
+from grove_shell.webhooks.process import WebhookProcess
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ async def _run(options: WebhookOptions, settings: WebhookSettings) -> int:
     if settings.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         async with Api(connection) as api:
             served = await discover(api)
-    return await Process(
+    return await WebhookProcess(
         connection=connection,
         settings=settings,
         namespace=options.namespace or connection.namespace,

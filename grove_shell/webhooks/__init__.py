@@ -1,6 +1,6 @@
-"""Admission in a cluster: the defaults of a PodCliqueSet, and whether it is taken, over HTTPS.
+"""The admission webhooks: they default and validate PodCliqueSets, and more kinds where a feature needs it, over HTTPS.
 
-``review`` reads and writes what an API server and a webhook say to each other, ``judging`` decides by the core alone,
-``names`` is the copy of the other sets. ``certificates`` makes certificates, ``chains`` says when they are due,
-``keeping`` has them shown and trusted.
+``admission_review`` parses and writes AdmissionReviews, and ``handlers`` has one function for each webhook.
+``caches`` holds what they compare with. ``certificates`` makes certificates, ``certificate_chain`` decides when to
+renew them, and ``certificate_rotation`` shares them between replicas and registers the authority.
 """

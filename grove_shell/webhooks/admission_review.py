@@ -1,4 +1,4 @@
-"""``AdmissionReview``, version ``admission.k8s.io/v1``: reading what is asked, writing what is answered."""
+"""Parses and writes ``AdmissionReview`` objects, version ``admission.k8s.io/v1``."""
 
 import base64
 import json
@@ -29,14 +29,14 @@ _SET: Final = "PodCliqueSet"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionRequest:
-    """What an API server asks about one object.
+    """The request of an AdmissionReview, about one object.
 
     Attributes:
-        uid: of the request; the answer repeats it.
-        new: the object as it would be stored; empty where it goes.
-        old: as it is stored; None where there is none.
+        uid: of the request; the response repeats it.
+        new: the object as it would be stored; empty for a deletion.
+        old: the stored object; None if there is none.
         group, kind: of the object.
-        dry_run: whether nothing is to be stored, and so nothing to be made.
+        dry_run: whether nothing may be stored or created.
     """
 
     uid: str
@@ -51,7 +51,7 @@ class AdmissionRequest:
 def parse_review(
     body: bytes, group: str = _GROUP, kind: str = _SET
 ) -> tuple[AdmissionRequest | None, tuple[Problem, ...]]:
-    """Read a review; None with every problem where it is none of an object of that kind (WH-008)."""
+    """Parse a review of an object of a kind; return None and every problem if it is not one (WH-008)."""
     try:
         raw = json.loads(body)
     except (ValueError, RecursionError) as fault:
@@ -67,8 +67,8 @@ def parse_review(
         AdmissionRequest(
             uid=asked["uid"],
             operation=asked["operation"],
-            new=_placed(asked.get("object") or {}, namespace),
-            old=_placed(asked["oldObject"], namespace) if asked.get("oldObject") else None,
+            new=_in_namespace(asked.get("object") or {}, namespace),
+            old=_in_namespace(asked["oldObject"], namespace) if asked.get("oldObject") else None,
             group=group,
             kind=kind,
             dry_run=asked.get("dryRun") is True,
@@ -78,58 +78,58 @@ def parse_review(
 
 
 def allow(request: AdmissionRequest, warnings: Sequence[str] = (), patch: Sequence[Json] = ()) -> Json:
-    """The answer that it may be, perhaps changed by a JSON patch (RFC 6902)."""
+    """Return the response that allows the request, with a JSON patch (RFC 6902) if there is one."""
     response: Json = {"uid": request.uid, "allowed": True}
     if patch:
         text = json.dumps(list(patch), separators=(",", ":"))
         response |= {"patchType": "JSONPatch", "patch": base64.b64encode(text.encode()).decode()}
-    return _answer(response, warnings)
+    return _review(response, warnings)
 
 
 def deny(request: AdmissionRequest, objections: Sequence[Remark], warnings: Sequence[str] = ()) -> Json:
-    """The answer that it may not be, with every objection (WH-002); kubectl prints the causes one by one."""
+    """Return the response that denies the request for every objection (WH-002); kubectl prints each cause."""
     meta = request.new.get("metadata")
     name = meta.get("name") if isinstance(meta, Mapping) else None
     problems = f"{len(objections)} problem{'s' if len(objections) > 1 else ''}"
     status = {
         "code": _INVALID,
         "reason": "Invalid",
-        "message": f"{problems}: " + "; ".join(f"{one.path}: {_said(one)}" for one in objections),
+        "message": f"{problems}: " + "; ".join(f"{one.path}: {_sentence(one)}" for one in objections),
         "details": {
             "group": request.group,
             "kind": request.kind,
             "name": str(name or ""),
             "causes": [
-                {"reason": one.reason.rule.code, "field": one.path, "message": _said(one)} for one in objections
+                {"reason": one.reason.rule.code, "field": one.path, "message": _sentence(one)} for one in objections
             ],
         },
     }
-    return _answer({"uid": request.uid, "allowed": False, "status": status}, warnings)
+    return _review({"uid": request.uid, "allowed": False, "status": status}, warnings)
 
 
-def deny_for_now(request: AdmissionRequest, words: str, *, passing: bool) -> Json:
-    """The answer that it may not be for what stands in the way; ``passing``: whether that ends by itself."""
-    code, reason = (_UNAVAILABLE, "ServiceUnavailable") if passing else (_CONFLICT, "Conflict")
-    status = {"code": code, "reason": reason, "message": words}
-    return _answer({"uid": request.uid, "allowed": False, "status": status}, ())
+def deny_for_now(request: AdmissionRequest, message: str, *, retriable: bool) -> Json:
+    """Return the response that denies the request for now; ``retriable``: whether a retry may succeed."""
+    code, reason = (_UNAVAILABLE, "ServiceUnavailable") if retriable else (_CONFLICT, "Conflict")
+    status = {"code": code, "reason": reason, "message": message}
+    return _review({"uid": request.uid, "allowed": False, "status": status}, ())
 
 
 def warning_of(remark: Remark) -> str:
-    """One thing that is allowed and probably not meant, on one line."""
-    return f"{remark.path}: {_said(remark)}"
+    """Return a warning of admission on one line."""
+    return f"{remark.path}: {_sentence(remark)}"
 
 
-def _said(remark: Remark) -> str:
+def _sentence(remark: Remark) -> str:
     return f"{remark.reason.sentence}, got {remark.got} ({remark.reason.rule.requirement})"
 
 
-def _answer(response: Json, warnings: Sequence[str]) -> Json:
-    told = {"warnings": list(warnings)} if warnings else {}
-    return {"apiVersion": API_VERSION, "kind": KIND, "response": {**response, **told}}
+def _review(response: Json, warnings: Sequence[str]) -> Json:
+    more = {"warnings": list(warnings)} if warnings else {}
+    return {"apiVersion": API_VERSION, "kind": KIND, "response": {**response, **more}}
 
 
-def _placed(raw: Mapping[str, Any], namespace: object) -> Mapping[str, Any]:
-    """An object in the namespace of the request: where it says none itself, that is not the default one."""
+def _in_namespace(raw: Mapping[str, Any], namespace: object) -> Mapping[str, Any]:
+    """Return an object with the namespace of the request, which it may leave out."""
     meta = raw.get("metadata")
     if not isinstance(meta, Mapping) or meta.get("namespace") or not isinstance(namespace, str):
         return raw
@@ -159,7 +159,7 @@ def _problems(raw: Mapping[str, Any], group: str, wanted: str) -> Iterator[Probl
 
 
 def _too_deep(body: bytes, asked: object) -> Iterator[Problem]:
-    """Objects that whoever walks them could not get to the end of (IN-012)."""
+    """Yield a problem for each object that is nested too deeply (IN-012)."""
     if not isinstance(asked, Mapping) or body.count(b"{") + body.count(b"[") <= MAX_DEPTH:
         return
     for field in ("object", "oldObject"):

@@ -1,4 +1,4 @@
-"""The HTTPS server that an API server calls; what it answers is decided elsewhere."""
+"""The HTTPS server that the API server calls; ``handlers`` decides the responses."""
 
 import json
 import ssl
@@ -15,16 +15,22 @@ from grove_shell.client.webhook_names import DEFAULTING, JOINING, LEAVING, PATHS
 from grove_shell.operator.health_server import HttpServer
 from grove_shell.webhooks.admission_review import AdmissionRequest, Json, allow, parse_review
 from grove_shell.webhooks.caches import WebhookCaches
-from grove_shell.webhooks.handlers import default_set, validate_set, validate_set_with_topology, validate_topology
-from grove_shell.webhooks.sharing_handlers import mutate_podclique, mutate_podgang
+from grove_shell.webhooks.handlers import (
+    default_set,
+    mutate_podclique,
+    mutate_podgang,
+    validate_set,
+    validate_set_with_topology,
+    validate_topology,
+)
 from grove_shell.webhooks.webhook_metrics import WebhookMetrics
 
-_LARGEST: Final = 32 * 1024 * 1024  # an object and the one before it, several times what an API server stores
+_LARGEST: Final = 32 * 1024 * 1024  # bytes; the new and the old object, several times what an API server stores
 _BAD: Final = 400
 _FAULT: Final = 500
 _FINISH: Final = 10.0
 
-Judge = Callable[[AdmissionRequest], Awaitable[Json]]
+Handler = Callable[[AdmissionRequest], Awaitable[Json]]
 _SETS: Final = ("grove.io", "PodCliqueSet")
 _TOPOLOGIES: Final = (_SETS[0], TOPOLOGY_KIND)
 _KINDS: Final = {
@@ -35,11 +41,11 @@ _KINDS: Final = {
     TOPOLOGIES: _TOPOLOGIES,
     LEAVING: _TOPOLOGIES,
 }
-_TOLD_AS: Final = {_SETS[1]: "set", TOPOLOGY_KIND: "topology"}
+_LOGGED_AS: Final = {_SETS[1]: "set", TOPOLOGY_KIND: "topology"}
 
 
 class AdmissionServer(HttpServer):
-    """Answers reviews over HTTPS."""
+    """Answers admission reviews over HTTPS."""
 
     def __init__(
         self,
@@ -47,77 +53,77 @@ class AdmissionServer(HttpServer):
         host: str,
         port: int,
         tls: ssl.SSLContext,
-        copies: WebhookCaches,
+        caches: WebhookCaches,
         configuration: Configuration = DEFAULT_CONFIGURATION,
-        telemetry: WebhookMetrics,
-        say: Callable[..., None],
+        metrics: WebhookMetrics,
+        report: Callable[..., None],
     ) -> None:
         """Serve nothing yet.
 
         Args:
             host, port: to listen at; port 0 for any that is free.
             tls: with a certificate.
-            copies: of what is judged by.
+            caches: of what verdicts depend on.
             configuration: what verdicts depend on.
-            telemetry: hears of every review.
-            say: writes to the log.
+            metrics: count reviews and responses.
+            report: writes to the log.
         """
-        self._telemetry = telemetry
-        self._say = say
-        self._judges: dict[str, Judge] = {
+        self._metrics = metrics
+        self._report = report
+        self._handlers: dict[str, Handler] = {
             **dict.fromkeys(PATHS, _at_once(allow)),  # where a feature is off (WH-010)
             DEFAULTING: _at_once(default_set),
-            VALIDATION: _at_once(lambda request: validate_set(request, copies.names, configuration)),
+            VALIDATION: _at_once(lambda request: validate_set(request, caches.names, configuration)),
         }
-        if copies.sharing is not None:
-            known, ensuring = copies.sharing
-            self._judges |= {
-                JOINING: lambda request: mutate_podclique(request, known, ensuring),
-                STAMPING: _at_once(lambda request: mutate_podgang(request, known)),
+        if caches.sharing is not None:
+            cache, creator = caches.sharing
+            self._handlers |= {
+                JOINING: lambda request: mutate_podclique(request, cache, creator),
+                STAMPING: _at_once(lambda request: mutate_podgang(request, cache)),
             }
-        if copies.placing is not None:
-            placing = copies.placing
-            self._judges[VALIDATION] = lambda request: validate_set_with_topology(
-                request, copies.names, configuration, placing
+        if caches.topology is not None:
+            context = caches.topology
+            self._handlers[VALIDATION] = lambda request: validate_set_with_topology(
+                request, caches.names, configuration, context
             )
-            if placing.guarded:
-                judge = _at_once(lambda request: validate_topology(request, placing.known, configuration))
-                self._judges |= dict.fromkeys((TOPOLOGIES, LEAVING), judge)
+            if context.validates_topologies:
+                handler = _at_once(lambda request: validate_topology(request, context.caches, configuration))
+                self._handlers |= dict.fromkeys((TOPOLOGIES, LEAVING), handler)
         application = web.Application(client_max_size=_LARGEST)
-        application.add_routes([web.post(PATHS[name], self._handler(name)) for name in self._judges])
+        application.add_routes([web.post(PATHS[name], self._route(name)) for name in self._handlers])
         super().__init__(application, host, port, tls=tls, finish=_FINISH)
 
-    def _handler(self, webhook: str) -> Callable[[web.Request], Any]:
-        async def answer(called: web.Request) -> web.Response:
+    def _route(self, webhook: str) -> Callable[[web.Request], Any]:
+        async def respond(http_request: web.Request) -> web.Response:
             begun = time.perf_counter()
-            code, said = await self._answered(webhook, await called.read())
-            self._telemetry.answered(webhook, code, time.perf_counter() - begun)
-            if isinstance(said, str):
-                return web.Response(text=said, status=code)
-            body = json.dumps(said, separators=(",", ":")).encode()
+            code, result = await self._handle(webhook, await http_request.read())
+            self._metrics.count_response(webhook, code, time.perf_counter() - begun)
+            if isinstance(result, str):
+                return web.Response(text=result, status=code)
+            body = json.dumps(result, separators=(",", ":")).encode()
             return web.Response(body=body, content_type="application/json")
 
-        return answer
+        return respond
 
-    async def _answered(self, webhook: str, body: bytes) -> tuple[int, Json | str]:
+    async def _handle(self, webhook: str, body: bytes) -> tuple[int, Json | str]:
         request = None
         try:
             request, problems = parse_review(body, *_KINDS[webhook])
             if request is None:
                 words = "this is no review that can be answered:\n" + "".join(f"  {problem}\n" for problem in problems)
-                self._say("warning", "malformed review", webhook=webhook, problems=[str(one) for one in problems])
+                self._report("warning", "malformed review", webhook=webhook, problems=[str(one) for one in problems])
                 return _BAD, words
-            review = await self._judges[webhook](request)
-        except Exception as fault:  # noqa: BLE001 - a fault of ours in one review must not end the others
+            review = await self._handlers[webhook](request)
+        except Exception as fault:  # noqa: BLE001 - an internal error in one review must not end the others
             uid = request.uid if request is not None else ""
-            self._say("error", "fault of ours", webhook=webhook, uid=uid, error=internal_errors.described(fault))
+            self._report("error", "fault of ours", webhook=webhook, uid=uid, error=internal_errors.described(fault))
             return _FAULT, f"a fault of grove webhooks, not of the request: {type(fault).__name__}; see its log\n"
-        self._tell(webhook, request, review["response"])
+        self._log(webhook, request, review["response"])
         return 200, review
 
-    def _tell(self, webhook: str, request: AdmissionRequest, response: Json) -> None:
+    def _log(self, webhook: str, request: AdmissionRequest, response: Json) -> None:
         verdict = "refused" if not response["allowed"] else "patched" if "patch" in response else "allowed"
-        self._telemetry.judged(webhook, request.operation, verdict)
+        self._metrics.count_review(webhook, request.operation, verdict)
         if verdict == "refused":
             status = response["status"]
             meta = request.new.get("metadata")
@@ -126,15 +132,15 @@ class AdmissionServer(HttpServer):
             rules = sorted({cause["reason"] for cause in causes}) or [status["reason"]]
             name = f"{meta.get('name') or ''}" if isinstance(meta, Mapping) else ""
             name = f"{namespace}/{name}" if namespace else name
-            whose = _TOLD_AS.get(request.kind, "object")
-            facts = {whose: name, "operation": request.operation, "uid": request.uid, "rules": rules}
-            self._say("info", "refused", **facts)
+            label = _LOGGED_AS.get(request.kind, "object")
+            facts = {label: name, "operation": request.operation, "uid": request.uid, "rules": rules}
+            self._report("info", "refused", **facts)
 
 
-def _at_once(judge: Callable[[AdmissionRequest], Json]) -> Judge:
-    """Who answers without waiting, among those who may have to."""
+def _at_once(handler: Callable[[AdmissionRequest], Json]) -> Handler:
+    """Return a handler that never waits as a coroutine function."""
 
-    async def answer(request: AdmissionRequest) -> Json:
-        return judge(request)
+    async def respond(request: AdmissionRequest) -> Json:
+        return handler(request)
 
-    return answer
+    return respond

@@ -1,4 +1,4 @@
-"""Everything that the webhooks keep copies of, and for what: no more than is judged by (WH-005)."""
+"""Everything that the webhooks cache: only what their verdicts depend on (WH-005)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,65 +18,67 @@ from grove_shell.webhooks.topology_lookup import TopologyLookup
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopologyContext:
-    """Where pods are placed by topology: what is known of topologies, and who is asked for one.
+    """What admission needs where pods are placed by topology.
 
     Attributes:
-        guarded: whether topologies are judged as well (TP-094).
+        caches: of topologies, their users and the bound pods.
+        lookup: reads one topology from the API server.
+        validates_topologies: whether topologies themselves are validated as well (TP-094).
     """
 
-    known: TopologyCaches
-    asking: TopologyLookup
-    guarded: bool
+    caches: TopologyCaches
+    lookup: TopologyLookup
+    validates_topologies: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookCaches:
-    """The copies, by what they are for.
+    """The caches, by purpose.
 
     Attributes:
-        names: of the other sets.
-        sharing: what PodCliques share, and how more is made; None where they share nothing (MS-095).
-        placing: None where pods are not placed by topology (TP-092).
-        shelves: kind -> where its copy is kept.
-        kinds: as they are asked for.
+        names: of the other PodCliqueSets.
+        sharing: what PodCliques share, and what creates more of it; None where they share nothing (MS-095).
+        topology: None where pods are not placed by topology (TP-092).
+        stores: kind -> the store that its reflector updates.
+        kinds: kind -> how it is requested.
     """
 
     names: SetNames
     sharing: tuple[SharingCache, SharedObjectCreator] | None = None
-    placing: TopologyContext | None = None
-    cache: Mapping[str, Store] = field(default_factory=dict)
+    topology: TopologyContext | None = None
+    stores: Mapping[str, Store] = field(default_factory=dict)
     kinds: Mapping[str, ApiKind] = field(default_factory=lambda: KINDS)
 
 
 def caches_for(api: Api, configuration: Configuration, served: ServedApis, *, everywhere: bool) -> WebhookCaches:
-    """Empty copies of what this configuration makes necessary.
+    """Return empty caches of the kinds that a configuration needs.
 
     Args:
-        api: whom to ask, for what is not followed.
+        api: for objects that are read or created on demand.
         configuration: what verdicts depend on.
-        served: what the API server offers.
-        everywhere: whether all namespaces are looked after, and not one.
+        served: what the API server serves.
+        everywhere: whether all namespaces are watched, and not one.
     """
     names, kinds = SetNames(), dict(KINDS)
     of_sets: list[Store] = [names]
-    cache: dict[str, Store] = {}
-    sharing = placing = None
+    stores: dict[str, Store] = {}
+    sharing = topology = None
     if configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         shared = SharingCache(configuration, served)
         sharing = shared, SharedObjectCreator(api, shared)
         kinds |= kinds_as_served(configuration, served)
         of_sets.append(shared)
-        cache |= {DOMAIN_KIND: shared, CLAIM_KIND: shared}
+        stores |= {DOMAIN_KIND: shared, CLAIM_KIND: shared}
     if configuration.topology.enabled:
-        known = TopologyCaches()
-        placing = TopologyContext(known=known, asking=TopologyLookup(api), guarded=everywhere)
+        caches = TopologyCaches()
+        topology = TopologyContext(caches=caches, lookup=TopologyLookup(api), validates_topologies=everywhere)
         if everywhere:
-            of_sets.append(known.uses)
-        cache |= {"PodClique": known.bound, **dict.fromkeys(TOPOLOGY_KINDS, known.existing)}
+            of_sets.append(caches.users)
+        stores |= {"PodClique": caches.bound_pods, **dict.fromkeys(TOPOLOGY_KINDS, caches.topologies)}
     return WebhookCaches(
         names=names,
         sharing=sharing,
-        placing=placing,
-        cache={POD_CLIQUE_SET: StoreFanOut(*of_sets), **cache},
+        topology=topology,
+        stores={POD_CLIQUE_SET: StoreFanOut(*of_sets), **stores},
         kinds=kinds,
     )

@@ -1,4 +1,4 @@
-"""What the replicas of the webhooks share: authorities, a certificate, and when each is due to be renewed."""
+"""The certificates in the Secret that the replicas share, and when they are renewed."""
 
 import base64
 import binascii
@@ -24,12 +24,12 @@ AUTHORITY_KEY: Final = "ca.key"
 CERTIFICATE: Final = "tls.crt"
 KEY: Final = "tls.key"
 _FIELDS: Final = (AUTHORITIES, AUTHORITY_KEY, CERTIFICATE, KEY)
-_LEFT: Final = 3  # renewed when one third of the time is left
+_RENEWED_AT: Final = 3  # renewed when one third of the lifetime is left
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CertificateTerms:
-    """What certificates are made out to, and how many seconds they live."""
+    """Names in the certificate, and the lifetimes in seconds."""
 
     names: tuple[str, ...]
     valid_for: float
@@ -38,12 +38,12 @@ class CertificateTerms:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CertificateChain:
-    """One state of the Secret.
+    """The content of the Secret.
 
     Attributes:
-        authorities: to be trusted, the one that signs first; those before it until they end.
-        authority_key: of the first.
-        server: what is shown.
+        authorities: to be trusted; the first one signs, the earlier ones stay until they expire.
+        authority_key: private key of the first.
+        server: certificate and key of the server.
     """
 
     authorities: tuple[bytes, ...]
@@ -52,26 +52,26 @@ class CertificateChain:
 
     @property
     def bundle(self) -> bytes:
-        """The authorities, as ``caBundle`` takes them."""
+        """The authorities in the form of ``caBundle``."""
         return b"".join(self.authorities)
 
     @property
-    def signer(self) -> KeyPair:
-        """The authority that signs."""
+    def signing_pair(self) -> KeyPair:
+        """The authority that signs, with its key."""
         return KeyPair(self.authorities[0], self.authority_key)
 
     @property
-    def as_data(self) -> dict[str, str]:
-        """As a Secret holds it."""
+    def secret_data(self) -> dict[str, str]:
+        """The ``data`` of the Secret."""
         fields = (self.bundle, self.authority_key, self.server.certificate, self.server.key)
         return {key: base64.b64encode(value).decode() for key, value in zip(_FIELDS, fields, strict=True)}
 
 
 def chain_in(data: Mapping[str, Any]) -> CertificateChain:
-    """Read what a Secret holds.
+    """Return the chain in the ``data`` of a Secret.
 
     Raises:
-        BadCertificate: with the first thing that is wrong.
+        BadCertificate: the first problem.
     """
     missing = [key for key in _FIELDS if not data.get(key)]
     if missing:
@@ -79,9 +79,9 @@ def chain_in(data: Mapping[str, Any]) -> CertificateChain:
     try:
         bundle, authority_key, certificate, key = (base64.b64decode(data[key], validate=True) for key in _FIELDS)
     except (binascii.Error, TypeError, ValueError) as fault:
-        raise BadCertificate(f"it does not read: {fault}") from fault
+        raise BadCertificate(f"it cannot be decoded: {fault}") from fault
     chain = CertificateChain(authorities=split(bundle), authority_key=authority_key, server=KeyPair(certificate, key))
-    check_key_matches(chain.signer, AUTHORITIES)
+    check_key_matches(chain.signing_pair, AUTHORITIES)
     check_key_matches(chain.server, CERTIFICATE)
     if not any(_signs(authority, certificate) for authority in chain.authorities):
         raise BadCertificate(f"{CERTIFICATE} is not signed by an authority of {AUTHORITIES}")
@@ -89,7 +89,7 @@ def chain_in(data: Mapping[str, Any]) -> CertificateChain:
 
 
 def renewed_chain(chain: CertificateChain | None, terms: CertificateTerms, now: datetime) -> CertificateChain | None:
-    """The chain that should take the place of this one; None where nothing is due (WH-021)."""
+    """Return the chain that replaces this one, or a first one; None if no renewal is due (WH-021)."""
     if chain is None or _is_due(chain.authorities[0], terms.authority_valid_for, now):
         authority = new_authority(now, terms.authority_valid_for)
         before = () if chain is None else tuple(one for one in chain.authorities if expiry_of(one) > now)
@@ -97,15 +97,15 @@ def renewed_chain(chain: CertificateChain | None, terms: CertificateTerms, now: 
         return CertificateChain(
             authorities=(authority.certificate, *before), authority_key=authority.key, server=server
         )
-    shown = chain.server.certificate
-    if _is_due(shown, terms.valid_for, now) or not names_of(shown) >= set(terms.names):
-        server = new_certificate(chain.signer, terms.names, now, terms.valid_for)
+    current = chain.server.certificate
+    if _is_due(current, terms.valid_for, now) or not names_of(current) >= set(terms.names):
+        server = new_certificate(chain.signing_pair, terms.names, now, terms.valid_for)
         return CertificateChain(authorities=chain.authorities, authority_key=chain.authority_key, server=server)
     return None
 
 
 def _is_due(certificate: bytes, seconds: float, now: datetime) -> bool:
-    return (expiry_of(certificate) - now).total_seconds() <= seconds / _LEFT
+    return (expiry_of(certificate) - now).total_seconds() <= seconds / _RENEWED_AT
 
 
 def _signs(authority: bytes, certificate: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Certificates that are always valid and always trusted: from a Secret that the replicas share, or from files."""
+"""Keeps the served certificate valid and trusted: from a Secret that the replicas share, or from files."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,128 +19,143 @@ from grove_shell.webhooks.served_certificate import ServedCertificate
 
 MANAGER: Final = "grove-webhooks"
 _SECRETS: Final = "/api/v1/namespaces/{}/secrets"
-_SOON: Final = 1.0
+_RETRY: Final = 1.0  # s
 
-Say = Callable[..., None]
+Report = Callable[..., None]
+"""Writes a log line: level, message and fields."""
 
 
 class UnusableSecret(Exception):
-    """The Secret belongs to somebody else, or is kept from us; the message says what to do."""
+    """The Secret was made by something else, or cannot be read or written; the message says what to do."""
 
 
 class CertificateFiles:
-    """Certificates that somebody else renews, such as cert-manager (WH-024)."""
+    """Serves certificates from files that something else renews, such as cert-manager (WH-024)."""
 
-    def __init__(self, shown: ServedCertificate, told: CertificateSettings, say: Say) -> None:
+    def __init__(self, served: ServedCertificate, settings: CertificateSettings, report: Report) -> None:
         """Read nothing yet."""
-        self._shown = shown
-        self._folder = Path(told.directory)
-        self._pause = told.check_every
-        self._trouble = _Trouble(say)
-        self._say = say
+        self._served = served
+        self._folder = Path(settings.directory)
+        self._interval = settings.check_every
+        self._errors = _ErrorLog(report)
+        self._report = report
 
     async def run(self) -> None:
-        """Look at the files again and again; what does not fit is told, and what was shown before stays."""
+        """Read the files again and again; a pair that cannot be served is reported, and the one before stays."""
         while True:
             try:
                 pair = KeyPair((self._folder / "tls.crt").read_bytes(), (self._folder / "tls.key").read_bytes())
-                if pair != self._shown.pair:
-                    self._shown.show(pair)
-                    self._say("info", "certificate loaded", folder=str(self._folder), expires=_date(self._shown))
-                self._trouble.over()
+                if pair != self._served.key_pair:
+                    self._served.load(pair)
+                    self._report("info", "certificate loaded", folder=str(self._folder), expires=_date(self._served))
+                self._errors.clear()
             except OSError as fault:
-                self._trouble.tell(f"{fault.filename}: {fault.strerror}")
+                self._errors.report(f"{fault.filename}: {fault.strerror}")
             except BadCertificate as fault:
-                self._trouble.tell(f"{self._folder}: {fault}")
-            await asyncio.sleep(min(self._pause, _SOON) if self._shown.pair is None else self._pause)
+                self._errors.report(f"{self._folder}: {fault}")
+            await asyncio.sleep(min(self._interval, _RETRY) if self._served.key_pair is None else self._interval)
 
 
 class CertificateSecret:
-    """Certificates that the replicas make themselves and share in a Secret; whoever comes first makes them."""
+    """Serves certificates that the replicas make and share in a Secret; the first replica makes them."""
 
     def __init__(
         self,
         api: Api,
-        shown: ServedCertificate,
+        served: ServedCertificate,
         registration: Registration,
-        told: CertificateSettings,
+        settings: CertificateSettings,
         *,
         namespace: str,
         names: tuple[str, ...],
-        say: Say,
+        report: Report,
     ) -> None:
-        """Ask nothing yet; ``listening`` is to be set when the server is there to be called, by one of ``names``."""
+        """Send no request yet.
+
+        The caller sets ``listening`` once the server accepts connections.
+
+        Args:
+            api: the API server.
+            served: gets the certificate.
+            registration: gets the authority.
+            settings: name of the Secret, lifetimes and intervals.
+            namespace: of the Secret.
+            names: DNS names and addresses by which the API server calls.
+            report: writes to the log.
+        """
         self.listening = asyncio.Event()
         self._api = api
-        self._shown = shown
+        self._served = served
         self._registration = registration
-        self._told = told
-        self._place = _SECRETS.format(namespace)
+        self._settings = settings
+        self._path = _SECRETS.format(namespace)
         self._namespace = namespace
-        self._ref = Ref(CORE, "Secret", namespace, told.secret)
+        self._ref = Ref(CORE, "Secret", namespace, settings.secret)
         self._names = names
-        self._say = say
-        self._trouble = _Trouble(say)
+        self._report = report
+        self._errors = _ErrorLog(report)
         self._authority = b""
 
     async def run(self) -> None:
-        """Look at the Secret and at the registration again and again."""
+        """Check the Secret and the registration again and again."""
         while True:
-            pause = self._told.check_every
+            interval = self._settings.check_every
             try:
-                await self._keep(await self._chain())
-                self._trouble.over()
+                await self._apply(await self._chain())
+                self._errors.clear()
             except (UnusableSecret, NotRegistered, BadCertificate, Unreachable) as fault:
-                self._trouble.tell(str(fault))
-                pause = min(pause, _SOON)
-            await asyncio.sleep(pause)
+                self._errors.report(str(fault))
+                interval = min(interval, _RETRY)
+            await asyncio.sleep(interval)
 
-    async def _keep(self, chain: CertificateChain) -> None:
-        """Trusted first, shown then (WH-022).
+    async def _apply(self, chain: CertificateChain) -> None:
+        """Register the authority first, then serve its certificate (WH-022).
 
-        Shown at once is what is trusted already, being of the same authority, and what takes the place of nothing.
+        A certificate is served at once if its authority is trusted already, or if no valid one is served.
         """
         is_known = chain.authorities[0] == self._authority
-        if not self._shown.is_valid or (is_known and chain.server != self._shown.pair):
-            self._show(chain)
+        if not self._served.is_valid or (is_known and chain.server != self._served.key_pair):
+            self._serve(chain)
         await self.listening.wait()
         changed = await self._registration.trust(chain.bundle)
         if changed:
-            self._say("info", "authority registered", at=changed)
-        if chain.server != self._shown.pair:
-            await asyncio.sleep(self._told.settle)
-            self._show(chain)
+            self._report("info", "authority registered", at=changed)
+        if chain.server != self._served.key_pair:
+            await asyncio.sleep(self._settings.settle)
+            self._serve(chain)
 
-    def _show(self, chain: CertificateChain) -> None:
-        self._shown.show(chain.server)
+    def _serve(self, chain: CertificateChain) -> None:
+        self._served.load(chain.server)
         self._authority = chain.authorities[0]
-        self._say("info", "certificate loaded", secret=self._told.secret, expires=_date(self._shown))
+        self._report("info", "certificate loaded", secret=self._settings.secret, expires=_date(self._served))
 
     async def _chain(self) -> CertificateChain:
-        """What the replicas share; made or renewed where that is due (WH-020, WH-021).
+        """Return the shared chain, made or renewed if that is due (WH-020, WH-021).
 
         Raises:
-            NotOurs, Unreachable.
+            UnusableSecret, Unreachable.
         """
         terms = CertificateTerms(
-            names=self._names, valid_for=self._told.valid_for, authority_valid_for=self._told.authority_valid_for
+            names=self._names,
+            valid_for=self._settings.valid_for,
+            authority_valid_for=self._settings.authority_valid_for,
         )
         while True:
-            answer = await self._api.request("GET", f"{self._place}/{self._told.secret}")
-            if not (shows_object(answer, self._ref) or confirms_absence(answer, self._ref)):
-                raise UnusableSecret(answer.message)
-            raw: dict[str, Any] = answer.json() if answer.ok else {}
-            chain = self._read(raw) if raw else None
+            response = await self._api.request("GET", f"{self._path}/{self._settings.secret}")
+            if not (shows_object(response, self._ref) or confirms_absence(response, self._ref)):
+                raise UnusableSecret(response.message)
+            raw: dict[str, Any] = response.json() if response.ok else {}
+            chain = self._parse(raw) if raw else None
             due = renewed_chain(chain, terms, datetime.now(UTC))
             if due is None and chain is not None:
                 return chain
             if due is not None and await self._write(raw, due):
-                self._say("info", "certificate made" if chain is None else "certificate renewed")
+                self._report("info", "certificate made" if chain is None else "certificate renewed")
                 return due
 
-    def _read(self, raw: dict[str, Any]) -> CertificateChain | None:
-        """The chain of our Secret; None where it is broken and to be made anew. Raises NotOurs (WH-023)."""
-        secret = f"Secret {self._namespace}/{self._told.secret}"
+    def _parse(self, raw: dict[str, Any]) -> CertificateChain | None:
+        """Return the chain in our Secret, or None if it is broken (WH-023). Raises UnusableSecret."""
+        secret = f"Secret {self._namespace}/{self._settings.secret}"
         if (raw["metadata"].get("labels") or {}).get(MANAGED_BY) != MANAGER:
             raise UnusableSecret(
                 f"{secret} was not made by grove webhooks (its label {MANAGED_BY} is not {MANAGER}) and is left alone:"
@@ -149,40 +164,40 @@ class CertificateSecret:
         try:
             return chain_in(raw.get("data") or {})
         except BadCertificate as fault:
-            self._say("warning", "certificate is made anew", secret=secret, error=str(fault))
+            self._report("warning", "broken certificate is replaced", secret=secret, error=str(fault))
             return None
 
     async def _write(self, before: dict[str, Any], chain: CertificateChain) -> bool:
-        """Whether ours is the one that counts; of several replicas one is first, and the others read again."""
+        """Create or replace the Secret; return False if another replica wrote first, and it has to be read again."""
         labels = {MANAGED_BY: MANAGER}
-        metadata = {"name": self._told.secret, "namespace": self._namespace, "labels": labels}
+        metadata = {"name": self._settings.secret, "namespace": self._namespace, "labels": labels}
         body = {"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls", "metadata": metadata}
         if before:
-            body = {**before, "data": chain.as_data}
-            answer = await self._api.request("PUT", f"{self._place}/{self._told.secret}", body=body)
+            body = {**before, "data": chain.secret_data}
+            response = await self._api.request("PUT", f"{self._path}/{self._settings.secret}", body=body)
         else:
-            answer = await self._api.request("POST", self._place, body={**body, "data": chain.as_data})
-        is_written = shows_object(answer, self._ref)
-        if is_written or answer.status == CONFLICT:
+            response = await self._api.request("POST", self._path, body={**body, "data": chain.secret_data})
+        is_written = shows_object(response, self._ref)
+        if is_written or response.status == CONFLICT:
             return is_written
-        raise UnusableSecret(answer.message)
+        raise UnusableSecret(response.message)
 
 
-class _Trouble:
-    """What is wrong is said when it begins, and not again until it is over."""
+class _ErrorLog:
+    """Logs an error when it begins, and not again until it ends."""
 
-    def __init__(self, say: Say) -> None:
-        self._say = say
-        self._told = ""
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._last = ""
 
-    def tell(self, words: str) -> None:
-        if words != self._told:
-            self._told = words
-            self._say("error", "certificates", error=words)
+    def report(self, error: str) -> None:
+        if error != self._last:
+            self._last = error
+            self._report("error", "certificates", error=error)
 
-    def over(self) -> None:
-        self._told = ""
+    def clear(self) -> None:
+        self._last = ""
 
 
-def _date(shown: ServedCertificate) -> str:
-    return f"{datetime.fromtimestamp(shown.expires, UTC):%Y-%m-%dT%H:%M:%SZ}"
+def _date(served: ServedCertificate) -> str:
+    return f"{datetime.fromtimestamp(served.expires, UTC):%Y-%m-%dT%H:%M:%SZ}"

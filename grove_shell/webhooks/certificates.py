@@ -1,4 +1,4 @@
-"""Certificates as bytes: an authority of our own, what it signs, and what a certificate says; nothing is stored."""
+"""Makes and reads certificates as PEM: a private authority and the certificates it signs. Nothing is stored."""
 
 import ipaddress
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPrivateKeyTypes
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-_SKEW: Final = timedelta(minutes=5)  # clocks of API servers are not ours
+_SKEW: Final = timedelta(minutes=5)  # between our clock and those of the API servers
 _LONGEST_NAME: Final = 64
 
 
 class BadCertificate(Exception):
-    """What should be a certificate or its key is none; the message says what is wrong with it."""
+    """A certificate or a key cannot be parsed or does not match; the message says what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +29,12 @@ class KeyPair:
 
 
 def new_authority(now: datetime, seconds: float) -> KeyPair:
-    """An authority that lives so long."""
+    """Return a new authority that is valid for so many seconds."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = _name("grove-webhooks")
     own = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
     builder = (
-        _begun(name, name, key, now, now + timedelta(seconds=seconds))
+        _builder(name, name, key, now, now + timedelta(seconds=seconds))
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(_usage(signs_certificates=True), critical=True)
         .add_extension(own, critical=False)
@@ -43,12 +43,12 @@ def new_authority(now: datetime, seconds: float) -> KeyPair:
 
 
 def new_certificate(authority: KeyPair, names: Sequence[str], now: datetime, seconds: float) -> KeyPair:
-    """A certificate of a server with these names or addresses; it does not outlive its authority."""
+    """Return a server certificate for DNS names or IP addresses; it expires no later than its authority."""
     issuer, issuer_key = _certificate(authority.certificate), _key(authority.key)
     key = ec.generate_private_key(ec.SECP256R1())
     until = min(now + timedelta(seconds=seconds), issuer.not_valid_after_utc)
     builder = (
-        _begun(_name(names[0]), issuer.subject, key, now, until)
+        _builder(_name(names[0]), issuer.subject, key, now, until)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_usage(signs_certificates=False), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
@@ -59,12 +59,12 @@ def new_certificate(authority: KeyPair, names: Sequence[str], now: datetime, sec
 
 
 def expiry_of(certificate: bytes) -> datetime:
-    """When it ends, of the first one in it. Raises BadCertificate."""
+    """Return when the first certificate of a PEM text expires. Raises BadCertificate."""
     return _certificate(certificate).not_valid_after_utc
 
 
 def names_of(certificate: bytes) -> frozenset[str]:
-    """Whom it is made out to. Raises BadCertificate."""
+    """Return the DNS names and IP addresses of a certificate. Raises BadCertificate."""
     try:
         found = _certificate(certificate).extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except x509.ExtensionNotFound:
@@ -73,7 +73,7 @@ def names_of(certificate: bytes) -> frozenset[str]:
 
 
 def split(bundle: bytes) -> tuple[bytes, ...]:
-    """The certificates of a file with several, each as PEM. Raises BadCertificate."""
+    """Return each certificate of a PEM text with several. Raises BadCertificate."""
     try:
         return tuple(_pem(one) for one in x509.load_pem_x509_certificates(bundle))
     except ValueError as fault:
@@ -81,20 +81,20 @@ def split(bundle: bytes) -> tuple[bytes, ...]:
 
 
 def check_key_matches(pair: KeyPair, what: str) -> None:
-    """Do nothing where a key belongs to a certificate. Raises BadCertificate."""
+    """Raise BadCertificate unless the key belongs to the certificate."""
     if _certificate(pair.certificate).public_key() != _key(pair.key).public_key():
         raise BadCertificate(f"the private key does not belong to {what}")
 
 
 def check_signed(certificate: bytes, authority: bytes) -> None:
-    """Do nothing where an authority signed a certificate. Raises BadCertificate."""
+    """Raise BadCertificate unless the authority signed the certificate."""
     try:
         _certificate(certificate).verify_directly_issued_by(_certificate(authority))
-    except Exception as fault:  # the library raises three kinds for what is one to us
+    except Exception as fault:  # the library raises three kinds of exceptions
         raise BadCertificate("the certificate is not signed by the authority beside it") from fault
 
 
-def _begun(
+def _builder(
     subject: x509.Name, issuer: x509.Name, key: ec.EllipticCurvePrivateKey, now: datetime, until: datetime
 ) -> x509.CertificateBuilder:
     return (

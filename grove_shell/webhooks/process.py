@@ -1,4 +1,4 @@
-"""One process of the webhooks; several run side by side, and none of them leads."""
+"""One process of the webhooks. Several replicas run side by side without a leader."""
 
 import asyncio
 from collections.abc import Coroutine, Iterator
@@ -26,15 +26,18 @@ from grove_shell.webhooks.webhook_metrics import WebhookMetrics
 
 
 @dataclass(kw_only=True)
-class Process:
-    """What one process of the webhooks is told.
+class WebhookProcess:
+    """The options of one process of the webhooks.
 
     Attributes:
-        namespace: where the Service and the Secret are.
-        watched: whose sets are known and judged; empty for all namespaces.
-        served: what the API server offers.
-        url_host: name or address by which the API server calls from outside the cluster's network; empty inside.
-        stop: ends the process when it is set, as a signal does.
+        connection: to the API server.
+        settings: the configuration file.
+        namespace: of the Service and the Secret.
+        watched: the namespace whose sets are admitted; empty for all.
+        url_host: name or address by which an API server outside the cluster's network calls; empty inside.
+        served: what the API server serves.
+        out: where the log is written; standard error by default.
+        stop: stops the process when it is set, as a signal does.
     """
 
     connection: Connection
@@ -50,119 +53,119 @@ class Process:
         """Run until a signal; returns the exit code.
 
         Raises:
-            CannotListen: then nothing was served.
+            CannotListen: a port is not available; nothing was served.
         """
-        shown = ServedCertificate()
-        telemetry = WebhookMetrics(lambda: shown.expires)
+        served = ServedCertificate()
+        metrics = WebhookMetrics(lambda: served.expires)
         agent = f"grove-webhooks/{VERSION}"
-        async with Api(self.connection, on_response=telemetry.requested, user_agent=agent) as api:
-            return await _Running(self, api, shown, telemetry).run()
+        async with Api(self.connection, on_response=metrics.requested, user_agent=agent) as api:
+            return await _Running(self, api, served, metrics).run()
 
 
 class _Running:
-    """The parts of a process that runs."""
+    """A running process and its parts."""
 
-    def __init__(self, told: Process, api: Api, shown: ServedCertificate, telemetry: WebhookMetrics) -> None:
-        self._told = told
+    def __init__(self, options: WebhookProcess, api: Api, served: ServedCertificate, metrics: WebhookMetrics) -> None:
+        self._options = options
         self._api = api
-        self._shown = shown
-        self._telemetry = telemetry
-        self._journal = JsonLog(told.out)
-        self._copies = caches_for(api, told.settings.configuration, told.served, everywhere=not told.watched)
+        self._served = served
+        self._metrics = metrics
+        self._log = JsonLog(options.out)
+        self._caches = caches_for(api, options.settings.configuration, options.served, everywhere=not options.watched)
         self._reflectors = [
-            Reflector(api, self._copies.kinds[kind], copy, namespace=told.watched, report=self._trouble)
-            for kind, copy in self._copies.cache.items()
+            Reflector(api, self._caches.kinds[kind], store, namespace=options.watched, report=self._report_unlisted)
+            for kind, store in self._caches.stores.items()
         ]
-        registered, certificates = told.settings.registration, told.settings.certificates
-        suffix = f"-{told.watched}" if told.watched else ""
+        registered, certificates = options.settings.registration, options.settings.certificates
+        suffix = f"-{options.watched}" if options.watched else ""
         self._registration = Registration(
             api,
             mutating=f"{registered.mutating}{suffix}",
             validating=f"{registered.validating}{suffix}",
-            shared=self._copies.sharing is not None,
-            guarded=self._copies.placing is not None and self._copies.placing.guarded,
+            sharing=self._caches.sharing is not None,
+            validates_topologies=self._caches.topology is not None and self._caches.topology.validates_topologies,
         )
-        make = partial(
-            CertificateSecret, api, shown, self._registration, namespace=told.namespace, names=self._dns_names()
-        )
-        self._shared = make(certificates, say=self._journal.report) if certificates.mode == "auto" else None
-        self._keeping = self._shared or CertificateFiles(shown, certificates, self._journal.report)
+        report = self._log.report
+        names = self._dns_names()
+        make = partial(CertificateSecret, api, served, self._registration, namespace=options.namespace, names=names)
+        self._secret = make(certificates, report=report) if certificates.mode == "auto" else None
+        self._certificates = self._secret or CertificateFiles(served, certificates, report)
         self._listens = False
 
     async def run(self) -> int:
-        """Until somebody asks for the end."""
-        served = self._told.settings.serving
-        serving = HealthServer(host=served.host, port=served.port, missing=self._missing, metrics=self._telemetry.page)
-        troubles: list[CannotListen] = []
-        async with listening_at(serving, served.host, served.port) as port:
-            self._journal.report(
+        """Run until a signal or ``stop``; return the exit code."""
+        serving = self._options.settings.serving
+        health = HealthServer(host=serving.host, port=serving.port, missing=self._missing, metrics=self._metrics.page)
+        errors: list[CannotListen] = []
+        async with listening_at(health, serving.host, serving.port) as port:
+            self._log.report(
                 "info",
                 "webhooks start",
                 version=VERSION,
-                server=self._told.connection.server,
+                server=self._options.connection.server,
                 port=port,
-                namespace=self._told.namespace,
-                certificates=self._told.settings.certificates.mode,
+                namespace=self._options.namespace,
+                certificates=self._options.settings.certificates.mode,
             )
             try:
-                await until_stopped(self._told.stop, self._work(), self._farewell)
+                await until_stopped(self._options.stop, self._tasks(), self._drain)
             except* CannotListen as faults:
-                troubles += [fault for fault in faults.exceptions if isinstance(fault, CannotListen)]
-        if troubles:
-            raise troubles[0]
-        self._journal.report("info", "webhooks stop", code=DONE)
+                errors += [fault for fault in faults.exceptions if isinstance(fault, CannotListen)]
+        if errors:
+            raise errors[0]
+        self._log.report("info", "webhooks stop", code=DONE)
         return DONE
 
-    def _work(self) -> Iterator[Coroutine[Any, Any, None]]:
+    def _tasks(self) -> Iterator[Coroutine[Any, Any, None]]:
         for reflector in self._reflectors:
             yield reflector.run()
-        yield self._keeping.run()
-        yield log_taken_names(self._api, self._journal.report)
+        yield self._certificates.run()
+        yield log_taken_names(self._api, self._log.report)
         yield self._serve()
 
-    async def _farewell(self) -> None:
-        """Not ready any more, and still there for those who have not heard of it."""
+    async def _drain(self) -> None:
+        """Become unready, and serve on until clients have noticed."""
         if self._listens:
             self._listens = False
-            await asyncio.sleep(self._told.settings.farewell)
+            await asyncio.sleep(self._options.settings.farewell)
 
     async def _serve(self) -> None:
-        """Listen as soon as there is a certificate to show, until cancelled."""
-        await self._shown.there.wait()
-        listening = self._told.settings.listening
-        reviews = AdmissionServer(
+        """Listen once there is a certificate, until cancelled."""
+        await self._served.loaded.wait()
+        listening = self._options.settings.listening
+        server = AdmissionServer(
             host=listening.host,
             port=listening.port,
-            tls=self._shown.context,
-            copies=self._copies,
-            configuration=self._told.settings.configuration,
-            telemetry=self._telemetry,
-            say=self._journal.report,
+            tls=self._served.context,
+            caches=self._caches,
+            configuration=self._options.settings.configuration,
+            metrics=self._metrics,
+            report=self._log.report,
         )
-        async with listening_at(reviews, listening.host, listening.port) as port:
+        async with listening_at(server, listening.host, listening.port) as port:
             self._listens = True
-            host = self._told.url_host
+            host = self._options.url_host
             self._registration.url = f"https://{f'[{host}]' if ':' in host else host}:{port}" if host else ""
-            if self._shared is not None:
-                self._shared.listening.set()
-            self._journal.report("info", "listening", port=port)
+            if self._secret is not None:
+                self._secret.listening.set()
+            self._log.report("info", "listening", port=port)
             await asyncio.Event().wait()
 
     def _dns_names(self) -> tuple[str, ...]:
-        """By which an API server calls: the Service, and the host that was given."""
-        service = f"{self._told.settings.registration.service}.{self._told.namespace}.svc"
-        host = (self._told.url_host,) if self._told.url_host else ()
+        """Return the names by which API servers call: those of the Service, and the given host."""
+        service = f"{self._options.settings.registration.service}.{self._options.namespace}.svc"
+        host = (self._options.url_host,) if self._options.url_host else ()
         return (service, f"{service}.cluster.local", *host)
 
     def _missing(self) -> list[str]:
-        """What keeps us from being of use (WH-030)."""
+        """Return what is missing until the process is ready (WH-030)."""
         found = []
-        if not self._shown.is_valid:
+        if not self._served.is_valid:
             found.append("a valid certificate")
         if not self._listens:
             found.append("the listener")
-        late = (one.kind.kind for one in self._reflectors if not one.synced.is_set())
-        return found + [f"the first list of {kind}" for kind in late]
+        unlisted = (one.kind.kind for one in self._reflectors if not one.synced.is_set())
+        return found + [f"the first list of {kind}" for kind in unlisted]
 
-    def _trouble(self, kind: str, words: str) -> None:
-        self._journal.report("warning", "cannot follow", kind=kind, error=words)
+    def _report_unlisted(self, kind: str, error: str) -> None:
+        self._log.report("warning", "cannot follow", kind=kind, error=error)

@@ -1,4 +1,4 @@
-"""What is shown to who calls: a TLS context whose certificate is changed while it is in use."""
+"""The TLS context of the server; its certificate can be replaced while it is in use."""
 
 import asyncio
 import ssl
@@ -10,51 +10,51 @@ from grove_shell.webhooks.certificates import BadCertificate, KeyPair, check_key
 
 
 class ServedCertificate:
-    """The certificate that new connections see; those that exist keep theirs.
+    """The certificate that new connections get; existing connections keep theirs.
 
     Attributes:
         context: of the server.
-        pair: what is shown; None before the first.
-        there: set with the first.
+        key_pair: the served one; None before the first.
+        loaded: set with the first certificate.
     """
 
     def __init__(self) -> None:
-        """Nothing is shown yet."""
+        """Begin without a certificate."""
         self.context = _context()
-        self.pair: KeyPair | None = None
-        self.there = asyncio.Event()
+        self.key_pair: KeyPair | None = None
+        self.loaded = asyncio.Event()
 
     @property
     def expires(self) -> float:
-        """When it ends, in seconds since 1970; 0 where nothing is shown."""
-        return expiry_of(self.pair.certificate).timestamp() if self.pair is not None else 0.0
+        """When the certificate expires, in seconds since 1970; 0 without one."""
+        return expiry_of(self.key_pair.certificate).timestamp() if self.key_pair is not None else 0.0
 
     @property
     def is_valid(self) -> bool:
-        """Whether there is one, and it has not ended."""
+        """Whether there is a certificate that has not expired."""
         return self.expires > datetime.now(UTC).timestamp()
 
-    def show(self, pair: KeyPair) -> None:
-        """Show it from the next connection on.
+    def load(self, key_pair: KeyPair) -> None:
+        """Serve a certificate from the next connection on.
 
-        It is tried on another context first: one that does not fit would leave this one without a key.
+        It is loaded into a scratch context first: a pair that does not match would leave this context without a key.
 
         Raises:
-            BadCertificate: what was shown before stays.
+            BadCertificate: the certificate that was served before stays.
         """
-        check_key_matches(pair, "the certificate")
-        expiry_of(pair.certificate)
-        with TemporaryDirectory(prefix="grove-") as folder:  # readable by this user alone; the library takes files
+        check_key_matches(key_pair, "the certificate")
+        expiry_of(key_pair.certificate)
+        with TemporaryDirectory(prefix="grove-") as folder:  # only this user can read it; the ssl module takes files
             certificate, key = Path(folder, "tls.crt"), Path(folder, "tls.key")
-            certificate.write_bytes(pair.certificate)
-            key.write_bytes(pair.key)
+            certificate.write_bytes(key_pair.certificate)
+            key.write_bytes(key_pair.key)
             try:
                 _context().load_cert_chain(certificate, key)
                 self.context.load_cert_chain(certificate, key)
             except ssl.SSLError as fault:
-                raise BadCertificate(f"it cannot be shown: {fault}") from fault
-        self.pair = pair
-        self.there.set()
+                raise BadCertificate(f"it cannot be served: {fault}") from fault
+        self.key_pair = key_pair
+        self.loaded.set()
 
 
 def _context() -> ssl.SSLContext:

@@ -1,4 +1,4 @@
-"""The PodCliqueSets of a cluster as far as names go: whom a set could share the name of an object with (WL-117)."""
+"""The PodCliqueSets of the cluster, as far as the names of their objects may collide (WL-117)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -7,23 +7,23 @@ _KIND: Final = "PodCliqueSet"
 
 
 class SetNames:
-    """A copy of all PodCliqueSets, kept by a reflector.
+    """A cache of all PodCliqueSets, updated by a reflector.
 
     Attributes:
-        trouble: why they are not known; empty while they are.
+        unknown_because: why the sets are unknown; empty if they are known.
     """
 
     def __init__(self) -> None:
-        """Nothing is known yet."""
-        self.trouble = "they are not listed yet"
+        """Begin without a list."""
+        self.unknown_because = "they are not listed yet"
         self._sets: dict[str, dict[str, Mapping[str, Any]]] = {}
 
-    def near(self, namespace: str, name: str) -> list[Mapping[str, Any]] | None:
-        """The sets whose names begin with this one, or it with theirs; no others can collide. None: not known.
+    def possible_collisions(self, namespace: str, name: str) -> list[Mapping[str, Any]] | None:
+        """Return the sets whose name is a prefix of this one or has it as a prefix; None if the sets are unknown.
 
-        Cost: one comparison of texts for each set of the namespace.
+        The names of objects of any other set cannot collide. Compares one string for each set of the namespace.
         """
-        if self.trouble:
+        if self.unknown_because:
             return None
         there = self._sets.get(namespace, {})
         words = name.split("-")
@@ -32,23 +32,23 @@ class SetNames:
         return found + [raw for other, raw in there.items() if other.startswith(f"{name}-")]
 
     def replace(self, _kind: str, items: Iterable[Mapping[str, Any]], _version: str) -> None:
-        """Everything there is."""
+        """Apply a complete list."""
         self._sets.clear()
-        self.trouble = ""
+        self.unknown_because = ""
         for raw in items:
             self.put(_kind, raw)
 
     def put(self, _kind: str, raw: Mapping[str, Any]) -> None:
-        """One set is new or has changed; only what names are made of is kept."""
+        """Apply a new or changed set; only the fields that names depend on are kept."""
         meta = raw["metadata"]
         kept = {"kind": _KIND, "metadata": {"name": meta["name"], "namespace": meta["namespace"]}}
         self._sets.setdefault(meta["namespace"], {})[meta["name"]] = {**kept, "spec": raw.get("spec")}
 
     def drop(self, _kind: str, raw: Mapping[str, Any]) -> None:
-        """One set is gone."""
+        """Apply a deletion."""
         self._sets.get(raw["metadata"]["namespace"], {}).pop(raw["metadata"]["name"], None)
 
     def mark_unlisted(self, _kind: str, why: str) -> None:
-        """Nothing is known any more."""
+        """Forget all sets."""
         self._sets.clear()
-        self.trouble = why
+        self.unknown_because = why

@@ -1,4 +1,4 @@
-"""What PodCliques share, as far as the webhooks know: a copy of sets, domains and claims, and how more are made."""
+"""A cache of the objects that PodCliques share by annotation, and what creates the missing ones."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -26,18 +26,23 @@ WRITER: Final = "grove-webhooks"
 
 
 class SharingCache:
-    """A copy of what concerns PodCliques that share, kept by reflectors; mutable, and of one event loop."""
+    """PodCliqueSets, ComputeDomains and ResourceClaims, updated by reflectors. It belongs to one event loop."""
 
     def __init__(self, configuration: Configuration, served: ServedApis) -> None:
-        """Nothing is known yet."""
+        """Begin empty.
+
+        Args:
+            configuration: what verdicts depend on.
+            served: what the API server serves.
+        """
         self.configuration = configuration
         self.served = served
         self._sets: dict[RootKey, Resource] = {}
         self._domains: dict[RootKey, ComputeDomain] = {}
         self._claims: dict[RootKey, OwnedObject] = {}
 
-    def around(self, raw: Mapping[str, Any]) -> CliqueAdmissionView:
-        """What the admission of a PodClique looks at (MS-093). No copy is made."""
+    def view_for(self, raw: Mapping[str, Any]) -> CliqueAdmissionView:
+        """Return what the admission of a PodClique depends on (MS-093); nothing is copied."""
         namespace = Fields(raw, "", []).part("metadata").text("namespace") or "default"
         return CliqueAdmissionView(
             configuration=self.configuration,
@@ -48,32 +53,32 @@ class SharingCache:
         )
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], _version: str) -> None:
-        """Everything there is of a kind."""
-        self._shelf(kind).clear()
+        """Apply a complete list of a kind."""
+        self._objects_of(kind).clear()
         for raw in items:
             self.put(kind, raw)
 
     def put(self, kind: str, raw: Mapping[str, Any]) -> None:
-        """One object is new or has changed; one that does not read holds its name, and serves nobody we know."""
-        home = root_key_of(raw)
+        """Apply a new or changed object; one that cannot be parsed still occupies its name, without a known owner."""
+        key = root_key_of(raw)
         if kind == POD_CLIQUE_SET:
-            self._sets[home] = Resource(**read_identity(Fields(raw, "", []), GROVE, kind, None))
+            self._sets[key] = Resource(**read_identity(Fields(raw, "", []), GROVE, kind, None))
             return
         try:
             item: ComputeDomain | OwnedObject = compute_domain_of(raw) if kind == DOMAIN_KIND else owned_object_of(raw)
         except MalformedObject:
-            item = owned_object_of({"apiVersion": raw["apiVersion"], "kind": kind, "metadata": _named(raw)})
-        self._shelf(kind)[home] = item
+            item = owned_object_of({"apiVersion": raw["apiVersion"], "kind": kind, "metadata": _identity(raw)})
+        self._objects_of(kind)[key] = item
 
     def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
-        """One object is gone."""
-        self._shelf(kind).pop(root_key_of(raw), None)
+        """Apply a deletion."""
+        self._objects_of(kind).pop(root_key_of(raw), None)
 
     def mark_unlisted(self, kind: str, _why: str) -> None:
-        """Nothing is known any more: what there is shows when it is made."""
-        self._shelf(kind).clear()
+        """Forget the kind: a creation then fails where the object exists."""
+        self._objects_of(kind).clear()
 
-    def _shelf(self, kind: str) -> dict[RootKey, Any]:
+    def _objects_of(self, kind: str) -> dict[RootKey, Any]:
         cache: dict[str, dict[RootKey, Any]] = {
             POD_CLIQUE_SET: self._sets,
             DOMAIN_KIND: self._domains,
@@ -83,66 +88,69 @@ class SharingCache:
 
 
 class SharedObjectCreator:
-    """Makes what is not there yet; who comes while it is being made waits for that (MS-092)."""
+    """Creates shared objects; concurrent requests for one object wait for a single creation (MS-092)."""
 
-    def __init__(self, api: Api, known: SharingCache) -> None:
-        """Nothing is under way."""
+    def __init__(self, api: Api, cache: SharingCache) -> None:
+        """Begin without requests in flight; created objects are put into the cache."""
         self._api = api
-        self._known = known
-        self._under_way = SingleFlight[tuple[Outcome, str]]()
+        self._cache = cache
+        self._in_flight = SingleFlight[tuple[Outcome, str]]()
 
-    async def all_of(self, ensures: Iterable[Ensured]) -> tuple[Outcome, str]:
-        """Make these, one after the other, up to the first that cannot be had; how that went, and why.
+    async def ensure_all(self, ensures: Iterable[Ensured]) -> tuple[Outcome, str]:
+        """Ensure objects one after the other and stop at the first failure.
+
+        Returns:
+            The outcome, and the reason of a failure.
 
         Raises:
-            Unreachable: there was no answer.
+            Unreachable: the API server did not respond.
         """
         for wanted in ensures:
-            outcome, words = await self._under_way.once(wanted.target, partial(self._made, wanted))
+            outcome, words = await self._in_flight.once(wanted.target, partial(self._ensure, wanted))
             if outcome is not Outcome.DONE:
                 return outcome, f"{wanted.target.short}: {words}"
         return Outcome.DONE, ""
 
-    async def _made(self, wanted: Ensured) -> tuple[Outcome, str]:
+    async def _ensure(self, wanted: Ensured) -> tuple[Outcome, str]:
         ref = wanted.target
-        return await ensure(self._api, ref, wanted.manifest, WRITER, lambda raw: self._known.put(ref.kind, raw))
+        return await ensure(self._api, ref, wanted.manifest, WRITER, lambda raw: self._cache.put(ref.kind, raw))
 
 
 class StoreFanOut:
-    """Copies that one reflector keeps."""
+    """Several stores that one reflector updates."""
 
-    def __init__(self, *told: Store) -> None:
-        """Tell each of everything."""
-        self._told = told
+    def __init__(self, *stores: Store) -> None:
+        """Pass every list and event to each store."""
+        self._stores = stores
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
-        """Everything there is."""
+        """Apply a complete list."""
         every = list(items)
-        for one in self._told:
-            one.replace(kind, every, version)
+        for store in self._stores:
+            store.replace(kind, every, version)
 
     def put(self, kind: str, raw: Mapping[str, Any]) -> None:
-        """One object is new or has changed."""
-        for one in self._told:
-            one.put(kind, raw)
+        """Apply a new or changed object."""
+        for store in self._stores:
+            store.put(kind, raw)
 
     def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
-        """One object is gone."""
-        for one in self._told:
-            one.drop(kind, raw)
+        """Apply a deletion."""
+        for store in self._stores:
+            store.drop(kind, raw)
 
     def mark_unlisted(self, kind: str, why: str) -> None:
-        """Nothing is known any more."""
-        for one in self._told:
-            one.mark_unlisted(kind, why)
+        """Forget the kind."""
+        for store in self._stores:
+            store.mark_unlisted(kind, why)
 
 
 def root_key_of(raw: Mapping[str, Any]) -> RootKey:
-    """Namespace and name of an object."""
+    """Return namespace and name of an object."""
     meta = raw["metadata"]
     return (str(meta.get("namespace") or "default"), str(meta["name"]))
 
 
-def _named(raw: Mapping[str, Any]) -> dict[str, Any]:
+def _identity(raw: Mapping[str, Any]) -> dict[str, Any]:
     namespace, name = root_key_of(raw)
     return {"namespace": namespace, "name": name}

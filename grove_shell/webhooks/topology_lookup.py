@@ -1,4 +1,4 @@
-"""A topology asked for by its name: where a copy that lags would be the only reason to refuse a set (TP-091)."""
+"""Reads one topology from the API server before a stale cache would refuse a set for it (TP-091)."""
 
 import asyncio
 from collections.abc import Mapping
@@ -12,48 +12,48 @@ from grove_shell.client.kinds import KINDS
 from grove_shell.client.response import NOT_FOUND
 from grove_shell.client.response_check import shows_object
 
-_PATIENCE: Final = 3.0  # s; an API server waits 10 s for a review
+_TIMEOUT: Final = 3.0  # s; an API server waits 10 s for a review
 
-Known = Mapping[str, ClusterTopology]
+TopologiesByName = Mapping[str, ClusterTopology]
 
 
 class TopologyLookup:
-    """Who asks an API server for topologies."""
+    """Reads topologies from the API server."""
 
-    def __init__(self, api: Api, patience: float = _PATIENCE) -> None:
-        """Ask nothing yet; ``patience``: how long to wait for an answer, in seconds."""
+    def __init__(self, api: Api, timeout: float = _TIMEOUT) -> None:
+        """Send no request yet; ``timeout`` is in seconds, for one topology."""
         self._api = api
-        self._patience = patience
+        self._timeout = timeout
 
-    async def corrected(self, known: Known, name: str) -> Known | None:
-        """What is known, with one topology as it is now; None where that cannot be found out.
+    async def with_current(self, known: TopologiesByName, name: str) -> TopologiesByName | None:
+        """Return the known topologies with one of them as the API server has it now; None if it cannot be read.
 
-        Nothing is asked about a text that no object can be called by: it would be part of a path.
+        A name that no object can have is not requested, since it would become part of a path.
         """
         if not is_dns_subdomain(name):
             return known
         try:
-            async with asyncio.timeout(self._patience):
+            async with asyncio.timeout(self._timeout):
                 found = await self._find(name)
-        except (Unreachable, TimeoutError, _NotShown):
+        except (Unreachable, TimeoutError, _Unreadable):
             return None
         others = {other: one for other, one in known.items() if other != name}
         return others if found is None else {**others, name: found}
 
     async def _find(self, name: str) -> ClusterTopology | None:
-        """The one that counts (TP-004); None for none. Raises Unreachable, _NotShown."""
+        """Return the effective topology of a name (TP-004), or None. Raises Unreachable, _Unreadable."""
         for kind in TOPOLOGY_KINDS:
-            answer = await self._api.request("GET", KINDS[kind].path(name=name))
-            is_shown = shows_object(answer, topology_ref(name, kind))
-            if not is_shown and answer.status != NOT_FOUND:
-                raise _NotShown
-            if is_shown:
+            response = await self._api.request("GET", KINDS[kind].path(name=name))
+            is_stored = shows_object(response, topology_ref(name, kind))
+            if not is_stored and response.status != NOT_FOUND:
+                raise _Unreadable
+            if is_stored:
                 try:
-                    return cluster_topology_of({**answer.json(), "kind": kind})
+                    return cluster_topology_of({**response.json(), "kind": kind})
                 except MalformedObject as fault:
-                    raise _NotShown from fault  # it counts, whatever it says
+                    raise _Unreadable from fault  # it is the effective one all the same
         return None
 
 
-class _NotShown(Exception):
-    """The server does not say, or nothing that can be read."""
+class _Unreadable(Exception):
+    """The API server does not return the topology, or it cannot be parsed."""

@@ -9,12 +9,12 @@ _BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 
 
 class WebhookMetrics(ProcessMetrics):
-    """The metrics of one process; hears of reviews and of requests."""
+    """The metrics of one process; it counts reviews and requests."""
 
     def __init__(self, expires: Callable[[], float]) -> None:
-        """All at zero; ``expires`` says when the certificate ends, in seconds since 1970."""
+        """Begin at zero; ``expires`` returns when the certificate expires, in seconds since 1970."""
         super().__init__()
-        self._answers = self._count("controller_runtime_webhook_requests_total", "Answers.", "webhook", "code")
+        self._responses = self._count("controller_runtime_webhook_requests_total", "Answers.", "webhook", "code")
         latency = "controller_runtime_webhook_latency_seconds"
         self._latency = self._time(latency, "Time to answer.", "webhook", _BUCKETS)
         self._verdicts = self._count("grove_admission_reviews_total", "Reviews.", "webhook", "operation", "verdict")
@@ -22,11 +22,11 @@ class WebhookMetrics(ProcessMetrics):
         name = "grove_webhook_certificate_expiry_timestamp_seconds"
         self._gauge(name, "When the certificate ends; 0 for none.").set_function(expires)
 
-    def answered(self, webhook: str, code: int, seconds: float) -> None:
-        """The API server was answered."""
-        self._answers.labels(webhook, str(code)).inc()
+    def count_response(self, webhook: str, code: int, seconds: float) -> None:
+        """Count a response, with its HTTP status and its time in seconds."""
+        self._responses.labels(webhook, str(code)).inc()
         self._latency.labels(webhook).observe(seconds)
 
-    def judged(self, webhook: str, operation: str, verdict: str) -> None:
-        """A review has a verdict: ``allowed``, ``patched`` or ``refused``."""
+    def count_review(self, webhook: str, operation: str, verdict: str) -> None:
+        """Count a review by verdict: ``allowed``, ``patched`` or ``refused``."""
         self._verdicts.labels(webhook, operation, verdict).inc()

@@ -69,25 +69,25 @@ class _Calling:
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        authority, shown = trustme.CA(), ServedCertificate()
+        authority, served = trustme.CA(), ServedCertificate()
         issued = authority.issue_cert("127.0.0.1")
-        shown.show(KeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
+        served.load(KeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
         tls = ssl.create_default_context()
         authority.configure_trust(tls)
         async with self.server.connection() as connection, Api(connection, tries=1) as api:
-            copies = caches_for(api, _EVERYTHING, _SERVED, everywhere=True)
-            copies.cache[POD_CLIQUE_SET].replace(POD_CLIQUE_SET, [_stored()], "1")
-            copies.cache["PodClique"].replace("PodClique", [], "1")
-            copies.cache[TOPOLOGY_KIND].replace(TOPOLOGY_KIND, THERE, "1")
-            copies.cache[BINDING_KIND].replace(BINDING_KIND, [], "1")
+            caches = caches_for(api, _EVERYTHING, _SERVED, everywhere=True)
+            caches.stores[POD_CLIQUE_SET].replace(POD_CLIQUE_SET, [_stored()], "1")
+            caches.stores["PodClique"].replace("PodClique", [], "1")
+            caches.stores[TOPOLOGY_KIND].replace(TOPOLOGY_KIND, THERE, "1")
+            caches.stores[BINDING_KIND].replace(BINDING_KIND, [], "1")
             reviews = AdmissionServer(
                 host="127.0.0.1",
                 port=0,
-                tls=shown.context,
-                copies=copies,
+                tls=served.context,
+                caches=caches,
                 configuration=_EVERYTHING,
-                telemetry=WebhookMetrics(lambda: shown.expires),
-                say=self.say,
+                metrics=WebhookMetrics(lambda: served.expires),
+                report=self.say,
             )
             connector = aiohttp.TCPConnector(ssl=tls)
             async with (

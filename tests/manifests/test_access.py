@@ -42,7 +42,7 @@ from grove_shell.reading.sources import items_of, standard_input
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.settings.webhooks import WebhookSettings, settings_of
 from grove_shell.webhooks.certificate_rotation import MANAGER
-from grove_shell.webhooks.process import Process
+from grove_shell.webhooks.process import WebhookProcess
 from grove_shell.webhooks.topology_lookup import TopologyLookup
 from tests.manifests.invalid_sets import sound
 from tests.manifests.request_recorder import Asked, Recorder
@@ -242,12 +242,12 @@ def test_mf021_the_webhooks_ask_for_what_is_declared_and_nothing_else(
 
     async def play() -> None:
         async with recorder.connection() as connection:
-            process = Process(
+            process = WebhookProcess(
                 connection=connection, settings=settings, namespace="home", watched=watched, out=io.StringIO()
             )
             running = asyncio.create_task(process.run())
             async with Api(connection) as api:  # as a set that names a topology that nobody has heard of makes it do
-                assert not placing or await TopologyLookup(api).corrected({}, "new") == {}
+                assert not placing or await TopologyLookup(api).with_current({}, "new") == {}
             await recorder.until(*declared(access), *(followed if shared else ()))
             process.stop.set()
             assert await running == 0

@@ -14,7 +14,7 @@ from grove_shell.operator.process import OperatorProcess
 from grove_shell.operator.taken_names import log_taken_names, taken_names
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.settings.webhooks import WebhookSettings
-from grove_shell.webhooks.process import Process as WebhookProcess
+from grove_shell.webhooks.process import WebhookProcess
 from tests.operator.stub_server import asked, listening, no_token, not_found
 
 Json = dict[str, Any]

@@ -51,11 +51,11 @@ def object_of(kind: str, name: str, how: Any) -> Json:
 def test_tp090_the_copies_say_what_the_objects_themselves_would(changes: list[Any]) -> None:
     """One event after another, in whatever order: the same as if all there is were read at once."""
     cache = caches_for(object(), ON, NOT_DISCOVERED, everywhere=True)  # type: ignore[arg-type]  # nobody is asked
-    there: dict[str, dict[str, Json]] = {kind: {} for kind in cache.cache}
-    for kind, shelf in cache.cache.items():
+    there: dict[str, dict[str, Json]] = {kind: {} for kind in cache.stores}
+    for kind, shelf in cache.stores.items():
         shelf.replace(kind, (), "1")
     for (kind, name, how), what in changes:
-        raw, shelf = object_of(kind, name, how), cache.cache[kind]
+        raw, shelf = object_of(kind, name, how), cache.stores[kind]
         if what == "drop":
             there[kind].pop(name, None)
             shelf.drop(kind, raw)
@@ -68,13 +68,13 @@ def test_tp090_the_copies_say_what_the_objects_themselves_would(changes: list[An
     of = {kind: list(found.values()) for kind, found in there.items()}
     cliques = [podclique_of(one) for one in of["PodClique"]]
     expected = topology_view_of([*of[TOPOLOGY_KIND], *of[BINDING_KIND]], of[POD_CLIQUE_SET], cliques)
-    assert cache.placing is not None
-    known = cache.placing.known
-    assert known.around_sets.topologies == (expected.topologies or {})
-    assert known.around_sets.scheduled == (expected.scheduled or {})
-    assert known.around_sets.unreadable == expected.unreadable
+    assert cache.topology is not None
+    known = cache.topology.caches
+    assert known.view_for_sets.topologies == (expected.topologies or {})
+    assert known.view_for_sets.scheduled == (expected.scheduled or {})
+    assert known.view_for_sets.unreadable == expected.unreadable
     for name in ("aws-p5", "flat", "gone", DEFAULT_TOPOLOGY):
-        users = known.around_topology(name).users
+        users = known.view_for_topology(name).users
         assert users is not None
         if cliques:
             assert users[name] == (expected.users or {}).get(name, ())

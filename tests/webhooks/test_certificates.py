@@ -27,15 +27,15 @@ def first(terms: CertificateTerms = TERMS, now: datetime = NOW) -> CertificateCh
     return chain
 
 
-def shakes_hands(shown: ServedCertificate, bundle: bytes, name: str) -> None:
-    """Whether a client that trusts the bundle, and nothing else, takes what is shown. Raises ssl.SSLError."""
+def shakes_hands(served: ServedCertificate, bundle: bytes, name: str) -> None:
+    """Whether a client that trusts the bundle, and nothing else, takes what is served. Raises ssl.SSLError."""
 
     async def play() -> None:
         async def nothing(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             writer.close()
 
         tls = ssl.create_default_context(cadata=bundle.decode())
-        server = await asyncio.start_server(nothing, "127.0.0.1", 0, ssl=shown.context)
+        server = await asyncio.start_server(nothing, "127.0.0.1", 0, ssl=served.context)
         async with server:
             port = server.sockets[0].getsockname()[1]
             _, writer = await asyncio.open_connection("127.0.0.1", port, ssl=tls, server_hostname=name)
@@ -46,20 +46,20 @@ def shakes_hands(shown: ServedCertificate, bundle: bytes, name: str) -> None:
 
 def test_wh020_a_chain_survives_its_secret() -> None:
     chain = first()
-    assert chain_in(chain.as_data) == chain
+    assert chain_in(chain.secret_data) == chain
     assert names_of(chain.server.certificate) == set(NAMES)
     assert expiry_of(chain.server.certificate) == NOW + timedelta(hours=1)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_wh021_clients_take_what_is_made(name: str) -> None:
-    shown, chain = ServedCertificate(), first()
-    shown.show(chain.server)
-    shakes_hands(shown, chain.bundle, name)
+    served, chain = ServedCertificate(), first()
+    served.load(chain.server)
+    shakes_hands(served, chain.bundle, name)
     with pytest.raises(ssl.SSLError, match="CERTIFICATE_VERIFY_FAILED"):
-        shakes_hands(shown, first().bundle, name)
+        shakes_hands(served, first().bundle, name)
     with pytest.raises(ssl.SSLError, match="mismatch"):
-        shakes_hands(shown, chain.bundle, "example.com")
+        shakes_hands(served, chain.bundle, "example.com")
 
 
 def looks(seconds: float, step: float) -> Iterator[tuple[datetime, CertificateChain, CertificateChain]]:
@@ -75,7 +75,7 @@ def looks(seconds: float, step: float) -> Iterator[tuple[datetime, CertificateCh
 @settings(max_examples=10)
 @pytest.mark.req("WH-022")
 def test_wh021_nothing_ends_and_trust_never_breaks(step: int) -> None:
-    """However often it is looked at: what is shown is valid, and trusted by whoever had heard of the state before."""
+    """However often it is looked at: what is served is valid, and trusted by whoever had heard of the state before."""
     renewals = 0
     for now, before, chain in looks(60_000, step):
         assert expiry_of(chain.server.certificate) > now
@@ -106,12 +106,12 @@ def test_wh021_a_name_that_is_lacking_is_added() -> None:
 
 
 def test_wh023_what_is_wrong_with_a_secret_is_said() -> None:
-    mine, other = first().as_data, first().as_data
+    mine, other = first().secret_data, first().secret_data
     for data, words in (
         ({}, "ca.crt, ca.key, tls.crt, tls.key is missing"),
         ({**mine, "tls.key": ""}, "tls.key is missing"),
-        ({**mine, "tls.key": "%%%"}, "does not read"),
-        ({**mine, "tls.key": 5}, "does not read"),
+        ({**mine, "tls.key": "%%%"}, "cannot be decoded"),
+        ({**mine, "tls.key": 5}, "cannot be decoded"),
         ({**mine, "ca.crt": "aGVsbG8="}, "no certificate in PEM"),
         ({**mine, "tls.crt": "aGVsbG8="}, "no certificate in PEM"),
         ({**mine, "ca.key": "aGVsbG8="}, "no private key in PEM"),
@@ -123,27 +123,27 @@ def test_wh023_what_is_wrong_with_a_secret_is_said() -> None:
 
 
 def test_wh024_what_does_not_fit_is_not_shown() -> None:
-    shown, good, other = ServedCertificate(), first(), first()
-    shown.show(good.server)
+    served, good, other = ServedCertificate(), first(), first()
+    served.load(good.server)
     for wrong in (
         KeyPair(other.server.certificate, good.server.key),
         KeyPair(good.server.certificate, b""),
         KeyPair(b"no", good.server.key),
     ):
         with pytest.raises(BadCertificate):
-            shown.show(wrong)
-        assert shown.pair == good.server
-        shakes_hands(shown, good.bundle, NAMES[0])
-    shown.show(other.server)
-    shakes_hands(shown, other.bundle, NAMES[0])
+            served.load(wrong)
+        assert served.key_pair == good.server
+        shakes_hands(served, good.bundle, NAMES[0])
+    served.load(other.server)
+    shakes_hands(served, other.bundle, NAMES[0])
 
 
 def test_wh024_certificates_of_others_are_shown_too() -> None:
-    authority, shown = trustme.CA(), ServedCertificate()
+    authority, served = trustme.CA(), ServedCertificate()
     issued = authority.issue_cert("localhost")
-    shown.show(KeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
-    shakes_hands(shown, authority.cert_pem.bytes(), "localhost")
-    assert shown.is_valid
+    served.load(KeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
+    shakes_hands(served, authority.cert_pem.bytes(), "localhost")
+    assert served.is_valid
 
 
 def test_wh032_everything_has_a_default() -> None:

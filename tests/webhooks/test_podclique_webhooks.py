@@ -79,9 +79,9 @@ class Caller:
 
 @asynccontextmanager
 async def calling(configuration: Configuration = SCOPED) -> AsyncIterator[Caller]:
-    authority, shown, server = trustme.CA(), ServedCertificate(), ObjectServer()
+    authority, served, server = trustme.CA(), ServedCertificate(), ObjectServer()
     issued = authority.issue_cert("127.0.0.1")
-    shown.show(KeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
+    served.load(KeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
     tls = ssl.create_default_context()
     authority.configure_trust(tls)
     async with server.connection() as connection, Api(connection) as api:
@@ -90,10 +90,10 @@ async def calling(configuration: Configuration = SCOPED) -> AsyncIterator[Caller
         reviews = AdmissionServer(
             host="127.0.0.1",
             port=0,
-            tls=shown.context,
-            copies=WebhookCaches(names=SetNames(), sharing=(known, SharedObjectCreator(api, known))),
-            telemetry=WebhookMetrics(lambda: shown.expires),
-            say=lambda *_words, **_fields: None,
+            tls=served.context,
+            caches=WebhookCaches(names=SetNames(), sharing=(known, SharedObjectCreator(api, known))),
+            metrics=WebhookMetrics(lambda: served.expires),
+            report=lambda *_words, **_fields: None,
         )
         async with (
             reviews as port,
@@ -306,19 +306,19 @@ def test_ms095_elsewhere_they_are_left_as_they_are() -> None:
     """Where PodCliques share nothing, who is still registered for them says yes."""
 
     async def play() -> list[Any]:
-        authority, shown = trustme.CA(), ServedCertificate()
+        authority, served = trustme.CA(), ServedCertificate()
         issued = authority.issue_cert("127.0.0.1")
-        shown.show(KeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
+        served.load(KeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
         tls = ssl.create_default_context()
         authority.configure_trust(tls)
-        telemetry = WebhookMetrics(lambda: shown.expires)
+        metrics = WebhookMetrics(lambda: served.expires)
         reviews = AdmissionServer(
             host="127.0.0.1",
             port=0,
-            tls=shown.context,
-            copies=WebhookCaches(names=SetNames()),
-            telemetry=telemetry,
-            say=lambda *_words, **_fields: None,
+            tls=served.context,
+            caches=WebhookCaches(names=SetNames()),
+            metrics=metrics,
+            report=lambda *_words, **_fields: None,
         )
         async with (
             reviews as port,

@@ -64,7 +64,7 @@ def trusted(server: Registered, times: int = 1, **told: Any) -> list[str]:
     return asyncio.run(play())
 
 
-@pytest.mark.parametrize("told", [{}, {"shared": True, "guarded": True}])
+@pytest.mark.parametrize("told", [{}, {"sharing": True, "validates_topologies": True}])
 def test_wh025_every_entry_of_ours_is_kept_right_whatever_is_on(told: Json) -> None:
     """What is registered may be called until it is applied anew, and an authority may end before that."""
     server = Registered((DEFAULTING, *JOINED), (THEIRS, VALIDATION, *GUARDING))
@@ -91,7 +91,7 @@ def test_wh025_an_address_is_that_of_each() -> None:
 def test_wh025_what_is_needed_and_not_there_is_told_and_the_rest_is_kept_right() -> None:
     server = Registered((DEFAULTING,), (VALIDATION, GUARDING[1]))
     with pytest.raises(NotRegistered) as told:
-        trusted(server, shared=True, guarded=True)
+        trusted(server, sharing=True, validates_topologies=True)
     assert f"{MUTATING}/defaults has no webhook {JOINED[0]} and no {JOINED[1]}" in str(told.value)
     assert f"{VALIDATING}/checks has no webhook {GUARDING[0]}: it is not ours" in str(told.value)
     assert server.patches == [[DEFAULTING], [VALIDATION, GUARDING[1]]]
@@ -132,7 +132,7 @@ def test_wh020_no_certificate_is_made_for_a_login_page() -> None:
                 CertificateSettings(),
                 namespace="grove-system",
                 names=("grove-webhooks.grove-system.svc",),
-                say=lambda level, message, **_fields: told.append(f"{level}: {message}"),
+                report=lambda level, message, **_fields: told.append(f"{level}: {message}"),
             )
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(shared.run(), 0.3)

@@ -43,9 +43,9 @@ def names(*sets: Json) -> SetNames:
 class Caller:
     """An API server that trusts one authority."""
 
-    def __init__(self, session: aiohttp.ClientSession, telemetry: WebhookMetrics, said: list[Json]) -> None:
+    def __init__(self, session: aiohttp.ClientSession, metrics: WebhookMetrics, said: list[Json]) -> None:
         self.session = session
-        self.telemetry = telemetry
+        self.metrics = metrics
         self.said = said
 
     async def ask(self, webhook: str, body: Any) -> tuple[int, Any]:
@@ -57,23 +57,23 @@ class Caller:
 
 @asynccontextmanager
 async def calling(known: SetNames) -> AsyncIterator[Caller]:
-    authority, shown, said = trustme.CA(), ServedCertificate(), list[Json]()
+    authority, served, said = trustme.CA(), ServedCertificate(), list[Json]()
     issued = authority.issue_cert("127.0.0.1")
-    shown.show(KeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
-    telemetry = WebhookMetrics(lambda: shown.expires)
+    served.load(KeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
+    metrics = WebhookMetrics(lambda: served.expires)
 
     def say(level: str, message: str, **fields: Any) -> None:
         said.append({"level": level, "msg": message, **fields})
 
     tls = ssl.create_default_context()
     authority.configure_trust(tls)
-    copies = WebhookCaches(names=known)
-    reviews = AdmissionServer(host="127.0.0.1", port=0, tls=shown.context, copies=copies, telemetry=telemetry, say=say)
+    caches = WebhookCaches(names=known)
+    reviews = AdmissionServer(host="127.0.0.1", port=0, tls=served.context, caches=caches, metrics=metrics, report=say)
     async with (
         reviews as port,
         aiohttp.ClientSession(f"https://127.0.0.1:{port}", connector=aiohttp.TCPConnector(ssl=tls)) as session,
     ):
-        yield Caller(session, telemetry, said)
+        yield Caller(session, metrics, said)
 
 
 def played(play: Callable[[Caller], Awaitable[T]], known: SetNames | None = None) -> T:
@@ -203,7 +203,7 @@ def test_wh005_who_is_near_is_enough_to_judge_by(known: list[str], clique: str) 
     sets = [set_of(name=name) for name in known]
     new = sets[0]
     new["spec"]["template"]["cliques"][0]["name"] = clique
-    near = names(*sets).near("ml", known[0])
+    near = names(*sets).possible_collisions("ml", known[0])
     assert near is not None
     assert admit(new, None, used_names_in(near)) == admit(new, None, used_names_in(sets))
 
@@ -328,7 +328,7 @@ def test_wh033_reviews_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
         await caller.ask(VALIDATION, review(set_of(min_available=9)))
         await caller.ask(DEFAULTING, review(set_of()))
         await caller.ask(DEFAULTING, b"{")
-        return caller.telemetry.page().decode(), caller.said
+        return caller.metrics.page().decode(), caller.said
 
     page, said = played(play)
     for verdict, webhook in (("allowed", VALIDATION), ("refused", VALIDATION), ("patched", DEFAULTING)):

@@ -59,16 +59,16 @@ def path_of(topology: Json) -> str:
 
 
 class Caller:
-    """An API server that calls, with copies of its own objects in our hands."""
+    """An API server that calls, with caches of its own objects in our hands."""
 
-    def __init__(self, session: aiohttp.ClientSession, server: ObjectServer, copies: Any) -> None:
+    def __init__(self, session: aiohttp.ClientSession, server: ObjectServer, caches: Any) -> None:
         self.session = session
         self.server = server
-        self.copies = copies
+        self.caches = caches
         self.said: list[Json] = []
 
     def list_all(self, kind: str, *items: Json) -> None:
-        self.copies.cache[kind].replace(kind, items, "1")
+        self.caches.stores[kind].replace(kind, items, "1")
 
     async def ask(self, webhook: str, body: Json) -> tuple[int, Any]:
         async with self.session.post(PATHS[webhook], data=io.BytesIO(json.dumps(body).encode())) as answer:
@@ -84,28 +84,28 @@ class Caller:
 
 @asynccontextmanager
 async def calling(told: Configuration, *, everywhere: bool) -> AsyncIterator[Caller]:
-    authority, shown, server = trustme.CA(), ServedCertificate(), ObjectServer()
+    authority, served, server = trustme.CA(), ServedCertificate(), ObjectServer()
     issued = authority.issue_cert("127.0.0.1")
-    shown.show(KeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
+    served.load(KeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
     tls = ssl.create_default_context()
     authority.configure_trust(tls)
     said: list[Json] = []
     async with server.connection() as connection, Api(connection, tries=1) as api:
-        copies = caches_for(api, told, NOT_DISCOVERED, everywhere=everywhere)
+        caches = caches_for(api, told, NOT_DISCOVERED, everywhere=everywhere)
         reviews = AdmissionServer(
             host="127.0.0.1",
             port=0,
-            tls=shown.context,
-            copies=copies,
+            tls=served.context,
+            caches=caches,
             configuration=told,
-            telemetry=WebhookMetrics(lambda: shown.expires),
-            say=lambda level, message, **fields: said.append({"level": level, "msg": message, **fields}),
+            metrics=WebhookMetrics(lambda: served.expires),
+            report=lambda level, message, **fields: said.append({"level": level, "msg": message, **fields}),
         )
         async with (
             reviews as port,
             aiohttp.ClientSession(f"https://127.0.0.1:{port}", connector=aiohttp.TCPConnector(ssl=tls)) as session,
         ):
-            caller = Caller(session, server, copies)
+            caller = Caller(session, server, caches)
             caller.said = said
             yield caller
 
