@@ -99,9 +99,9 @@ class Server:
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reflector, "_FIRST_PATIENCE", 0.02)
-    monkeypatch.setattr(reflector, "_LONGEST_PATIENCE", 0.05)
-    monkeypatch.setattr(reflector, "_LONG_PATIENCE", 0.05)
+    monkeypatch.setattr(reflector, "_FIRST_BACKOFF", 0.02)
+    monkeypatch.setattr(reflector, "_LONGEST_BACKOFF", 0.05)
+    monkeypatch.setattr(reflector, "_PAUSE_WHILE_UNLISTED", 0.05)
 
 
 @pytest.mark.parametrize("watch", [refused(status) for status in (400, 401, 403, 404, 405, 410)])
@@ -161,13 +161,13 @@ def test_op004_what_is_not_shown_once_more_is_told_once_more() -> None:
 @pytest.mark.parametrize("watch", [*map(refused, KEPT), empty, no_event])
 def test_op080_who_hears_nothing_for_long_asks(watch: Watch, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five minutes are a fifth of a second here."""
-    monkeypatch.setattr(reflector, "_LONGEST_SILENCE", 0.2)
+    monkeypatch.setattr(reflector, "_RELIST_AFTER", 0.2)
     server = Server(watch)
     assert server.follow(server.shows)
 
 
 def test_op080_who_hears_something_does_not_ask(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reflector, "_LONGEST_SILENCE", 0.2)
+    monkeypatch.setattr(reflector, "_RELIST_AFTER", 0.2)
     bookmark = {"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "6"}}}
     server = Server(error(503, bookmark))
     server.follow(lambda: False)

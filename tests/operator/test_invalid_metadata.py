@@ -93,8 +93,8 @@ def test_op065_what_goes_deep_and_has_no_end_is_no_answer() -> None:
 @pytest.mark.parametrize("line", DEADLY, ids=lambda line: line[:60])
 def test_op065_a_reflector_outlives_it(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is told, in a watch and then in lists, and asks again."""
-    monkeypatch.setattr(reflector, "_LONGEST_PATIENCE", 0.05)
-    monkeypatch.setattr(reflector, "_LONGEST_SILENCE", 0.2)
+    monkeypatch.setattr(reflector, "_LONGEST_BACKOFF", 0.05)
+    monkeypatch.setattr(reflector, "_RELIST_AFTER", 0.2)
     asks, told = list[str](), list[str]()
 
     async def answer(request: web.Request) -> web.Response:

@@ -270,7 +270,7 @@ def test_op018_who_is_refused_twice_at_once_holds_up_nobody() -> None:
         await asyncio.sleep(0.15)
         await is_met(second)
 
-    with mock.patch.object(label_repair, "_AGAIN", 0.3):
+    with mock.patch.object(label_repair, "_RETRY_AFTER", 0.3):
         written(server, known(), write)
     assert server.tried == [first, first, second, second]
 

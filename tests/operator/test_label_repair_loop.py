@@ -45,7 +45,7 @@ def test_op107_what_comes_to_nothing_is_tried_again(trouble: str) -> None:
         server.forbids.clear()
         await asyncio.sleep(0.2)
 
-    with mock.patch.object(label_repair, "_AGAIN", 0.05):
+    with mock.patch.object(label_repair, "_RETRY_AFTER", 0.05):
         looked_around(server, cache, meanwhile)
     assert server.labelled == ["llm-0-a-lost"]
 
@@ -131,7 +131,7 @@ def test_op107_who_was_met_in_vain_is_asked_for_again_after_ten_seconds(*, is_we
         leads.add("leads")
         await asyncio.sleep(0.3)
 
-    with mock.patch.object(pod_relist, "_DOUBT", 0.02):
+    with mock.patch.object(pod_relist, "_DOUBT_AFTER", 0.02):
         looked_around(server, known(), meanwhile)
     assert (len(server.lists) == 1) is is_well
 

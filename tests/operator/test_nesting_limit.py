@@ -165,7 +165,7 @@ def test_op100_a_set_that_names_such_a_template_waits_for_it(spec: Any) -> None:
 
 @pytest.mark.parametrize("from_the_start", [True, False])
 def test_op100_the_copy_of_a_kind_goes_on(from_the_start: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reflector, "_LONGEST_PATIENCE", 0.05)
+    monkeypatch.setattr(reflector, "_LONGEST_BACKOFF", 0.05)
     deep, later = written(template("11", "deep"), 1200), json.dumps(a_template("20", "b", name="mine"))
     first = [deep] if from_the_start else []
 

@@ -175,7 +175,7 @@ def test_gt063_an_end_of_which_a_deletion_failed_goes_on_at_the_next_look(
 
         return once
 
-    monkeypatch.setattr(cluster, "trial", failing)
+    monkeypatch.setattr(cluster, "executor", failing)
     played_at(cluster, monkeypatch, seconds=20)
     assert failed
     assert sorted(gone) == ["ml-0-pool-0-pf", "ml-0-pool-1-pf", "ml-0-pool-2-pf", "ml-0-router"]

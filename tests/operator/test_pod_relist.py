@@ -165,7 +165,7 @@ def test_op106_none_is_made_until_it_is_followed() -> None:
         await asyncio.sleep(0.4)
         return [*first, await begin()("llm-0-a-0", "a"), await begin()("llm-0-a-0", "a")]
 
-    with mock.patch.object(label_repair, "_AGAIN", 0.3):
+    with mock.patch.object(label_repair, "_RETRY_AFTER", 0.3):
         attempts = acted(server, cache, acts)
     silent = Outcome.UNREACHABLE
     assert outcomes(attempts) == [silent, Outcome.DONE, silent, Outcome.CONFLICT, Outcome.DONE]

@@ -86,7 +86,7 @@ def test_op106_who_was_met_in_vain_is_asked_for_again_after_ten_seconds(becomes:
         await asyncio.sleep(0.4)
         return [first, second, await begin()("llm-0-a-0", "a")]
 
-    with mock.patch.object(pod_relist, "_DOUBT", 0.3):
+    with mock.patch.object(pod_relist, "_DOUBT_AFTER", 0.3):
         attempts = acted(server, known(), acts)
     assert outcomes(attempts) == [Outcome.UNREACHABLE, Outcome.UNREACHABLE, Outcome.DONE]
     assert server.lists == ["ml", "ml"]
@@ -108,7 +108,7 @@ def test_op106_for_whom_nobody_was_met_in_vain_nobody_is_asked_again() -> None:
         assert server.lists == ["ml", "ml"]
         return attempts
 
-    with mock.patch.object(pod_relist, "_DOUBT", 0.3):
+    with mock.patch.object(pod_relist, "_DOUBT_AFTER", 0.3):
         attempts = acted(server, known(), acts)
     silent = Outcome.UNREACHABLE
     assert outcomes(attempts) == [silent, Outcome.DONE, Outcome.DONE, silent, silent]
@@ -222,7 +222,7 @@ def test_op106_after_one_was_met_in_vain_all_are_asked_for_again() -> None:
         server.forbids.clear()
         return [first, refused, await begin()("llm-0-a-0", "a")]
 
-    with mock.patch.object(label_repair, "_AGAIN", 0.0):
+    with mock.patch.object(label_repair, "_RETRY_AFTER", 0.0):
         attempts = acted(server, known(), acts)
     assert outcomes(attempts) == [Outcome.DONE, Outcome.REFUSED, Outcome.CONFLICT]
     assert server.lists == ["ml", "ml"]

@@ -62,8 +62,8 @@ def test_op080_what_stood_for_a_while_is_no_watch_that_ended_at_once(
     monkeypatch: pytest.MonkeyPatch, *, lasting: bool
 ) -> None:
     """Also where nothing was new; a while is nothing here, and the pause without end."""
-    monkeypatch.setattr(reflector, "_FIRST_PATIENCE", 100)
-    monkeypatch.setattr(reflector, "_LONGEST_PATIENCE", -1 if lasting else 100)
+    monkeypatch.setattr(reflector, "_FIRST_BACKOFF", 100)
+    monkeypatch.setattr(reflector, "_LONGEST_BACKOFF", -1 if lasting else 100)
     curt = Curt([NOTHING_NEW])
     if lasting:
         follow(curt.answer, "Pod", ClusterCache(), lambda: curt.asked > 3)
@@ -136,8 +136,8 @@ def test_op021_a_kind_that_stays_out_of_sight_wakes_nobody(
     status: int, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is asked for again every minute, here every fifth of a second; its shelf is told once, and so are the sets."""
-    monkeypatch.setattr(reflector, "_LONG_PATIENCE", 0.2)
-    monkeypatch.setattr(reflector, "_LONGEST_PATIENCE", 0.2)
+    monkeypatch.setattr(reflector, "_PAUSE_WHILE_UNLISTED", 0.2)
+    monkeypatch.setattr(reflector, "_LONGEST_BACKOFF", 0.2)
     cache, times = Told(), list[str]()
 
     async def answer(request: web.Request) -> web.Response:
@@ -151,7 +151,7 @@ def test_op021_a_kind_that_stays_out_of_sight_wakes_nobody(
 
 def test_op060_what_comes_and_goes_is_told_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kind that is not served, then served, then not served again, and at last forbidden."""
-    monkeypatch.setattr(reflector, "_LONG_PATIENCE", 0.02)
+    monkeypatch.setattr(reflector, "_PAUSE_WHILE_UNLISTED", 0.02)
     cache, lists = Told(), list[int]([404, 404, 200, 404, 404, 403])
 
     async def answer(request: web.Request) -> web.Response:
