@@ -28,8 +28,8 @@ def _with_sharing(part: Json, name: str, scope: str) -> Json:
 
 
 class TestWL112:
-    """A name that makes the name of a derived object, of a host or in a label longer than 63 characters, with the
-    largest index that the manifest's replicas and autoscalers allow, MUST be refused.
+    """A name MUST be refused if it makes the name of a derived object, a host name or a label value longer than 63
+    characters, with the largest index that the manifest's replicas and autoscalers allow.
     """
 
     @pytest.mark.parametrize(

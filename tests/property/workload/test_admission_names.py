@@ -95,7 +95,7 @@ def test_wl107_names_of_cliques(name: str, rule: Rule) -> None:
 
 
 class TestWL110:
-    """A standalone clique whose name has, together with the set's, more than 45 characters MUST be refused."""
+    """A standalone clique MUST be refused if its name and the set's have more than 45 characters together."""
 
     def test_one_too_many(self) -> None:
         path = "spec.template.cliques[1].name"
@@ -110,8 +110,8 @@ class TestWL110:
 
 
 class TestWL111:
-    """A member of a scaling group whose name has, together with those of the group and the set, more than 45 characters
-    MUST be refused.
+    """A member of a scaling group MUST be refused if its name, the group's and the set's have more than 45
+    characters together.
     """
 
     def test_one_too_many(self) -> None:
@@ -145,7 +145,7 @@ def test_wl114_two_autoscalers_of_one_name() -> None:
 
 
 class TestWL115:
-    """A standalone clique whose PodClique would be called as one of a scaling group's replica MUST be refused."""
+    """A standalone clique MUST be refused if its PodClique would have the name of a PodClique of a scaling group."""
 
     @staticmethod
     def named(clique: str, **group: object) -> Json:
@@ -181,7 +181,9 @@ class TestWL115:
 
 
 class TestWL116:
-    """An update MUST NOT be refused by WL-106, WL-109, WL-112 to WL-115 or WL-117 for a name that was as bad before."""
+    """An update MUST NOT be refused by WL-106, WL-109, WL-112 to WL-115 or WL-117 for a name that broke the rule as
+    much before.
+    """
 
     OLD: Final = set_of("p" * 10, clique_template("a.b"), groups=(group_template("g" * 49),), replicas=99)
 

@@ -44,7 +44,7 @@ def test_wl121_whom_a_clique_may_wait_for(
 
 
 class TestWL125:
-    """With explicit start-up cliques that wait for each other in a circle MUST be refused."""
+    """With explicit start-up cliques that wait for each other in a cycle MUST be refused."""
 
     def test_two(self) -> None:
         new = waiting({"a": ["b"], "b": ["a"]})

@@ -26,9 +26,7 @@ def clique_with(**spec: object) -> Any:
 
 
 class TestWL190:
-    """The ``minAvailable`` that a clique leaves out MUST become its ``replicas``, which are 1 where they are left out
-    too.
-    """
+    """A missing `minAvailable` of a clique MUST default to its `replicas`, which default to 1."""
 
     @pytest.mark.parametrize("absent", [{}, {"replicas": None}, {"minAvailable": None}])
     def test_nothing_written_is_one_of_one(self, absent: Json) -> None:
@@ -156,7 +154,7 @@ def patched(document: Any, patch: list[Json]) -> Any:
 
 
 class TestWL197:
-    """The patch between a manifest and what it is with its defaults MUST turn the one into the other."""
+    """The patch between a manifest and the same manifest with defaults MUST turn the one into the other."""
 
     @given(MANIFESTS)
     def test_a_manifest_into_its_defaults(self, raw: Json) -> None:

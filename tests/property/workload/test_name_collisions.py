@@ -95,9 +95,9 @@ COLLISIONS: Final[list[tuple[Json, Json, list[tuple[str, str]]]]] = [
 
 
 class TestWL117:
-    """A set MUST be refused if an object it consists of, with any index that the manifest's replicas and autoscalers
-    allow, would have the kind and name of an object of another set of its namespace, be that one planned or there
-    already.
+    """A set MUST be refused if an object that it consists of, with any index that the manifest's replicas and
+    autoscalers allow, would have the kind and name of an existing or planned object of another set in its
+    namespace.
     """
 
     @pytest.mark.parametrize(("one", "another", "found"), COLLISIONS)
