@@ -62,9 +62,7 @@ class TestCV042:
 
 
 class TestCV041:
-    """A range, protocol, size, duration or limiter that makes no sense MUST be reported with all others, and nothing be
-    run.
-    """
+    """Every invalid range, protocol, size, duration and limiter MUST be reported at once, and nothing be run."""
 
     def test_everything_at_once(self) -> None:
         asked = ConvergeArguments(
@@ -205,9 +203,7 @@ class TestCV031:
 
 
 class TestCV032:
-    """Everything that is wrong with a file of runs MUST be reported at once, with line and column, and nothing be
-    run.
-    """
+    """Every problem of a file of runs MUST be reported at once, with line and column, and nothing be run."""
 
     def test_every_mistake_has_its_place(self) -> None:
         lines = text_of([run(point(nodes=36)), run(point(nodes=72))]).splitlines()
@@ -256,8 +252,8 @@ def test_cv030_the_file_is_whole_after_every_write(tmp_path: Path) -> None:
 
 
 class TestCV022:
-    """A point whose object would be larger than 1.5 MiB MUST stand in file, table and pictures as not storable, and not
-    be played.
+    """A point whose object would be larger than 1.5 MiB MUST be shown as not storable in file, table and pictures, and
+    not be run.
     """
 
     @pytest.mark.parametrize(
@@ -283,7 +279,7 @@ class TestCV022:
 
 
 class TestCV040:
-    """Everything that is wrong with a file of costs, what is missing included, MUST be reported at once."""
+    """Every problem of a file of costs, missing fields included, MUST be reported at once."""
 
     def test_those_of_ours_can_be_read(self) -> None:
         assert SHIPPED.is_file()
