@@ -159,10 +159,10 @@ def test_gt063_an_end_of_which_a_deletion_failed_goes_on_at_the_next_look(
     fails: str, outcome: Outcome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cluster = Dying()
-    trial, gone, failed = cluster.executor, list[str](), list[str]()
+    executor, gone, failed = cluster.executor, list[str](), list[str]()
 
     def failing(unless: Callable[[Step], str | None] = lambda _step: None) -> Callable[[Step], Awaitable[Attempt]]:
-        attempt = trial(unless)
+        attempt = executor(unless)
 
         async def once(step: Step) -> Attempt:
             if isinstance(step.action, Delete) and step.target.name == fails and not failed:
