@@ -42,7 +42,7 @@ def test_sm051_what_is_not_as_expected_is_3(tmp_path: Path) -> None:
     assert b"NOT MET   at the end: expected ready 2, found 1" in done.stdout
 
 
-def test_sm001_bad_input_is_1_and_reported_whole(tmp_path: Path) -> None:
+def test_sm001_bad_input_is_1_and_all_problems_are_reported(tmp_path: Path) -> None:
     done = grove("simulate", small(tmp_path, nodes=[{"count": 0}], events=[{"at": 5}]))
     assert (done.returncode, done.stdout) == (1, b"")
     for path in (b"spec.nodes[0].name", b"spec.nodes[0].count", b"spec.events[0].at"):
@@ -62,7 +62,7 @@ def test_sm071_documents(output: str) -> None:
         assert json.loads(done.stdout)["end"] == "2026-11-20T09:02:00Z"
 
 
-def test_sm051_many_worlds(tmp_path: Path) -> None:
+def test_sm051_many_runs(tmp_path: Path) -> None:
     quiet = small(tmp_path, sets=[])
     first = grove("simulate", quiet, "--seeds", "3", "-v")
     assert first.stdout.startswith(b"3 runs, 0 violations, "), first.stdout + first.stderr
@@ -87,7 +87,7 @@ def mutant(words: list[str]) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, check=False, timeout=120)
 
 
-def test_sm062_a_violation_comes_with_what_repeats_it(tmp_path: Path) -> None:
+def test_sm062_a_violation_comes_with_a_scenario_that_repeats_it(tmp_path: Path) -> None:
     crash = {"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "5m"}}
     file = small(tmp_path, events=[{"at": "10s", "relist": {}}, crash])
     found = tmp_path / "found.yaml"
@@ -104,7 +104,7 @@ def test_sm062_a_violation_comes_with_what_repeats_it(tmp_path: Path) -> None:
     assert b"cannot write" in nowhere.stderr
 
 
-def test_sm075_of_many_worlds_the_one_that_failed_is_drawn(tmp_path: Path) -> None:
+def test_sm075_of_many_runs_the_failing_one_is_drawn(tmp_path: Path) -> None:
     crash = {"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "5m"}}
     file = small(tmp_path, events=[{"at": "10s", "relist": {}}, crash])
     plain, broken = tmp_path / "plain.svg", tmp_path / "broken.svg"
@@ -124,7 +124,7 @@ def listen_to_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def test_sm077_a_search_that_is_interrupted_tells_how_far_it_came(tmp_path: Path) -> None:
+def test_sm077_an_interrupted_search_reports_its_runs(tmp_path: Path) -> None:
     words = [*GROVE, "simulate", small(tmp_path), "--seeds", "100000"]
     said = b""
     for patience in (2, 8, 30):  # a busy machine may not have begun by then
@@ -165,7 +165,7 @@ def test_sm078_the_table_has_every_field_of_every_event() -> None:
             assert f"`{inner.alias}`" in table[str(field.alias)], (name, inner.alias)
 
 
-def test_sm076_a_long_run_shows_how_far_it_is(tmp_path: Path) -> None:
+def test_sm076_a_long_run_shows_its_progress(tmp_path: Path) -> None:
     pods = [{"at": f"{minute}m", "deletePod": {"clique": "llm-0-a"}} for minute in range(1, 300)]
     file = small(tmp_path, events=pods)
     shown = on_a_terminal("simulate", file, "-o", "json")
@@ -173,7 +173,7 @@ def test_sm076_a_long_run_shows_how_far_it_is(tmp_path: Path) -> None:
     assert grove("simulate", file, "-o", "json").stderr == b""
 
 
-def test_sm073_whoever_cannot_draw_says_so(tmp_path: Path) -> None:
+def test_sm073_a_picture_that_cannot_be_drawn_is_refused(tmp_path: Path) -> None:
     odd = grove("simulate", EXAMPLE, "--picture", "x.gif")
     assert (odd.returncode, odd.stdout) == (1, b"")
     assert b".svg or .png" in odd.stderr
@@ -205,7 +205,7 @@ def test_sm050_what_comes_after_the_end_is_not_reached(tmp_path: Path) -> None:
     assert b"NOT MET   at 6m: not reached, the run was stopped at 2m" in done.stdout
 
 
-def test_sm078_the_scenario_of_the_help_is_one(tmp_path: Path) -> None:
+def test_sm078_the_scenario_of_the_help_runs(tmp_path: Path) -> None:
     said = grove("simulate", "--help").stdout.decode()
     scenario = textwrap.dedent(said[said.index("    apiVersion") : said.index("  The path of file:")])
     path = tmp_path / "scenario.yaml"

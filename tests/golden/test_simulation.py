@@ -28,7 +28,7 @@ def played(path: Path) -> Run:
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.name))
 @pytest.mark.req("SM-060")
-def test_sm050_it_goes_as_was_expected(folder: Path, monkeypatch: pytest.MonkeyPatch, *, bless: bool) -> None:
+def test_sm050_expectations_are_met(folder: Path, monkeypatch: pytest.MonkeyPatch, *, bless: bool) -> None:
     write_reasons_in_notation(monkeypatch)
     run = played(folder / "scenario.yaml")
     assert run.violation is None
@@ -40,6 +40,6 @@ def test_sm050_it_goes_as_was_expected(folder: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: str(path.stem))
-def test_sm050_the_examples_go_as_they_say(path: Path) -> None:
+def test_sm050_expectations_of_the_examples_are_met(path: Path) -> None:
     run = played(path)
     assert (run.violation, run.unmet) == (None, ())

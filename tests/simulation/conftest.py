@@ -1,4 +1,4 @@
-"""Which recorded scenarios the crash sweep goes through."""
+"""Selects the golden scenarios of the crash sweep."""
 
 import pytest
 

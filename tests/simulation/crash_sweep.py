@@ -1,4 +1,4 @@
-"""Crashes everywhere: the operator ends at each of its writes in turn, and must come to the same end (SM-063)."""
+"""The crash sweep: the operator crashes at each of its writes in turn, and must come to the same end (SM-063)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -13,11 +13,11 @@ from grove_shell.simulator.virtual_time import SECOND
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """A crash that led elsewhere.
+    """A crash that led to another end.
 
     Attributes:
-        write: at which write the operator ended.
-        committed: whether that write had reached the server.
+        write: number of the write at which the operator crashed.
+        committed: whether that write took effect.
         missing, extra: objects by which the end differs from that of the run without a crash.
     """
 
@@ -29,13 +29,13 @@ class Divergence:
 
 
 def crash_sweep(scenario: Scenario, *, every: int = 1, names: bool = True) -> Iterator[Divergence]:
-    """Every crash that does not lead to the end of the run without one, or breaks a promise on the way.
+    """Yield every crash that leads to another end than the run without one, or breaks a promise.
 
     Args:
-        scenario: must come to rest by itself.
+        scenario: a scenario that comes to rest.
         every: try only each n-th write.
-        names: whether pods must have the same names and uids in the end; not where somebody edits a set while the
-            operator is away, for then some cliques are made anew less often.
+        names: whether pods must have the same names and uids at the end; not where a user edits a set while the
+            operator is down, because some cliques are recreated less often then.
     """
     whole, run = _end_of(scenario, names=names)
     for write in range(1, run.writes + 1, every):
@@ -50,11 +50,11 @@ def crash_sweep(scenario: Scenario, *, every: int = 1, names: bool = True) -> It
 def _end_of(scenario: Scenario, *, names: bool) -> tuple[frozenset[str], Run]:
     simulation = Simulation(scenario, SimulationOptions(check=True, counts_only=True))
     run = simulation.run()
-    return frozenset(_told(simulation.cluster, names=names)), run
+    return frozenset(_descriptions(simulation.cluster, names=names)), run
 
 
-def _told(cluster: SimulatedCluster, *, names: bool) -> Iterator[str]:
-    """Every object in words that time, versions and nodes leave alone."""
+def _descriptions(cluster: SimulatedCluster, *, names: bool) -> Iterator[str]:
+    """Yield every object as text without times, versions and nodes."""
     owners = {item.uid: item.ref.short for item in cluster.server.items.values()}
     for item in cluster.server.items.values():
         identity = f"{item.uid} of {item.owner_uid}" if names else owners.get(item.owner_uid, "")

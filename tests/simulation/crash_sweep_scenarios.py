@@ -1,4 +1,4 @@
-"""Scenarios that are swept for crashes, and what was recorded of them."""
+"""The golden scenarios of the crash sweep."""
 
 from pathlib import Path
 from typing import Final
@@ -9,5 +9,5 @@ USUAL: Final = (
     "gang_scheduling",
     "it_moves_to_another_topology",
     "scaled_gangs",
-    "who_shares_waits_for_the_quota",
+    "shared_domains_wait_for_the_quota",
 )

@@ -24,7 +24,7 @@ _PARTS: Final = frozenset({"PodClique", "PodCliqueScalingGroup"})
 
 
 def changed(plan: Plan, change: Callable[[Step], Step | None]) -> Plan:
-    """The plan with every step as it is afterwards, or without it."""
+    """Return the plan with each step replaced, or dropped."""
     return replace(plan, steps=tuple(found for step in plan.steps if (found := change(step)) is not None))
 
 
@@ -34,7 +34,7 @@ def index_of(name: str) -> int:
 
 
 def annotates_later(snapshot: Snapshot) -> Plan:
-    """Adds the annotation when the domain is there at last."""
+    """Adds the annotation once the domain exists."""
     plan, name = reconcile(snapshot), snapshot.root.ref.name
     there = {index_of(domain.ref.name) for domain in snapshot.domains}
     parts: tuple[PodClique | ScalingGroup, ...] = (*snapshot.cliques, *snapshot.groups)
@@ -80,7 +80,7 @@ def keeps_the_condition(snapshot: Snapshot) -> Plan:
 
 
 def deletes_domains_in_use(snapshot: Snapshot) -> Plan:
-    """A surplus domain goes at once, with its pods still there."""
+    """Deletes a surplus domain at once, while pods use it."""
     plan = reconcile(snapshot)
     surplus = [
         domain
@@ -90,7 +90,7 @@ def deletes_domains_in_use(snapshot: Snapshot) -> Plan:
     return with_steps(plan, *(step_of(Stage.CLEANUP, one.ref, Delete(one.guard), plan) for one in surplus))
 
 
-def deletes_what_is_a_strangers(snapshot: Snapshot) -> Plan:
+def deletes_foreign_domains(snapshot: Snapshot) -> Plan:
     plan = reconcile(snapshot)
     names = {domain_name(snapshot.root.ref.name, index) for index in range(snapshot.root.spec.replicas)}
     foreign = [
@@ -102,7 +102,7 @@ def deletes_what_is_a_strangers(snapshot: Snapshot) -> Plan:
 
 
 def tries_only_once(snapshot: Snapshot) -> Plan:
-    """What failed is left at that: an operator that has forgotten the refusal does not try again."""
+    """Does not retry a failed domain after a restart."""
     failed = creation_failure_in(snapshot.root.status.conditions).replicas
     return changed(
         reconcile(snapshot),
@@ -117,7 +117,7 @@ def tries_only_once(snapshot: Snapshot) -> Plan:
 
 
 def joins_alone(snapshot: Snapshot) -> Plan:
-    """New parts join wherever a domain is, although their siblings run without it."""
+    """New parts use an existing domain, although their siblings run without it."""
     name = snapshot.root.ref.name
     there = {index_of(domain.ref.name) for domain in snapshot.domains if not domain.deleting}
 
@@ -134,21 +134,21 @@ def joins_alone(snapshot: Snapshot) -> Plan:
     return changed(reconcile(snapshot), joined)
 
 
-def makes_domains_for_who_runs_without(snapshot: Snapshot) -> Plan:
-    """Switched on, it makes domains that nobody will use."""
+def makes_domains_for_running_replicas(snapshot: Snapshot) -> Plan:
+    """Creates domains for replicas that run without one."""
     plan, bare = reconcile(snapshot), reconcile(replace(snapshot, cliques=(), groups=()))
     made = [step for step in bare.steps if step.target.kind == "ComputeDomain" and isinstance(step.action, Create)]
     return with_steps(plan, *made)
 
 
 def makes_domains_while_off(snapshot: Snapshot) -> Plan:
-    """Whether it is switched on does not matter to it."""
+    """Creates domains while MNNVL is off."""
     here = snapshot.configuration
     return reconcile(replace(snapshot, configuration=replace(here, mnnvl=replace(here.mnnvl, enabled=True))))
 
 
 def does_not_wait(snapshot: Snapshot) -> Plan:
-    """Cliques are made beside their domain, and so without it."""
+    """Creates cliques together with their domain, and so without it."""
     plan, off = reconcile(snapshot), reconcile(replace(snapshot, configuration=DEFAULT_CONFIGURATION))
     held = {one.target for one in plan.withheld}
     early = [step for step in off.steps if step.target in held and step.target.kind in _PARTS]
@@ -158,7 +158,7 @@ def does_not_wait(snapshot: Snapshot) -> Plan:
 
 
 def waits_for_ever(snapshot: Snapshot) -> Plan:
-    """A refusal is not taken for an answer."""
+    """Ignores refusals."""
     attempts = tuple(
         attempt
         for attempt in snapshot.attempts
@@ -168,7 +168,7 @@ def waits_for_ever(snapshot: Snapshot) -> Plan:
 
 
 def forgets_the_claim(snapshot: Snapshot) -> Plan:
-    """Every pod but the first of a clique is made without a claim."""
+    """Creates all pods but the first of a clique without a claim."""
 
     def bare(step: Step) -> Step:
         if step.target.kind != "Pod" or not isinstance(step.action, Create):
@@ -182,7 +182,7 @@ def forgets_the_claim(snapshot: Snapshot) -> Plan:
 
 
 def takes_any_domain_for_its_own(snapshot: Snapshot) -> Plan:
-    """Goes by the name alone."""
+    """Takes any domain with the right name."""
     root = snapshot.root
     labels = FrozenMap(SET.written(root.ref.name))
     named = {key: replace(domain, owner_uid=root.uid, labels=labels) for key, domain in snapshot.named_domains.items()}
@@ -198,14 +198,14 @@ FABRIC_MUTANTS: Final[Mapping[str, tuple[Callable[[], Decide], frozenset[str]]]]
     "forgets an index": (_always(forgets_an_index), frozenset({"CD3"})),
     "keeps the condition": (_always(keeps_the_condition), frozenset({"CD3"})),
     "deletes domains in use": (_always(deletes_domains_in_use), frozenset({"CD5"})),
-    "deletes what is a stranger's": (_always(deletes_what_is_a_strangers), frozenset({"CD6", "PL"})),
+    "deletes foreign domains": (_always(deletes_foreign_domains), frozenset({"CD6", "PL"})),
     "tries only once": (_always(tries_only_once), frozenset({"CD1", "CD10"})),
     "joins alone": (_always(joins_alone), frozenset({"CD4"})),
-    "makes domains for who runs without": (_always(makes_domains_for_who_runs_without), frozenset({"CD1"})),
+    "makes domains for running replicas": (_always(makes_domains_for_running_replicas), frozenset({"CD1"})),
     "makes domains while off": (_always(makes_domains_while_off), frozenset({"CD1"})),
     "does not wait": (_always(does_not_wait), frozenset({"CD3"})),
     "waits for ever": (_always(waits_for_ever), frozenset({"CD3"})),
     "forgets the claim": (_always(forgets_the_claim), frozenset({"CD4"})),
     "takes any domain for its own": (_always(takes_any_domain_for_its_own), frozenset({"CD2", "CD7"})),
 }
-"""By name, how each is made, and the codes that may find it first."""
+"""Name -> function that creates the operator, and the codes of the promises that it may break first."""

@@ -20,7 +20,7 @@ _NO_REASON: Final = ()
 
 
 def gate(*names: str) -> FrozenMap:
-    """Fields of an apply that takes these gates away."""
+    """Return the fields of an apply that removes these gates."""
     gates = tuple(FrozenMap({"$patch": "delete", "name": name}) for name in names)
     return FrozenMap({"spec": FrozenMap({"schedulingGates": gates})})
 
@@ -42,7 +42,7 @@ def opens_gates_at_once(snapshot: Snapshot) -> Plan:
     return with_steps(plan, *(step_of(Stage.WORKLOAD, pod.ref, Apply(gate(GATE), pod.guard), plan) for pod in held))
 
 
-def bears_without_gates(snapshot: Snapshot) -> Plan:
+def creates_without_gates(snapshot: Snapshot) -> Plan:
     plan = reconcile(snapshot)
     return replace(plan, steps=tuple(map(_without_gates, plan.steps)))
 
@@ -69,7 +69,7 @@ def takes_foreign_gates(snapshot: Snapshot) -> Plan:
     )
 
 
-def forgets_answers() -> Decide:
+def forgets_responses() -> Decide:
     """Names its pods at random, as most operators do, and does not remember which ones it made."""
     serial = count()
 
@@ -139,7 +139,7 @@ def writes_statuses_in_vain(snapshot: Snapshot) -> Plan:
 
 
 def moves_transition_times(snapshot: Snapshot) -> Plan:
-    """Stamps a condition anew whenever it writes it, also where its status stays."""
+    """Sets a new transition time at every write of a condition."""
 
     def stamped(step: Step) -> Step:
         action = step.action
@@ -158,7 +158,7 @@ def moves_transition_times(snapshot: Snapshot) -> Plan:
 
 
 def thinks_it_was_available(snapshot: Snapshot) -> Plan:
-    """New cliques count as available once, so that one which never comes up is ended again and again (B1)."""
+    """New cliques count as available once, so that one that never becomes ready is terminated repeatedly (B1)."""
     cliques = tuple(
         replace(clique, status=replace(clique.status, was_available=True)) if clique.status.recorded else clique
         for clique in snapshot.cliques
@@ -195,7 +195,7 @@ def gives_every_pod_index_0(snapshot: Snapshot) -> Plan:
 
 
 def terminates_by_halves(snapshot: Snapshot) -> Plan:
-    """Ends the clique that failed, and leaves its healthy siblings alone."""
+    """Deletes only the failed clique of a replica, not its healthy siblings."""
     plan = reconcile(snapshot)
     kept = [
         step
@@ -215,7 +215,7 @@ def _is_last_clique(step: Step) -> bool:
 
 
 def counts_unknown_as_breached(snapshot: Snapshot) -> Plan:
-    """Ends replicas by conditions that it has not stored yet: the delay counts from the start of the clique."""
+    """Terminates replicas by unstored conditions: the delay counts from the creation of the clique."""
 
     def old(conditions: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(
@@ -244,20 +244,20 @@ def _always(decide: Decide) -> Callable[[], Decide]:
 
 MUTANTS: Final[Mapping[str, tuple[Callable[[], Decide], frozenset[str]]]] = {
     "opens gates at once": (_always(opens_gates_at_once), frozenset({"RS6"})),
-    "bears without gates": (_always(bears_without_gates), frozenset({"RS6"})),
+    "creates without gates": (_always(creates_without_gates), frozenset({"RS6"})),
     "takes foreign gates": (_always(takes_foreign_gates), frozenset({"RS6"})),
-    "forgets answers": (forgets_answers, frozenset({"RS1", "RS4", "PL", "O9"})),
+    "forgets responses": (forgets_responses, frozenset({"RS1", "RS4", "PL", "O9"})),
     "terminates at once": (_always(terminates_at_once), frozenset({"GT5"})),
     "never wakes": (_always(never_wakes), frozenset({"GT6", "O2"})),
     "deletes a healthy pod": (_always(deletes_a_healthy_pod), frozenset({"B10"})),
     "deletes pods twice": (_always(deletes_pods_twice), frozenset({"RS5", "PL"})),
-    "writes statuses in vain": (_always(writes_statuses_in_vain), frozenset({"RS8"})),
+    "writes unchanged statuses": (_always(writes_statuses_in_vain), frozenset({"RS8"})),
     "moves transition times": (_always(moves_transition_times), frozenset({"GT4"})),
     "thinks it was available": (_always(thinks_it_was_available), frozenset({"GT10"})),
     "forgets availability": (_always(forgets_availability), frozenset({"GT3", "O1", "O9", "O2", "RS8"})),
     "makes one pod too many": (_always(makes_one_pod_too_many), frozenset({"RS1"})),
     "gives every pod index 0": (_always(gives_every_pod_index_0), frozenset({"RS4"})),
-    "terminates by halves": (_always(terminates_by_halves), frozenset({"GT9"})),
+    "terminates incompletely": (_always(terminates_by_halves), frozenset({"GT9"})),
     "forgets the last clique": (_always(forgets_the_last_clique), frozenset({"O1", "O2"})),
     "counts from the wrong moment": (_always(counts_unknown_as_breached), frozenset({"GT5", "GT4"})),
 }

@@ -1,8 +1,8 @@
-"""Very many worlds: ``python -m tests.simulation.random_runs --seeds 20000 -j 2 --state worlds.json``.
+"""Very many random runs: ``python -m tests.simulation.random_runs --seeds 20000 -j 2 --state runs.json``.
 
-Each seed is a small world of its own, with a set, nodes, deeds and faults drawn for it. The state file makes a long run
-one that can be stopped and gone on with; the table says which kinds of events happened, which rules of the core were
-given as a reason, and how many worlds there were in a second.
+Each seed gives a small scenario with a set, nodes, events and faults. With a state file a long search can be stopped
+and continued. The table shows which kinds of events happened, which rules of the core were a reason, and the runs per
+second.
 """
 
 import argparse
@@ -43,14 +43,14 @@ def random_run(
     mode: str | None = None,
     topologies: bool = False,
 ) -> Scenario:
-    """The world of a seed; with MNNVL in a mode, without, or as it comes; with topologies or without."""
+    """Return the scenario of a seed; with MNNVL in a mode, without, or at random; with topologies or without."""
     drawn = random_scenario(seed, fabric=fabric, mode=mode, topologies=topologies)
     return with_random_events(drawn, seed, without=without)
 
 
-def played(scenario: Scenario, decide: Decide | None = None, *, rows: "RulesSeen | None" = None) -> Run:
-    """A world with all checks, and nothing written down."""
-    observers = (rows,) if rows is not None else ()
+def played(scenario: Scenario, decide: Decide | None = None, *, rules: "RulesSeen | None" = None) -> Run:
+    """Run a scenario with all checks and without history entries."""
+    observers = (rules,) if rules is not None else ()
     options = SimulationOptions(check=True, counts_only=True, observers=observers)
     if decide is not None:
         options = SimulationOptions(check=True, counts_only=True, observers=observers, decide=decide)
@@ -58,7 +58,7 @@ def played(scenario: Scenario, decide: Decide | None = None, *, rows: "RulesSeen
 
 
 def smallest(scenario: Scenario, code: str, decide: Decide | None = None) -> Scenario:
-    """A small world that breaks the same promise."""
+    """Return a small scenario that breaks the same promise."""
 
     def fails(candidate: Scenario) -> bool:
         found = played(candidate, decide).violation
@@ -68,7 +68,7 @@ def smallest(scenario: Scenario, code: str, decide: Decide | None = None) -> Sce
 
 
 class RulesSeen:
-    """Which rules were a reason in one world."""
+    """Collects the rules that were a reason in one run."""
 
     def __init__(self) -> None:
         self.hit: set[str] = set()
@@ -93,25 +93,25 @@ class RulesSeen:
 
 @dataclass
 class Tally:
-    """What some worlds had in them.
+    """Counts of some runs.
 
     Attributes:
-        violations: seed -> code and words.
+        violations: seed -> code and message.
     """
 
-    worlds: int = 0
+    runs: int = 0
     seconds: float = 0.0
     terminations: int = 0
-    fabrics: int = 0
+    with_mnnvl: int = 0
     kinds: Counter[str] = field(default_factory=Counter)
     rows: Counter[str] = field(default_factory=Counter)
     violations: dict[int, str] = field(default_factory=dict)
 
     def add(self, other: "Tally") -> None:
-        self.worlds += other.worlds
+        self.runs += other.runs
         self.seconds += other.seconds
         self.terminations += other.terminations
-        self.fabrics += other.fabrics
+        self.with_mnnvl += other.with_mnnvl
         self.kinds.update(other.kinds)
         self.rows.update(other.rows)
         self.violations.update(other.violations)
@@ -128,19 +128,19 @@ class Tally:
 
 
 def chunk(job: tuple[int, int, frozenset[str], bool | None, str | None, bool]) -> Tally:
-    """Some worlds, one after the other."""
+    """Run some seeds one after the other."""
     first, count, without, fabric, mode, topologies = job
     tally, start = Tally(), time.process_time()
     gc.disable()
     for seed in range(first, first + count):
         scenario = random_run(seed, without=without, fabric=fabric, mode=mode, topologies=topologies)
-        rows = RulesSeen()
-        run = played(scenario, rows=rows)
-        tally.worlds += 1
+        rules = RulesSeen()
+        run = played(scenario, rules=rules)
+        tally.runs += 1
         tally.terminations += run.history.terminations
-        tally.fabrics += scenario.spec.operator.mnnvl != MnnvlSettings()
+        tally.with_mnnvl += scenario.spec.operator.mnnvl != MnnvlSettings()
         tally.kinds.update({event.kind for event in scenario.spec.events})
-        tally.rows.update(rows.hit)
+        tally.rows.update(rules.hit)
         if run.violation is not None:
             tally.violations[seed] = f"{run.violation.code} {run.violation.message}"
     gc.enable()
@@ -150,35 +150,35 @@ def chunk(job: tuple[int, int, frozenset[str], bool | None, str | None, bool]) -
 
 
 def lines_of(tally: Tally) -> Iterator[str]:
-    """The table."""
-    rate = tally.worlds / tally.seconds if tally.seconds else 0.0
-    yield f"{tally.worlds:,} worlds, {len(tally.violations):,} violations, {tally.terminations:,} terminations"
-    yield f"{rate:.0f} worlds/s of processor time; {tally.fabrics:,} worlds with MNNVL"
-    yield "worlds in which an event happened:"
+    """Yield the lines of the table."""
+    rate = tally.runs / tally.seconds if tally.seconds else 0.0
+    yield f"{tally.runs:,} runs, {len(tally.violations):,} violations, {tally.terminations:,} terminations"
+    yield f"{rate:.0f} runs/s of processor time; {tally.with_mnnvl:,} runs with MNNVL"
+    yield "runs in which an event happened:"
     yield from (f"  {kind:<16} {count:>8,}" for kind, count in tally.kinds.most_common())
-    yield "worlds in which a rule was a reason:"
+    yield "runs in which a rule was a reason:"
     yield from (f"  {rule:<64} {count:>8,}" for rule, count in sorted(tally.rows.items()))
-    yield from (f"world {seed}: {message}" for seed, message in sorted(tally.violations.items())[:20])
+    yield from (f"seed {seed}: {message}" for seed, message in sorted(tally.violations.items())[:20])
 
 
 def main(arguments: list[str]) -> int:
-    """Play, print the table; 3 if a promise was broken."""
+    """Run the seeds and print the table; return 3 if a promise was broken."""
     parser = argparse.ArgumentParser(prog="python -m tests.simulation.random_runs")
-    parser.add_argument("--seeds", type=int, default=1000, help="how many worlds")
-    parser.add_argument("--first", type=int, default=0, help="number of the first")
+    parser.add_argument("--seeds", type=int, default=1000, help="how many runs")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("-j", type=int, default=1, dest="jobs", help="processes")
     parser.add_argument("--without", default="", help="kinds of events that are not drawn, with commas")
-    parser.add_argument("--state", type=Path, help="file that remembers what was played; go on from it")
-    parser.add_argument("--shrink", action="store_true", help="print the smallest world of the first violation")
-    parser.add_argument("--mnnvl", action="store_true", help="MNNVL in every world, and not in every third")
-    parser.add_argument("--mode", choices=("operator", "annotations"), help="of MNNVL, in every world that has it")
-    parser.add_argument("--topologies", action="store_true", help="topologies in every world")
+    parser.add_argument("--state", type=Path, help="file with the counts so far; the search continues from it")
+    parser.add_argument("--shrink", action="store_true", help="print a small scenario of the first violation")
+    parser.add_argument("--mnnvl", action="store_true", help="MNNVL in every run, not in every third")
+    parser.add_argument("--mode", choices=("operator", "annotations"), help="mode of MNNVL in every run that has it")
+    parser.add_argument("--topologies", action="store_true", help="topologies in every run")
     options = parser.parse_args(arguments)
     tally = Tally()
     if options.state is not None and options.state.exists():
         tally = Tally.of(json.loads(options.state.read_text(encoding="utf-8")))
     without = frozenset(filter(None, options.without.split(",")))
-    first, end = options.first + tally.worlds, options.first + options.seeds
+    first, end = options.first + tally.runs, options.first + options.seeds
     fabric = True if options.mnnvl else None
     how = (without, fabric, options.mode, options.topologies)
     jobs = [(seed, min(CHUNK, end - seed), *how) for seed in range(first, end, CHUNK)]

@@ -1,4 +1,4 @@
-"""Runs of small scenarios, and who watches them."""
+"""Runs of small scenarios, and a recorder of their plans."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def run(*events: Json, check: bool = True, **more: Any) -> Run:
     return found
 
 
-def told(found: Run, what: EntryKind) -> list[tuple[int, str]]:
+def entries_of(found: Run, what: EntryKind) -> list[tuple[int, str]]:
     return [(entry.at, entry.detail) for entry in found.history.entries if entry.kind is what]
 
 
@@ -39,7 +39,7 @@ def changes_of_pods(found: Run) -> list[Change]:
 
 
 class PlanRecorder:
-    """Notes which versions of the pods a plan was made on, and when."""
+    """Records the snapshot of each plan, and the attempts of its steps."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[Snapshot, Plan]] = []

@@ -1,4 +1,4 @@
-"""Small worlds: one set of a few pods, a few nodes, short delays."""
+"""Small scenarios: one set of a few pods, a few nodes, short delays."""
 
 import json
 from random import Random
@@ -67,7 +67,7 @@ def scenario_of(manifest: Json, nodes: int = 6, gpus: int = 2, *, seed: int = 0)
 def random_scenario(
     seed: int, *, fabric: bool | None = None, mode: str | None = None, topologies: bool = False
 ) -> Scenario:
-    """One of very many small worlds.
+    """Return the small scenario of a seed.
 
     Args:
         fabric: whether MNNVL is on at some time; None for as it comes, in every third world.
@@ -89,7 +89,7 @@ def random_scenario(
 
 
 def _with_topologies(scenario: Scenario, rng: Random) -> Scenario:
-    """The world with racks, topologies, and a set that is packed by one of them; in few worlds that is off at first."""
+    """Return the scenario with racks, topologies and a set that uses one; in a few, topologies are off at the start."""
     raw = scenario.as_json
     (manifest,) = raw["spec"]["sets"]
     template = manifest["spec"]["template"]
@@ -122,7 +122,7 @@ def _with_topologies(scenario: Scenario, rng: Random) -> Scenario:
 
 
 def _pack(template: Json, domains: list[str], rng: Random) -> None:
-    """Constraints at some of the three levels; none is broader than the one that it is part of."""
+    """Return constraints at some of the three levels; none is broader than that of the level above."""
 
     def constraint(least: int) -> int:
         at = rng.randrange(least, len(domains))
@@ -144,7 +144,7 @@ def _pack(template: Json, domains: list[str], rng: Random) -> None:
 
 
 def _with_scopes(scenario: Scenario, rng: Random) -> Scenario:
-    """The world with MNNVL by annotation; where that is off at first, some annotations cannot be meant."""
+    """Return the scenario with MNNVL by annotation; where it is off at the start, some annotations are invalid."""
     raw = scenario.as_json
     (manifest,) = raw["spec"]["sets"]
     template, mnnvl = manifest["spec"]["template"], raw["spec"]["operator"]["mnnvl"]
@@ -172,7 +172,7 @@ def _with_scopes(scenario: Scenario, rng: Random) -> Scenario:
 
 
 def _with_fabric(scenario: Scenario, rng: Random) -> Scenario:
-    """The world with NVIDIA's GPUs in some of its cliques, in few worlds in none, and MNNVL on or to be switched on."""
+    """Return the scenario with GPUs in some cliques, rarely in none, and MNNVL on or switched on later."""
     raw = scenario.as_json
     (manifest,) = raw["spec"]["sets"]
     if rng.random() < 0.1:
@@ -191,7 +191,7 @@ def _with_fabric(scenario: Scenario, rng: Random) -> Scenario:
 
 
 def _bare_scenario(seed: int) -> Scenario:
-    """The same without ComputeDomains."""
+    """Return the scenario without ComputeDomains."""
     rng = Random(f"set {seed}")
     kind = rng.choice(("CliqueStartupTypeAnyOrder", "CliqueStartupTypeInOrder", "CliqueStartupTypeAnyOrder"))
     cliques = []

@@ -1,4 +1,4 @@
-"""Scenarios as text, as they are read."""
+"""Scenario files for tests of the reader."""
 
 from pathlib import Path
 from typing import Any

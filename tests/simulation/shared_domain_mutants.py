@@ -38,19 +38,19 @@ REPLICA: Final = ("grove.io/podcliqueset-replica-index", "grove.io/replica-index
 
 
 def ensures_nothing(snapshot: Snapshot) -> Plan:
-    """What somebody deleted stays away: the operator leaves it to admissions, which come for new PodCliques only."""
+    """Does not recreate a deleted domain: only admission of a new PodClique does."""
     return changed(reconcile(snapshot), lambda step: None if isinstance(step.action, Ensure) else step)
 
 
 def admits_at_once(raw: Json, around: CliqueAdmissionView) -> Decision[AmendmentVerdict]:
-    """The claim is written in, and what it leads to is left to others."""
+    """Adds the claim to the PodClique without creating the objects."""
     decision = admit_podclique(raw, around)
     verdict = decision.verdict
     return Decision(replace(verdict, ensures=()), decision.because) if isinstance(verdict, Amend) else decision
 
 
 def goes_by_names(raw: Json, around: CliqueAdmissionView) -> Decision[AmendmentVerdict]:
-    """Whatever has the name of a domain is taken for it."""
+    """Takes any object with the domain's name."""
     labels = bare_entry(raw, around)
     domains = {key: replace(one, labels=labels or one.labels) for key, one in around.domains.items()}
     return admit_podclique(raw, replace(around, domains=domains))
@@ -69,7 +69,7 @@ def bare_entry(raw: Json, around: CliqueAdmissionView) -> FrozenMap | None:
 
 
 def operator_goes_by_names(snapshot: Snapshot) -> Plan:
-    """The operator takes what has no labels for what it would make."""
+    """Takes an object without labels for its own."""
     free = {key: one for key, one in snapshot.named_domains.items() if one.labels}
     plan = reconcile(replace(snapshot, named_domains=free))
     taken = {name for _, name in snapshot.named_domains.keys() - free.keys()}
@@ -78,7 +78,7 @@ def operator_goes_by_names(snapshot: Snapshot) -> Plan:
 
 
 def joins_what_leaves(raw: Json, around: CliqueAdmissionView) -> Decision[AmendmentVerdict]:
-    """A domain that is being deleted is as good as any."""
+    """Uses a domain that is being deleted."""
     domains = {key: replace(one, deleting=False) for key, one in around.domains.items()}
     return admit_podclique(raw, replace(around, domains=domains))
 
@@ -89,7 +89,7 @@ def operator_joins_what_leaves(snapshot: Snapshot) -> Plan:
 
 
 def deletes_what_is_shared(snapshot: Snapshot) -> Plan:
-    """What is of a replica that goes is deleted at once, and not left to its gang."""
+    """Deletes the domain of a deleted replica at once, not with its gang."""
     plan = reconcile(snapshot)
     every: tuple[ComputeDomain | OwnedObject, ...] = (*snapshot.named_domains.values(), *snapshot.named_claims.values())
     surplus = [
@@ -102,7 +102,7 @@ def deletes_what_is_shared(snapshot: Snapshot) -> Plan:
 
 
 def tidies_by_labels(snapshot: Snapshot) -> Plan:
-    """A claim that the set owns and no label calls shared is none that the set consists of."""
+    """Ignores claims of the set without the label of shared ones."""
     plan = reconcile(snapshot)
     odd = [
         one
@@ -114,7 +114,7 @@ def tidies_by_labels(snapshot: Snapshot) -> Plan:
 
 
 def counts_from_nought(raw: Json, around: CliqueAdmissionView) -> Decision[AmendmentVerdict]:
-    """Names are made without the index of the replica."""
+    """Builds names without the replica index."""
     shifted = thaw(FrozenMap.over(dict(raw)))
     meta = shifted["metadata"]
     for named in (meta, *meta.get("ownerReferences", ())):
@@ -125,21 +125,21 @@ def counts_from_nought(raw: Json, around: CliqueAdmissionView) -> Decision[Amend
 
 
 def judges_anew(new: Json, old: Json | None, configuration: Configuration, around: TopologyView) -> AdmissionVerdict:
-    """An update is judged as a creation."""
+    """Judges an update as a creation."""
     del old
     return admit(new, None, configuration=configuration, around=around).verdict
 
 
 def opts_in_for_others(new: Json) -> dict[str, Any]:
-    """Defaults are written down at every write."""
+    """Adds the annotations at every write."""
     whole = with_defaults(new)
     meta = whole["metadata"]
     annotations = {"grove.io/mnnvl-enabled": "false", **(meta.get("annotations") or {})}
     return {**whole, "metadata": {**meta, "annotations": annotations}}
 
 
-def everybody_waits(snapshot: Snapshot) -> Plan:
-    """What one PodClique waits for, all new ones wait for."""
+def all_wait(snapshot: Snapshot) -> Plan:
+    """Lets all new PodCliques wait for what one of them waits for."""
     plan = reconcile(snapshot)
     waits = [
         held
@@ -155,7 +155,7 @@ def everybody_waits(snapshot: Snapshot) -> Plan:
 
 
 def switched_on(scenario: Scenario) -> Scenario:
-    """A world that begins with MNNVL off: it is turned on, and then the set is written once more."""
+    """Return the scenario with MNNVL off at the start: it is switched on, then the set is written again."""
     told = scenario.spec.operator.mnnvl
     if told.enabled:
         return scenario
@@ -177,12 +177,12 @@ def _admitting(**admission: Any) -> Callable[[], SimulationOptions]:
 SCOPE_MUTANTS: Final[Mapping[str, tuple[Callable[[], SimulationOptions], frozenset[str]]]] = {
     "ensures nothing": (_deciding(ensures_nothing), frozenset({"CD10"})),
     "admits at once": (_deciding(ensures_nothing, of_clique=admits_at_once), frozenset({"CD2"})),
-    "everybody waits": (_deciding(everybody_waits), frozenset({"CD3"})),
+    "all wait": (_deciding(all_wait), frozenset({"CD3"})),
     "forgets the shared claim": (_deciding(forgets_the_claim), frozenset({"CD4"})),
     "deletes what is shared": (_deciding(deletes_what_is_shared), frozenset({"CD5"})),
-    "goes by names": (_deciding(operator_goes_by_names, of_clique=goes_by_names), frozenset({"CD6"})),
+    "ignores owners": (_deciding(operator_goes_by_names, of_clique=goes_by_names), frozenset({"CD6"})),
     "tidies by labels": (_deciding(tidies_by_labels), frozenset({"CD5", "CD6"})),
-    "joins what leaves": (
+    "uses a domain in deletion": (
         _deciding(operator_joins_what_leaves, of_clique=joins_what_leaves),
         frozenset({"CD2", "CD7"}),
     ),
@@ -194,4 +194,4 @@ SCOPE_MUTANTS: Final[Mapping[str, tuple[Callable[[], SimulationOptions], frozens
     ),
     "counts from nought": (_admitting(of_clique=counts_from_nought), frozenset({"CD2", "CD11"})),
 }
-"""By name, how each is played, and the codes that may find it first."""
+"""Name -> function that returns the options of the run, and the codes of the promises that it may break first."""

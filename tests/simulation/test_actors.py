@@ -1,4 +1,4 @@
-"""Kubelets, nodes, users and the operator's eyes: each does what it is there for, at its time."""
+"""Kubelets, nodes, users and the operator's caches act at their times."""
 
 from itertools import pairwise
 from pathlib import Path
@@ -24,7 +24,7 @@ from grove_shell.views.run_document import run_as_json
 from grove_shell.views.timeline import timeline_page
 from tests.property.rarely import RARELY
 from tests.simulation.random_runs import random_run
-from tests.simulation.run_helpers import Json, changes_of_pods, run, scenario, told, watched
+from tests.simulation.run_helpers import Json, changes_of_pods, entries_of, run, scenario, watched
 from tests.simulation.sample_sets import clique_raw, random_scenario, scenario_of, set_raw
 
 IN_ORDER = "CliqueStartupTypeInOrder"
@@ -58,7 +58,7 @@ def test_sm030_pods_start_in_their_order(seed: int) -> None:
 
 
 def parent_of(clique: str, found: Scenario) -> tuple[str, int] | None:
-    """The standalone clique before a standalone one, with its minimum; members are left to others."""
+    """Return the standalone clique before a standalone one, with its minimum."""
     template = found.spec.sets[0]["spec"]["template"]
     members = {name for group in template["podCliqueScalingGroups"] for name in group["cliqueNames"]}
     names = [item["name"] for item in template["cliques"]]
@@ -71,7 +71,7 @@ def parent_of(clique: str, found: Scenario) -> tuple[str, int] | None:
 
 def test_sm031_a_pod_takes_its_time_to_stop() -> None:
     found = run({"at": "30s", "deletePod": {"clique": "llm-0-a", "index": 1}}, kubelet={"stop": "45s"})
-    (gone,) = told(found, EntryKind.GONE)
+    (gone,) = entries_of(found, EntryKind.GONE)
     assert gone[0] == 75 * SECOND
     assert found.clique_states[0].ready == 2
 
@@ -84,7 +84,7 @@ def test_sm031_an_unplaced_pod_is_gone_at_once() -> None:
 
 def test_sm032_a_lost_node_loses_its_pods_slowly() -> None:
     found = run({"at": "30s", "loseNode": {"of": {"clique": "llm-0-a", "index": 1}}})
-    (unready,) = told(found, EntryKind.UNREADY)
+    (unready,) = entries_of(found, EntryKind.UNREADY)
     assert unready == (70 * SECOND, "node n-1 is lost")
     quiet = run({"at": "30s", "loseNode": {"of": {"clique": "llm-0-a", "index": 1}}}, manifest=without_delay())
     marked = [change for change in changes_of_pods(quiet) if change.after and change.object.deleting]
@@ -108,19 +108,19 @@ def last_pods(found: Run) -> list[Pod]:
     return list(pods.values())
 
 
-def test_sm033_a_node_that_is_back_does_what_it_was_told() -> None:
+def test_sm033_a_restored_node_stops_its_deleted_pods() -> None:
     where = {"of": {"clique": "llm-0-a", "index": 1}}
     short = run({"at": "30s", "loseNode": where}, {"at": "90s", "restoreNode": {"node": "n-1"}})
     assert all(pod.ready for pod in last_pods(short))
     assert len(last_pods(short)) == 2
     long = run({"at": "30s", "loseNode": where}, {"at": "9m", "restoreNode": {"node": "n-1"}}, manifest=without_delay())
     assert [pod.deleting for pod in last_pods(long)] == [False, False]
-    assert told(long, EntryKind.GONE)[0][0] == 9 * MINUTE + 3 * SECOND
+    assert entries_of(long, EntryKind.GONE)[0][0] == 9 * MINUTE + 3 * SECOND
 
 
-def test_sm033_a_node_that_is_taken_away_takes_its_pods_along() -> None:
+def test_sm033_a_removed_node_removes_its_pods() -> None:
     found = run({"at": "30s", "removeNode": {"of": {"clique": "llm-0-a", "index": 1}}}, manifest=without_delay())
-    assert told(found, EntryKind.GONE) == [(70 * SECOND, "node n-1 is gone")]
+    assert entries_of(found, EntryKind.GONE) == [(70 * SECOND, "node n-1 is gone")]
     assert [pod.ready for pod in last_pods(found)] == [True, True]
 
 
@@ -153,9 +153,9 @@ def test_sm034_an_autoscaler_keeps_to_its_bounds() -> None:
     clique = clique_raw("a", 2, 1, autoScalingConfig={"minReplicas": 2, "maxReplicas": 3})
     found = run({"at": "1m", "autoscale": {"name": "llm-0-a", "replicas": 9}}, manifest=set_raw(clique))
     assert found.clique_states[0].replicas == 3
-    assert [detail for _, detail in told(found, EntryKind.SCALED)] == ["replicas 2 to 3"]
+    assert [detail for _, detail in entries_of(found, EntryKind.SCALED)] == ["replicas 2 to 3"]
     same = run({"at": "1m", "autoscale": {"name": "llm-0-a", "replicas": 1}}, manifest=set_raw(clique))
-    assert told(same, EntryKind.SCALED) == []
+    assert entries_of(same, EntryKind.SCALED) == []
 
 
 def test_sm003_a_refused_update_changes_nothing() -> None:
@@ -168,7 +168,7 @@ def test_sm003_a_refused_update_changes_nothing() -> None:
 
 
 @pytest.mark.req("SM-003")
-def test_sm005_events_meet_who_is_there() -> None:
+def test_sm005_events_apply_to_the_pod_of_that_time() -> None:
     gone = ({"at": "30s", "deletePod": {"clique": "llm-0-a", "index": 0}},)
     found = run(*gone, {"at": "2m", "failPod": {"clique": "llm-0-a", "index": 0}})
     pods = [change.after for change in changes_of_pods(found) if change.before is None]
@@ -214,10 +214,10 @@ ON_NOBODY: list[tuple[Json, Json, str]] = [
 
 @pytest.mark.parametrize(("before", "event", "why"), ON_NOBODY, ids=lambda value: next(iter(value), "")[:20])
 @pytest.mark.req("SM-040")
-def test_sm007_an_event_that_finds_nobody_is_told_and_counted(before: Json, event: Json, why: str) -> None:
+def test_sm007_an_event_without_effect_is_shown_and_counted(before: Json, event: Json, why: str) -> None:
     earlier = ({"at": "30s", **before},) if before else ()
     found = run(*earlier, {"at": "30100ms", **event})
-    ((at, message),) = told(found, EntryKind.NO_EFFECT)
+    ((at, message),) = entries_of(found, EntryKind.NO_EFFECT)
     (name,) = event
     assert at == 30_100
     assert message.startswith(f"{name} had no effect: ")
@@ -241,9 +241,9 @@ def test_sm001_fields_without_a_value_are_no_fields() -> None:
 
 def test_sm007_an_event_on_a_pod_without_a_node() -> None:
     found = run({"at": "30s", "failPod": {"clique": "llm-0-a"}}, nodes=1)
-    assert "has no node yet" in told(found, EntryKind.NO_EFFECT)[0][1]
+    assert "has no node yet" in entries_of(found, EntryKind.NO_EFFECT)[0][1]
     lost = run({"at": "30s", "loseNode": {"of": {"clique": "llm-0-a"}}}, nodes=1)
-    assert "has no node" in told(lost, EntryKind.NO_EFFECT)[0][1]
+    assert "has no node" in entries_of(lost, EntryKind.NO_EFFECT)[0][1]
 
 
 @pytest.mark.parametrize("watch", [0, 200, 3000])
@@ -272,7 +272,7 @@ def test_sm013_a_failed_write_is_tried_again() -> None:
     eyes, found = watched({"at": "0s", "refuseWrites": {"code": 403, "kind": "PodClique", "writes": 9}})
     refused = [answer for answer in eyes.answers if answer.outcome is Outcome.REFUSED]
     assert len(refused) == 9
-    moments = sorted({at for at, _ in told(found, EntryKind.DENIED)})
+    moments = sorted({at for at, _ in entries_of(found, EntryKind.DENIED)})
     waits = [later - sooner for sooner, later in pairwise(moments)]
     assert all(wait <= 2**place * SECOND for place, wait in enumerate(waits, start=1))
     endless, _ = watched({"at": "0s", "refuseWrites": {"code": 403, "kind": "Pod", "writes": 99}}, until="4m")
@@ -289,11 +289,11 @@ def test_sm041_faults_end() -> None:
     assert found.rested
     assert found.clique_states[0].ready == 2
     assert any(answer.outcome is Outcome.DONE for answer in eyes.answers)
-    assert min(at for at, _ in told(found, EntryKind.CREATED)) >= 30 * SECOND + FAULTS_STOP_AFTER
+    assert min(at for at, _ in entries_of(found, EntryKind.CREATED)) >= 30 * SECOND + FAULTS_STOP_AFTER
 
 
 def test_sm050_an_expectation_is_judged_at_the_end_of_its_moment() -> None:
-    ready_at = next(at for at, _ in told(run(), EntryKind.READY))
+    ready_at = next(at for at, _ in entries_of(run(), EntryKind.READY))
     expect = [{"at": f"{ready_at}ms", "ready": 2}, {"at": f"{ready_at - 1}ms", "ready": {"llm-0-a": 0}}]
     assert run(expect=expect).unmet == ()
     wrong = [
@@ -341,7 +341,7 @@ def test_sm040_an_event_is_one_thing() -> None:
 
 
 def test_sm002_a_dump_of_a_real_cluster_goes_on(tmp_path: Path) -> None:
-    """Nothing of it is touched but what is missing; then a pod of it crashes, and its set can be updated or refused."""
+    """Only missing objects are created; then a pod crashes, and the set can be updated or refused."""
     dump = Path(__file__).parent.parent / "snapshots" / "s2-healthy.yaml"
     spec = {
         "cluster": str(dump),

@@ -1,4 +1,4 @@
-"""ComputeDomains in simulations: what is played, what is told, and what the checks say of it."""
+"""ComputeDomains in simulations: events, history, and checks."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
 from grove_shell.simulator.violation import Violated
 from grove_shell.simulator.virtual_time import SECOND
 from grove_shell.views.timeline import timeline_page
-from tests.simulation.run_helpers import PlanRecorder, told
+from tests.simulation.run_helpers import PlanRecorder, entries_of
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
 from tests.simulation.scenario_files import faults, read
 
@@ -43,7 +43,7 @@ def run(*events: Json, **more: Any) -> Run:
 
 
 def domains(found: Run) -> list[tuple[int, str, bool]]:
-    """When which domain came (True) or went."""
+    """Return when which domain was created (True) or deleted."""
     changes = [change for change in found.changes if change.kind == "ComputeDomain"]
     return [
         (change.at, change.object.ref.name, change.after is not None)
@@ -70,7 +70,7 @@ def test_sm040_f7_a_quota_refuses_what_is_beyond_it() -> None:
     assert found.clique_states[1].ready == 2
 
 
-def test_sm040_f7_a_quota_counts_those_of_strangers() -> None:
+def test_sm040_f7_a_quota_counts_foreign_domains() -> None:
     foreign = {"at": "0s", "foreignDomain": {"name": "llm-cd-1", "span": "10s"}}
     found = run({"at": "0s", "limitDomains": {"most": 1, "span": "30s"}}, foreign, replicas=2)
     ours = [at for at, name, there in domains(found) if there and name == "llm-cd-0"]
@@ -79,7 +79,7 @@ def test_sm040_f7_a_quota_counts_those_of_strangers() -> None:
 
 
 @pytest.mark.parametrize("owner", [None, "Deployment/other"])
-def test_sm040_f10_a_name_that_is_a_strangers(owner: str | None) -> None:
+def test_sm040_f10_a_name_of_a_foreign_object(owner: str | None) -> None:
     fault = {"name": "llm-cd-0", "span": "20s"} | ({"owner": owner} if owner else {})
     found = run({"at": "0s", "foreignDomain": fault})
     assert [(name, there) for _, name, there in domains(found)] == [
@@ -90,7 +90,7 @@ def test_sm040_f10_a_name_that_is_a_strangers(owner: str | None) -> None:
     assert found.clique_states[0].ready == 2
 
 
-def test_sm040_f10_a_stranger_who_stays() -> None:
+def test_sm040_f10_a_foreign_domain_that_stays() -> None:
     found = run({"at": "0s", "foreignDomain": {"name": "ml/llm-cd-0"}})
     assert [there for _, _, there in domains(found)] == [True]
     last = [change.after for change in found.changes if change.kind == "ComputeDomain"][-1]
@@ -100,7 +100,7 @@ def test_sm040_f10_a_stranger_who_stays() -> None:
 
 @pytest.mark.req("SM-035")
 @pytest.mark.parametrize(("release", "seconds"), [("0s", 0), ("25s", 25)])
-def test_sm040_somebody_deletes_a_domain(release: str, seconds: int) -> None:
+def test_sm040_a_user_deletes_a_domain(release: str, seconds: int) -> None:
     found = run({"at": "10s", "deleteDomain": {"name": "llm-cd-0"}}, driver={"release": release})
     (_, _, came), (went, _, gone), (back, _, again) = domains(found)
     assert (came, gone, again) == (True, False, True)
@@ -110,7 +110,7 @@ def test_sm040_somebody_deletes_a_domain(release: str, seconds: int) -> None:
 
 
 def test_sm036_an_operator_keeps_its_configuration() -> None:
-    """The old leader goes on with MNNVL on, and makes the domain that the new one does not want."""
+    """The old leader goes on with MNNVL on, and creates a domain that the new one does not need."""
     events: list[Json] = [
         {"at": "0s", "reconfigure": {"mnnvl": {"enabled": True}, "down": "1m"}},
         {"at": "10s", "scale": {"kind": "PodCliqueSet", "name": "llm", "replicas": 2}},
@@ -126,7 +126,7 @@ def test_sm036_an_operator_keeps_its_configuration() -> None:
     assert [name for _, name, _ in domains(two)] == ["llm-cd-0"]
 
 
-def test_sm007_a_domain_that_is_not_there() -> None:
+def test_sm007_a_domain_that_does_not_exist() -> None:
     events: list[Json] = [
         {"at": "0s", "deleteDomain": {"name": "llm-cd-0"}},
         {"at": "10s", "foreignDomain": {"name": "llm-cd-0"}},
@@ -134,7 +134,7 @@ def test_sm007_a_domain_that_is_not_there() -> None:
         {"at": "21s", "deleteDomain": {"name": "llm-cd-0"}},
     ]
     found = run(*events, driver={"release": "5s"})
-    assert [message for _, message in told(found, EntryKind.NO_EFFECT)] == [
+    assert [message for _, message in entries_of(found, EntryKind.NO_EFFECT)] == [
         "deleteDomain had no effect: there is no ComputeDomain llm-cd-0",
         "foreignDomain had no effect: ComputeDomain llm-cd-0 exists already",
         "deleteDomain had no effect: ComputeDomain llm-cd-0 is being deleted already",
@@ -177,7 +177,7 @@ def test_sm001_settings_of_mnnvl_are_read_strictly(tmp_path: Path) -> None:
     assert found["spec.events[0].reconfigure.mnnvl.enabeld"][0].startswith("another field here; known: enabled")
 
 
-def test_sm079_what_fails_is_told() -> None:
+def test_sm092_failed_domains_are_shown() -> None:
     found = run({"at": "0s", "limitDomains": {"most": 1, "span": "30s"}}, replicas=3)
     lines = [line for line in timeline_page(found).text.splitlines() if "ComputeDomainsReady" in line]
     assert "ComputeDomainsReady=False (CreationFailed): ComputeDomain creation failed for replicas: [1, 2]" in lines[0]
@@ -203,8 +203,8 @@ def test_sm040_computedomains_are_a_kind_of_their_own(kind: str) -> None:
     assert (failed == "ComputeDomain") is (kind == "ComputeDomain")
 
 
-def test_sm060_a_stranger_s_domain_that_was_deleted_is_a_violation() -> None:
-    """Plans that do so are illegal (PL-004), so that no mutant comes as far as this check."""
+def test_sm060_a_deleted_foreign_domain_is_a_violation() -> None:
+    """Such plans are illegal (PL-004), so that no mutant reaches this check."""
     simulation = Simulation(scenario(), SimulationOptions(check=True))
     simulation.run()
     assert simulation.checks is not None

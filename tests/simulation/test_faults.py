@@ -1,4 +1,4 @@
-"""Each kind of fault does what its definition says, and nothing before its moment."""
+"""Each kind of fault has the effect of its definition, and none before its time."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from grove_core.resources.podclique import PodClique
 from grove_shell.simulator.recording.history import Actor, EntryKind
 from grove_shell.simulator.simulation import Simulation, SimulationOptions
 from grove_shell.simulator.virtual_time import SECOND
-from tests.simulation.run_helpers import PlanRecorder, changes_of_pods, run, scenario, told, watched
+from tests.simulation.run_helpers import PlanRecorder, changes_of_pods, entries_of, run, scenario, watched
 from tests.simulation.sample_sets import clique_raw, set_raw
 
 Json = dict[str, Any]
@@ -27,7 +27,7 @@ def failed(eyes: PlanRecorder) -> list[tuple[str, Outcome]]:
 @pytest.mark.parametrize("committed", [False, True])
 def test_sm040_f1_a_crash_before_or_after_a_write(*, committed: bool) -> None:
     eyes, found = watched({"at": "0s", "crashOperator": {"write": 3, "committed": committed, "down": "7s", "times": 2}})
-    crashes = [at for at, message in told(found, EntryKind.FAULT) if "crashes" in message]
+    crashes = [at for at, message in entries_of(found, EntryKind.FAULT) if "crashes" in message]
     assert len(crashes) == 2
     assert crashes[1] >= crashes[0] + 7 * SECOND
     before = [change for change in found.changes if change.at <= crashes[0] and change.before is None]
@@ -38,7 +38,7 @@ def test_sm040_f1_a_crash_before_or_after_a_write(*, committed: bool) -> None:
 
 def test_sm040_f1_a_crash_at_once() -> None:
     found = run({"at": "0s", "crashOperator": {"down": "1m"}})
-    assert told(found, EntryKind.CREATED)[0][0] == 60 * SECOND
+    assert entries_of(found, EntryKind.CREATED)[0][0] == 60 * SECOND
 
 
 def test_sm040_f2_a_cache_that_stands_still() -> None:
@@ -57,13 +57,13 @@ def test_sm040_f3_a_list_from_the_past() -> None:
 
 
 @pytest.mark.parametrize("kind", ["PodClique", "PodGang"])
-def test_sm040_f4_somebody_else_writes_first(kind: str) -> None:
+def test_sm040_f4_another_client_writes_first(kind: str) -> None:
     eyes, found = watched({"at": "500ms", "touch": {"kind": kind, "writes": 2}})
     assert failed(eyes)[0] == (kind, Outcome.CONFLICT)
     assert found.clique_states[0].ready == 2
 
 
-def test_sm040_f4_somebody_else_writes_on_a_pod_first() -> None:
+def test_sm040_f4_another_client_writes_to_a_pod_first() -> None:
     ended = {"at": "20s", "failPod": {"clique": "llm-0-a", "index": 1}}
     eyes, found = watched(ended, {"at": "20s", "touch": {"kind": "Pod", "writes": 2}})
     assert failed(eyes)[0] == ("Pod", Outcome.CONFLICT)
@@ -92,7 +92,7 @@ def test_sm040_f6_f7_refusals_of_a_kind(code: int, outcome: Outcome) -> None:
 @pytest.mark.req("GF-091")
 @pytest.mark.parametrize("code", [403, 503])
 @pytest.mark.parametrize("rules", [DESIGN, NEWEST], ids=lambda rules: str(rules.name))
-def test_sm040_f6_a_part_that_is_refused_ends_nobody_twice(rules: RuleSet, code: int) -> None:
+def test_sm040_f6_a_refused_part_terminates_nothing_twice(rules: RuleSet, code: int) -> None:
     events = (
         {"at": "1m59s", "cordon": {"of": {"clique": "llm-0-a", "index": 0}}},
         {"at": "2m", "failPod": {"clique": "llm-0-a", "index": 0}},
@@ -125,7 +125,7 @@ def test_sm014_a_write_takes_its_time() -> None:
     assert found.clique_states[0].ready == 2
 
 
-def test_sm014_a_write_on_its_way_arrives_without_its_sender() -> None:
+def test_sm014_a_write_in_flight_takes_effect_after_a_crash() -> None:
     slow = {"at": "0s", "slowAnswers": {"delay": "10s", "span": "5s"}}
     found = run(slow, {"at": "2s", "crashOperator": {"down": "1m"}})
     made = [change.at for change in found.changes if change.before is None]
@@ -194,13 +194,13 @@ def test_sm040_f9_a_clock_that_is_off() -> None:
     assert found.history.terminations == 0
 
 
-def test_sm040_f10_strangers() -> None:
+def test_sm040_f10_foreign_objects() -> None:
     held = run({"at": "5s", "holdForeign": {"kind": "PodClique", "name": "llm-0-a", "span": "1m"}})
     finalizers = [change.object.finalizers for change in held.changes if isinstance(change.object, PodClique)]
     assert any("example.com/held" in found for found in finalizers)
     assert "example.com/held" not in finalizers[-1]
     gated = run({"at": "700ms", "gateForeign": {"clique": "llm-0-a", "span": "1m"}}, nodes=3)
-    assert told(gated, EntryKind.PLACED)[-1][0] >= 60 * SECOND
+    assert entries_of(gated, EntryKind.PLACED)[-1][0] >= 60 * SECOND
     edited = run({"at": "20s", "editStatus": {"clique": "llm-0-a"}})
     counts = [change.object.status.ready for change in edited.changes if isinstance(change.object, PodClique)]
     assert 7 in counts
@@ -208,7 +208,7 @@ def test_sm040_f10_strangers() -> None:
 
 
 @pytest.mark.req("WL-078", "WL-087")
-def test_sm040_f10_labels_that_are_taken_away() -> None:
+def test_sm040_f10_removed_labels() -> None:
     stripped = {"at": "20s", "removeLabels": {"clique": "llm-0-a"}}
     found = run(
         stripped, {"at": "20s", "failPod": {"clique": "llm-0-a", "index": 1}}, manifest=set_raw(clique_raw("a", 2, 1))
@@ -219,12 +219,12 @@ def test_sm040_f10_labels_that_are_taken_away() -> None:
     assert found.clique_states[0].ready == 2
     gangs = {change.object.gang for change in changes_of_pods(found) if isinstance(change.object, Pod)}
     assert gangs == {"llm-0"}
-    assert told(run({"at": "20s", "removeLabels": {"clique": "x"}}), EntryKind.NO_EFFECT) != []
+    assert entries_of(run({"at": "20s", "removeLabels": {"clique": "x"}}), EntryKind.NO_EFFECT) != []
 
 
 @pytest.mark.req("GT-026")
 def test_sm040_f10_labels_that_are_edited() -> None:
-    """They say that a clique of replica 0 is of replica 1; the one that is breached ends, and only that."""
+    """They assign a clique of replica 0 to replica 1; only the breached replica is terminated."""
     lie = {"kind": "PodClique", "name": "llm-0-a", "labels": {SET_REPLICA.primary: "1", "team": None}}
     crash = {"at": "30s", "crashPod": {"clique": "llm-1-a", "index": 0, "recovers": "10m"}}
     found = run({"at": "20s", "editLabels": lie}, crash, manifest=set_raw(clique_raw("a", 1, 1), replicas=2))
@@ -234,7 +234,7 @@ def test_sm040_f10_labels_that_are_edited() -> None:
     assert {ref.name for ref in ended if ref is not None} == {"llm-1-a"}
     for name, kept in (("llm-7-a", {}), ("llm-0-a", {SET_REPLICA.primary: "0"})):
         edit = {"kind": "PodClique", "name": name, "labels": kept}
-        assert told(run({"at": "20s", "editLabels": edit}), EntryKind.NO_EFFECT) != []
+        assert entries_of(run({"at": "20s", "editLabels": edit}), EntryKind.NO_EFFECT) != []
 
 
 def test_sm040_f11_f8_a_node_is_lost_for_good() -> None:

@@ -1,4 +1,4 @@
-"""Sets of one name in several namespaces: each is its own, in the world and in what is promised of it."""
+"""Sets of one name in several namespaces are kept apart, in the cluster and in the checks."""
 
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.scenario import Scenario

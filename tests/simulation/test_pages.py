@@ -1,4 +1,4 @@
-"""What people and programs see of a run: timeline, document, picture."""
+"""The output of a run: timeline, document, picture."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,7 @@ from grove_shell.views.history_lines import lines_of
 from grove_shell.views.run_document import run_as_json, seeds_as_json
 from grove_shell.views.timeline import timeline_page
 from tests.simulation.mutants import terminates_at_once
-from tests.simulation.run_helpers import run, scenario, told
+from tests.simulation.run_helpers import entries_of, run, scenario
 from tests.simulation.sample_sets import clique_raw, set_raw
 
 Json = dict[str, Any]
@@ -45,7 +45,7 @@ def entry(what: EntryKind, subject: Ref | None = POD, actor: Actor = Actor.OPERA
          "2 writes not done (Pod llm-0-a-x, llm-0-a-x): conflict"),
     ],
 )  # fmt: skip
-def test_sm070_equal_things_are_told_once(what: EntryKind, more: Json, one: str, many: str) -> None:
+def test_sm070_equal_entries_share_a_line(what: EntryKind, more: Json, one: str, many: str) -> None:
     assert line(entry(what, **more)) == [one]
     assert line(entry(what, **more), entry(EntryKind.WAITS), entry(what, **more))[0] == many
 
@@ -77,7 +77,7 @@ def test_sm070_every_happening_has_words(found: HistoryEntry, text: str) -> None
     assert line(found) == [text]
 
 
-def test_sm070_what_few_want_to_know_is_told_on_request() -> None:
+def test_sm070_details_are_shown_on_request() -> None:
     quiet = [
         entry(EntryKind.STATUS, CLIQUE, clique="", because=("b",)),
         entry(EntryKind.STARTED),
@@ -163,11 +163,11 @@ def test_sm064_two_sets_of_one_name_in_two_namespaces(tmp_path: Path) -> None:
     crash = {"at": "30s", "crashPod": {"clique": "a/llm-0-a", "recovers": "10m"}}
     found = run(crash, sets=sets, nodes=4)
     assert [standing.ready for standing in found.clique_states] == [1, 1]
-    assert told(found, EntryKind.DENIED) == [], "neither takes what is the other's"
+    assert entries_of(found, EntryKind.DENIED) == [], "neither takes what is the other's"
     draw(found, str(tmp_path / "two.svg"))
 
 
-def test_sm074_a_write_that_fails_again_is_told_once() -> None:
+def test_sm074_a_repeated_failure_is_shown_once() -> None:
     refused = {"at": "0s", "refuseWrites": {"code": 403, "kind": "Pod", "writes": 12}}
     found = run(refused, check=False)
     page = timeline_page(found).text

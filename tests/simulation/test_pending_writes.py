@@ -1,4 +1,4 @@
-"""What an operator of a run remembers of its writes."""
+"""The pending writes of a simulated operator."""
 
 from typing import Final
 
@@ -19,7 +19,7 @@ def plan_of(*steps: Step, held: bool = False) -> Plan:
 
 
 def test_op103_what_stays_unfinished_is_no_reason_to_look_again() -> None:
-    """Only what failed the last time is: it may be tried again after a while."""
+    """Only a failure of the last round is: it is retried after a backoff."""
     memory = PendingWrites()
     assert not memory.has_failed(ROOT)
     memory.remember(ROOT, 0, plan_of(GONE), SEEN, (Attempt(GONE, Outcome.CONFLICT, "no"),))

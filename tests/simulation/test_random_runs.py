@@ -1,4 +1,4 @@
-"""Drawn worlds keep every promise; operators with a known mistake do not, and what shows it is small."""
+"""Random runs keep every promise; operators with a known mistake break one, in a small scenario."""
 
 from collections.abc import Iterable, Iterator
 
@@ -17,13 +17,13 @@ from tests.simulation.sample_sets import random_scenario
 from tests.simulation.shared_domain_mutants import SCOPE_MUTANTS, switched_on
 from tests.simulation.topology_mutants import TOPOLOGY_MUTANTS, stirred
 
-WORLDS = 200
+RUNS = 200
 ENOUGH = 120
 SOME = 20
 # mistakes are found without, and sooner
 SLOW_ANSWERS = frozenset({"slow_answers", "change_hashes"})
-# worlds of a run of 100,000 in which something was wrong, of the operator or of a check
-ONCE_WRONG = (
+# seeds that once showed a defect of the operator or of a check
+ONCE_BROKEN = (
     4238,
     4897,
     6356,
@@ -67,30 +67,30 @@ FOUND_AT = {
     "takes any domain for its own": 13,
     "deletes pods twice": 15,
     "thinks it was available": 17,
-    "never says that it is well": 23,
+    "never clears the condition": 23,
     "joins alone": 25,
-    "everybody waits": 31,
-    "makes domains for who runs without": 36,
+    "all wait": 31,
+    "makes domains for running replicas": 36,
     "deletes domains in use": 41,
-    "goes by names": 51,
+    "ignores owners": 51,
     "judges anew": 84,
     "never wakes": 114,
-    "joins what leaves": 117,
+    "uses a domain in deletion": 117,
 }
 SLOW = SLOW_ANSWERS | {"scale", "autoscale", "apply_set", "delete_set"}
 
 
 @pytest.mark.parametrize("part", range(4))
 @pytest.mark.req("SM-060")
-def test_sm064_drawn_worlds_keep_every_promise(part: int) -> None:
+def test_sm064_random_runs_keep_every_promise(part: int) -> None:
     size = ENOUGH // 4
     for seed in range(part * size, (part + 1) * size):
         violation = played(random_run(seed)).violation
         assert violation is None, f"python -m tests.simulation.random_runs --first {seed} --seeds 1 --shrink"
 
 
-@pytest.mark.parametrize("seeds", [range(20), range(20, 40), ONCE_WRONG], ids=["some", "more", "once wrong"])
-def test_sm068_drawn_worlds_of_all_areas_keep_every_promise(seeds: Iterable[int]) -> None:
+@pytest.mark.parametrize("seeds", [range(20), range(20, 40), ONCE_BROKEN], ids=["some", "more", "once broken"])
+def test_sm064_random_runs_of_all_areas_keep_every_promise(seeds: Iterable[int]) -> None:
     for seed in seeds:
         violation = played(random_run(seed, fabric=True, topologies=True)).violation
         assert violation is None, (
@@ -98,8 +98,8 @@ def test_sm068_drawn_worlds_of_all_areas_keep_every_promise(seeds: Iterable[int]
         )
 
 
-def seeds_for(mistake: str, count: int = WORLDS) -> Iterator[int]:
-    """All of them, from where the mistake was found when it was last looked for."""
+def seeds_for(mistake: str, count: int = RUNS) -> Iterator[int]:
+    """Yield all seeds, from the one at which the mistake was last found."""
     first = FOUND_AT.get(mistake, 0)
     yield from (*range(first, count), *range(first))
 
@@ -107,32 +107,30 @@ def seeds_for(mistake: str, count: int = WORLDS) -> Iterator[int]:
 @pytest.mark.parametrize("mistake", MUTANTS)
 def test_sm061_every_known_mistake_is_found(mistake: str) -> None:
     make, codes = MUTANTS[mistake]
-    worlds = (random_run(seed, without=SLOW) for seed in seeds_for(mistake))
-    found = (run.violation.code for scenario in worlds if (run := played(scenario, make())).violation is not None)
+    runs = (random_run(seed, without=SLOW) for seed in seeds_for(mistake))
+    found = (run.violation.code for scenario in runs if (run := played(scenario, make())).violation is not None)
     assert any(code in codes for code in found)
 
 
 @pytest.mark.parametrize("mistake", FABRIC_MUTANTS)
-@pytest.mark.req("SM-066")
 def test_sm061_every_known_mistake_about_domains_is_found(mistake: str) -> None:
     make, codes = FABRIC_MUTANTS[mistake]
-    worlds = (random_run(seed, fabric=True, mode="operator") for seed in seeds_for(mistake))
-    found = (run.violation.code for scenario in worlds if (run := played(scenario, make())).violation is not None)
+    runs = (random_run(seed, fabric=True, mode="operator") for seed in seeds_for(mistake))
+    found = (run.violation.code for scenario in runs if (run := played(scenario, make())).violation is not None)
     assert any(code in codes for code in found)
 
 
 @pytest.mark.parametrize("mistake", SCOPE_MUTANTS)
-@pytest.mark.req("SM-087")
 def test_sm061_every_known_mistake_about_sharing_is_found(mistake: str) -> None:
     make, codes = SCOPE_MUTANTS[mistake]
-    worlds = (switched_on(random_run(seed, fabric=True, mode="annotations")) for seed in seeds_for(mistake))
-    found = (found.code for scenario in worlds if (found := Simulation(scenario, make()).run().violation) is not None)
+    runs = (switched_on(random_run(seed, fabric=True, mode="annotations")) for seed in seeds_for(mistake))
+    found = (found.code for scenario in runs if (found := Simulation(scenario, make()).run().violation) is not None)
     assert any(code in codes for code in found)
 
 
 @pytest.mark.parametrize("part", range(2))
 @pytest.mark.req("SM-089")
-def test_sm067_drawn_worlds_with_topologies_keep_every_promise(part: int) -> None:
+def test_sm064_random_runs_with_topologies_keep_every_promise(part: int) -> None:
     for seed in range(part * SOME, (part + 1) * SOME):
         violation = played(random_run(seed, topologies=True)).violation
         again = f"python -m tests.simulation.random_runs --topologies --first {seed} --seeds 1 --shrink"
@@ -140,25 +138,23 @@ def test_sm067_drawn_worlds_with_topologies_keep_every_promise(part: int) -> Non
 
 
 @pytest.mark.parametrize("seed", range(SOME // 2))
-def test_sm067_nobody_does_with_topologies_what_may_not_be(seed: int) -> None:
+def test_sm064_forbidden_writes_to_topologies_are_refused(seed: int) -> None:
     assert played(stirred(random_run(seed, topologies=True, fabric=False, without=SLOW))).violation is None
 
 
 @pytest.mark.parametrize("mistake", TOPOLOGY_MUTANTS)
-@pytest.mark.req("SM-067")
 def test_sm061_every_known_mistake_about_topologies_is_found(mistake: str) -> None:
     make, codes = TOPOLOGY_MUTANTS[mistake]
     drawn = (
-        random_run(seed, topologies=True, fabric=False, without=SLOW_ANSWERS)
-        for seed in seeds_for(mistake, WORLDS // 2)
+        random_run(seed, topologies=True, fabric=False, without=SLOW_ANSWERS) for seed in seeds_for(mistake, RUNS // 2)
     )
-    worlds = (found for one in drawn for found in (one, stirred(one)))
-    found = (found.code for scenario in worlds if (found := Simulation(scenario, make()).run().violation) is not None)
+    runs = (found for one in drawn for found in (one, stirred(one)))
+    found = (found.code for scenario in runs if (found := Simulation(scenario, make()).run().violation) is not None)
     assert any(code in codes for code in found)
 
 
-def test_sm062_a_violation_is_handed_on_small() -> None:
-    seed = next(seed for seed in range(WORLDS) if broken(random_run(seed, without=SLOW)) == "GT5")
+def test_sm062_a_violation_is_shrunk() -> None:
+    seed = next(seed for seed in range(RUNS) if broken(random_run(seed, without=SLOW)) == "GT5")
     before = random_run(seed, without=SLOW)
     after = smallest(before, "GT5", terminates_at_once)
     assert broken(after) == "GT5"
@@ -199,7 +195,7 @@ def test_sm064_volume_adds_up(tmp_path: object, capsys: pytest.CaptureFixture[st
     quiet = ",".join(RANDOM_EVENT_KINDS[3:])
     assert main(["--seeds", "4", "--without", quiet, "--state", state]) == 0
     assert main(["--seeds", "8", "--without", quiet, "--state", state]) == 0
-    assert "8 worlds, 0 violations" in capsys.readouterr().out
+    assert "8 runs, 0 violations" in capsys.readouterr().out
     tally = chunk((0, 2, frozenset(RANDOM_EVENT_KINDS[3:]), None, None, False))
     assert Tally.of(tally.as_json) == tally
     assert CHUNK > 0

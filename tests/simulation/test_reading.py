@@ -1,4 +1,4 @@
-"""Scenario files: every fault at once, and what was written reads back."""
+"""Scenario files: all faults at once, and written scenarios read back."""
 
 from pathlib import Path
 from typing import Any
@@ -127,7 +127,7 @@ def test_sm002_a_slip_in_a_set_is_a_fault_of_the_scenario(tmp_path: Path) -> Non
     assert path.endswith("spec.template.cliques[0].spec.minAvailabe")
 
 
-def strangers(path: Path, *events: Json, **spec: Any) -> dict[str, tuple[str, str]]:
+def unknown_names(path: Path, *events: Json, **spec: Any) -> dict[str, tuple[str, str]]:
     group = ({"name": "g", "cliqueNames": ["b"], "replicas": 2, "minAvailable": 1},)
     manifest = set_raw(clique_raw("a", 2, 2), clique_raw("b", 1, 1), groups=group)
     spec = {"sets": [manifest], "nodes": [{"name": "gpu", "count": 3}], "events": list(events), **spec}
@@ -135,8 +135,8 @@ def strangers(path: Path, *events: Json, **spec: Any) -> dict[str, tuple[str, st
     return faults(found) if found.scenario is None else {}
 
 
-def test_sm006_names_that_nobody_can_have(tmp_path: Path) -> None:
-    found = strangers(
+def test_sm006_names_that_no_object_can_have(tmp_path: Path) -> None:
+    found = unknown_names(
         tmp_path,
         {"at": "5m", "loseNode": {"node": "gpu-7"}},
         {"at": "5m", "loseNode": {"of": {"clique": "llm-0-aa"}}},
@@ -178,8 +178,8 @@ def test_sm006_names_that_nobody_can_have(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_sm008_a_field_that_is_not_known(tmp_path: Path) -> None:
-    found = strangers(
+def test_sm008_an_unknown_field(tmp_path: Path) -> None:
+    found = unknown_names(
         tmp_path,
         {"at": "1m", "looseNode": {"node": "gpu-0"}},
         {"at": "1m", "loseNode": {"of": {"clique": "llm-0-a", "indx": 1}}},
@@ -196,17 +196,17 @@ def test_sm008_a_field_that_is_not_known(tmp_path: Path) -> None:
     assert faults(read(tmp_path, {}, kind="PodCliqueSet"))["kind"] == ("Scenario", '"PodCliqueSet"')
 
 
-def test_sm006_expectations_name_who_can_ever_be_there(tmp_path: Path) -> None:
+def test_sm006_expectations_name_what_can_ever_exist(tmp_path: Path) -> None:
     later = {"at": "1m", "scale": {"kind": "PodCliqueSet", "name": "llm", "replicas": 2}}
     sound = {"at": "end", "ready": {"llm-1-a": 2}, "gone": ["PodClique/llm-0-g-1-b", "Service/llm-9"]}
-    assert strangers(tmp_path, later, expect=[sound]) == {}
+    assert unknown_names(tmp_path, later, expect=[sound]) == {}
     odd = {"at": "end", "ready": {"llm-2-a": 0}, "images": {"b": "x"}, "gone": ["PodGang/llm-2"], "exists": ["llm-0-a"]}
-    found = strangers(tmp_path, later, expect=[{"never": "refused"}, odd])
+    found = unknown_names(tmp_path, later, expect=[{"never": "refused"}, odd])
     assert {path: got for path, (_, got) in found.items()} == {
         "spec.expect[1].exists[0]": '"llm-0-a"',
     }
     del odd["exists"]
-    found = strangers(tmp_path, later, expect=[{"never": "refused"}, odd])
+    found = unknown_names(tmp_path, later, expect=[{"never": "refused"}, odd])
     assert {path: got for path, (_, got) in found.items()} == {
         "spec.expect[1].ready.llm-2-a": '"llm-2-a"',
         "spec.expect[1].images.b": '"b"',
@@ -230,19 +230,19 @@ LATER: list[tuple[Json, Json]] = [
 
 
 @pytest.mark.parametrize(("bringing", "naming"), LATER)
-def test_sm006_earlier_events_may_bring_somebody_about(tmp_path: Path, bringing: Json, naming: Json) -> None:
-    assert strangers(tmp_path, {"at": "2m", **naming}, {"at": "1m", **bringing}) == {}
-    assert len(strangers(tmp_path, {"at": "1m", **naming}, {"at": "2m", **bringing})) == 1
-    hidden = strangers(tmp_path, {"at": "2m", **naming}, {"at": "early", **bringing})
+def test_sm006_earlier_events_may_create_objects(tmp_path: Path, bringing: Json, naming: Json) -> None:
+    assert unknown_names(tmp_path, {"at": "2m", **naming}, {"at": "1m", **bringing}) == {}
+    assert len(unknown_names(tmp_path, {"at": "1m", **naming}, {"at": "2m", **bringing})) == 1
+    hidden = unknown_names(tmp_path, {"at": "2m", **naming}, {"at": "early", **bringing})
     assert list(hidden) == ["spec.events[1].at"]
 
 
 def test_sm006_a_node_stands_once(tmp_path: Path) -> None:
     nodes = [{"name": "gpu", "count": 2}, {"name": "gpu-1"}]
-    assert strangers(tmp_path, nodes=nodes) == {"spec.nodes": ("unique node names", '"gpu-1" 2 times')}
+    assert unknown_names(tmp_path, nodes=nodes) == {"spec.nodes": ("unique node names", '"gpu-1" 2 times')}
 
 
-def test_sm006_whoever_is_in_a_dump_is_known(tmp_path: Path) -> None:
+def test_sm006_names_of_a_dump_are_known(tmp_path: Path) -> None:
     dump = Path(__file__).parents[2] / "examples" / "degraded.yaml"
     known = [
         {"at": "1m", "deletePod": {"clique": "qwen-0-decode"}},
@@ -250,8 +250,8 @@ def test_sm006_whoever_is_in_a_dump_is_known(tmp_path: Path) -> None:
         {"at": "1m", "scale": {"kind": "PodCliqueScalingGroup", "name": "llama-70b-0-decode", "replicas": 3}},
         {"at": "1m", "deletePod": {"clique": "llama-70b-0-decode-2-dw"}},
     ]
-    assert strangers(tmp_path, *known, sets=[], cluster=str(dump)) == {}
-    (expected, got), *_ = strangers(
+    assert unknown_names(tmp_path, *known, sets=[], cluster=str(dump)) == {}
+    (expected, got), *_ = unknown_names(
         tmp_path, {"at": "1m", "deleteSet": {"name": "qwem"}}, sets=[], cluster=str(dump)
     ).values()
     assert expected.partition("known: ")[2].startswith("qwen, ")
@@ -308,7 +308,7 @@ def test_sm004_a_scenario_of_the_suite_has_nothing_but_what_differs() -> None:
 @pytest.mark.req("SM-006")
 @pytest.mark.parametrize("where", ["spec.sets", "spec.events[0]"])
 def test_sm001_a_set_beyond_all_measure_is_a_fault_at_once(tmp_path: Path, where: str) -> None:
-    """Everybody is known by name before anything is played: two thousand million names never come to an end."""
+    """All names are computed before the run: two thousand million would take too long."""
     huge = {**set_raw(clique_raw("a", 1, 1)), "spec": {**set_raw(clique_raw("a", 1, 1))["spec"], "replicas": 2**31 - 1}}
     events = [{"at": "1m", "applySet": {"manifest": huge}}, {"at": "2m", "deleteSet": {"name": "x"}}]
     found = read(tmp_path, {"sets": [huge]} if where == "spec.sets" else {"events": events})

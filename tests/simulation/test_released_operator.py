@@ -1,4 +1,4 @@
-"""Scenarios by the rules of the released operator: ends, recoveries, what is not predicted (SM-096 to SM-099)."""
+"""Scenarios under the released operator's rules: terminations, recoveries, unpredicted steps (SM-096 to SM-099)."""
 
 import json
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from grove_shell.reading.observed_times import newest_time_in
 from grove_shell.simulator.recording.history import EntryKind
 from grove_shell.simulator.scenario.reading import read_scenario
 from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
-from tests.simulation.run_helpers import changes_of_pods, scenario, told
+from tests.simulation.run_helpers import changes_of_pods, entries_of, scenario
 from tests.simulation.sample_sets import clique_raw, set_raw
 
 Json = dict[str, Any]
@@ -46,7 +46,7 @@ def test_sm097_a_crash_loop_ends_its_gang_as_a_plan_says() -> None:
     found = played(CRASHES, expect=[{"at": "10m", "terminations": 1}])
     assert not found.unmet
     assert found.history.terminations == 1
-    assert told(found, EntryKind.TERMINATED) == [(180_000, "")]
+    assert entries_of(found, EntryKind.TERMINATED) == [(180_000, "")]
 
 
 @pytest.mark.parametrize("rules", ["design", "field"])
@@ -56,7 +56,7 @@ def test_terminations_count_by_every_rule_set(rules: str) -> None:
     lost = {"at": "90s", "deletePod": {"clique": "llm-0-a", "index": 0}}
     found = played(*closed, lost, *open_again, rules=rules, manifest=set_raw(clique_raw("a", 3, 3)))
     assert found.history.terminations == 1
-    assert len(told(found, EntryKind.TERMINATED)) == 1
+    assert len(entries_of(found, EntryKind.TERMINATED)) == 1
 
 
 @pytest.mark.parametrize(("probe", "started"), [({}, True), ({"startupProbe": {"tcpSocket": {"port": 80}}}, False)])
@@ -76,7 +76,7 @@ def test_sm097_a_pod_that_becomes_ready_is_healthy(tmp_path: Path) -> None:
     nodes = [{"name": "kwok", "count": 20, "capacity": {"nvidia.com/gpu": 8}}]
     found = dump_of(written(tmp_path / "s.yaml", cluster=dump, start="2026-11-21T09:39:04Z", nodes=nodes))
     assert found.history.terminations == 0
-    assert not told(found, EntryKind.TERMINATED)
+    assert not entries_of(found, EntryKind.TERMINATED)
     assert [one.ready for one in found.clique_states if one.name == "qwen-0-worker"] == [4]
 
 
@@ -112,7 +112,7 @@ def edited(image: str) -> Json:
 @pytest.mark.parametrize(("rules", "is_said"), [("field", True), ("design", False)])
 @pytest.mark.req("GF-130")
 @pytest.mark.req("GF-131")
-def test_sm098_an_edit_that_is_not_predicted_is_said_first(
+def test_sm098_an_unpredicted_edit_is_shown_first(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], rules: str, *, is_said: bool
 ) -> None:
     spec = scenario(edited("example.com/engine:2")).as_json["spec"]
@@ -131,7 +131,7 @@ def test_sm098_an_edit_that_is_not_predicted_is_said_first(
 
 
 @pytest.mark.req("GF-134")
-def test_sm098_a_newer_release_is_said_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sm098_a_newer_release_is_shown_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     dump = json.loads((SNAPSHOTS / "s2-healthy.json").read_text(encoding="utf-8"))
     dump["items"].append(
         {"apiVersion": "grove.io/v1alpha1", "kind": "PodGangMap", "metadata": {"name": "m", "uid": "u"}}
@@ -200,7 +200,7 @@ def test_sm099_an_edit_keeps_what_it_leaves_out_and_takes_out_what_was_applied(t
 
 
 @pytest.mark.req("GF-130")
-def test_sm098_an_edit_that_updates_no_pod_is_said_too() -> None:
+def test_sm098_an_edit_that_updates_no_pod_is_shown_too() -> None:
     manifest = set_raw(clique_raw("a", 2, 2), headlessServiceConfig={"publishNotReadyAddresses": False})
     found = played({"at": "1m", "applySet": {"manifest": manifest}})
     assert [root.name for root in found.unpredicted] == ["llm"]

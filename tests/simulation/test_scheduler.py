@@ -1,4 +1,4 @@
-"""The scheduler alone: gangs whole, nodes never too full, the same world always placed alike."""
+"""The scheduler alone: gangs all or nothing, nodes within capacity, deterministic placement."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -60,7 +60,7 @@ def test_sm020_a_gang_is_placed_as_one_or_not_at_all(seed: int, nodes: int, gpus
 
 @RARELY
 @given(st.integers(0, 1000), st.integers(1, 6), st.integers(1, 3))
-def test_sm024_without_gangs_whoever_fits_is_placed(seed: int, nodes: int, gpus: int) -> None:
+def test_sm024_without_gangs_each_pod_that_fits_is_placed(seed: int, nodes: int, gpus: int) -> None:
     simulation = placed(seed, nodes, gpus, gang_aware=False)
     pods = [pod for found in pods_by_clique(simulation.cluster).values() for pod in found if not pod.gated]
     assert sum(bool(pod.node) for pod in pods) == min(len(pods), nodes * gpus)
@@ -79,7 +79,7 @@ def test_sm023_a_gated_pod_waits(seed: int, order: int) -> None:
 
 
 def one(pool: Json, pod_spec: Json, *, cordoned: bool = False) -> str:
-    """Where a single pod is placed."""
+    """Return the node of a single pod."""
     clique = clique_raw("a", 1, 1)
     clique["spec"]["podSpec"] |= pod_spec
     scenario = scenario_of(set_raw(clique))
@@ -146,8 +146,8 @@ def test_sm021_names_of_nodes() -> None:
 
 
 @pytest.mark.parametrize("gang_aware", [True, False])
-def test_sm094_a_gang_that_waits_is_told_once(gang_aware: bool) -> None:
-    """Three times a node of no use is added, then one of use; and two namespaces have a gang of one name."""
+def test_sm094_an_unplaced_gang_is_shown_once(gang_aware: bool) -> None:
+    """Three useless nodes are added, then a useful one; two namespaces have a gang of the same name."""
     manifest = set_raw(clique_raw("a", 2, 2))
     sets = tuple({**manifest, "metadata": {"name": "llm", "namespace": space}} for space in ("dev", "prod"))
     useless = [Event(at=at, add_nodes=NodePool(name=f"u{at}", count=1)) for at in (10_000, 20_000, 30_000)]

@@ -1,4 +1,4 @@
-"""MNNVL by annotation in simulations: who is asked about PodCliques and PodGangs, and what is stored of them."""
+"""MNNVL by annotation in simulations: admission of PodCliques and PodGangs, and what is stored of them."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -53,12 +53,12 @@ def run(*events: Json, eyes: PlanRecorder | None = None, **more: Any) -> Run:
     return found
 
 
-def born(found: Run, kind: str) -> list[tuple[int, str]]:
+def creations(found: Run, kind: str) -> list[tuple[int, str]]:
     return [(one.at, one.object.ref.name) for one in found.changes if one.kind == kind and one.before is None]
 
 
 def knows_nothing(snapshot: Snapshot) -> Plan:
-    """An operator that makes PodCliques without their claims and ensures nothing."""
+    """An operator that creates PodCliques without their claims and ensures nothing."""
 
     def bare(step: Step) -> Step | None:
         if step.target.kind != "PodClique" or not isinstance(step.action, Create):
@@ -70,18 +70,18 @@ def knows_nothing(snapshot: Snapshot) -> Plan:
     return changed(reconcile(snapshot), bare)
 
 
-def test_sm085_whoever_makes_a_clique_it_is_stored_as_admission_decides() -> None:
+def test_sm085_a_new_clique_is_stored_as_admission_decides() -> None:
     found = Simulation(scenario(), SimulationOptions(check=True, decide=knows_nothing)).run()
     assert found.violation is None
     stored = next(one.after for one in found.changes if one.kind == "PodClique")
     assert isinstance(stored, PodClique)
     assert freeze([{"name": "mnnvl", "resourceClaimName": "llm-0-mnnvl-claim"}]) == stored.pod_spec["resourceClaims"]
-    assert [name for _, name in born(found, "ComputeDomain")] == ["llm-0-cd"]
+    assert [name for _, name in creations(found, "ComputeDomain")] == ["llm-0-cd"]
     assert found.clique_states[0].ready == 2
 
 
 def test_sm085_a_refusal_by_admission_is_the_answer() -> None:
-    """The name of the domain is a stranger's; the operator that does not see it asks, and is told why not."""
+    """A foreign object has the domain's name; the operator has not observed it, and admission refuses its PodClique."""
     eyes = PlanRecorder()
     taken = {"at": "0s", "foreignDomain": {"name": "llm-0-cd", "span": "20s"}}
     unseen = {"at": "0s", "lagCache": {"kinds": ["ComputeDomain"], "span": "10s"}}
@@ -91,7 +91,7 @@ def test_sm085_a_refusal_by_admission_is_the_answer() -> None:
     refused = [one for one in eyes.answers if one.outcome is Outcome.REFUSED]
     assert {one.step.target.name for one in refused} == {"llm-0-a"}
     assert "serves another user" in refused[0].detail
-    assert born(found, "PodClique")[0][0] >= 20 * SECOND
+    assert creations(found, "PodClique")[0][0] >= 20 * SECOND
 
 
 def test_sm085_what_admission_ensures_may_be_refused() -> None:
@@ -100,7 +100,7 @@ def test_sm085_what_admission_ensures_may_be_refused() -> None:
     found = Simulation(scenario(full), SimulationOptions(check=True, decide=knows_nothing, observers=(eyes,))).run()
     refused = [one for one in eyes.answers if one.outcome is Outcome.REFUSED]
     assert "exceeded quota" in refused[0].detail
-    assert born(found, "PodClique")[0][0] >= 20 * SECOND
+    assert creations(found, "PodClique")[0][0] >= 20 * SECOND
 
 
 def test_sm086_no_operator_without_the_definition() -> None:
@@ -113,15 +113,15 @@ def test_sm086_no_operator_without_the_definition() -> None:
 
 
 def test_sm086_no_domain_before_the_driver() -> None:
-    """An operator that runs with MNNVL off goes on, and the one that follows it waits for the definition."""
+    """An operator with MNNVL off goes on, and the next one waits for the definition."""
     on = {"at": "10s", "reconfigure": {"mnnvl": ON["mnnvl"], "down": "1s"}}
     grown = {"at": "11s", "scale": {"kind": "PodCliqueSet", "name": "llm", "replicas": 2}}
     found = run(on, grown, operator={}, driver={"installed": "40s"})
-    assert [at for at, name in born(found, "PodClique") if name == "llm-0-a"] == [200]
-    assert min(at for at, _ in born(found, "ComputeDomain")) == 41 * SECOND
+    assert [at for at, name in creations(found, "PodClique") if name == "llm-0-a"] == [200]
+    assert min(at for at, _ in creations(found, "ComputeDomain")) == 41 * SECOND
 
 
-def test_sm088_what_is_handed_to_nobody_is_collected() -> None:
+def test_sm088_an_object_of_a_deleted_owner_is_collected() -> None:
     simulation = Simulation(scenario(), SimulationOptions())
     simulation.run()
     world = simulation.cluster.server
@@ -134,10 +134,10 @@ def test_sm088_what_is_handed_to_nobody_is_collected() -> None:
     assert domain.ref not in world.items
 
 
-def test_sm040_somebody_deletes_a_claim() -> None:
+def test_sm040_a_user_deletes_a_claim() -> None:
     events: list[Json] = [{"at": at, "deleteClaim": {"name": "llm-0-mnnvl-claim"}} for at in ("10s", "20s")]
     found = run(*events)
-    assert len(born(found, "ResourceClaim")) == 3
+    assert len(creations(found, "ResourceClaim")) == 3
     assert found.clique_states[0].ready == 2
 
 
@@ -156,8 +156,8 @@ def test_sm006_names_that_are_shared_are_known(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["", "spec"])
-def test_sm087_an_update_that_leaves_the_choice_is_held_against_admission(what: str) -> None:
-    """CD8: refused for what it does not touch, or stored with another choice."""
+def test_sm064_wrong_admission_of_an_update_is_found(what: str) -> None:
+    """CD8: refused for annotations that it does not change, or stored with others."""
     simulation = Simulation(scenario(), SimulationOptions(check=True))
     assert simulation.checks is not None
     manifest = set_raw(clique())

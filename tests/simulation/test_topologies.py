@@ -1,4 +1,4 @@
-"""Topologies in simulations: who writes them, who looks after them, what admission knows, and where gangs are put."""
+"""Topologies in simulations: writes, reconciliation, what admission sees, and placement of gangs."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -75,7 +75,7 @@ def played(manifest: Json, *events: Json, **more: Any) -> tuple[Simulation, Run]
 
 
 def racks_of(simulation: Simulation, clique: str = "") -> list[str]:
-    """The racks in which pods stand, sorted; empty for who stands nowhere."""
+    """Return the racks of the pods, sorted; empty for a pod without a node."""
     names = {item.uid: item.ref.name for item in simulation.cluster.cliques()}
     pods = (pod for pod in simulation.cluster.pods() if is_live(pod) and names[pod.owner_uid].startswith(clique))
     return sorted(simulation.nodes[pod.node].labels[RACK] if pod.node else "" for pod in pods)
@@ -92,13 +92,13 @@ def gang(simulation: Simulation, name: str) -> PodGang:
     return found
 
 
-def told(run: Run, what: EntryKind) -> list[str]:
+def entries_of(run: Run, what: EntryKind) -> list[str]:
     return [" ".join((str(one.subject), one.detail, *one.because)) for one in run.history.entries if one.kind is what]
 
 
 class TestSM026:
-    """A gang-aware scheduler MUST place the pods for which a PodGang requires a label, be it all of them, a clique or a
-    group replica, on nodes with one value of it, those that are placed already included, or not at all.
+    """A gang-aware scheduler MUST place all pods for which a PodGang requires a label (the whole gang, a clique or a
+    group replica, placed pods included) on nodes with one value of it, or not at all.
     """
 
     def test_sm026_a_gang_goes_where_all_of_it_fits(self) -> None:
@@ -109,14 +109,14 @@ class TestSM026:
         assert racks_of(simulation) == [""] * 3
         assert (
             f"it needs nodes for 3 pods at once, and there are none so near by {RACK}"
-            in told(run, EntryKind.UNPLACED)[0]
+            in entries_of(run, EntryKind.UNPLACED)[0]
         )
 
     def test_sm026_of_two_racks_with_room_the_fuller_is_taken(self) -> None:
         assert racks_of(played(packed(), racks=(4, 3))[0]) == ["r1"] * 3
 
-    def test_sm026_who_comes_later_stands_with_those_who_are_there(self) -> None:
-        """The pod that is made again waits for its rack, though there is room in the other one."""
+    def test_sm026_a_later_pod_is_placed_with_the_placed_ones(self) -> None:
+        """The recreated pod waits for its rack, although the other one has room."""
         events: list[Json] = [
             {"at": "20s", "cordon": {"of": {"clique": "llm-0-a", "index": 0}}},
             {"at": "30s", "deletePod": {"clique": "llm-0-a", "index": 0}},
@@ -153,8 +153,8 @@ class TestSM026:
 
     @settings(max_examples=60)
     @given(st.lists(st.integers(1, 4), min_size=1, max_size=4), st.integers(1, 4), st.integers(0, 3), st.integers(1, 2))
-    def test_sm026_whoever_fits_is_placed(self, racks: list[int], pods: int, extra: int, gpus: int) -> None:
-        """The promise B6 is watched; who needs no more than the largest rack has finds one."""
+    def test_sm026_a_gang_that_fits_is_placed(self, racks: list[int], pods: int, extra: int, gpus: int) -> None:
+        """Promise B6 is checked; a gang that fits into the largest rack is placed."""
         manifest = packed(clique_raw("a", pods + extra, pods))
         simulation, _ = played(manifest, racks=tuple(racks), gpus=gpus)
         standing = [rack for rack in racks_of(simulation) if rack]
@@ -163,8 +163,8 @@ class TestSM026:
 
 
 class TestSM027:
-    """A gang-aware scheduler MUST place pods for which a PodGang prefers a label on nodes with one value of it where
-    they all fit there, and elsewhere where they do not.
+    """A gang-aware scheduler MUST place pods for which a PodGang prefers a label on nodes with one value of it if all
+    of them fit there, and otherwise on any nodes.
     """
 
     def test_sm027_one_rack_where_there_is_one(self) -> None:
@@ -174,13 +174,13 @@ class TestSM027:
         assert racks_of(played(packed(how="preferred"), racks=(2, 2))[0]) == ["r0", "r0", "r1"]
 
 
-def test_sm028_who_reads_no_gangs_packs_nothing() -> None:
+def test_sm024_without_gang_awareness_nothing_is_packed() -> None:
     simulation, _ = played(packed(), racks=(2, 2), scheduler={"gangAware": False})
     assert racks_of(simulation) == ["r0", "r0", "r1"]
     assert gang(simulation, "llm-0").placement.gang.required == RACK
 
 
-def test_sm067_a_pod_that_is_bound_away_from_its_gang_is_found() -> None:
+def test_sm064_a_pod_that_is_bound_away_from_its_gang_is_found() -> None:
     simulation, _ = played(packed())
     (pod, *_) = simulation.cluster.pods()
     simulation.cluster.put_pod(replace(pod, node=""))
@@ -191,8 +191,8 @@ def test_sm067_a_pod_that_is_bound_away_from_its_gang_is_found() -> None:
     assert found.value.violation.code == "B6"
 
 
-def test_sm067_a_pod_is_not_bound_away_by_what_its_gang_requires_of_others() -> None:
-    """Of them it may be told only after they were bound: nobody sees at once what the scheduler did."""
+def test_sm064_a_pod_is_not_bound_away_by_what_its_gang_requires_of_others() -> None:
+    """Their requirement may change after the binding: the scheduler's writes are observed later."""
     simulation, _ = played(packed(clique_raw("a", 2, 2), clique_raw("b", 1, 1), domain=""))
     found = gang(simulation, "llm-0")
     near = found.placement._replace(cliques=(("llm-0-a", Pack(RACK, "")),))
@@ -214,8 +214,8 @@ def test_sm067_a_pod_is_not_bound_away_by_what_its_gang_requires_of_others() -> 
 
 
 class TestSM089:
-    """The operator of a scenario MUST look after topologies by its own decision, as it does after sets: behind caches
-    that lag, and with writes that may be refused or cut off.
+    """The operator of a scenario MUST reconcile topologies by their own decision, as it does sets: from caches that
+    lag, and with writes that may be refused or interrupted.
     """
 
     @pytest.mark.parametrize("write", range(1, 8))
@@ -235,7 +235,7 @@ class TestSM089:
         found = kept(simulation, "shelves")
         assert found is not None
         assert found.finalizers == (TOPOLOGY_FINALIZER,)
-        assert any("ClusterTopology" in line for line in told(run, EntryKind.DENIED))
+        assert any("ClusterTopology" in line for line in entries_of(run, EntryKind.DENIED))
 
     def test_sm089_a_cache_that_stands_still_is_waited_for(self) -> None:
         lag = {"at": "0s", "lagCache": {"kinds": ["ClusterTopology"], "span": "20s"}}
@@ -258,7 +258,7 @@ class TestSM089:
 
     @pytest.mark.req("TP-085")
     def test_sm089_an_operators_write_is_admitted_too(self) -> None:
-        """Whoever writes other levels to the default topology is refused."""
+        """A write of other levels to the default topology is refused."""
         simulation, _ = played(packed())
         found = kept(simulation, "grove-topology")
         assert found is not None
@@ -281,8 +281,8 @@ class TestSM089:
 
 
 class TestSM090:
-    """Whoever writes a topology, or a set that names one, MUST be judged by the topologies, their users and the pods
-    that are bound, as the webhooks judge.
+    """A write of a topology, and of a set that names one, MUST be admitted or refused by the topologies, their users
+    and the bound pods, as the webhooks decide.
     """
 
     def test_sm090_a_topology_that_is_applied_twice_keeps_what_is_on_it(self) -> None:
@@ -302,14 +302,14 @@ class TestSM090:
     def test_sm090_what_is_wrong_is_refused(self, manifest: Json) -> None:
         _, run = played(packed(), {"at": "20s", "applyTopology": {"manifest": manifest}})
         assert run.history.refused == 1
-        assert told(run, EntryKind.REFUSED)[0].startswith("None ClusterTopology")
+        assert entries_of(run, EntryKind.REFUSED)[0].startswith("None ClusterTopology")
 
-    def test_sm090_who_is_not_there_cannot_be_deleted(self) -> None:
+    def test_sm090_an_unknown_topology_cannot_be_deleted(self) -> None:
         again: list[Json] = [{"at": at, "deleteTopology": {"name": "shelves"}} for at in ("20s", "30s")]
         simulation, run = played(packed(), *again)
-        assert "ClusterTopology shelves is being deleted already" in told(run, EntryKind.NO_EFFECT)[0]
+        assert "ClusterTopology shelves is being deleted already" in entries_of(run, EntryKind.NO_EFFECT)[0]
         _, run = played(packed(name=""), *again)
-        assert "there is no ClusterTopology shelves" in told(run, EntryKind.NO_EFFECT)[0]
+        assert "there is no ClusterTopology shelves" in entries_of(run, EntryKind.NO_EFFECT)[0]
         assert kept(simulation, "shelves") is not None
 
     def test_sm090_a_topology_that_is_made_again_is_another_one(self) -> None:
@@ -324,8 +324,8 @@ class TestSM090:
 
 
 class TestSM091:
-    """What those who admit know of topologies and of who uses them MUST be as old as ``admission.watch`` says, and be
-    what there is where it says nothing.
+    """What admission sees of topologies and their users MUST be as old as ``admission.watch`` says, and current without
+    it.
     """
 
     MOVES = (
@@ -334,8 +334,8 @@ class TestSM091:
     )
 
     @pytest.mark.parametrize(("watch", "refused"), [("0s", 1), ("1s", 1), ("5s", 0)])
-    def test_sm091_who_was_let_in_by_what_had_passed_is_told(self, watch: str, refused: int) -> None:
-        """The pods are bound and known to be after two seconds; who admits does not know of it yet (TP5)."""
+    def test_sm091_a_set_admitted_by_an_old_view_gets_its_condition(self, watch: str, refused: int) -> None:
+        """The pods are bound and observed after two seconds; admission does not see it yet (TP5)."""
         both = [topology("shelves"), topology("other", (("rack", "example.com/shelf"),))]
         simulation, run = played(packed(), *self.MOVES, sets=[], topologies=both, admission={"watch": watch})
         assert run.history.refused == refused
@@ -345,7 +345,7 @@ class TestSM091:
 
     @pytest.mark.req("SM-092")
     def test_sm091_a_topology_that_had_gone(self) -> None:
-        """It is gone when the set is let in: no gang is made until it is back, and that is said until then."""
+        """It is deleted when the set is admitted: until it exists again no gang is created, as the condition says."""
         late = packed()
         late["metadata"]["name"] = "late"
         events: list[Json] = [
@@ -364,8 +364,8 @@ class TestSM091:
 
 
 class TestSM036:
-    """What ``operator.mnnvl`` and ``operator.topologyAwareScheduling`` say, and ``reconfigure`` from its moment on,
-    MUST be the configuration of every operator that begins then, and of no other.
+    """What ``operator.mnnvl`` and ``operator.topologyAwareScheduling`` say, and ``reconfigure`` from its time on, MUST
+    be the configuration of every operator process that starts then, and of no other.
     """
 
     def test_sm036_what_is_left_out_stays(self) -> None:
@@ -378,12 +378,12 @@ class TestSM036:
         assert configuration.mnnvl.enabled
         assert [level.domain for level in configuration.topology.levels] == ["host"]
 
-    def test_sm001_one_of_the_two_has_to_be_there(self, tmp_path: Path) -> None:
+    def test_sm001_one_of_the_two_is_required(self, tmp_path: Path) -> None:
         found = faults(read(tmp_path, {"events": [{"at": "1s", "reconfigure": {"down": "1s"}}]}))
         assert found["spec.events[0].reconfigure"][0] == "mnnvl, topologyAwareScheduling, or both"
 
 
-def test_sm001_topologies_are_reported_on_whole(tmp_path: Path) -> None:
+def test_sm001_all_problems_of_topologies_are_reported(tmp_path: Path) -> None:
     (tmp_path / "more.yaml").write_text("apiVersion: v1\nkind: List\nitems: []\n")
     narrow = topology("narrow", (("host", HOST), ("zone", "example.com/zone")))
     spec: Json = {

@@ -38,7 +38,7 @@ Json = Mapping[str, Any]
 
 
 def falls_back(snapshot: Snapshot) -> Plan:
-    """A topology that is gone is replaced by the default one."""
+    """Replaces a deleted topology by the default one."""
     name, default = topology_use_of(snapshot.root.spec.template).topology, snapshot.topologies.get(DEFAULT_TOPOLOGY)
     if not name or name in snapshot.topologies or default is None:
         return reconcile(snapshot)
@@ -46,7 +46,7 @@ def falls_back(snapshot: Snapshot) -> Plan:
 
 
 def follows_always(snapshot: Snapshot) -> Plan:
-    """Gangs follow their topology also when pods are placed by it."""
+    """Updates gangs to their topology also when pods are placed."""
     cliques = tuple(replace(one, status=replace(one.status, scheduled=0)) for one in snapshot.cliques)
     pods = {uid: [replace(pod, node="") for pod in found] for uid, found in snapshot.pods_of.items()}
     free = reconcile(replace(snapshot, cliques=cliques, pods_of=pods))
@@ -54,19 +54,19 @@ def follows_always(snapshot: Snapshot) -> Plan:
     return with_steps(reconcile(snapshot), *follow)
 
 
-def says_nothing(snapshot: Snapshot) -> Plan:
-    """A topology that does not hold is no matter for a condition."""
+def writes_no_condition(snapshot: Snapshot) -> Plan:
+    """Writes no condition about a topology that does not hold."""
     return _with_status(snapshot, lambda one: one.get("type") != TOPOLOGY_IN_SYNC)
 
 
-def never_says_that_it_is_well(snapshot: Snapshot) -> Plan:
-    """What was said of a topology is said for ever."""
+def never_clears_the_condition(snapshot: Snapshot) -> Plan:
+    """Never removes the condition about a topology."""
     stays = any(one.type == TOPOLOGY_IN_SYNC for one in snapshot.root.status.conditions)
     return changed(reconcile(snapshot), lambda step: None if stays and _is_status(step, snapshot) else step)
 
 
 def forgets_cliques(snapshot: Snapshot) -> Plan:
-    """What cliques want for themselves is not handed on."""
+    """Drops the constraints of cliques."""
 
     def bare(step: Step) -> Step:
         if step.target.kind != "PodGang" or not isinstance(step.action, Create):
@@ -80,13 +80,13 @@ def forgets_cliques(snapshot: Snapshot) -> Plan:
 
 
 def packs_while_off(snapshot: Snapshot) -> Plan:
-    """Topologies count, be they switched on or not."""
+    """Applies topologies while they are off."""
     told = replace(snapshot.configuration.topology, enabled=True)
     return reconcile(replace(snapshot, configuration=replace(snapshot.configuration, topology=told)))
 
 
 def begins_anew(snapshot: Snapshot) -> Plan:
-    """A gang whose topology is gone is deleted, to be made again when there is one."""
+    """Deletes a gang without a topology, and creates it again later."""
     plan, name = reconcile(snapshot), topology_use_of(snapshot.root.spec.template).topology
     if not name or name in snapshot.topologies or not snapshot.configuration.topology.enabled:
         return plan
@@ -95,7 +95,7 @@ def begins_anew(snapshot: Snapshot) -> Plan:
 
 
 def evicts(snapshot: Snapshot) -> Plan:
-    """Pods that stand otherwise than their topology says are deleted, to be placed again."""
+    """Deletes pods whose placement differs from their topology."""
     plan = reconcile(snapshot)
     if not any(one.type == TOPOLOGY_IN_SYNC for one in snapshot.root.status.conditions):
         return plan
@@ -124,22 +124,22 @@ def _with_status(snapshot: Snapshot, stays: Callable[[Mapping[str, Any]], bool])
 
 
 def holds_nothing(moment: TopologySnapshot) -> Plan:
-    """No finalizer at all."""
+    """Adds no finalizer."""
     return reconcile_topology(replace(moment, users=()))
 
 
 def counts_names_alone(moment: TopologySnapshot) -> Plan:
-    """Who says nothing uses nothing."""
+    """Counts only sets that name a topology as users."""
     return reconcile_topology(replace(moment, users=()) if moment.is_default else moment)
 
 
 def holds_for_ever(moment: TopologySnapshot) -> Plan:
-    """A topology that was used once stays held."""
+    """Never removes the finalizer of a topology."""
     return changed(reconcile_topology(moment), lambda step: None if _lets_go(step, moment) else step)
 
 
-def lets_go_of_all(moment: TopologySnapshot) -> Plan:
-    """Finalizers of others go with the own one."""
+def removes_all_finalizers(moment: TopologySnapshot) -> Plan:
+    """Removes foreign finalizers with its own."""
 
     def bare(step: Step) -> Step:
         if not _lets_go(step, moment) or not isinstance(step.action, Apply):
@@ -151,7 +151,7 @@ def lets_go_of_all(moment: TopologySnapshot) -> Plan:
 
 
 def keeps_all_topologies(moment: TopologySnapshot) -> Plan:
-    """Every topology has the levels that are configured for the default one."""
+    """Writes the configured levels to every topology."""
     plan, found = reconcile_topology(moment), moment.topology
     if found is None or moment.is_default or found.levels == moment.settings.levels or not moment.settings.enabled:
         return plan
@@ -161,13 +161,13 @@ def keeps_all_topologies(moment: TopologySnapshot) -> Plan:
 
 
 def leaves_the_default(moment: TopologySnapshot) -> Plan:
-    """The default topology is made, and then left to its fate."""
+    """Creates the default topology and never updates it."""
     plan = reconcile_topology(moment)
     return changed(plan, lambda step: None if isinstance(step.action, Apply) and "spec" in step.action.fields else step)
 
 
 def writes_under_pods(moment: TopologySnapshot) -> Plan:
-    """The default topology gets its configured levels whoever is placed by the old ones."""
+    """Writes the levels of the default topology while pods are placed by the old ones."""
     free = tuple(user._replace(scheduled=0) for user in moment.users)
     return reconcile_topology(replace(moment, users=free))
 
@@ -183,27 +183,27 @@ def _lets_go(step: Step, moment: TopologySnapshot) -> bool:
 
 
 def never_looks(new: Json, old: Json | None, configuration: Configuration, around: TopologyView) -> AdmissionVerdict:
-    """Sets are admitted without a look at the cluster."""
+    """Admits sets without reading the cluster."""
     return admit(new, old, configuration=configuration, around=TopologyView(None, around.scheduled)).verdict
 
 
-def joins_who_leaves(
+def joins_a_topology_in_deletion(
     new: Json, old: Json | None, configuration: Configuration, around: TopologyView
 ) -> AdmissionVerdict:
-    """A topology that is being deleted is as good as any."""
+    """Admits sets that name a topology in deletion."""
     there = {name: replace(one, deleting=False) for name, one in (around.topologies or {}).items()}
     return admit(new, old, configuration=configuration, around=around._replace(topologies=there)).verdict
 
 
 def locks_nothing(new: Json, old: Json | None, configuration: Configuration, around: TopologyView) -> AdmissionVerdict:
-    """A set may change its topology at any time."""
+    """Admits any change of a set's topology."""
     return admit(new, old, configuration=configuration, around=around._replace(scheduled={})).verdict
 
 
 def admits_while_off(
     new: Json, old: Json | None, configuration: Configuration, around: TopologyView
 ) -> AdmissionVerdict:
-    """A topology may be named where nobody looks at topologies."""
+    """Admits a topology name while topologies are off."""
     told = replace(configuration, topology=replace(configuration.topology, enabled=True))
     return admit(new, old, configuration=told, around=around).verdict
 
@@ -211,20 +211,20 @@ def admits_while_off(
 def lets_levels_change(
     new: Json, old: Json | None, configuration: Configuration, around: TopologyView
 ) -> AdmissionVerdict:
-    """Levels may change under pods that are placed by them."""
+    """Admits changed levels under placed pods."""
     return admit_topology(new, old, around._replace(users={}), configuration).verdict
 
 
 def lets_what_is_configured(
     new: Json, old: Json | None, configuration: Configuration, around: TopologyView
 ) -> AdmissionVerdict:
-    """The default topology may get its configured levels whoever is placed."""
+    """Admits the configured levels of the default topology under placed pods."""
     verdict = admit_topology(new, old, around, configuration).verdict
     return Admit() if cluster_topology_of(new).levels == configuration.topology.levels else verdict
 
 
 def stirred(scenario: Scenario) -> Scenario:
-    """A world in which people do with topologies what they should not, one thing after the other."""
+    """Return the scenario with forbidden writes to topologies, one after the other."""
     (manifest,) = scenario.spec.sets
     used = manifest["spec"]["template"].get("clusterTopologyName", DEFAULT_TOPOLOGY)
     name = manifest["metadata"]["name"]
@@ -283,8 +283,8 @@ def _admitting(**admission: Any) -> Callable[[], SimulationOptions]:
 TOPOLOGY_MUTANTS: Final[Mapping[str, tuple[Callable[[], SimulationOptions], frozenset[str]]]] = {
     "falls back to the default": (_deciding(falls_back), frozenset({"TP5", "TP8"})),
     "follows always": (_deciding(follows_always), frozenset({"TP3"})),
-    "says nothing": (_deciding(says_nothing), frozenset({"TP5"})),
-    "never says that it is well": (_deciding(never_says_that_it_is_well), frozenset({"TP5"})),
+    "writes no condition": (_deciding(writes_no_condition), frozenset({"TP5"})),
+    "never clears the condition": (_deciding(never_clears_the_condition), frozenset({"TP5"})),
     "forgets cliques": (_deciding(forgets_cliques), frozenset({"TP8"})),
     "packs while off": (_deciding(packs_while_off), frozenset({"TP5", "TP8"})),
     "begins gangs anew": (_deciding(begins_anew), frozenset({"TP3"})),
@@ -292,14 +292,14 @@ TOPOLOGY_MUTANTS: Final[Mapping[str, tuple[Callable[[], SimulationOptions], froz
     "holds nothing": (_keeping(holds_nothing), frozenset({"TP6"})),
     "counts names alone": (_keeping(counts_names_alone), frozenset({"TP6"})),
     "holds for ever": (_keeping(holds_for_ever), frozenset({"TP6"})),
-    "lets go of all": (_keeping(lets_go_of_all), frozenset({"TP6"})),
+    "removes all finalizers": (_keeping(removes_all_finalizers), frozenset({"TP6"})),
     "keeps all topologies": (_keeping(keeps_all_topologies), frozenset({"TP7"})),
     "leaves the default": (_keeping(leaves_the_default), frozenset({"TP7"})),
     "writes under pods": (_keeping(writes_under_pods, of_topology=lets_what_is_configured), frozenset({"TP4"})),
     "never looks": (_admitting(of_set=never_looks), frozenset({"TP2"})),
-    "joins who leaves": (_admitting(of_set=joins_who_leaves), frozenset({"TP2"})),
+    "joins a topology in deletion": (_admitting(of_set=joins_a_topology_in_deletion), frozenset({"TP2"})),
     "locks nothing": (_admitting(of_set=locks_nothing), frozenset({"TP3"})),
     "admits while off": (_admitting(of_set=admits_while_off), frozenset({"TP2"})),
     "lets levels change": (_admitting(of_topology=lets_levels_change), frozenset({"TP4"})),
 }
-"""By name, how each is played, and the codes that may find it first."""
+"""Name -> function that returns the options of the run, and the codes of the promises that it may break first."""
