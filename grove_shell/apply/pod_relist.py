@@ -62,7 +62,6 @@ class PodRelist:
         self._lists: dict[str, PodList] = {}
         self._listing, self._reads = SingleFlight[PodList](), SingleFlight[None]()
         self._creations_without_response = Counter[str]()
-        self._failed: dict[str, dict[str, None]] = {}  # namespace -> uids whose read failed, oldest first
         self._slots = asyncio.Semaphore(_CONCURRENT)
 
     def before(self, attempt: Execute) -> Execute:
@@ -100,9 +99,8 @@ class PodRelist:
             while True:
                 await asyncio.sleep(_PAUSE)
                 namespaces = self._cache.namespaces()
-                for gone in (self._lists.keys() | self._failed.keys()).difference(namespaces):
-                    self._lists.pop(gone, None)
-                    self._failed.pop(gone, None)
+                for gone in self._lists.keys() - namespaces:
+                    del self._lists[gone]
                 running = {namespace: task for namespace, task in running.items() if not task.done()}
                 for namespace in namespaces:
                     if namespace not in running:
@@ -111,7 +109,7 @@ class PodRelist:
     async def _read_all(self, namespace: str, leads: Callable[[], bool]) -> None:
         """Read every unselected pod of a namespace into the cache.
 
-        It stops where the server does not answer. Pods whose read failed before come last, the oldest failure first.
+        It stops where the server does not answer.
         """
         async with self._slots:
             if not leads():
@@ -119,17 +117,12 @@ class PodRelist:
             listed = await self._renewed(namespace, await self._list_of(namespace))
         if listed.error:
             return
-        pods = {raw["metadata"]["uid"]: (raw, found) for found in listed.unselected.values() for raw in found}
-        before = self._failed.get(namespace, {})
-        failed = self._failed[namespace] = dict.fromkeys(uid for uid in before if uid in pods)
-        for uid in (*(uid for uid in pods if uid not in failed), *failed):
+        pods = [(raw, found) for found in listed.unselected.values() for raw in found]
+        for raw, found in pods:
             async with self._slots:
                 if not leads():
                     return
-                fault = await self._read_in(listed, *pods[uid])
-            failed.pop(uid, None)
-            if fault is not None:
-                failed[uid] = None
+                fault = await self._read_in(listed, raw, found)
             if not isinstance(fault, Undecided | None):
                 return
 

@@ -1,4 +1,4 @@
-"""The operator as a process under test: started, paused, killed, and heard."""
+"""The operator as a process under test: start, pause, kill, and its log."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""What a plan says, and what an operator then does."""
+"""Compares what a plan says with what an operator does."""
 
 import json
 from collections import Counter

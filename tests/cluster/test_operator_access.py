@@ -1,4 +1,4 @@
-"""No way to a cluster, or into it: one clear sentence, exit code 1, no traceback."""
+"""No access to a cluster: one clear sentence, exit code 1, no traceback."""
 
 import json
 import socket

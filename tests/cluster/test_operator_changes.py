@@ -1,4 +1,4 @@
-"""The order of starts, and scaling out and in without residue."""
+"""The start order, and scaling out and in without leftovers."""
 
 from tests.cluster.api import Json, wait_until
 from tests.cluster.operators import Operator

@@ -1,4 +1,4 @@
-"""An operator that is killed again and again, at moments that a seed draws: the end is right, and nothing doubled."""
+"""An operator that is killed at random moments: the result is right, and nothing is created twice."""
 
 import random
 import time

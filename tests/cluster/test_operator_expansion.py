@@ -1,4 +1,4 @@
-"""A set becomes pods that run, its status says so, and what others wrote stays."""
+"""A set becomes running pods, its status is written, and fields of other writers stay."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A set at rest costs nothing."""
+"""A settled set causes no requests."""
 
 import time
 

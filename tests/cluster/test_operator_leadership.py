@@ -1,4 +1,4 @@
-"""Several operators, of which one acts; what becomes of a leader that stands still, is killed, or is asked to go."""
+"""Several operators of which one writes; a leader that is paused, killed or stopped."""
 
 from datetime import datetime, timedelta
 from typing import Final

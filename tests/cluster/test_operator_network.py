@@ -1,4 +1,4 @@
-"""A network that loses answers, cuts watches and says "too many": the set comes to rest, and nothing is doubled."""
+"""A network that loses responses, cuts watches and throttles: the set settles, and nothing is created twice."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""What ``grove plan --live`` says before anything, the operator does."""
+"""The operator does what ``grove plan --live`` printed before."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a server will not have, and what belongs to somebody else: told, tried again, and never taken."""
+"""Refused writes and foreign objects: reported, retried, and never taken over."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A gang that lost too much ends as a whole, at its second, and comes back; whoever heals in time stays."""
+"""A gang that lost too many pods is terminated as a whole, on time, and restored; one that recovers is kept."""
 
 from datetime import datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""A pod of which somebody takes the label by which pods are followed: it serves on, and is not made again (OP-106)."""
+"""A pod whose selector label is removed still runs and is not created again (OP-106)."""
 
 import pytest
 

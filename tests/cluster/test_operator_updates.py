@@ -1,4 +1,4 @@
-"""New templates: nobody falls below what it needs by our own action; and what a deletion leaves, which is nothing."""
+"""Rolling updates keep the minimum of ready pods, and a deletion leaves nothing."""
 
 import pytest
 

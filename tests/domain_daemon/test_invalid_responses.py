@@ -19,7 +19,7 @@ from grove_shell.domain_daemon.kinds import DOMAINS, registry_of
 from grove_shell.domain_daemon.object_watch import ObjectWatch
 from grove_shell.domain_daemon.requests import result_of
 from tests.domain_daemon.single_domain import SingleDomainServer, until
-from tests.operator.stub_server import asked
+from tests.operator.stub_server import api_with
 
 LOGIN: Final = "<html>please log in</html>\n"
 NOTHINGS: Final = (
@@ -84,7 +84,7 @@ def test_dc133_what_was_seen_stays_and_the_server_is_asked_again(watch: str) -> 
         return web.json_response(domains)
 
     async def follow() -> None:
-        async with asked(answered) as api:
+        async with api_with(answered) as api:
             following = ObjectWatch(
                 api,
                 DOMAINS,
@@ -112,7 +112,7 @@ def test_dc133_a_login_page_is_no_domain() -> None:
         told = DaemonArguments(
             domain="ml/training", clique="rack.1", node="n1", ip="10.0.0.1", protocol="ssa", limit=18, grace=timedelta()
         )
-        async with asked(answered) as api:
+        async with api_with(answered) as api:
             with pytest.raises(NoAccess, match="please log in"):
                 await resolve_identity(api, told)
 
@@ -136,7 +136,7 @@ def test_dc134_a_watch_that_is_refused_is_asked_for_again_later(code: int, *, as
         return web.json_response(words, status=code)
 
     async def follow() -> None:
-        async with asked(answered) as api:
+        async with api_with(answered) as api:
             place = ("ml", "training")
             following = ObjectWatch(api, DOMAINS, place, registry_of, lambda *_: None, report=told.append)
             task = asyncio.create_task(following.run())
@@ -168,7 +168,7 @@ def test_dc134_it_goes_on_where_it_was(code: int) -> None:
         return web.Response(text=(at(6) + at(7) if len(since) == 1 else "") + error)
 
     async def follow() -> None:
-        async with asked(answered) as api:
+        async with api_with(answered) as api:
             place = ("ml", "training")
             following = ObjectWatch(api, DOMAINS, place, registry_of, lambda version, _: versions.append(version))
             task = asyncio.create_task(following.run())

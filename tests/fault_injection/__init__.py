@@ -1,4 +1,5 @@
-"""Hours of a whole operator in seconds, on a server that fails: nothing healthy ends, and all that is due is done.
+"""Fault injection: an operator runs for hours of virtual time on a faulty server.
 
-``python -m tests.fault_injection --first 0 --seeds 100`` plays many of them.
+It must terminate nothing healthy, and do everything that is due.
+``python -m tests.fault_injection --first 0 --seeds 100`` runs many seeds.
 """

@@ -1,9 +1,9 @@
-"""Play many lives, and tell which went wrong: ``python -m tests.fault_injection --first 0 --seeds 100``."""
+"""Runs many seeds and prints those that failed: ``python -m tests.fault_injection --first 0 --seeds 100``."""
 
 import argparse
 import sys
 
-from tests.fault_injection.random_events import CHANGES, FAIR, SELDOM, UNSEEN, lived
+from tests.fault_injection.random_events import CHANGES, FAIR, SELDOM, UNSEEN, random_run
 
 CHOICES = {"changes": CHANGES, "fair": FAIR, "seldom": SELDOM, "unseen": UNSEEN}
 
@@ -19,7 +19,7 @@ def main() -> int:
     wrong = ends = 0
     for seed in range(told.first, told.first + told.seeds):
         what = told.what or tuple(CHOICES)[seed % len(CHOICES)]
-        life = lived(seed, CHOICES[what], told.rules)
+        life = random_run(seed, CHOICES[what], told.rules)
         wrong, ends = wrong + bool(life.faults), ends + life.ends
         for words in life.faults:
             sys.stdout.write(f"{seed}, {what}: {words}\n")

@@ -1,4 +1,4 @@
-"""The HTTP side of a store: paths, lists in pages, watches by label."""
+"""The HTTP API of a store: paths, lists in pages, watches with label selectors."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ from aiohttp import web
 
 from grove_shell.client.kinds import KINDS, ApiKind
 from tests.fault_injection.api_store import Address, Change, Json, Refused, Store
-from tests.fault_injection.fault_rates import Climate
+from tests.fault_injection.fault_rates import FaultRates
 from tests.operator.stub_server import not_found
 
 _PLURALS: Final = {kind.plural: kind for kind in KINDS.values()}
@@ -20,7 +20,7 @@ _METADATA: Final = {"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/
 _ALL: Final = 10**9
 
 
-class Serving:
+class ApiServer:
     """One server.
 
     Attributes:
@@ -29,7 +29,7 @@ class Serving:
         hear_event: what a watch was told of an object.
     """
 
-    def __init__(self, store: Store, climate: Climate) -> None:
+    def __init__(self, store: Store, climate: FaultRates) -> None:
         self.store, self.climate = store, climate
         self.requests = 0
         self.hear_deletion: Callable[[Address, Json], None] = lambda _address, _aim: None

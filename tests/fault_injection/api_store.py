@@ -1,4 +1,4 @@
-"""What an API server stores: versions, preconditions, finalizers, owners, and a history that watches are told of."""
+"""Objects as an API server stores them: versions, preconditions, finalizers, owners, and a history for watches."""
 
 from collections.abc import Callable
 from copy import deepcopy

@@ -1,4 +1,4 @@
-"""How well a server is: what it answers in its own place, how late, and which connections are cut."""
+"""Faults of the simulated API server: errors, delays and cut connections, each with a rate."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ _CODES: Final = {"busy": 429, "no leader": 503, "fault": 500}
 
 
 @dataclass
-class Climate:
+class FaultRates:
     """What goes wrong, by chance.
 
     Attributes:

@@ -1,6 +1,6 @@
-"""Who is well and who is sick, for how long without a pause: what ends too early, and what too late.
+"""How long each PodClique has been healthy or not, to find terminations that are too early or too late.
 
-Only what an operator had to see counts: while it ran, in fair weather. What may fail all the while is single writes.
+Only time counts in which the operator ran and the server had no faults but failures of single writes.
 """
 
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Final
 
 from grove_core.resources.labels import GROUP, GROUP_REPLICA
 from tests.fault_injection.api_store import Json
-from tests.fault_injection.fault_rates import Climate
+from tests.fault_injection.fault_rates import FaultRates
 from tests.fault_injection.virtual_time import seconds
 
 _LONG_ENOUGH: Final = 45.0  # seconds of health since the weather is fair: the longest round of before is over by then
@@ -18,7 +18,7 @@ _LATE: Final = 90.0  # seconds: what was refused is tried again once in a minute
 
 
 @dataclass(slots=True)
-class Course:
+class Health:
     """How it went with a PodClique or a scaling group.
 
     Attributes:
@@ -41,17 +41,17 @@ class Course:
         self.well_for = self.sick_for = 0.0
 
 
-class Courses:
+class HealthHistory:
     """Of everybody, by name; looked at once in a second.
 
     Attributes:
         enough: seconds of health that nobody can miss.
     """
 
-    def __init__(self, climate: Climate) -> None:
+    def __init__(self, climate: FaultRates) -> None:
         self.enough = _LONG_ENOUGH
         self._climate = climate
-        self._of: dict[str, Course] = {}
+        self._of: dict[str, Health] = {}
         self._uids: dict[str, str] = {}
 
     def expect_fair_weather(self) -> None:
@@ -102,8 +102,8 @@ class Courses:
         most = (2 * longest if is_grouped else longest) + _LATE  # of others it may take the clock of the group
         return f"{name} is sick for {course.sick_for:.0f} s, and still there" if course.sick_for == most else ""
 
-    def _course(self, name: str) -> Course:
-        return self._of.setdefault(name, Course())
+    def _course(self, name: str) -> Health:
+        return self._of.setdefault(name, Health())
 
     def _could_end(self, raw: Json) -> bool:
         """Whether it was available, and nothing keeps anybody from telling that it is not, or from ending it."""

@@ -1,4 +1,4 @@
-"""Who else lives on a cluster: one that starts and ends pods, and one that takes garbage away."""
+"""A kubelet, which starts and stops pods, and a garbage collector."""
 
 import asyncio
 from random import Random

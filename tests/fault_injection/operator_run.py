@@ -1,4 +1,4 @@
-"""One operator in its process, killed and started again, and who watches that it ends nothing that is well."""
+"""One operator that is killed and restarted, and checks that it terminates nothing healthy."""
 
 import asyncio
 import io
@@ -14,10 +14,10 @@ from grove_shell.client.connection import Connection
 from grove_shell.operator.process import OperatorProcess
 from grove_shell.operator.requeue import Requeue
 from grove_shell.settings.operator import OperatorSettings
-from tests.fault_injection.api_server import Serving
+from tests.fault_injection.api_server import ApiServer
 from tests.fault_injection.api_store import Address, Json, Store, is_leaving
-from tests.fault_injection.fault_rates import Climate
-from tests.fault_injection.health_history import Courses
+from tests.fault_injection.fault_rates import FaultRates
+from tests.fault_injection.health_history import HealthHistory
 from tests.fault_injection.kubelet import Kubelet, is_ready
 from tests.fault_injection.virtual_time import seconds
 from tests.operator.stub_server import no_token
@@ -32,7 +32,7 @@ _OURS: Final = ("internal error", "broken invariant")
 _MUCH: Final = 400  # characters of a line
 
 
-class Life:
+class OperatorRun:
     """A cluster and its operator.
 
     Attributes:
@@ -47,8 +47,8 @@ class Life:
     def __init__(self, seed: int, rules: str = "design") -> None:
         self.chance = Random(seed)
         self.store = Store()
-        self.climate = Climate(self.chance)
-        self.serving = Serving(self.store, self.climate)
+        self.climate = FaultRates(self.chance)
+        self.serving = ApiServer(self.store, self.climate)
         self.serving.hear_deletion, self.serving.hear_event = self._hear_deletion, self._hear_event
         self.kubelet = Kubelet(self.store, self.chance)
         self.faults: list[str] = []
@@ -58,7 +58,7 @@ class Life:
         self.log = io.StringIO()
         self._settings = OperatorSettings.model_validate({**_SETTINGS, "rules": rules})
         self.ended: dict[str, dict[str, float]] = {}
-        self.courses = Courses(self.climate)
+        self.courses = HealthHistory(self.climate)
         self._told: dict[str, tuple[float, Json]] = {}  # uid of a pod -> when a watch told of it, and how it was
         self._server = ""
         self._process: OperatorProcess | None = None
@@ -115,7 +115,9 @@ class Life:
             cliques = self.cliques()
             parts = (*cliques, *self.store.of(GROUP_KIND, NAMESPACE))
             told = self._well(parts, {one["metadata"]["name"] for one in cliques if self._is_well(one)})
-            well = self._well(parts, {one["metadata"]["name"] for one in cliques if has_enough(one, self.pods_of(one))})
+            well = self._well(
+                parts, {one["metadata"]["name"] for one in cliques if has_enough_ready_pods(one, self.pods_of(one))}
+            )
             counts = self.climate.is_fair and self._running is not None and not self._running.done()
             for raw in parts:
                 name, uid = raw["metadata"]["name"], raw["metadata"]["uid"]
@@ -149,7 +151,7 @@ class Life:
             when, raw = self._told.get(pod["metadata"]["uid"], (seconds(), {}))
             return when < seconds() - _HEARD and bool(raw) and is_ready(raw) and not is_leaving(raw)
 
-        return has_enough(clique, filter(is_known, self.pods_of(clique)))
+        return has_enough_ready_pods(clique, filter(is_known, self.pods_of(clique)))
 
     def _well(self, parts: Iterable[Json], cliques: AbstractSet[str]) -> set[str]:
         """Who of these is well where these PodCliques are."""
@@ -209,7 +211,7 @@ class Life:
         return None if found is None else found["spec"]["template"]
 
 
-def has_enough(clique: Json, pods: Iterable[Json]) -> bool:
+def has_enough_ready_pods(clique: Json, pods: Iterable[Json]) -> bool:
     """Whether it stays, and as many of these pods are ready as it needs."""
     ready = [pod for pod in pods if is_ready(pod) and not is_leaving(pod)]
     return not is_leaving(clique) and len(ready) >= clique["spec"]["minAvailable"]

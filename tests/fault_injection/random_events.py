@@ -1,4 +1,4 @@
-"""What happens to a cluster in an hour, by chance; and how it must be some time after nothing happens any more."""
+"""Random events of an hour on a cluster, and the state that must follow once they stop."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ from grove_core.resources.api_names import MANAGED_BY
 from grove_core.resources.labels import GROUP
 from tests.fault_injection.api_store import Address, Json
 from tests.fault_injection.kubelet import is_ready
-from tests.fault_injection.operator_run import NAMESPACE, Life
+from tests.fault_injection.operator_run import NAMESPACE, OperatorRun
 from tests.fault_injection.virtual_time import run_in_virtual_time
 
 _STEPS: Final = 40
@@ -25,62 +25,62 @@ _CODES: Final = (403, 409, 503)
 _ALWAYS: Final = 1_000_000
 _FEW: Final = 20  # requests of an operator at rest in that time
 
-Happens: TypeAlias = Callable[[Life, Json, str], Awaitable[None] | None]
+Happens: TypeAlias = Callable[[OperatorRun, Json, str], Awaitable[None] | None]
 """To a clique and a set, or to none of them."""
 
 
-def sick(life: Life, clique: Json, _root: str) -> None:
+def sick(life: OperatorRun, clique: Json, _root: str) -> None:
     life.kubelet.sick |= {pod["metadata"]["uid"] for pod in life.pods_of(clique) if life.chance.random() < 0.8}
 
 
-def healed(life: Life, _clique: Json, _root: str) -> None:
+def healed(life: OperatorRun, _clique: Json, _root: str) -> None:
     life.kubelet.sick = {uid for uid in sorted(life.kubelet.sick) if life.chance.random() < 0.4}
 
 
-def all_sick(life: Life, clique: Json, _root: str) -> None:
+def all_sick(life: OperatorRun, clique: Json, _root: str) -> None:
     life.kubelet.sick |= {pod["metadata"]["uid"] for pod in life.pods_of(clique)}
 
 
-def all_healed(life: Life, _clique: Json, _root: str) -> None:
+def all_healed(life: OperatorRun, _clique: Json, _root: str) -> None:
     life.kubelet.sick = set()
 
 
-def weather(life: Life, _clique: Json, _root: str) -> None:
+def error_rate_changes(life: OperatorRun, _clique: Json, _root: str) -> None:
     life.climate.bad = life.chance.choice((0, 0, 0.05, 0.3, 0.7))
 
 
-def hesitation(life: Life, _clique: Json, _root: str) -> None:
+def delay_changes(life: OperatorRun, _clique: Json, _root: str) -> None:
     life.climate.hesitates = life.chance.choice((0, 0.9))
 
 
-def cuts(life: Life, _clique: Json, _root: str) -> None:
+def cuts(life: OperatorRun, _clique: Json, _root: str) -> None:
     life.climate.cuts = life.chance.choice((0, 0, 0.1))
 
 
-def denied(life: Life, _clique: Json, _root: str) -> None:
+def denied(life: OperatorRun, _clique: Json, _root: str) -> None:
     life.climate.denied = life.chance.choice(("", "DELETE", "POST"))
 
 
-def kept(life: Life, clique: Json, _root: str) -> None:
+def kept(life: OperatorRun, clique: Json, _root: str) -> None:
     """One may not be deleted for a while, or what tells of an end not be written."""
     climate = life.climate
     climate.kept, climate.kept_by = clique["metadata"]["name"], life.chance.choice(_CODES)
     climate.kept_for, climate.untold = life.chance.choice(((0, 0), (0, 0), (1, 0), (9, 0), (_ALWAYS, 0), (0, 3)))
 
 
-def lost(life: Life, clique: Json, _root: str) -> None:
+def lost(life: OperatorRun, clique: Json, _root: str) -> None:
     """Its deletion is done, and nobody hears of it."""
     life.climate.lost = clique["metadata"]["name"]
 
 
-def mute(life: Life, clique: Json, _root: str) -> None:
+def mute(life: OperatorRun, clique: Json, _root: str) -> None:
     """Its status, or that of its scaling group, is not written for a while."""
     climate, name = life.climate, clique["metadata"]["name"]
     climate.mute = life.chance.choice(("", name, name, clique["metadata"]["labels"].get(GROUP.primary, name)))
     climate.muted_by, climate.muted_for = life.chance.choice(_CODES), life.chance.choice((1, 2, 5, _ALWAYS))
 
 
-def hushed(life: Life, clique: Json, root: str) -> None:
+def hushed(life: OperatorRun, clique: Json, root: str) -> None:
     """It is about somebody who is sick just now, where there is one."""
     sick = [
         one for one in life.cliques() if any(pod["metadata"]["uid"] in life.kubelet.sick for pod in life.pods_of(one))
@@ -88,27 +88,27 @@ def hushed(life: Life, clique: Json, root: str) -> None:
     mute(life, life.chance.choice(sick or [clique]), root)
 
 
-def fixed(life: Life, clique: Json, _root: str) -> None:
+def fixed(life: OperatorRun, clique: Json, _root: str) -> None:
     """Nothing but its status is written for a while."""
     life.climate.fixed = life.chance.choice(("", clique["metadata"]["name"]))
 
 
-def pod_deleted(life: Life, clique: Json, _root: str) -> None:
+def pod_deleted(life: OperatorRun, clique: Json, _root: str) -> None:
     for pod in life.pods_of(clique)[:1]:
         life.store.delete(Address("Pod", NAMESPACE, pod["metadata"]["name"]), {})
 
 
-def clique_deleted(life: Life, clique: Json, _root: str) -> None:
+def clique_deleted(life: OperatorRun, clique: Json, _root: str) -> None:
     life.store.delete(Address("PodClique", NAMESPACE, clique["metadata"]["name"]), {})
 
 
-def held(life: Life, clique: Json, _root: str) -> None:
+def held(life: OperatorRun, clique: Json, _root: str) -> None:
     """By a finalizer of somebody else, so that it lingers when it ends."""
     address = Address("PodClique", NAMESPACE, clique["metadata"]["name"])
     life.store.change(address, lambda raw: raw["metadata"].setdefault("finalizers", []).append(_HOLD))
 
 
-def let_go(life: Life, _clique: Json, _root: str) -> None:
+def let_go(life: OperatorRun, _clique: Json, _root: str) -> None:
     for raw in life.store.of("PodClique", NAMESPACE):
         if _HOLD in raw["metadata"].get("finalizers", []):
             kept = [one for one in raw["metadata"]["finalizers"] if one != _HOLD]
@@ -116,29 +116,29 @@ def let_go(life: Life, _clique: Json, _root: str) -> None:
             life.store.change(address, lambda found, kept=kept: found["metadata"].update(finalizers=kept))  # type: ignore[misc]  # mypy infers no type for a default of a lambda
 
 
-def label_lost(life: Life, clique: Json, _root: str) -> None:
+def label_lost(life: OperatorRun, clique: Json, _root: str) -> None:
     for pod in life.pods_of(clique)[:1]:
         address = Address("Pod", NAMESPACE, pod["metadata"]["name"])
         life.store.change(address, lambda raw: raw["metadata"]["labels"].pop(MANAGED_BY, None))
 
 
-async def restarted(life: Life, server: str) -> None:
+async def restarted(life: OperatorRun, server: str) -> None:
     await (life.kill() if life.chance.random() < 0.5 else life.end())
     life.begin(server)
 
 
-def scaled(life: Life, _clique: Json, root: str) -> None:
+def scaled(life: OperatorRun, _clique: Json, root: str) -> None:
     wanted = life.chance.choice((1, 2, 3))
     life.store.change(Address("PodCliqueSet", NAMESPACE, root), lambda raw: raw["spec"].update(replicas=wanted))
 
 
-def group_scaled(life: Life, _clique: Json, root: str) -> None:
+def group_scaled(life: OperatorRun, _clique: Json, root: str) -> None:
     for group in life.groups_of(root)[:1]:
         wanted = {"replicas": max(group["spec"]["minAvailable"], life.chance.choice((1, 2, 3)))}
         life.store.patch(Address(group["kind"], NAMESPACE, group["metadata"]["name"]), {"spec": wanted})
 
 
-def updated(life: Life, _clique: Json, root: str) -> None:
+def updated(life: OperatorRun, _clique: Json, root: str) -> None:
     which, image = life.chance.randrange(3), f"x:{life.chance.randrange(100)}"
 
     def change(raw: Json) -> None:
@@ -147,7 +147,7 @@ def updated(life: Life, _clique: Json, root: str) -> None:
     life.store.change(Address("PodCliqueSet", NAMESPACE, root), change)
 
 
-async def replaced(life: Life, _clique: Json, root: str) -> None:
+async def replaced(life: OperatorRun, _clique: Json, root: str) -> None:
     """Deleted, and made anew as soon as it is gone, however bad the weather; nobody forbids for ever that it goes."""
     address, climate = Address("PodCliqueSet", NAMESPACE, root), life.climate
     let_go(life, {}, "")
@@ -165,9 +165,9 @@ OFTEN: Final[tuple[Happens, ...]] = (
     sick,
     sick,
     healed,
-    weather,
-    weather,
-    hesitation,
+    error_rate_changes,
+    error_rate_changes,
+    delay_changes,
     cuts,
     pod_deleted,
     label_lost,
@@ -221,7 +221,7 @@ def set_of(name: str, template: Json, replicas: int = 1) -> Json:
     return {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": meta, "spec": spec}
 
 
-def lived(seed: int, choice: tuple[Happens, ...], rules: str = "design") -> Life:
+def random_run(seed: int, choice: tuple[Happens, ...], rules: str = "design") -> OperatorRun:
     """A whole life.
 
     Args:
@@ -229,10 +229,10 @@ def lived(seed: int, choice: tuple[Happens, ...], rules: str = "design") -> Life
         choice: of what happens.
         rules: by which the operator judges.
     """
-    return run_in_virtual_time(_live(Life(seed, rules), choice))
+    return run_in_virtual_time(_live(OperatorRun(seed, rules), choice))
 
 
-async def _live(life: Life, choice: tuple[Happens, ...]) -> Life:
+async def _live(life: OperatorRun, choice: tuple[Happens, ...]) -> OperatorRun:
     life.judges = choice is not CHANGES
     if choice is FAIR:
         life.recoveries = 0
@@ -256,7 +256,7 @@ async def _live(life: Life, choice: tuple[Happens, ...]) -> Life:
     return life
 
 
-async def _happens(life: Life, server: str, choice: tuple[Happens, ...], roots: tuple[str, ...]) -> None:
+async def _happens(life: OperatorRun, server: str, choice: tuple[Happens, ...], roots: tuple[str, ...]) -> None:
     life.look_after()
     cliques = life.cliques()
     if choice is not FAIR and life.chance.random() < 0.1:
@@ -269,7 +269,7 @@ async def _happens(life: Life, server: str, choice: tuple[Happens, ...], roots: 
     await asyncio.sleep(life.chance.choice(_PAUSES if choice is not FAIR else _SHORT_PAUSES))
 
 
-async def _rests(life: Life, roots: tuple[str, ...]) -> None:
+async def _rests(life: OperatorRun, roots: tuple[str, ...]) -> None:
     """The weather is fair and pods are as they are made, but for those of a clique that is to end for it."""
     life.climate.clear_up()
     life.recoveries, life.kubelet.sick = 0, set()
@@ -291,7 +291,7 @@ async def _rests(life: Life, roots: tuple[str, ...]) -> None:
     _whole(life, roots)
 
 
-def _whole(life: Life, roots: tuple[str, ...]) -> None:
+def _whole(life: OperatorRun, roots: tuple[str, ...]) -> None:
     """Everything is there, once, and ready."""
     for pod in life.store.of("Pod"):
         if not is_ready(pod):

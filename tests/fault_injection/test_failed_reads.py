@@ -1,4 +1,4 @@
-"""Whole operators whose server shows nothing before an end: nothing ends, and all else goes on (OP-104)."""
+"""A server that cannot be read before a termination: nothing is terminated, and everything else goes on (OP-104)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -6,20 +6,20 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from tests.fault_injection.api_store import Address
-from tests.fault_injection.operator_run import NAMESPACE, Life
+from tests.fault_injection.operator_run import NAMESPACE, OperatorRun
 from tests.fault_injection.tested_set import (
     ALWAYS,
     NAMES,
     POOL,
     SPARE,
+    created_twice,
+    deletion_fails,
     edited,
-    falls_sick,
-    is_well,
-    lived,
-    more_than_once,
+    is_healthy,
+    pod_fails,
     recovers,
+    run_of,
     scaled,
-    stays,
     there,
     until,
 )
@@ -33,26 +33,26 @@ from tests.fault_injection.virtual_time import run_in_virtual_time, seconds
 def test_op104_who_recovers_while_the_server_shows_nothing_is_told(rules: str, code: int) -> None:
     """Another replica is due, and the server cannot be asked about it for minutes."""
 
-    async def nothing_is_shown(life: Life) -> None:
-        falls_sick(life, "one-0-b")
+    async def nothing_is_shown(life: OperatorRun) -> None:
+        pod_fails(life, "one-0-b")
         await asyncio.sleep(50)
-        falls_sick(life, "one-1-a")
+        pod_fails(life, "one-1-a")
         await asyncio.sleep(5)
         life.climate.blind = code
         await asyncio.sleep(15)
         recovers(life, "one-1-a")
         await asyncio.sleep(240)
         assert not life.ended
-        falls_sick(life, "one-1-a")
+        pod_fails(life, "one-1-a")
         await asyncio.sleep(2)
         life.climate.blind = 0
         await asyncio.sleep(50)
         recovers(life, "one-1-a")
 
-    life = run_in_virtual_time(lived(rules, nothing_is_shown, replicas=2))
+    life = run_in_virtual_time(run_of(rules, nothing_is_shown, replicas=2))
     assert not life.faults, life.faults
     assert life.ended.keys() == NAMES
-    assert more_than_once(life) == set()
+    assert created_twice(life) == set()
 
 
 @pytest.mark.req("GT-067")
@@ -62,16 +62,16 @@ def test_op104_who_recovers_while_the_server_shows_nothing_is_told(rules: str, c
 def test_op104_who_recovers_beside_who_is_due_is_told(rules: str, code: int, who: str) -> None:
     """Both are of one replica, so it was to go too, had the server shown that it may."""
 
-    async def nothing_is_shown(life: Life) -> None:
-        falls_sick(life, "one-0-b")
+    async def nothing_is_shown(life: OperatorRun) -> None:
+        pod_fails(life, "one-0-b")
         await asyncio.sleep(45)
-        falls_sick(life, who)
+        pod_fails(life, who)
         await asyncio.sleep(8)
         life.climate.blind = code
         await asyncio.sleep(12)
         recovers(life, who)
         await asyncio.sleep(120)
-        falls_sick(life, who)
+        pod_fails(life, who)
         await asyncio.sleep(4)
         recovers(life, "one-0-b")
         await asyncio.sleep(2)
@@ -79,7 +79,7 @@ def test_op104_who_recovers_beside_who_is_due_is_told(rules: str, code: int, who
         await asyncio.sleep(50)
         recovers(life, who)
 
-    life = run_in_virtual_time(lived(rules, nothing_is_shown))
+    life = run_in_virtual_time(run_of(rules, nothing_is_shown))
     assert not life.faults, life.faults
     assert not life.ended
 
@@ -88,8 +88,8 @@ def test_op104_who_recovers_beside_who_is_due_is_told(rules: str, code: int, who
 def test_op104_the_rest_of_the_set_does_not_stand_still(rules: str) -> None:
     """It is scaled out, and a pod is lost."""
 
-    async def nothing_is_shown(life: Life) -> None:
-        falls_sick(life, "one-0-b")
+    async def nothing_is_shown(life: OperatorRun) -> None:
+        pod_fails(life, "one-0-b")
         life.climate.blind = 503
         await asyncio.sleep(90)
         scaled(life, 3)
@@ -105,10 +105,10 @@ def test_op104_the_rest_of_the_set_does_not_stand_still(rules: str) -> None:
         assert not life.ended
         life.climate.blind = 0
 
-    life = run_in_virtual_time(lived(rules, nothing_is_shown, replicas=2))
+    life = run_in_virtual_time(run_of(rules, nothing_is_shown, replicas=2))
     assert not life.faults, life.faults
     assert life.ended.keys() == NAMES
-    assert more_than_once(life) == set()
+    assert created_twice(life) == set()
 
 
 @pytest.mark.req("PL-028")
@@ -118,13 +118,13 @@ def test_op104_no_end_is_told_that_nobody_tried(rules: str) -> None:
     """A group that had its flag for nothing would never be ended."""
     ended_at = 0.0
 
-    async def nothing_is_shown(life: Life) -> None:
+    async def nothing_is_shown(life: OperatorRun) -> None:
         nonlocal ended_at
-        falls_sick(life, "one-0-b")
+        pod_fails(life, "one-0-b")
         await asyncio.sleep(55)
         life.climate.blind = 503
         await asyncio.sleep(10)
-        falls_sick(life, "one-0-g-0-x")
+        pod_fails(life, "one-0-g-0-x")
         began = seconds()
         await asyncio.sleep(5)
         recovers(life, "one-0-b")
@@ -133,7 +133,7 @@ def test_op104_no_end_is_told_that_nobody_tried(rules: str) -> None:
         await until(lambda: bool(life.ended))
         ended_at = seconds() - began
 
-    life = run_in_virtual_time(lived(rules, nothing_is_shown))
+    life = run_in_virtual_time(run_of(rules, nothing_is_shown))
     assert not life.faults, life.faults
     assert 60 <= ended_at < 75
     assert life.ended.keys() == NAMES
@@ -143,22 +143,22 @@ def test_op104_no_end_is_told_that_nobody_tried(rules: str) -> None:
 @pytest.mark.parametrize("who", ["one-1-a", "one-0-a", "one-0-g"])
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_op104_what_is_refused_meanwhile_is_not_tried_at_every_change(rules: str, who: str) -> None:
-    async def nothing_is_shown(life: Life) -> None:
-        falls_sick(life, "one-0-b")
+    async def nothing_is_shown(life: OperatorRun) -> None:
+        pod_fails(life, "one-0-b")
         life.climate.blind = 503
-        falls_sick(life, f"{who}-0-x" if who.endswith("-g") else who)
+        pod_fails(life, f"{who}-0-x" if who.endswith("-g") else who)
         life.climate.mute, life.climate.muted_by, life.climate.muted_for = who, 403, ALWAYS
         await asyncio.sleep(90)
         before = life.climate.muted_for
         for _ in range(60):
-            falls_sick(life, "one-1-b")
+            pod_fails(life, "one-1-b")
             await asyncio.sleep(2)
             recovers(life, "one-1-b")
             await asyncio.sleep(2)
         assert before - life.climate.muted_for < 20
         life.climate.blind, life.climate.mute = 0, ""
 
-    life = run_in_virtual_time(lived(rules, nothing_is_shown, replicas=2))
+    life = run_in_virtual_time(run_of(rules, nothing_is_shown, replicas=2))
     assert not life.faults, life.faults
 
 
@@ -168,9 +168,9 @@ def test_op104_what_is_refused_meanwhile_is_not_tried_at_every_change(rules: str
 def test_op104_an_update_deletes_what_it_has_to(rules: str, pause: float) -> None:
     """Somebody gives the clique that is due another image: it is nobody's end."""
 
-    async def nothing_is_shown(life: Life) -> None:
+    async def nothing_is_shown(life: OperatorRun) -> None:
         life.judges = False
-        falls_sick(life, "one-0-g-0-x")
+        pod_fails(life, "one-0-g-0-x")
         await asyncio.sleep(55)
         life.climate.blind = 503
         await asyncio.sleep(pause)
@@ -180,9 +180,9 @@ def test_op104_an_update_deletes_what_it_has_to(rules: str, pause: float) -> Non
         assert "new:1" in {spec["containers"][0]["image"] for spec in specs}
         life.climate.blind = 0
 
-    life = run_in_virtual_time(lived(rules, nothing_is_shown))
+    life = run_in_virtual_time(run_of(rules, nothing_is_shown))
     assert not life.faults, life.faults
-    assert more_than_once(life) == set()
+    assert created_twice(life) == set()
 
 
 @pytest.mark.req("PL-026")
@@ -192,18 +192,18 @@ def test_op104_an_update_deletes_what_it_has_to(rules: str, pause: float) -> Non
 def test_op104_a_template_that_is_mended_saves_who_is_due(rules: str, code: int) -> None:
     """Its update begins, so it is due no longer, and its pods are made again."""
 
-    async def nothing_is_shown(life: Life) -> None:
-        falls_sick(life, "one-0-b")
+    async def nothing_is_shown(life: OperatorRun) -> None:
+        pod_fails(life, "one-0-b")
         await asyncio.sleep(50)
         life.climate.blind = code
         await asyncio.sleep(60)
-        assert not is_well(life)
+        assert not is_healthy(life)
         edited(life, 1)
         await asyncio.sleep(120)
-        assert is_well(life)
+        assert is_healthy(life)
         life.climate.blind = 0
 
-    life = run_in_virtual_time(lived(rules, nothing_is_shown))
+    life = run_in_virtual_time(run_of(rules, nothing_is_shown))
     assert not life.faults, life.faults
     assert not life.ended
 
@@ -215,9 +215,9 @@ def test_op104_a_template_that_is_mended_saves_who_is_due(rules: str, code: int)
 def test_op104_what_an_end_took_that_was_tried_is_not_made_again(rules: str, code: int) -> None:
     """A part of it stays; then the server shows nothing for minutes."""
 
-    async def nothing_is_shown(life: Life) -> None:
-        stays(life, "one-0-g-0-y", code)
-        falls_sick(life, "one-0-b")
+    async def nothing_is_shown(life: OperatorRun) -> None:
+        deletion_fails(life, "one-0-g-0-y", code)
+        pod_fails(life, "one-0-b")
         await until(lambda: "one-0-a" in life.ended)
         left = there(life).keys()
         life.climate.blind = 503
@@ -225,18 +225,18 @@ def test_op104_what_an_end_took_that_was_tried_is_not_made_again(rules: str, cod
         assert there(life).keys() == left
         life.climate.blind = life.climate.kept_for = 0
 
-    life = run_in_virtual_time(lived(rules, nothing_is_shown))
+    life = run_in_virtual_time(run_of(rules, nothing_is_shown))
     assert not life.faults, life.faults
     assert life.ended.keys() == NAMES
-    assert more_than_once(life) == set()
-    assert is_well(life)
+    assert created_twice(life) == set()
+    assert is_healthy(life)
 
 
-async def its_cause_recovers_and_another_stays_due(life: Life) -> None:
-    stays(life, "one-0-a", 403)
-    falls_sick(life, "one-0-b")
+async def its_cause_recovers_and_another_stays_due(life: OperatorRun) -> None:
+    deletion_fails(life, "one-0-a", 403)
+    pod_fails(life, "one-0-b")
     await asyncio.sleep(5)
-    falls_sick(life, "one-0-a")
+    pod_fails(life, "one-0-a")
     await until(lambda: "one-0-g-0-x" in life.ended)
     await asyncio.sleep(10)
     life.climate.blind = 503
@@ -244,22 +244,22 @@ async def its_cause_recovers_and_another_stays_due(life: Life) -> None:
     recovers(life, "one-0-b")
 
 
-async def of_the_group_and_the_whole_falls_due(life: Life) -> None:
-    stays(life, "one-0-g-1-x", 403)
-    falls_sick(life, "one-0-g-1-x")
+async def of_the_group_and_the_whole_falls_due(life: OperatorRun) -> None:
+    deletion_fails(life, "one-0-g-1-x", 403)
+    pod_fails(life, "one-0-g-1-x")
     await asyncio.sleep(30)
-    falls_sick(life, "one-0-b")
+    pod_fails(life, "one-0-b")
     await until(lambda: "one-0-g-1-y" in life.ended)
     life.climate.blind = 503
 
 
-async def its_cause_lingers_and_another_falls_due(life: Life) -> None:
+async def its_cause_lingers_and_another_falls_due(life: OperatorRun) -> None:
     life.store.change(
         Address("PodClique", NAMESPACE, "one-0-b"), lambda raw: raw["metadata"]["finalizers"].append("a/b")
     )
-    falls_sick(life, "one-0-b")
+    pod_fails(life, "one-0-b")
     await asyncio.sleep(30)
-    falls_sick(life, "one-1-b")
+    pod_fails(life, "one-1-b")
     await until(lambda: "one-0-a" in life.ended)
     life.climate.blind = 503
 
@@ -276,12 +276,12 @@ async def its_cause_lingers_and_another_falls_due(life: Life) -> None:
 )
 @pytest.mark.parametrize("rules", ["field", "field@v0.1.0-alpha.11", "design"])
 def test_op104_an_end_that_has_begun_has_so_whatever_becomes_due_meanwhile(
-    rules: str, begun: Callable[[Life], Awaitable[None]]
+    rules: str, begun: Callable[[OperatorRun], Awaitable[None]]
 ) -> None:
     """What it took is made again once all of it has ended, and ends once; by the design also beside what lingers."""
     lingers = begun is its_cause_lingers_and_another_falls_due
 
-    async def nothing_is_shown(life: Life) -> None:
+    async def nothing_is_shown(life: OperatorRun) -> None:
         await begun(life)
         await asyncio.sleep(10)
         left = {name for name in there(life) if name.startswith("one-0-")}
@@ -297,10 +297,10 @@ def test_op104_an_end_that_has_begun_has_so_whatever_becomes_due_meanwhile(
             )
 
     pool = SPARE if begun is of_the_group_and_the_whole_falls_due else POOL
-    life = run_in_virtual_time(lived(rules, nothing_is_shown, pool=pool, replicas=2 if lingers else 1))
+    life = run_in_virtual_time(run_of(rules, nothing_is_shown, pool=pool, replicas=2 if lingers else 1))
     assert not life.faults, life.faults
     assert "one-0-a" in life.ended
-    assert more_than_once(life) == set()
+    assert created_twice(life) == set()
 
 
 @pytest.mark.req("GF-093")
@@ -309,12 +309,12 @@ def test_op104_an_end_that_has_begun_has_so_whatever_becomes_due_meanwhile(
 def test_op104_no_flag_tells_of_an_end_whose_cause_is_taken_away(sooner: float, later: float) -> None:
     """The group is breached as well, so it is due later; a flag would spare it for good."""
 
-    async def nothing_is_shown(life: Life) -> None:
+    async def nothing_is_shown(life: OperatorRun) -> None:
         cause = Address("PodClique", NAMESPACE, "one-0-b")
         life.climate.blind = 503
-        falls_sick(life, "one-0-b")
+        pod_fails(life, "one-0-b")
         await asyncio.sleep(sooner)
-        falls_sick(life, "one-0-g-0-x")
+        pod_fails(life, "one-0-g-0-x")
         await asyncio.sleep(later)
         life.store.change(cause, lambda raw: raw["metadata"].update(finalizers=[]))
         life.store.delete(cause, {})
@@ -322,6 +322,6 @@ def test_op104_no_flag_tells_of_an_end_whose_cause_is_taken_away(sooner: float, 
         life.climate.blind = 0
         await until(lambda: bool(life.ended))
 
-    life = run_in_virtual_time(lived("field", nothing_is_shown))
+    life = run_in_virtual_time(run_of("field", nothing_is_shown))
     assert not life.faults, life.faults
     assert life.ended.keys() == NAMES

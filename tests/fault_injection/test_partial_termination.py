@@ -1,4 +1,4 @@
-"""Whole operators that cannot do one part of an end: the rest ends once, is not forgotten, and spares who recovers."""
+"""A termination of which one part fails: the rest is done once, not forgotten, and a recovered gang is kept."""
 
 import asyncio
 from typing import Final
@@ -6,15 +6,15 @@ from typing import Final
 import pytest
 
 from tests.fault_injection.api_store import Address, Json
-from tests.fault_injection.operator_run import NAMESPACE, Life
+from tests.fault_injection.operator_run import NAMESPACE, OperatorRun
 from tests.fault_injection.tested_set import (
     ALWAYS,
     NAMES,
-    falls_sick,
-    is_well,
-    lived,
-    more_than_once,
-    stays,
+    created_twice,
+    deletion_fails,
+    is_healthy,
+    pod_fails,
+    run_of,
     there,
     until,
 )
@@ -31,13 +31,13 @@ from tests.fault_injection.virtual_time import run_in_virtual_time, seconds
 @pytest.mark.parametrize("sick", ["one-0-a", "one-0-g-0-x"], ids=["sick clique", "sick group"])
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11", "field@v0.1.0-alpha.1"])
 def test_gf091_an_end_goes_on_where_it_broke_off(rules: str, sick: str, kept: str, code: int, times: int) -> None:
-    async def one_is_kept(life: Life) -> None:
-        stays(life, kept, code, times)
-        falls_sick(life, sick)
+    async def one_is_kept(life: OperatorRun) -> None:
+        deletion_fails(life, kept, code, times)
+        pod_fails(life, sick)
 
-    life = run_in_virtual_time(lived(rules, one_is_kept))
+    life = run_in_virtual_time(run_of(rules, one_is_kept))
     assert not life.faults, life.faults
-    assert more_than_once(life) == set()
+    assert created_twice(life) == set()
     if times < ALWAYS:
         assert life.ended.keys() == NAMES
         assert there(life).keys() == NAMES
@@ -57,16 +57,16 @@ def test_gf091_who_recovers_in_a_half_done_end_stays(
 ) -> None:
     names = dict[str, str]()
 
-    async def it_recovers(life: Life) -> None:
+    async def it_recovers(life: OperatorRun) -> None:
         names.update(there(life))
-        stays(life, kept, code, times)
-        falls_sick(life, sick)
+        deletion_fails(life, kept, code, times)
+        pod_fails(life, sick)
         await asyncio.sleep(heals)
         life.kubelet.sick = set()
 
-    life = run_in_virtual_time(lived(rules, it_recovers))
+    life = run_in_virtual_time(run_of(rules, it_recovers))
     assert not life.faults, life.faults
-    assert more_than_once(life) == set()
+    assert created_twice(life) == set()
     assert there(life).keys() == NAMES, "all are there again"
     if times == ALWAYS:
         assert {name: there(life)[name] for name in (sick, kept)} == {name: names[name] for name in (sick, kept)}
@@ -78,46 +78,46 @@ def test_gf091_who_recovers_in_a_half_done_end_stays(
 @pytest.mark.parametrize(("code", "times"), [(403, 1), (409, 1), (503, 1), (403, 6), (409, 6)])
 @pytest.mark.parametrize("sick", ["one-0-a", "one-0-g-0-x"], ids=["sick clique", "sick group"])
 def test_gf092_a_flag_that_fails_ends_nobody_again(sick: str, code: int, times: int, kept_for: int) -> None:
-    async def nobody_may_tell(life: Life) -> None:
-        stays(life, "one-0-b", code, kept_for)
+    async def nobody_may_tell(life: OperatorRun) -> None:
+        deletion_fails(life, "one-0-b", code, kept_for)
         life.climate.untold = times
-        falls_sick(life, sick)
+        pod_fails(life, sick)
 
-    life = run_in_virtual_time(lived("field", nobody_may_tell))
+    life = run_in_virtual_time(run_of("field", nobody_may_tell))
     assert not life.faults, life.faults
     assert life.climate.untold < times
-    assert more_than_once(life) == set()
+    assert created_twice(life) == set()
     assert life.ended.keys() == NAMES == there(life).keys()
 
 
 @pytest.mark.req("GF-091")
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_op103_a_refusal_that_runs_out_in_the_end_of_another_is_not_forgotten(rules: str) -> None:
-    async def two_end(life: Life) -> None:
-        stays(life, "one-0-b", 403, 6)
+    async def two_end(life: OperatorRun) -> None:
+        deletion_fails(life, "one-0-b", 403, 6)
         life.climate.slow = {"one-1-b": 8.0}
-        falls_sick(life, "one-0-a")
+        pod_fails(life, "one-0-a")
         await asyncio.sleep(7)
-        falls_sick(life, "one-1-a")
+        pod_fails(life, "one-1-a")
 
-    life = run_in_virtual_time(lived(rules, two_end, replicas=2))
+    life = run_in_virtual_time(run_of(rules, two_end, replicas=2))
     assert not life.faults, life.faults
-    assert more_than_once(life) == set()
+    assert created_twice(life) == set()
     assert life.ended.keys() == there(life).keys() == NAMES | {name.replace("one-0", "one-1") for name in NAMES}
 
 
 @pytest.mark.req("PL-012")
 @pytest.mark.parametrize("code", [403, 503])
 def test_gf092_a_flag_that_failed_is_of_one_breach(code: int) -> None:
-    async def relapses(life: Life) -> None:
-        stays(life, "one-0-b", code, 9)
+    async def relapses(life: OperatorRun) -> None:
+        deletion_fails(life, "one-0-b", code, 9)
         life.climate.untold = 1
-        falls_sick(life, "one-0-g-0-x")
+        pod_fails(life, "one-0-g-0-x")
         await until(lambda: "one-0-g-0-x" in life.ended and "one-0-g-0-x" in there(life))
         await asyncio.sleep(25)
-        falls_sick(life, "one-0-g-0-x")
+        pod_fails(life, "one-0-g-0-x")
 
-    life = run_in_virtual_time(lived("field", relapses))
+    life = run_in_virtual_time(run_of("field", relapses))
     assert not life.faults, life.faults
     assert {name: len(uids) for name, uids in life.ended.items()} == dict.fromkeys(NAMES, 2)
     assert there(life).keys() == NAMES
@@ -125,17 +125,17 @@ def test_gf092_a_flag_that_failed_is_of_one_breach(code: int) -> None:
 
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11", "field@v0.1.0-alpha.1"])
 def test_gf091_an_end_is_through_when_its_last_part_went_another_way(rules: str) -> None:
-    async def somebody_helps(life: Life) -> None:
-        stays(life, "one-0-b", 403, 8)
-        falls_sick(life, "one-0-g-0-x")
+    async def somebody_helps(life: OperatorRun) -> None:
+        deletion_fails(life, "one-0-b", 403, 8)
+        pod_fails(life, "one-0-g-0-x")
         await asyncio.sleep(115)
         life.climate.kept_for = 0
         seen = {"metadata": {"annotations": {"looked-at": "yes"}}}
         life.store.patch(Address("PodClique", NAMESPACE, "one-0-b"), seen)
 
-    life = run_in_virtual_time(lived(rules, somebody_helps))
+    life = run_in_virtual_time(run_of(rules, somebody_helps))
     assert not life.faults, life.faults
-    assert more_than_once(life) == set()
+    assert created_twice(life) == set()
     assert life.ended.keys() == NAMES == there(life).keys()
 
 
@@ -144,23 +144,23 @@ def test_gf091_an_end_is_through_when_its_last_part_went_another_way(rules: str)
 def test_op023_what_fails_elsewhere_in_the_set_puts_no_end_off(rules: str) -> None:
     ended = set[str]()
 
-    async def a_status_fails_all_the_time(life: Life) -> None:
-        stays(life, "one-0-b", 403, 1)
+    async def a_status_fails_all_the_time(life: OperatorRun) -> None:
+        deletion_fails(life, "one-0-b", 403, 1)
         life.climate.mute = "one-1-b"
-        falls_sick(life, "one-0-a")
+        pod_fails(life, "one-0-a")
         others = life.kubelet.sick
         for _ in range(20):
-            falls_sick(life, "one-1-b")
+            pod_fails(life, "one-1-b")
             await asyncio.sleep(4)
             life.kubelet.sick = others
             await asyncio.sleep(4)
         ended.update(life.ended)
         life.climate.mute = ""
 
-    life = run_in_virtual_time(lived(rules, a_status_fails_all_the_time, replicas=2))
+    life = run_in_virtual_time(run_of(rules, a_status_fails_all_the_time, replicas=2))
     assert not life.faults, life.faults
     assert ended == NAMES
-    assert more_than_once(life) == set()
+    assert created_twice(life) == set()
 
 
 @pytest.mark.req("GT-063")
@@ -168,17 +168,17 @@ def test_op023_what_fails_elsewhere_in_the_set_puts_no_end_off(rules: str) -> No
 @pytest.mark.parametrize("by_hand", [75, 100])
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_gf093_who_deletes_the_cause_by_hand_ends_nobody_again(rules: str, by_hand: int, sick: tuple[str, ...]) -> None:
-    async def somebody_helps(life: Life) -> None:
-        stays(life, sick[0], 403)
+    async def somebody_helps(life: OperatorRun) -> None:
+        deletion_fails(life, sick[0], 403)
         for name in sick:
-            falls_sick(life, name)
+            pod_fails(life, name)
         await asyncio.sleep(by_hand)
         life.climate.kept_for = 0
         life.store.delete(Address("PodClique", NAMESPACE, sick[0]), {})
 
-    life = run_in_virtual_time(lived(rules, somebody_helps))
+    life = run_in_virtual_time(run_of(rules, somebody_helps))
     assert not life.faults, life.faults
-    assert more_than_once(life) == set()
+    assert created_twice(life) == set()
     assert there(life).keys() == NAMES
 
 
@@ -186,15 +186,15 @@ def test_gf093_who_deletes_the_cause_by_hand_ends_nobody_again(rules: str, by_ha
 @pytest.mark.parametrize("kept_for", [0, 5])
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_gf093_an_answer_that_is_lost_ends_nobody_again(rules: str, kept_for: int) -> None:
-    async def the_last_answer_is_lost(life: Life) -> None:
-        stays(life, "one-0-b", 503, kept_for)
+    async def the_last_answer_is_lost(life: OperatorRun) -> None:
+        deletion_fails(life, "one-0-b", 503, kept_for)
         life.climate.lost = "one-0-g-0-x"
-        falls_sick(life, "one-0-g-0-x")
+        pod_fails(life, "one-0-g-0-x")
 
-    life = run_in_virtual_time(lived(rules, the_last_answer_is_lost))
+    life = run_in_virtual_time(run_of(rules, the_last_answer_is_lost))
     assert not life.faults, life.faults
     assert not life.climate.lost
-    assert more_than_once(life) == set()
+    assert created_twice(life) == set()
     assert life.ended.keys() == NAMES == there(life).keys()
 
 
@@ -207,19 +207,19 @@ ALL_RULES: Final = ("design", "field", "field@v0.1.0-alpha.11", "field@v0.1.0-al
 @pytest.mark.parametrize(("sick", "mute"), [("one-0-a", "one-0-a"), ("one-0-g-0-x", "one-0-g")])
 @pytest.mark.parametrize("rules", ALL_RULES)
 def test_gt067_a_hiccup_ends_nobody_though_no_status_is_taken(rules: str, sick: str, mute: str, code: int) -> None:
-    async def it_recovers_and_nobody_may_write_it(life: Life) -> None:
-        falls_sick(life, sick)
+    async def it_recovers_and_nobody_may_write_it(life: OperatorRun) -> None:
+        pod_fails(life, sick)
         await asyncio.sleep(20)
         life.climate.mute, life.climate.muted_by = mute, code
         life.kubelet.sick = set()
         await asyncio.sleep(100)
-        falls_sick(life, sick)
+        pod_fails(life, sick)
         await asyncio.sleep(4)
         life.kubelet.sick = set()
         await asyncio.sleep(100)
         life.climate.mute = ""
 
-    life = run_in_virtual_time(lived(rules, it_recovers_and_nobody_may_write_it))
+    life = run_in_virtual_time(run_of(rules, it_recovers_and_nobody_may_write_it))
     assert not life.faults, life.faults
     assert not life.ended
 
@@ -230,17 +230,17 @@ def test_gt067_a_hiccup_ends_nobody_though_no_status_is_taken(rules: str, sick: 
 @pytest.mark.parametrize("code", [403, 409, 503])
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_gt067_a_status_that_fails_after_an_end_ends_nobody_again(rules: str, code: int, times: int) -> None:
-    async def no_status_is_taken(life: Life) -> None:
-        falls_sick(life, "one-0-a")
-        falls_sick(life, "one-0-g-0-x")
+    async def no_status_is_taken(life: OperatorRun) -> None:
+        pod_fails(life, "one-0-a")
+        pod_fails(life, "one-0-g-0-x")
         await asyncio.sleep(59)
         life.climate.mute, life.climate.muted_by, life.climate.muted_for = "one-0-g", code, times
         await asyncio.sleep(240)
         life.climate.mute = ""
 
-    life = run_in_virtual_time(lived(rules, no_status_is_taken))
+    life = run_in_virtual_time(run_of(rules, no_status_is_taken))
     assert not life.faults, life.faults
-    assert more_than_once(life) == set()
+    assert created_twice(life) == set()
     assert life.ended.keys() == NAMES == there(life).keys()
 
 
@@ -255,29 +255,29 @@ def test_gt067_who_relapses_while_no_status_is_taken_ends_in_time(
 ) -> None:
     sick_at, ended_at = 0.0, 0.0
 
-    async def relapses(life: Life) -> None:
+    async def relapses(life: OperatorRun) -> None:
         nonlocal sick_at, ended_at
-        stays(life, "one-0-b", 403, kept_for)
-        falls_sick(life, "one-0-g-0-x")
+        deletion_fails(life, "one-0-b", 403, kept_for)
+        pod_fails(life, "one-0-g-0-x")
         await asyncio.sleep(59)
         life.climate.mute, life.climate.muted_by = "one-0-g", code
-        await until(lambda: "one-0-b" in life.ended and is_well(life))
+        await until(lambda: "one-0-b" in life.ended and is_healthy(life))
         await asyncio.sleep(pause)
-        falls_sick(life, "one-0-g-0-x")
+        pod_fails(life, "one-0-g-0-x")
         sick_at = seconds()
         await until(lambda: len(life.ended["one-0-a"]) > 1)
         ended_at = seconds()
         await asyncio.sleep(100)
         life.climate.mute = ""
 
-    life = run_in_virtual_time(lived(rules, relapses))
+    life = run_in_virtual_time(run_of(rules, relapses))
     assert not life.faults, life.faults
     assert 60 <= ended_at - sick_at < 75
     assert {name: len(uids) for name, uids in life.ended.items()} == dict.fromkeys(NAMES, 2)
     assert there(life).keys() == NAMES
 
 
-def with_a_label(life: Life) -> None:
+def with_a_label(life: OperatorRun) -> None:
     """Somebody changes one clique of the set, so that it is written."""
 
     def newer(raw: Json) -> None:
@@ -292,23 +292,23 @@ def with_a_label(life: Life) -> None:
 @pytest.mark.parametrize("ill", [False, True], ids=["a hiccup", "for good"])
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_pl013_a_breach_is_told_though_its_clique_may_not_be_written(rules: str, ill: bool, code: int) -> None:
-    async def it_may_not_be_written(life: Life) -> None:
-        falls_sick(life, "one-0-a")
+    async def it_may_not_be_written(life: OperatorRun) -> None:
+        pod_fails(life, "one-0-a")
         await asyncio.sleep(10)
         life.climate.fixed, life.climate.muted_by = "one-0-a", code
         with_a_label(life)
         await asyncio.sleep(20)
         life.kubelet.sick = set()
         await asyncio.sleep(100)
-        falls_sick(life, "one-0-a")
+        pod_fails(life, "one-0-a")
         await asyncio.sleep(150 if ill else 4)
         life.kubelet.sick = set()
         await asyncio.sleep(100)
         life.climate.fixed = ""
 
-    life = run_in_virtual_time(lived(rules, it_may_not_be_written))
+    life = run_in_virtual_time(run_of(rules, it_may_not_be_written))
     assert not life.faults, life.faults
-    assert more_than_once(life) == set()
+    assert created_twice(life) == set()
     assert life.ended.keys() == (NAMES if ill else set())
 
 
@@ -320,15 +320,15 @@ def test_pl013_a_breach_is_told_though_its_clique_may_not_be_written(rules: str,
 def test_pl013_a_clock_that_began_anew_is_told_before_a_change(rules: str, fixed: str, ill: bool, code: int) -> None:
     ended_at = 0.0
 
-    async def it_relapses_and_is_changed(life: Life) -> None:
+    async def it_relapses_and_is_changed(life: OperatorRun) -> None:
         nonlocal ended_at
-        falls_sick(life, "one-0-a")
+        pod_fails(life, "one-0-a")
         await asyncio.sleep(25)
         life.climate.mute, life.climate.muted_by, life.climate.fixed = "one-0-a", code, fixed
         life.kubelet.sick = set()
         await asyncio.sleep(15)
         began = seconds()
-        falls_sick(life, "one-0-a")
+        pod_fails(life, "one-0-a")
         await asyncio.sleep(4)
         with_a_label(life)
         await asyncio.sleep(40)
@@ -341,7 +341,7 @@ def test_pl013_a_clock_that_began_anew_is_told_before_a_change(rules: str, fixed
         ended_at = seconds() - began
         life.climate.mute = life.climate.fixed = ""
 
-    life = run_in_virtual_time(lived(rules, it_relapses_and_is_changed))
+    life = run_in_virtual_time(run_of(rules, it_relapses_and_is_changed))
     assert not life.faults, life.faults
     assert life.ended.keys() == (NAMES if ill else set())
     assert ended_at < 75

@@ -1,8 +1,8 @@
-"""Whole operators in bad weather; ``python -m tests.fault_injection`` plays as many as one likes."""
+"""Random runs of an operator on a faulty server; ``python -m tests.fault_injection`` runs more of them."""
 
 import pytest
 
-from tests.fault_injection.random_events import CHANGES, FAIR, SELDOM, UNSEEN, lived
+from tests.fault_injection.random_events import CHANGES, FAIR, SELDOM, UNSEEN, random_run
 
 
 @pytest.mark.req("GT-033")
@@ -10,7 +10,7 @@ from tests.fault_injection.random_events import CHANGES, FAIR, SELDOM, UNSEEN, l
 @pytest.mark.req("OP-013")
 @pytest.mark.parametrize("seed", [0, 2, 22])
 def test_op074_nothing_that_is_well_ends_and_all_that_is_due_does(seed: int) -> None:
-    life = lived(seed, SELDOM)
+    life = random_run(seed, SELDOM)
     assert not life.faults, life.faults
     assert life.ends
 
@@ -19,14 +19,14 @@ def test_op074_nothing_that_is_well_ends_and_all_that_is_due_does(seed: int) -> 
 @pytest.mark.req("OP-074")
 @pytest.mark.parametrize("seed", [7, 33])
 def test_op106_who_goes_out_of_sight_is_not_made_again(seed: int) -> None:
-    life = lived(seed, UNSEEN)
+    life = random_run(seed, UNSEEN)
     assert not life.faults, life.faults
 
 
 @pytest.mark.req("OP-013")
 @pytest.mark.parametrize("seed", range(3))
 def test_op023_whatever_was_asked_for_is_there_in_the_end(seed: int) -> None:
-    life = lived(seed, CHANGES)
+    life = random_run(seed, CHANGES)
     assert not life.faults, life.faults
 
 
@@ -36,6 +36,6 @@ def test_op023_whatever_was_asked_for_is_there_in_the_end(seed: int) -> None:
 @pytest.mark.parametrize("rules", ["design", "field"])
 @pytest.mark.parametrize("seed", range(2))
 def test_op023_single_writes_that_fail_end_nobody_too_early_and_nobody_too_late(seed: int, rules: str) -> None:
-    life = lived(seed, FAIR, rules)
+    life = random_run(seed, FAIR, rules)
     assert not life.faults, life.faults
     assert life.ends

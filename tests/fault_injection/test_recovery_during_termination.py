@@ -1,23 +1,23 @@
-"""Whole operators with an end that cannot be done: who recovers beside it is not ended for its next hiccup."""
+"""A termination that cannot be completed: a part that recovers meanwhile is not terminated at its next failure."""
 
 import asyncio
 
 import pytest
 
 from tests.fault_injection.api_store import Address, Json
-from tests.fault_injection.operator_run import NAMESPACE, Life
+from tests.fault_injection.operator_run import NAMESPACE, OperatorRun
 from tests.fault_injection.tested_set import (
     ALWAYS,
+    created_twice,
+    deletion_fails,
     edited,
-    falls_sick,
-    is_well,
-    lived,
-    more_than_once,
+    is_healthy,
+    pod_fails,
+    recorded_breach,
     recovers,
+    run_of,
     scaled,
-    stays,
     there,
-    told_of_breach,
     until,
 )
 from tests.fault_injection.virtual_time import run_in_virtual_time, seconds
@@ -35,16 +35,16 @@ def test_gt067_a_recovery_is_known_though_the_end_of_another_is_planned(
 ) -> None:
     """Nobody could write that the first one was over; then another is due, which recovers in the last moment."""
 
-    async def another_is_due(life: Life) -> None:
-        falls_sick(life, hiccups)
+    async def another_is_due(life: OperatorRun) -> None:
+        pod_fails(life, hiccups)
         await asyncio.sleep(10)
         life.climate.mute, life.climate.muted_by = hiccups.removesuffix("-0-x"), code
         recovers(life, hiccups)
         await asyncio.sleep(100)
-        falls_sick(life, "one-0-b")
+        pod_fails(life, "one-0-b")
         await asyncio.sleep(56)
         life.climate.denied, life.climate.denied_by = "DELETE", denied_by
-        falls_sick(life, hiccups)
+        pod_fails(life, hiccups)
         await asyncio.sleep(6)
         recovers(life, "one-0-b")
         await asyncio.sleep(1.5)
@@ -54,7 +54,7 @@ def test_gt067_a_recovery_is_known_though_the_end_of_another_is_planned(
         recovers(life, hiccups)
         life.climate.mute = ""
 
-    life = run_in_virtual_time(lived(rules, another_is_due))
+    life = run_in_virtual_time(run_of(rules, another_is_due))
     assert not life.faults, life.faults
     assert not life.ended
 
@@ -66,15 +66,15 @@ def test_gt067_a_recovery_is_known_though_the_end_of_another_is_planned(
 def test_pl013_that_a_breach_is_over_is_told_where_its_clique_may_not_be_deleted(
     rules: str, hiccup: int, denied_by: int
 ) -> None:
-    async def nothing_may_be_deleted(life: Life) -> None:
-        falls_sick(life, "one-0-b")
+    async def nothing_may_be_deleted(life: OperatorRun) -> None:
+        pod_fails(life, "one-0-b")
         await asyncio.sleep(50)
         life.climate.denied, life.climate.denied_by = "DELETE", denied_by
-        falls_sick(life, "one-0-a")
+        pod_fails(life, "one-0-a")
         await asyncio.sleep(20)
         recovers(life, "one-0-a")
         await asyncio.sleep(240)
-        falls_sick(life, "one-0-a")
+        pod_fails(life, "one-0-a")
         await asyncio.sleep(3)
         recovers(life, "one-0-b")
         await asyncio.sleep(2)
@@ -83,7 +83,7 @@ def test_pl013_that_a_breach_is_over_is_told_where_its_clique_may_not_be_deleted
         await asyncio.sleep(hiccup - 5)
         recovers(life, "one-0-a")
 
-    life = run_in_virtual_time(lived(rules, nothing_may_be_deleted))
+    life = run_in_virtual_time(run_of(rules, nothing_may_be_deleted))
     assert not life.faults, life.faults
     assert not life.ended
 
@@ -92,10 +92,10 @@ def test_pl013_that_a_breach_is_over_is_told_where_its_clique_may_not_be_deleted
 @pytest.mark.parametrize("code", [403, 409, 503])
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_op028_who_recovered_while_no_operator_ran_is_told_though_he_is_to_go(rules: str, code: int) -> None:
-    async def nobody_runs(life: Life) -> None:
-        falls_sick(life, "one-0-b")
+    async def nobody_runs(life: OperatorRun) -> None:
+        pod_fails(life, "one-0-b")
         await asyncio.sleep(30)
-        falls_sick(life, "one-0-a")
+        pod_fails(life, "one-0-a")
         await asyncio.sleep(10)
         await life.end()
         await asyncio.sleep(5)
@@ -104,7 +104,7 @@ def test_op028_who_recovered_while_no_operator_ran_is_told_though_he_is_to_go(ru
         life.climate.denied, life.climate.denied_by = "DELETE", code
         life.begin()
         await asyncio.sleep(130)
-        falls_sick(life, "one-0-a")
+        pod_fails(life, "one-0-a")
         await asyncio.sleep(4)
         recovers(life, "one-0-b")
         await asyncio.sleep(2)
@@ -113,7 +113,7 @@ def test_op028_who_recovered_while_no_operator_ran_is_told_though_he_is_to_go(ru
         await asyncio.sleep(45)
         recovers(life, "one-0-a")
 
-    life = run_in_virtual_time(lived(rules, nobody_runs))
+    life = run_in_virtual_time(run_of(rules, nobody_runs))
     assert not life.faults, life.faults
     assert not life.ended
 
@@ -122,25 +122,25 @@ def test_op028_who_recovered_while_no_operator_ran_is_told_though_he_is_to_go(ru
 @pytest.mark.parametrize("code", [403, 409, 503])
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_op028_who_recovers_while_his_replica_cannot_be_scaled_in_is_told(rules: str, code: int) -> None:
-    async def it_is_scaled_in(life: Life) -> None:
+    async def it_is_scaled_in(life: OperatorRun) -> None:
         life.judges = False
-        falls_sick(life, "one-1-a")
+        pod_fails(life, "one-1-a")
         await asyncio.sleep(10)
         life.climate.denied, life.climate.denied_by = "DELETE", code
         scaled(life, 1)
         await asyncio.sleep(10)
         recovers(life, "one-1-a")
         await asyncio.sleep(200)
-        assert told_of_breach(life, "one-1-a") == "False"
+        assert recorded_breach(life, "one-1-a") == "False"
         scaled(life, 2)
-        falls_sick(life, "one-1-a")
+        pod_fails(life, "one-1-a")
         await asyncio.sleep(1)
         life.ended.clear()
         life.climate.denied = ""
         await asyncio.sleep(45)
         recovers(life, "one-1-a")
 
-    life = run_in_virtual_time(lived(rules, it_is_scaled_in, replicas=2))
+    life = run_in_virtual_time(run_of(rules, it_is_scaled_in, replicas=2))
     assert not life.faults, life.faults
     assert not life.ended
 
@@ -153,20 +153,20 @@ def test_pl013_an_end_is_told_before_annotations_of_its_group_are_written(code: 
     def annotated(raw: Json) -> None:
         raw["spec"]["template"]["podCliqueScalingGroups"][0]["annotations"] = {"team": "blue"}
 
-    async def the_group_is_annotated(life: Life) -> None:
-        falls_sick(life, "one-0-g-0-x")
+    async def the_group_is_annotated(life: OperatorRun) -> None:
+        pod_fails(life, "one-0-g-0-x")
         await asyncio.sleep(55)
-        stays(life, "one-0-b", code, times)
+        deletion_fails(life, "one-0-b", code, times)
         await asyncio.sleep(5 + pause)
         life.store.change(Address("PodCliqueSet", NAMESPACE, "one"), annotated)
         await asyncio.sleep(300)
 
-    life = run_in_virtual_time(lived("field", the_group_is_annotated))
+    life = run_in_virtual_time(run_of("field", the_group_is_annotated))
     assert not life.faults, life.faults
-    assert more_than_once(life) == set()
+    assert created_twice(life) == set()
     group = life.store.get(Address("PodCliqueScalingGroup", NAMESPACE, "one-0-g"))
     assert group["metadata"]["annotations"]["team"] == "blue"
-    assert is_well(life)
+    assert is_healthy(life)
 
 
 @pytest.mark.parametrize("code", [403, 409, 503])
@@ -174,8 +174,8 @@ def test_pl013_an_end_is_told_before_annotations_of_its_group_are_written(code: 
 def test_gt067_who_recovered_and_leaves_is_no_cause(rules: str, code: int) -> None:
     """It was deleted by hand, and a finalizer of somebody else's holds it."""
 
-    async def it_leaves(life: Life) -> None:
-        falls_sick(life, "one-0-b")
+    async def it_leaves(life: OperatorRun) -> None:
+        pod_fails(life, "one-0-b")
         await asyncio.sleep(20)
         life.climate.mute, life.climate.muted_by, life.climate.muted_for = "one-0-b", code, ALWAYS
         recovers(life, "one-0-b")
@@ -186,7 +186,7 @@ def test_gt067_who_recovered_and_leaves_is_no_cause(rules: str, code: int) -> No
         began = seconds()
         await until(lambda: bool(life.ended) or seconds() > began + 120)
 
-    life = run_in_virtual_time(lived(rules, it_leaves))
+    life = run_in_virtual_time(run_of(rules, it_leaves))
     assert not life.faults, life.faults
     assert not life.ended
     assert "one-0-b" not in there(life)
@@ -198,16 +198,16 @@ def test_gt067_who_recovered_and_leaves_is_no_cause(rules: str, code: int) -> No
 def test_wl236_who_is_updated_with_one_that_cannot_be_deleted_goes_once(rules: str, code: int) -> None:
     """Nobody knows it the first time; from then on it waits for the other one."""
 
-    async def it_is_updated(life: Life) -> None:
+    async def it_is_updated(life: OperatorRun) -> None:
         life.judges = False
-        stays(life, "one-0-g-0-x", code)
+        deletion_fails(life, "one-0-g-0-x", code)
         edited(life, 2)
         before = there(life)
         await asyncio.sleep(180)
         assert there(life)["one-0-g-0-x"] == before["one-0-g-0-x"]
         life.climate.kept_for = 0
 
-    life = run_in_virtual_time(lived(rules, it_is_updated))
+    life = run_in_virtual_time(run_of(rules, it_is_updated))
     assert not life.faults, life.faults
     assert len(life.ended["one-0-g-0-y"]) == 1
-    assert is_well(life)
+    assert is_healthy(life)

@@ -1,4 +1,4 @@
-"""Whole operators: a deletion that failed for one reason, while the same object is to go for another one as well."""
+"""A failed deletion of an object that is to be deleted for another reason, too."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -6,17 +6,17 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from tests.fault_injection.api_store import Address, Json
-from tests.fault_injection.operator_run import NAMESPACE, Life
+from tests.fault_injection.operator_run import NAMESPACE, OperatorRun
 from tests.fault_injection.tested_set import (
     POOL,
     SPARE,
+    created_twice,
+    deletion_fails,
     edited,
-    falls_sick,
-    lived,
-    more_than_once,
+    is_ready,
+    pod_fails,
     recovers,
-    serves,
-    stays,
+    run_of,
     there,
     until,
 )
@@ -26,27 +26,27 @@ X, Y = 2, 3  # places of the members in the template
 GROUP = Address("PodCliqueScalingGroup", NAMESPACE, "one-0-g")
 
 
-async def ended_by_the_group(life: Life, code: int) -> None:
+async def ended_by_the_group(life: OperatorRun, code: int) -> None:
     """A replica of the group is due by itself, and a member of it stays."""
-    falls_sick(life, "one-0-g-1-x")
+    pod_fails(life, "one-0-g-1-x")
     await asyncio.sleep(25)
-    falls_sick(life, "one-0-b")
-    stays(life, "one-0-g-1-y", code)
+    pod_fails(life, "one-0-b")
+    deletion_fails(life, "one-0-g-1-y", code)
     await asyncio.sleep(100)
 
 
-async def scaled_in(life: Life, code: int) -> None:
-    falls_sick(life, "one-0-b")
+async def scaled_in(life: OperatorRun, code: int) -> None:
+    pod_fails(life, "one-0-b")
     await asyncio.sleep(10)
-    stays(life, "one-0-g-2-x", code)
+    deletion_fails(life, "one-0-g-2-x", code)
     life.store.patch(GROUP, {"spec": {"replicas": 2}})
     await asyncio.sleep(110)
 
 
-async def updated(life: Life, code: int) -> None:
-    falls_sick(life, "one-0-b")
+async def updated(life: OperatorRun, code: int) -> None:
+    pod_fails(life, "one-0-b")
     await asyncio.sleep(20)
-    stays(life, "one-0-g-0-x", code)
+    deletion_fails(life, "one-0-g-0-x", code)
     edited(life, X)
     await asyncio.sleep(100)
 
@@ -60,18 +60,18 @@ def image_of(one: Json) -> str:
 @pytest.mark.parametrize("happens", [ended_by_the_group, scaled_in, updated])
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
 def test_gf091_an_end_has_begun_though_a_part_of_it_could_not_be_deleted_before(
-    rules: str, happens: Callable[[Life, int], Awaitable[None]], code: int
+    rules: str, happens: Callable[[OperatorRun, int], Awaitable[None]], code: int
 ) -> None:
     """Whoever was deleted for it is not made again before it is through, and ended once more."""
 
-    async def life_of(life: Life) -> None:
+    async def life_of(life: OperatorRun) -> None:
         life.judges = happens is ended_by_the_group
         await happens(life, code)
         life.climate.kept_for = 0
 
-    life = run_in_virtual_time(lived(rules, life_of, pool=SPARE if happens is not updated else POOL))
+    life = run_in_virtual_time(run_of(rules, life_of, pool=SPARE if happens is not updated else POOL))
     assert not life.faults, life.faults
-    assert more_than_once(life) <= ({"one-0-g-0-y"} if happens is updated else set())
+    assert created_twice(life) <= ({"one-0-g-0-y"} if happens is updated else set())
     assert all(len(uids) <= 2 for uids in life.ended.values())
     assert "one-0-b" in life.ended
 
@@ -85,11 +85,11 @@ def test_gf091_an_end_that_is_wanted_again_while_a_part_of_it_stands_refused_has
     def with_delay(delay: str) -> Callable[[Json], None]:
         return lambda raw: raw["spec"]["template"].update(terminationDelay=delay)
 
-    async def the_delay_is_edited(life: Life) -> None:
+    async def the_delay_is_edited(life: OperatorRun) -> None:
         life.judges = False
         address = Address("PodCliqueSet", NAMESPACE, "one")
-        stays(life, "one-0-g-0-y", code)
-        falls_sick(life, "one-0-b")
+        deletion_fails(life, "one-0-g-0-y", code)
+        pod_fails(life, "one-0-b")
         await asyncio.sleep(200)
         for delay in ("4h", "60s"):
             life.store.change(address, with_delay(delay))
@@ -97,7 +97,7 @@ def test_gf091_an_end_that_is_wanted_again_while_a_part_of_it_stands_refused_has
         await asyncio.sleep(85)
         life.climate.kept_for = 0
 
-    life = run_in_virtual_time(lived(rules, the_delay_is_edited))
+    life = run_in_virtual_time(run_of(rules, the_delay_is_edited))
     assert not life.faults, life.faults
     assert {name: len(uids) for name, uids in life.ended.items() if len(uids) > 2} == {}
     assert len(life.ended["one-0-a"]) == 2, "before the delay was longer, and after that"
@@ -108,11 +108,11 @@ def test_gf091_an_end_that_is_wanted_again_while_a_part_of_it_stands_refused_has
 def test_wl236_who_is_of_the_present_template_holds_nobody(rules: str, code: int) -> None:
     """It could not be deleted with its sick neighbour, which somebody mends now."""
 
-    async def somebody_mends_it(life: Life) -> None:
+    async def somebody_mends_it(life: OperatorRun) -> None:
         life.judges = False
-        falls_sick(life, "one-0-g-1-x")
+        pod_fails(life, "one-0-g-1-x")
         await asyncio.sleep(55)
-        stays(life, "one-0-g-1-y", code)
+        deletion_fails(life, "one-0-g-1-y", code)
         await asyncio.sleep(60)
         before = there(life)
         edited(life, X)
@@ -121,22 +121,22 @@ def test_wl236_who_is_of_the_present_template_holds_nobody(rules: str, code: int
         assert gone >= {"one-0-g-1-x", "one-0-g-0-x", "one-0-g-2-x"}
         assert "one-0-g-1-y" not in gone
 
-    life = run_in_virtual_time(lived(rules, somebody_mends_it, pool=SPARE))
+    life = run_in_virtual_time(run_of(rules, somebody_mends_it, pool=SPARE))
     assert not life.faults, life.faults
 
 
 @pytest.mark.req("WL-236")
 @pytest.mark.parametrize("code", [403, 409])
 def test_wl238_each_further_change_of_the_template_deletes_nobody_but_who_cannot_be_deleted(code: int) -> None:
-    async def it_is_changed_again(life: Life) -> None:
+    async def it_is_changed_again(life: OperatorRun) -> None:
         life.judges = False
-        stays(life, "one-0-g-0-y", code)
+        deletion_fails(life, "one-0-g-0-y", code)
         edited(life, Y)
         for number in range(4):
             await asyncio.sleep(60)
             edited(life, Y, f"new:{number + 2}")
 
-    life = run_in_virtual_time(lived("design", it_is_changed_again, pool={**SPARE, "replicas": 2}))
+    life = run_in_virtual_time(run_of("design", it_is_changed_again, pool={**SPARE, "replicas": 2}))
     assert not life.faults, life.faults
     assert len(life.ended["one-0-g-0-x"]) == 1
 
@@ -144,8 +144,8 @@ def test_wl238_each_further_change_of_the_template_deletes_nobody_but_who_cannot
 @pytest.mark.req("OP-104")
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_pl029_what_nobody_wants_any_more_goes_while_its_end_is_put_off(rules: str) -> None:
-    async def nothing_is_shown(life: Life) -> None:
-        falls_sick(life, "one-0-b")
+    async def nothing_is_shown(life: OperatorRun) -> None:
+        pod_fails(life, "one-0-b")
         await asyncio.sleep(50)
         life.climate.blind = 503
         await asyncio.sleep(30)
@@ -157,7 +157,7 @@ def test_pl029_what_nobody_wants_any_more_goes_while_its_end_is_put_off(rules: s
         await asyncio.sleep(5)
         life.climate.blind = 0
 
-    life = run_in_virtual_time(lived(rules, nothing_is_shown, pool=SPARE))
+    life = run_in_virtual_time(run_of(rules, nothing_is_shown, pool=SPARE))
     assert not life.faults, life.faults
     assert not life.ended.keys() & {"one-0-a", "one-0-b", "one-0-g-0-x"}
 
@@ -167,8 +167,8 @@ def test_pl029_what_nobody_wants_any_more_goes_while_its_end_is_put_off(rules: s
 def test_wl237_an_update_waits_for_an_end_that_is_put_off(rules: str) -> None:
     """Nothing would be made in the place of what it deletes."""
 
-    async def nothing_is_shown(life: Life) -> None:
-        falls_sick(life, "one-0-b")
+    async def nothing_is_shown(life: OperatorRun) -> None:
+        pod_fails(life, "one-0-b")
         await asyncio.sleep(50)
         life.climate.blind = 503
         await asyncio.sleep(30)
@@ -178,9 +178,9 @@ def test_wl237_an_update_waits_for_an_end_that_is_put_off(rules: str) -> None:
         assert there(life) == before
         life.climate.blind = 0
 
-    life = run_in_virtual_time(lived(rules, nothing_is_shown))
+    life = run_in_virtual_time(run_of(rules, nothing_is_shown))
     assert not life.faults, life.faults
-    assert more_than_once(life) == set()
+    assert created_twice(life) == set()
     assert "one-0-b" in life.ended
 
 
@@ -199,11 +199,11 @@ def test_wl239_an_end_that_an_update_found_half_done_does_not_hold_it_up(
     """A member is gone and another one stays, when the one that is gone is edited; it comes back as the new one."""
     sick, gone = "one-0-g-1-x", "one-0-g-1-y"
 
-    async def it_is_edited(life: Life) -> None:
+    async def it_is_edited(life: OperatorRun) -> None:
         life.judges = False
-        falls_sick(life, sick)
+        pod_fails(life, sick)
         await asyncio.sleep(50)
-        stays(life, stuck, code)
+        deletion_fails(life, stuck, code)
         await until(lambda: gone in life.ended)
         await asyncio.sleep(20)
         before = there(life)
@@ -211,14 +211,14 @@ def test_wl239_an_end_that_an_update_found_half_done_does_not_hold_it_up(
         edited(life, Y)
         await until(lambda: there(life).get(sick) != before[sick])
         await asyncio.sleep(60)
-        assert serves(life, sick)
-        assert serves(life, gone)
+        assert is_ready(life, sick)
+        assert is_ready(life, gone)
         life.climate.kept_for = 0
 
-    life = run_in_virtual_time(lived(rules, it_is_edited, pool=pool))
+    life = run_in_virtual_time(run_of(rules, it_is_edited, pool=pool))
     assert not life.faults, life.faults
     assert all(len(uids) <= 2 for uids in life.ended.values()), life.ended
-    assert all(serves(life, name) for name in there(life))
+    assert all(is_ready(life, name) for name in there(life))
     images = {image_of(one) for one in life.cliques() if one["metadata"]["name"].endswith("-y")}
     assert images == {"new:1"}
 
@@ -229,19 +229,19 @@ def test_wl239_an_end_that_an_update_found_half_done_does_not_hold_it_up(
 def test_wl239_nobody_goes_with_who_was_due_and_cannot_be_deleted(rules: str, code: int) -> None:
     """Whoever went would be made again and go again at every look."""
 
-    async def it_is_edited(life: Life) -> None:
+    async def it_is_edited(life: OperatorRun) -> None:
         life.judges = False
-        falls_sick(life, "one-0-g-1-x")
+        pod_fails(life, "one-0-g-1-x")
         await asyncio.sleep(50)
-        stays(life, "one-0-g-1-x", code)
+        deletion_fails(life, "one-0-g-1-x", code)
         await until(lambda: "one-0-g-1-y" in life.ended)
         await asyncio.sleep(20)
         edited(life, Y)
         await asyncio.sleep(120)
-        assert serves(life, "one-0-g-1-y")
-        assert more_than_once(life) == set()
+        assert is_ready(life, "one-0-g-1-y")
+        assert created_twice(life) == set()
         life.climate.kept_for = 0
 
-    life = run_in_virtual_time(lived(rules, it_is_edited, pool={**SPARE, "cliqueNames": ["a", "x", "y"]}))
+    life = run_in_virtual_time(run_of(rules, it_is_edited, pool={**SPARE, "cliqueNames": ["a", "x", "y"]}))
     assert not life.faults, life.faults
-    assert all(serves(life, name) for name in there(life))
+    assert all(is_ready(life, name) for name in there(life))

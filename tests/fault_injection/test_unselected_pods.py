@@ -1,4 +1,4 @@
-"""Whole operators whose pods go out of sight: who is there serves on, and is not made again (OP-106)."""
+"""Pods whose label is removed still run and are not created again (OP-106)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -7,17 +7,17 @@ import pytest
 
 from grove_core.resources.api_names import MANAGED_BY
 from tests.fault_injection.api_store import Address, Json
-from tests.fault_injection.operator_run import NAMESPACE, Life
-from tests.fault_injection.tested_set import lived
+from tests.fault_injection.operator_run import NAMESPACE, OperatorRun
+from tests.fault_injection.tested_set import run_of
 from tests.fault_injection.virtual_time import run_in_virtual_time
 
 
-def pods_of(life: Life, name: str) -> list[Json]:
+def pods_of(life: OperatorRun, name: str) -> list[Json]:
     """Of a clique."""
     return life.pods_of(life.store.get(Address("PodClique", NAMESPACE, name)))
 
 
-async def is_replaced(life: Life, name: str) -> None:
+async def is_replaced(life: OperatorRun, name: str) -> None:
     """Its pod is deleted until one took its time to go: the next one has another name than the first."""
     (pod,) = found = pods_of(life, name)
     while {one["metadata"]["name"] for one in found} == {pod["metadata"]["name"]}:
@@ -26,28 +26,28 @@ async def is_replaced(life: Life, name: str) -> None:
         found = pods_of(life, name)
 
 
-def loses_its_label(life: Life, name: str) -> None:
+def loses_its_label(life: OperatorRun, name: str) -> None:
     """The pod of a clique is not followed any more."""
     (pod,) = pods_of(life, name)
     loses_its_label_of(life, Address("Pod", NAMESPACE, pod["metadata"]["name"]))
 
 
-def loses_its_label_of(life: Life, address: Address) -> None:
+def loses_its_label_of(life: OperatorRun, address: Address) -> None:
     """The same of one pod."""
     life.store.change(address, lambda raw: raw["metadata"]["labels"].pop(MANAGED_BY, None))
 
 
-async def while_it_is_followed(life: Life) -> None:
+async def while_it_is_followed(life: OperatorRun) -> None:
     loses_its_label(life, "one-0-a")
 
 
-async def while_nobody_follows(life: Life) -> None:
+async def while_nobody_follows(life: OperatorRun) -> None:
     await life.end()
     loses_its_label(life, "one-0-a")
     life.begin()
 
 
-async def while_nobody_can_ask(life: Life) -> None:
+async def while_nobody_can_ask(life: OperatorRun) -> None:
     life.climate.blind = 503
     loses_its_label(life, "one-0-a")
     await asyncio.sleep(40)
@@ -57,16 +57,16 @@ async def while_nobody_can_ask(life: Life) -> None:
 
 @pytest.mark.req("OP-018")
 @pytest.mark.parametrize("loses", [while_it_is_followed, while_nobody_follows, while_nobody_can_ask])
-def test_op106_a_pod_that_lost_its_label_is_not_made_again(loses: Callable[[Life], Awaitable[None]]) -> None:
+def test_op106_a_pod_that_lost_its_label_is_not_made_again(loses: Callable[[OperatorRun], Awaitable[None]]) -> None:
     """It serves on, and is followed again."""
 
-    async def story(life: Life) -> None:
+    async def story(life: OperatorRun) -> None:
         await is_replaced(life, "one-0-a")
         before.update(pod["metadata"]["uid"] for pod in life.store.of("Pod"))
         await loses(life)
 
     before: set[str] = set()
-    life = run_in_virtual_time(lived("design", story))
+    life = run_in_virtual_time(run_of("design", story))
     assert not life.faults, life.faults
     assert not life.ended
     assert {pod["metadata"]["uid"] for pod in life.store.of("Pod")} == before
@@ -78,7 +78,7 @@ def test_op106_a_pod_that_lost_its_label_is_not_made_again(loses: Callable[[Life
 def test_op107_who_is_too_many_does_not_stay_so(knows: bool) -> None:
     """A pod loses its label, and another one is there in its place: nobody is to make one, and so nobody asks."""
 
-    async def story(life: Life) -> None:
+    async def story(life: OperatorRun) -> None:
         (pod,) = pods_of(life, "one-0-a")
         address = Address("Pod", NAMESPACE, pod["metadata"]["name"])
         if not knows:
@@ -91,7 +91,7 @@ def test_op107_who_is_too_many_does_not_stay_so(knows: bool) -> None:
         await asyncio.sleep(5)
         assert len(pods_of(life, "one-0-a")) == 2
 
-    life = run_in_virtual_time(lived("design", story))
+    life = run_in_virtual_time(run_of("design", story))
     assert not life.faults, life.faults
     assert len(pods_of(life, "one-0-a")) == 1
     assert all(MANAGED_BY in pod["metadata"]["labels"] for pod in life.store.of("Pod"))

@@ -1,4 +1,4 @@
-"""One set in a life of an operator, and what may be done to it and asked of it."""
+"""One PodCliqueSet in a run, what may be done to it, and what is read of it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -6,7 +6,7 @@ from typing import Final
 
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from tests.fault_injection.api_store import Address, Json
-from tests.fault_injection.operator_run import NAMESPACE, Life, has_enough
+from tests.fault_injection.operator_run import NAMESPACE, OperatorRun, has_enough_ready_pods
 from tests.fault_injection.random_events import clique, set_of
 from tests.fault_injection.virtual_time import seconds
 
@@ -24,9 +24,11 @@ MEMBERS: Final = frozenset(f"one-0-g-{index}-{name}" for index in range(2) for n
 NAMES: Final = {"one-0-a", "one-0-b", *MEMBERS}
 
 
-async def lived(rules: str, happens: Callable[[Life], Awaitable[None]], replicas: int = 1, pool: Json = POOL) -> Life:
+async def run_of(
+    rules: str, happens: Callable[[OperatorRun], Awaitable[None]], replicas: int = 1, pool: Json = POOL
+) -> OperatorRun:
     """A life in which something happens once all are ready, and the time after it."""
-    life = Life(0, rules)
+    life = OperatorRun(0, rules)
     life.recoveries = 0
     template = {**TEMPLATE, "podCliqueScalingGroups": [pool]}
     async with life.serving.listening() as server, asyncio.TaskGroup() as others:
@@ -41,19 +43,19 @@ async def lived(rules: str, happens: Callable[[Life], Awaitable[None]], replicas
     return life
 
 
-def falls_sick(life: Life, name: str) -> None:
+def pod_fails(life: OperatorRun, name: str) -> None:
     """The pods of a clique are not ready from now on."""
     life.kubelet.sick = life.kubelet.sick | {
         pod["metadata"]["uid"] for pod in life.pods_of(life.store.get(Address("PodClique", NAMESPACE, name)))
     }
 
 
-def there(life: Life) -> dict[str, str]:
+def there(life: OperatorRun) -> dict[str, str]:
     """The cliques by name, each with its uid."""
     return {one["metadata"]["name"]: one["metadata"]["uid"] for one in life.cliques()}
 
 
-def told_of_breach(life: Life, name: str) -> str:
+def recorded_breach(life: OperatorRun, name: str) -> str:
     """What the status of a clique says of it."""
     conditions = life.store.get(Address("PodClique", NAMESPACE, name))["status"]["conditions"]
     (found,) = (one["status"] for one in conditions if one["type"] == MIN_AVAILABLE_BREACHED)
@@ -67,29 +69,31 @@ async def until(holds: Callable[[], bool]) -> None:
         await asyncio.sleep(0.5)
 
 
-def is_well(life: Life) -> bool:
+def is_healthy(life: OperatorRun) -> bool:
     """Whether all cliques are there, and enough of their pods ready."""
-    return there(life).keys() == NAMES and all(serves(life, name) for name in NAMES)
+    return there(life).keys() == NAMES and all(is_ready(life, name) for name in NAMES)
 
 
-def serves(life: Life, name: str) -> bool:
+def is_ready(life: OperatorRun, name: str) -> bool:
     """Whether a clique is there with as many ready pods as it needs."""
-    return any(one["metadata"]["name"] == name and has_enough(one, life.pods_of(one)) for one in life.cliques())
+    return any(
+        one["metadata"]["name"] == name and has_enough_ready_pods(one, life.pods_of(one)) for one in life.cliques()
+    )
 
 
-def more_than_once(life: Life) -> set[str]:
+def created_twice(life: OperatorRun) -> set[str]:
     """Who ended so."""
     return {name for name, uids in life.ended.items() if len(uids) > 1}
 
 
-def recovers(life: Life, name: str) -> None:
+def recovers(life: OperatorRun, name: str) -> None:
     """They are as they were made again."""
     life.kubelet.sick = life.kubelet.sick - {
         pod["metadata"]["uid"] for pod in life.pods_of(life.store.get(Address("PodClique", NAMESPACE, name)))
     }
 
 
-def scaled(life: Life, replicas: int) -> None:
+def scaled(life: OperatorRun, replicas: int) -> None:
     """The set is to have so many replicas from now on."""
 
     def written(raw: Json) -> None:
@@ -98,7 +102,7 @@ def scaled(life: Life, replicas: int) -> None:
     life.store.change(Address("PodCliqueSet", NAMESPACE, "one"), written)
 
 
-def edited(life: Life, place: int, image: str = "new:1") -> None:
+def edited(life: OperatorRun, place: int, image: str = "new:1") -> None:
     """A clique of the template is to have another image from now on."""
 
     def written(raw: Json) -> None:
@@ -107,6 +111,6 @@ def edited(life: Life, place: int, image: str = "new:1") -> None:
     life.store.change(Address("PodCliqueSet", NAMESPACE, "one"), written)
 
 
-def stays(life: Life, name: str, code: int, times: int = ALWAYS) -> None:
+def deletion_fails(life: OperatorRun, name: str, code: int, times: int = ALWAYS) -> None:
     """The deletion of a clique is answered so from now on, so many times."""
     life.climate.kept, life.climate.kept_by, life.climate.kept_for = name, code, times

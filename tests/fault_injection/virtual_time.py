@@ -1,4 +1,4 @@
-"""An event loop with sockets on which waiting takes no time: all who talk to each other live on it."""
+"""An event loop with sockets on which waiting takes no time."""
 
 import asyncio
 import selectors

@@ -1,4 +1,4 @@
-"""Objects as a server shows them to a copy."""
+"""Raw objects of PodCliqueSets for tests of the cache."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""A server that lists what it was given, as an API server does, and writes down whatever else it is asked for."""
+"""An API server that lists given objects and records every other request."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""A whole ``grove operator``, as a process of its own, against a small server of an empty cluster."""
+"""Runs ``grove operator`` as a process of its own against a small server of an empty cluster."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from typing import IO, Any
 from aiohttp import web
 
 from tests.command_line.process import GROVE, ROOT
-from tests.operator.stub_server import listening, not_found
+from tests.operator.stub_server import listening_server, not_found
 
 Json = dict[str, Any]
 
@@ -66,7 +66,7 @@ class EmptyCluster:
     @asynccontextmanager
     async def served(self, folder: Path) -> AsyncIterator[Path]:
         """Where the kubeconfig is."""
-        async with listening(self.answer, patience=0.1) as server:
+        async with listening_server(self.answer, patience=0.1) as server:
             path = folder / "kubeconfig"
             path.write_text(json.dumps(kubeconfig(server)), encoding="utf-8")
             try:
@@ -87,7 +87,7 @@ def kubeconfig(server: str) -> Json:
     }
 
 
-def started(kubeconfig: Path, *words: str, stderr: IO[bytes] | int | None = None) -> subprocess.Popen[bytes]:
+def start_operator(kubeconfig: Path, *words: str, stderr: IO[bytes] | int | None = None) -> subprocess.Popen[bytes]:
     """An operator that listens anywhere."""
     config = kubeconfig.parent / "config.json"
     serving = {"host": "127.0.0.1", "port": 0}
@@ -96,7 +96,7 @@ def started(kubeconfig: Path, *words: str, stderr: IO[bytes] | int | None = None
     return subprocess.Popen([*command, *words], stderr=stderr, cwd=ROOT)
 
 
-async def ended(process: subprocess.Popen[bytes], within: float) -> int:
+async def exit_code(process: subprocess.Popen[bytes], within: float) -> int:
     """Its exit code; the server goes on while it is waited for."""
     try:
         return await asyncio.to_thread(process.wait, within)

@@ -1,4 +1,4 @@
-"""A server on which much happens at once, as lists and watches tell of it: by label, and some of it does not read."""
+"""Random changes of a cluster, as lists and watches with a label selector report them; some objects are unreadable."""
 
 from copy import deepcopy
 from random import Random
@@ -43,7 +43,7 @@ def at(raw: Json, version: int) -> Json:
     return {**raw, "metadata": {**raw["metadata"], "resourceVersion": str(version)}}
 
 
-class Server:
+class RandomCluster:
     """Objects, and what a watch of each kind has to tell."""
 
     def __init__(self, chance: Random) -> None:

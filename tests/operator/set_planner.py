@@ -1,4 +1,4 @@
-"""What decides in tests of rounds, and for which set."""
+"""A root key and an adapter of a planner of sets for tests of the reconcile loop."""
 
 from collections.abc import Callable
 
@@ -7,10 +7,10 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.root_keys import RootKey
 
-HOME: RootKey = ("ml", "llama")
+ROOT_KEY: RootKey = ("ml", "llama")
 
 
-def of_set(decide: Callable[[Snapshot], Plan]) -> Callable[[Observation], Plan]:
+def planning_sets(decide: Callable[[Snapshot], Plan]) -> Callable[[Observation], Plan]:
     """Where nobody looks at topologies."""
 
     def asked(seen: Observation) -> Plan:

@@ -1,4 +1,4 @@
-"""A server that really listens, and answers as a test says."""
+"""An HTTP server on the loopback whose responses a test decides, and an ``Api`` connected to it."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -24,7 +24,7 @@ def not_found(request: web.Request) -> web.Response:
 
 
 @asynccontextmanager
-async def listening(answer: Answer, *, patience: float = 60.0) -> AsyncIterator[str]:
+async def listening_server(answer: Answer, *, patience: float = 60.0) -> AsyncIterator[str]:
     """Where a server is with this answer to everything; at its end it waits so many seconds for whom it answers."""
     application = web.Application()
     application.router.add_route("*", "/{path:.*}", answer)
@@ -38,11 +38,11 @@ async def listening(answer: Answer, *, patience: float = 60.0) -> AsyncIterator[
 
 
 @asynccontextmanager
-async def asked(
+async def api_with(
     answer: Answer, *, in_flight: int = 32, token: Token = no_token, observer: OnResponse | None = None
 ) -> AsyncIterator[Api]:
     """A client of such a server."""
-    async with listening(answer) as server:
+    async with listening_server(answer) as server:
         way = Connection(server=server, tls=None, token=token)
         async with Api(way, in_flight=in_flight, on_response=observer) as api:
             yield api

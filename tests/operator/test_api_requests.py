@@ -1,4 +1,4 @@
-"""Requests to a server that really listens."""
+"""Requests of ``Api`` to a server on the loopback."""
 
 import asyncio
 from pathlib import Path
@@ -8,7 +8,7 @@ from aiohttp import web
 
 from grove_shell.client.api import Unreachable, Withdrawn
 from grove_shell.client.response import Response
-from tests.operator.stub_server import asked
+from tests.operator.stub_server import api_with
 
 
 class Slow:
@@ -31,7 +31,7 @@ def test_op031_a_write_that_waited_for_its_turn_asks_again_whether_it_may() -> N
 
     async def scenario() -> tuple[list[str], list[Response | BaseException]]:
         slow = Slow()
-        async with asked(slow.answer, in_flight=1) as api:
+        async with api_with(slow.answer, in_flight=1) as api:
             first = asyncio.ensure_future(api.request("POST", "/first", body={}))
             await slow.busy.wait()
             others = [asyncio.ensure_future(api.request(method, "/other")) for method in ("DELETE", "GET")]
@@ -61,7 +61,7 @@ def test_op031_a_write_that_waited_for_its_credentials_asks_again_whether_it_may
             await given.wait()
             return "a token"
 
-        async with asked(slow.answer, token=token) as api:
+        async with api_with(slow.answer, token=token) as api:
             both = [asyncio.ensure_future(api.request(method, "/first")) for method in ("DELETE", "GET")]
             await wanted.wait()
             api.allowed = lambda: False
@@ -83,7 +83,7 @@ def test_op031_somebody_else_had_a_turn_before_the_first_byte() -> None:
     async def scenario() -> list[str]:
         slow, times = Slow(), iter([True, False])
         slow.let.set()
-        async with asked(slow.answer) as api:
+        async with api_with(slow.answer) as api:
             api.allowed = lambda: next(times)
             with pytest.raises(Unreachable, match="does not lead"):
                 await api.request("DELETE", "/first", body={})
@@ -103,7 +103,7 @@ def test_op016_whatever_a_server_says_of_patience_it_is_asked_again(pause: str) 
             heard += 1
             return web.json_response({}, status=next(answers), headers={"Retry-After": pause})
 
-        async with asked(answer) as api, asyncio.timeout(20):
+        async with api_with(answer) as api, asyncio.timeout(20):
             found = await api.request("GET", "/first")
         return found.status, heard
 
@@ -116,7 +116,7 @@ def test_op074_what_is_withdrawn_leaves_no_connection() -> None:
     async def scenario() -> tuple[list[str], list[tuple[str, int]], set[int]]:
         slow, told, open_at = Slow(), list[tuple[str, int]](), set[int]()
         slow.let.set()
-        async with asked(slow.answer, observer=lambda *seen: told.append(seen)) as api:
+        async with api_with(slow.answer, observer=lambda *seen: told.append(seen)) as api:
             await api.request("GET", "/first")
             for number in range(40):
                 words = iter([None, "spared"] if number % 2 else ["spared"])

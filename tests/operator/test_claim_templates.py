@@ -1,4 +1,4 @@
-"""Claim templates in a copy of a cluster: of nobody, and of interest to whoever names them."""
+"""ResourceClaimTemplates in the cache: they belong to no set, and concern every set that names them."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Somebody who reads nothing any more, not even that he is left."""
+"""Sessions end although the server reads nothing, not even the end of the connection."""
 
 import asyncio
 import gc

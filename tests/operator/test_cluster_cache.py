@@ -1,4 +1,4 @@
-"""A copy of a cluster is what its events and lists make of it, in whatever order they come."""
+"""The cache after events and lists in any order."""
 
 import sys
 from dataclasses import dataclass, field

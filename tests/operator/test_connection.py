@@ -1,4 +1,4 @@
-"""The way to a cluster: from inside a pod, and by a kubeconfig of whatever shape."""
+"""Connections from inside a pod and by kubeconfigs of any shape."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Whose pods are tried last: those of a PodClique of which one was not made."""
+"""Creations that failed are tried last, with the other pods of their PodClique."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -9,15 +9,15 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.resources.api_names import CORE
 from grove_shell.operator.write_throttle import WriteThrottle
-from tests.operator.unlabelled_pods import HOME, birth, known
+from tests.operator.unlabelled_pods import HOME, cache_with, creation_of
 
 
 @pytest.mark.parametrize("failed", [Outcome.UNREACHABLE, Outcome.CONFLICT, Outcome.REFUSED])
 def test_op017_pods_of_another_clique_are_made_before(failed: Outcome) -> None:
     """Twenty of one clique may not be made, for one of it is not followed; creations stop at the first (OP-015)."""
-    pace, seen = WriteThrottle(), known().observe(HOME, datetime.now(UTC))
+    pace, seen = WriteThrottle(), cache_with().observe(HOME, datetime.now(UTC))
     assert seen is not None
-    steps = [birth(f"llm-0-{letter}-{index}", letter) for letter in "ab" for index in range(20)]
+    steps = [creation_of(f"llm-0-{letter}-{index}", letter) for letter in "ab" for index in range(20)]
     pace.record([Attempt(steps[0], failed)])
     (*others, last) = pace.due(steps, seen, 0.0).steps
     assert others == [*steps[20:], *steps[1:20]]
@@ -37,10 +37,10 @@ def test_op017_pods_of_another_clique_are_made_before(failed: Outcome) -> None:
 @pytest.mark.parametrize("hopeless", [1, 3])
 def test_op017_who_failed_once_is_not_held_up_by_those_who_always_do(hopeless: int) -> None:
     """Creations stop at the first that is not accepted (OP-015), which would be the same one each time."""
-    pace, seen = WriteThrottle(), known().observe(HOME, datetime.now(UTC))
+    pace, seen = WriteThrottle(), cache_with().observe(HOME, datetime.now(UTC))
     assert seen is not None
     cliques = [f"{number}" for number in range(hopeless + 1)]
-    steps = [birth(f"llm-0-{clique}-{index}", clique) for clique in cliques for index in range(5)]
+    steps = [creation_of(f"llm-0-{clique}-{index}", clique) for clique in cliques for index in range(5)]
     pace.record(Attempt(step, Outcome.UNREACHABLE) for step in steps[::5])
     made: set[str] = set()
     for _ in range(hopeless + 1):

@@ -1,4 +1,4 @@
-"""What answers to a creation mean: the server is asked, and says no in ways that do not sound like it."""
+"""Outcomes of creations, for responses that refuse without looking like a refusal."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""Keys of a kubeconfig and of a credential plugin: they are in no file once the way to the cluster is known."""
+"""Keys of a kubeconfig and a credential plugin are in no file once the connection is set up."""
 
 import asyncio
 import base64

@@ -1,4 +1,4 @@
-"""What a server offers, asked of one that really listens and publishes its schemas late."""
+"""Discovery of optional kinds, and of schemas that are published late."""
 
 import asyncio
 from typing import Any
@@ -8,7 +8,7 @@ from aiohttp import web
 
 from grove_core.resources.configuration import DomainShape, ServedApis
 from grove_shell.client.discovery import discover
-from tests.operator.stub_server import asked
+from tests.operator.stub_server import api_with
 
 Json = dict[str, Any]
 VERSION = "resource.nvidia.com/v1beta1"
@@ -39,7 +39,7 @@ class Publishing:
         return web.json_response(told[request.path])
 
     async def serve(self, looks: int) -> ServedApis:
-        async with asked(self.answer) as api:
+        async with api_with(self.answer) as api:
             return await discover(api, tries=looks)
 
 

@@ -1,4 +1,4 @@
-"""Steps that are content with what is there, on a server that stores objects; and shared objects on shelves."""
+"""``Ensure`` steps on a server that stores objects, and shared objects in the cache."""
 
 import asyncio
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What administrators are told of a plan (OP-042, OP-045)."""
+"""Kubernetes Events about a plan (OP-042, OP-045)."""
 
 import asyncio
 import re
@@ -22,7 +22,7 @@ from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.controller.round_listener import PlannedRound
 from grove_shell.operator.event_recorder import EventRecorder, PlannedEvent, planned_events
 from grove_shell.operator.step_recheck import unconfirmed
-from tests.operator.stub_server import asked
+from tests.operator.stub_server import api_with
 from tests.property.strategies.worlds import World, is_termination, storms
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
@@ -102,7 +102,7 @@ def written(plan: Plan, instance: str = "we") -> list[dict[str, Any]]:
         return web.json_response(got[-1], status=201)
 
     async def scenario() -> None:
-        async with asked(answer) as api:
+        async with api_with(answer) as api:
             events = EventRecorder(api, instance)
             running = asyncio.create_task(events.run())
             seen = applied(set_raw(clique_raw("a")))  # Events are about the plan

@@ -1,4 +1,4 @@
-"""A list whose pages run out of date is begun again once, and ends."""
+"""A list whose pages expire is begun again once."""
 
 import asyncio
 from typing import Any, Final
@@ -12,7 +12,7 @@ from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.lists import NotListed, list_all
 from grove_shell.operator.cluster_writer import ClusterWriter
-from tests.operator.stub_server import asked
+from tests.operator.stub_server import api_with
 from tests.property.workload.sets import clique_raw, set_raw
 
 POD: Final = KINDS["Pod"]
@@ -40,7 +40,7 @@ class Paged:
 
     def ask(self, question: Any) -> Any:
         async def scenario() -> Any:
-            async with asked(self.answer) as api:
+            async with api_with(self.answer) as api:
                 return await asyncio.wait_for(question(api), 2)
 
         return asyncio.run(scenario())

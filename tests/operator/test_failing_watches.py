@@ -1,4 +1,4 @@
-"""A copy does not stand still where watches fail and lists are fine, and the server's words for that are told."""
+"""The cache stays current while watches fail and lists work, and the server's messages are reported."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from grove_shell.client import reflector
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.reflector import Reflector
 from tests.domain_daemon.single_domain import until
-from tests.operator.stub_server import asked
+from tests.operator.stub_server import api_with
 from tests.property.workload.sets import clique_raw, set_raw
 
 Watch = Callable[[web.Request], web.Response]
@@ -76,7 +76,7 @@ class Server:
         """Whether something comes to hold in a while in which twenty watches fail."""
 
         async def scenario() -> bool:
-            async with asked(self.answer) as api:
+            async with api_with(self.answer) as api:
                 keeping = Reflector(
                     api,
                     KINDS["PodCliqueSet"],
@@ -192,7 +192,7 @@ def test_op084_a_store_that_went_back_is_believed() -> None:
         return web.json_response({"metadata": {"resourceVersion": version}, "items": found})
 
     async def follow() -> None:
-        async with asked(answer) as api:
+        async with api_with(answer) as api:
             kind = KINDS["PodCliqueSet"]
             task = asyncio.create_task(Reflector(api, kind, cache, report=lambda _, words: told.append(words)).run())
             await until(lambda: lists >= 4)

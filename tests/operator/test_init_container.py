@@ -1,4 +1,4 @@
-"""The container that waits: whom it counts, which image it is of, and that its command is there."""
+"""The init container: which pods it waits for, its image, and its command."""
 
 import json
 import shutil

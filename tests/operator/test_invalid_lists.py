@@ -1,4 +1,4 @@
-"""A server, or a proxy before it, that answers 200 with something that is no list and no event."""
+"""Responses with status 200 that are neither a list nor an event, as a proxy sends them."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ from grove_shell.client.lists import NotListed, list_pages
 from grove_shell.client.reflector import Reflector
 from grove_shell.client.response_check import is_list
 from tests.operator.list_server import ListingServer
-from tests.operator.stub_server import asked
+from tests.operator.stub_server import api_with
 from tests.property.rarely import RARELY
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -71,7 +71,7 @@ class Saying:
 
 def ask(server: Saying, question: Callable[[Api], Awaitable[Any]]) -> Any:
     async def scenario() -> Any:
-        async with asked(server.answer) as api:
+        async with api_with(server.answer) as api:
             return await question(api)
 
     return asyncio.run(scenario())

@@ -1,4 +1,4 @@
-"""What says that it is an object, and has metadata that no API server stores: nobody dies of it."""
+"""Objects with metadata that no API server stores end no process."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from grove_shell.client.kinds import KINDS, ApiKind
 from grove_shell.client.reflector import Reflector
 from grove_shell.client.response import Response
 from grove_shell.client.response_check import is_list, is_object, parse_watch_event
-from tests.operator.stub_server import asked
+from tests.operator.stub_server import api_with
 from tests.property.rarely import RARELY
 
 DEEP: Final = "[" * 100_000
@@ -105,7 +105,7 @@ def test_op065_a_reflector_outlives_it(line: str, monkeypatch: pytest.MonkeyPatc
         return web.Response(text=f'{{"metadata": {{"resourceVersion": "1"}}, "items": {items}}}')
 
     async def scenario() -> bool:
-        async with asked(answer) as api:
+        async with api_with(answer) as api:
             keeping = Reflector(api, KINDS["Pod"], ClusterCache(), report=lambda _kind, words: told.append(words))
             following = asyncio.create_task(keeping.run())
             async with asyncio.timeout(10):

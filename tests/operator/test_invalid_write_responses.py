@@ -1,4 +1,4 @@
-"""A server, or a proxy before it, that answers writes with something that is no word on them."""
+"""Responses to writes that are not of an API server, as a proxy sends them."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ from grove_core.resources.api_names import GROVE
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.operator.leader import Leader, LeadershipLost
-from tests.operator.stub_server import asked
+from tests.operator.stub_server import api_with
 from tests.operator.test_leader import TERMS, held_by
 
 LOGIN: Final = "<html>please log in</html>"
@@ -62,7 +62,7 @@ def tried(kind: str, text: str, status: int) -> tuple[Attempt, ClusterCache]:
         return web.Response(text=text, status=status)
 
     async def scenario() -> Attempt:
-        async with asked(answer) as api:
+        async with api_with(answer) as api:
             return await StepExecutor(api, cache).attempt(Step(Stage.WORKLOAD, target, action, ()))
 
     return asyncio.run(scenario()), cache
@@ -126,7 +126,7 @@ class Fickle:
 def test_op065_a_login_page_makes_nobody_a_leader(text: str) -> None:
     async def scenario() -> tuple[list[bool], list[str]]:
         elected, told = list[bool](), list[str]()
-        async with asked(Fickle((200, ""), first=text).answer) as api:
+        async with api_with(Fickle((200, ""), first=text).answer) as api:
             leader = Leader(api, TERMS, elected.append, told.append)
             with pytest.raises(TimeoutError):
                 await asyncio.wait_for(leader.run(), 0.2)
@@ -146,7 +146,7 @@ def test_op065_a_leader_that_is_not_answered_asks_until_its_time_is_over(status:
     server = Fickle((status, text))
 
     async def scenario() -> None:
-        async with asked(server.answer) as api:
+        async with api_with(server.answer) as api:
             await asyncio.wait_for(Leader(api, terms, lambda _leads: None).run(), 20)
 
     with pytest.raises(LeadershipLost, match="was not renewed in time"):

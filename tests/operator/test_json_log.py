@@ -1,4 +1,4 @@
-"""What people are told, where it has no place (OP-090)."""
+"""Log lines that cannot be written (OP-090)."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""An answer may show that a label was lost before any watch tells it (OP-018)."""
+"""Restoring a removed selector label from the response to a write (OP-018)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -18,8 +18,8 @@ from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Unreachable
 from tests.domain_daemon.single_domain import until
-from tests.operator.stub_server import asked
-from tests.operator.unlabelled_pods import FOLLOWED, Json, Server, a_pod, known
+from tests.operator.stub_server import api_with
+from tests.operator.unlabelled_pods import FOLLOWED, Json, Server, a_pod, cache_with
 
 NAME = "llm-0-a-0"
 REF = Ref(CORE, "Pod", "ml", NAME)
@@ -58,7 +58,7 @@ def opening() -> Apply:
 
 def written(server: Server, cache: ClusterCache, write: Callable[[StepExecutor], Awaitable[None]]) -> None:
     async def scenario() -> None:
-        async with asked(server.answer) as api:
+        async with api_with(server.answer) as api:
             await write(StepExecutor(api, cache))
 
     asyncio.run(scenario())
@@ -84,7 +84,7 @@ def is_lost_in_9(cache: ClusterCache) -> Json:
 @pytest.mark.req("OP-002")
 def test_op018_an_answer_without_it_is_not_taken_in(action: Action, before: bool) -> None:
     """The watch told of its end before that, and would tell nothing more."""
-    server, cache = Older(), known(*[a_pod(NAME, "a", FOLLOWED)] if before else [])
+    server, cache = Older(), cache_with(*[a_pod(NAME, "a", FOLLOWED)] if before else [])
 
     async def write(writes: StepExecutor) -> None:
         assert (await tried(writes, action)).outcome is Outcome.DONE
@@ -98,7 +98,7 @@ def test_op018_an_answer_without_it_is_not_taken_in(action: Action, before: bool
 @pytest.mark.req("OP-106")
 def test_op018_while_it_cannot_be_followed_it_goes_out_of_sight() -> None:
     """And is looked for."""
-    server, cache = Older(), known(a_pod(NAME, "a", FOLLOWED))
+    server, cache = Older(), cache_with(a_pod(NAME, "a", FOLLOWED))
     server.forbids.add(NAME)
 
     async def write(writes: StepExecutor) -> None:
@@ -113,7 +113,7 @@ def test_op018_while_it_cannot_be_followed_it_goes_out_of_sight() -> None:
 
 def test_op018_who_was_let_go_of_is_left_alone() -> None:
     """Somebody took its owner as well, to keep it for himself."""
-    server, cache = Older(), known(a_pod(NAME, "a", FOLLOWED))
+    server, cache = Older(), cache_with(a_pod(NAME, "a", FOLLOWED))
     del server.pods[NAME]["metadata"]["ownerReferences"]
 
     async def write(writes: StepExecutor) -> None:
@@ -150,7 +150,7 @@ class Going(Server):
 
 @pytest.mark.req("OP-106")
 def test_op018_who_went_meanwhile_needs_none() -> None:
-    server, cache = Going(a_pod(NAME, "a", {})), known(a_pod(NAME, "a", FOLLOWED))
+    server, cache = Going(a_pod(NAME, "a", {})), cache_with(a_pod(NAME, "a", FOLLOWED))
 
     async def write(writes: StepExecutor) -> None:
         assert not await writes.read(REF)
@@ -171,7 +171,7 @@ def test_op018_what_was_no_refusal_is_tried_again_at_once(status: int, tries: in
             with pytest.raises(Unreachable, match=f"^Pod/{NAME} lost its label {MANAGED_BY}: not now$"):
                 await writes.read(REF)
 
-    written(server, known(), write)
+    written(server, cache_with(), write)
     assert server.patches == tries
 
 
@@ -189,13 +189,13 @@ def test_op018_who_is_refused_is_told_so_for_ten_seconds(kind: str, counts: int)
             assert told.value.outcome is Outcome.REFUSED
             assert writes.unlabelled_pods["ml"] == counts * counted
 
-    written(server, known(), write)
+    written(server, cache_with(), write)
     assert server.patches == 1
 
 
 @pytest.mark.req("OP-065")
 def test_op018_what_is_no_answer_gives_it_to_nobody() -> None:
-    server, cache = Going(a_pod(NAME, "a", {})), known()
+    server, cache = Going(a_pod(NAME, "a", {})), cache_with()
     server.page = "<html>please log in</html>"
 
     async def write(writes: StepExecutor) -> None:
@@ -211,7 +211,7 @@ def test_op018_what_is_no_answer_gives_it_to_nobody() -> None:
 @pytest.mark.req("OP-011")
 def test_op018_who_had_the_name_and_went_is_made_in_the_next_round() -> None:
     """A conflict is looked at again; what was done is not."""
-    server, cache = Going(a_pod(NAME, "a", {})), known()
+    server, cache = Going(a_pod(NAME, "a", {})), cache_with()
     server.takes = True
 
     async def write(writes: StepExecutor) -> None:
@@ -224,7 +224,7 @@ def test_op018_who_had_the_name_and_went_is_made_in_the_next_round() -> None:
 @pytest.mark.req("OP-107")
 @pytest.mark.parametrize("status", [403, 409, 500])
 def test_op018_what_was_made_and_is_not_followed_is_looked_for(status: int) -> None:
-    server, cache = Going(a_pod(NAME, "a", {})), known()
+    server, cache = Going(a_pod(NAME, "a", {})), cache_with()
     server.strips, server.refuses = True, status
 
     async def write(writes: StepExecutor) -> None:
@@ -239,7 +239,7 @@ def test_op018_what_was_made_and_is_not_followed_is_looked_for(status: int) -> N
 
 @pytest.mark.req("OP-106")
 def test_op018_who_went_while_an_answer_showed_it_is_not_taken_in() -> None:
-    server, cache = Going(a_pod(NAME, "a", {})), known()
+    server, cache = Going(a_pod(NAME, "a", {})), cache_with()
 
     async def write(writes: StepExecutor) -> None:
         attempt = await tried(writes, Create(manifest()))
@@ -271,7 +271,7 @@ def test_op018_who_is_refused_twice_at_once_holds_up_nobody() -> None:
         await is_met(second)
 
     with mock.patch.object(label_repair, "_RETRY_AFTER", 0.3):
-        written(server, known(), write)
+        written(server, cache_with(), write)
     assert server.tried == [first, first, second, second]
 
 
@@ -299,5 +299,5 @@ def test_op018_it_is_given_back_once_in_ten_seconds() -> None:
             clock.return_value = 21.0
             await is_met(first, gets_it=True)
 
-    written(server, known(), write)
+    written(server, cache_with(), write)
     assert server.labelled == [first, second, first, first]

@@ -1,19 +1,17 @@
-"""Whoever leads looks for pods that nobody follows, be there one to make or not (OP-107)."""
+"""The leader finds pods without a label also where none is created (OP-107)."""
 
 import asyncio
 from typing import Final
 from unittest import mock
 
 import pytest
-from aiohttp import web
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY, OPERATOR
 from grove_shell.apply import label_repair, pod_relist
-from grove_shell.cache.cluster_cache import ClusterCache
 from tests.domain_daemon.single_domain import until
-from tests.operator.label_repair_loop import looked_around
-from tests.operator.unlabelled_pods import FOLLOWED, Json, Server, a_pod, known
+from tests.operator.label_repair_loop import run_label_repair
+from tests.operator.unlabelled_pods import FOLLOWED, Server, a_pod, cache_with
 
 SELDOM: Final = 1.0
 
@@ -21,7 +19,7 @@ SELDOM: Final = 1.0
 @pytest.mark.req("OP-030")
 @pytest.mark.req("OP-021")
 def test_op107_whoever_leads_asks_once() -> None:
-    server, cache = Server(a_pod("llm-0-a-lost", "a", {})), known()
+    server, cache = Server(a_pod("llm-0-a-lost", "a", {})), cache_with()
 
     async def meanwhile(leads: set[str]) -> None:
         await asyncio.sleep(0.1)
@@ -30,13 +28,13 @@ def test_op107_whoever_leads_asks_once() -> None:
         await asyncio.sleep(0.3)
         assert (server.lists, server.labelled) == (["ml"], ["llm-0-a-lost"])
 
-    looked_around(server, cache, meanwhile)
+    run_label_repair(server, cache, meanwhile)
     assert cache.find(Ref(CORE, "Pod", "ml", "llm-0-a-lost")) is not None
 
 
 @pytest.mark.parametrize("trouble", ["silent", "forbids"])
 def test_op107_what_comes_to_nothing_is_tried_again(trouble: str) -> None:
-    server, cache = Server(a_pod("llm-0-a-lost", "a", {})), known()
+    server, cache = Server(a_pod("llm-0-a-lost", "a", {})), cache_with()
     server.silent, server.forbids = (2, set()) if trouble == "silent" else (0, {"llm-0-a-lost"})
 
     async def meanwhile(leads: set[str]) -> None:
@@ -46,21 +44,21 @@ def test_op107_what_comes_to_nothing_is_tried_again(trouble: str) -> None:
         await asyncio.sleep(0.2)
 
     with mock.patch.object(label_repair, "_RETRY_AFTER", 0.05):
-        looked_around(server, cache, meanwhile)
+        run_label_repair(server, cache, meanwhile)
     assert server.labelled == ["llm-0-a-lost"]
 
 
 def test_op107_one_that_stays_out_of_sight_hides_no_other() -> None:
     """Of its own PodClique and of others."""
     lost = {f"llm-0-{letter}-{index}": letter for letter in "ab" for index in range(3)}
-    server, cache = Server(*(a_pod(name, letter, {}) for name, letter in lost.items())), known()
+    server, cache = Server(*(a_pod(name, letter, {}) for name, letter in lost.items())), cache_with()
     server.forbids = {"llm-0-a-1", "llm-0-b-0"}
 
     async def meanwhile(leads: set[str]) -> None:
         leads.add("leads")
         await asyncio.sleep(0.3)
 
-    looked_around(server, cache, meanwhile)
+    run_label_repair(server, cache, meanwhile)
     assert sorted(server.labelled) == sorted(lost.keys() - server.forbids)
 
 
@@ -74,7 +72,7 @@ def test_op107_while_nobody_answers_one_is_asked_for_at_a_time() -> None:
         await until(lambda: bool(server.tried))
         await asyncio.sleep(SELDOM / 3)
 
-    looked_around(server, known(), meanwhile, pause=SELDOM)
+    run_label_repair(server, cache_with(), meanwhile, pause=SELDOM)
     assert server.tried == ["llm-0-a-0"]
 
 
@@ -88,7 +86,7 @@ def test_op107_pods_of_another_kind_are_left_alone(version: str, kind: str) -> N
         leads.add("leads")
         await asyncio.sleep(0.2)
 
-    looked_around(server, known(), meanwhile)
+    run_label_repair(server, cache_with(), meanwhile)
     assert server.labelled == server.looked_at == ["llm-0-a-lost"]
 
 
@@ -100,13 +98,13 @@ def test_op107_who_leads_no_more_in_the_middle_looks_for_nobody_else() -> None:
         leads.add("leads")
         await asyncio.sleep(0.2)
 
-    looked_around(server, known(), meanwhile)
+    run_label_repair(server, cache_with(), meanwhile)
     assert (server.lists, server.looked_at) == (["ml"], [])
 
 
 @pytest.mark.req("OP-018")
 def test_op107_who_loses_it_again_and_again_is_asked_for_seldom() -> None:
-    server, cache = Server(a_pod("llm-0-a-lost", "a", {})), known()
+    server, cache = Server(a_pod("llm-0-a-lost", "a", {})), cache_with()
 
     async def meanwhile(leads: set[str]) -> None:
         leads.add("leads")
@@ -116,7 +114,7 @@ def test_op107_who_loses_it_again_and_again_is_asked_for_seldom() -> None:
         cache.drop("Pod", {**pod, "metadata": {**pod["metadata"], "labels": FOLLOWED}})
         await asyncio.sleep(0.3)
 
-    looked_around(server, cache, meanwhile)
+    run_label_repair(server, cache, meanwhile)
     assert server.tried == ["llm-0-a-lost"]
     assert server.lists == ["ml", "ml"]
 
@@ -132,7 +130,7 @@ def test_op107_who_was_met_in_vain_is_asked_for_again_after_ten_seconds(*, is_we
         await asyncio.sleep(0.3)
 
     with mock.patch.object(pod_relist, "_DOUBT_AFTER", 0.02):
-        looked_around(server, known(), meanwhile)
+        run_label_repair(server, cache_with(), meanwhile)
     assert (len(server.lists) == 1) is is_well
 
 
@@ -147,20 +145,20 @@ def test_op107_who_does_not_get_it_is_asked_for_seldom(trouble: str) -> None:
         leads.add("leads")
         await asyncio.sleep(0.3)
 
-    looked_around(server, known(), meanwhile)
+    run_label_repair(server, cache_with(), meanwhile)
     assert server.tried == ["llm-0-a-lost"]
     assert server.lists == ["ml"]
 
 
 def test_op107_of_what_is_of_no_set_nobody_is_called() -> None:
-    server, cache = Server(), known()
+    server, cache = Server(), cache_with()
     cache.put("Pod", a_pod("orphan", "x", {MANAGED_BY: OPERATOR}, namespace="aa"))
 
     async def meanwhile(leads: set[str]) -> None:
         leads.add("leads")
         await asyncio.sleep(0.1)
 
-    looked_around(server, cache, meanwhile)
+    run_label_repair(server, cache, meanwhile)
     assert server.lists == ["ml"]
 
 
@@ -168,7 +166,7 @@ def test_op107_of_what_is_of_no_set_nobody_is_called() -> None:
 def test_op107_who_could_not_be_read_is_missed_as_well() -> None:
     broken = a_pod("llm-0-a-0", "a", FOLLOWED)
     broken["status"] = {"conditions": [{"type": "Ready", "status": "Maybe"}]}
-    server, cache = Server(), known(broken)
+    server, cache = Server(), cache_with(broken)
 
     async def meanwhile(leads: set[str]) -> None:
         leads.add("leads")
@@ -176,64 +174,5 @@ def test_op107_who_could_not_be_read_is_missed_as_well() -> None:
         cache.drop("Pod", broken)
         await asyncio.sleep(0.1)
 
-    looked_around(server, cache, meanwhile)
+    run_label_repair(server, cache, meanwhile)
     assert server.lists == ["ml", "ml"]
-
-
-def test_op107_where_the_server_is_not_well_it_is_asked_once_at_a_time_and_another_comes_first_then() -> None:
-    """A webhook of somebody else may take ten seconds for each pod of some kind, and then say that it failed."""
-    server = Server(*(a_pod(f"llm-0-a-{index}", "a", {}) for index in range(4)))
-    server.fails = {"llm-0-a-0", "llm-0-a-1"}
-
-    async def meanwhile(leads: set[str]) -> None:
-        leads.add("leads")
-        await until(lambda: len(server.tried) >= 8)
-
-    looked_around(server, known(), meanwhile)
-    assert "".join(name[-1] for name in server.tried[:8]) == "01230101"
-    assert server.labelled == ["llm-0-a-2", "llm-0-a-3"]
-
-
-def test_op107_who_failed_the_longest_ago_is_the_first_of_those_who_did() -> None:
-    """When all have failed once, one that goes on failing keeps no other waiting."""
-    server = Server(*(a_pod(f"llm-0-a-{index}", "a", {}) for index in range(3)))
-    server.fails = {*server.pods}
-
-    async def meanwhile(leads: set[str]) -> None:
-        leads.add("leads")
-        await until(lambda: {*server.tried} == server.fails)
-        server.fails = {"llm-0-a-0"}
-        await asyncio.sleep(0.3)
-
-    looked_around(server, known(), meanwhile)
-    assert server.labelled == ["llm-0-a-1", "llm-0-a-2"]
-
-
-class Tired(Server):
-    """After each pod another one goes out of sight, and it leaves the list that is due then without an answer."""
-
-    def __init__(self, cache: ClusterCache, *pods: Json) -> None:
-        super().__init__(*pods)
-        self.cache = cache
-
-    async def answer(self, request: web.Request) -> web.Response:
-        if request.method == "PATCH":
-            self.silent += 1
-            other = a_pod(f"llm-0-b-{len(self.tried)}", "b", FOLLOWED)
-            self.cache.put("Pod", other)
-            self.cache.drop("Pod", other)
-        return await super().answer(request)
-
-
-def test_op107_a_list_that_fails_does_not_change_whose_turn_it_is() -> None:
-    cache = known()
-    server = Tired(cache, *(a_pod(f"llm-0-a-{index}", "a", {}) for index in range(3)))
-    server.fails = {*server.pods}
-
-    async def meanwhile(leads: set[str]) -> None:
-        leads.add("leads")
-        await until(lambda: len(server.tried) >= 6)
-
-    looked_around(server, cache, meanwhile)
-    assert len(server.lists) > 6
-    assert "".join(name[-1] for name in server.tried[:6]) == "012012"

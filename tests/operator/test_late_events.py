@@ -1,4 +1,4 @@
-"""What comes late: after a list, after the end, after the one that has the name now. One order at a time."""
+"""Late events: after a list, after a deletion, and after a new object of the name. One order at a time."""
 
 import asyncio
 from typing import Final
@@ -14,7 +14,7 @@ from grove_shell.cache import tombstones
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.topology_cache import TopologyCache
 from tests.operator.cached_objects import NAMESPACE, Json
-from tests.operator.stub_server import asked, not_found
+from tests.operator.stub_server import api_with, not_found
 from tests.property.resources.manifests import clique, owner
 
 KIND: Final = "PodClique"
@@ -62,7 +62,7 @@ def test_op002_one_that_came_after_the_question_is_not_what_was_not_found() -> N
             await may_arrive.wait()
             return said
 
-        async with asked(answer) as api:
+        async with api_with(answer) as api:
             asking = asyncio.ensure_future(StepExecutor(api, cache).read(REF))
             await found_nothing.wait()
             cache.drop(KIND, ours("one", 20))

@@ -1,4 +1,4 @@
-"""A leader that goes, seen from the moment at which it says so."""
+"""Leader election while the leader stops."""
 
 import asyncio
 import time
@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from grove_shell.operator.leader import Leader, LeaseTerms
-from tests.operator.stub_server import asked, not_found
+from tests.operator.stub_server import api_with, not_found
 
 TERMS: Final = LeaseTerms(namespace="ml", name="grove", identity="we")
 
@@ -44,7 +44,7 @@ def test_op031_nothing_is_written_while_the_lease_is_given_back() -> None:
     async def scenario() -> tuple[list[bool], str]:
         leases = Leases()
         elected = asyncio.Event()
-        async with asked(leases.answer) as api:
+        async with api_with(leases.answer) as api:
             leader = Leader(api, TERMS, lambda leads: elected.set() if leads else None)
             running = asyncio.create_task(leader.run())
             await elected.wait()
@@ -66,7 +66,7 @@ def test_op031_nothing_is_written_while_the_lease_is_given_back() -> None:
 def test_op091_a_server_that_does_not_take_the_lease_back_is_not_waited_for() -> None:
     async def scenario() -> tuple[float, bool]:
         leases, elected = Leases(), asyncio.Event()
-        async with asked(leases.answer) as api:
+        async with api_with(leases.answer) as api:
             terms = replace(TERMS, release_within=0.2)
             leader = Leader(api, terms, lambda leads: elected.set() if leads else None)
             running = asyncio.create_task(leader.run())
@@ -88,7 +88,7 @@ def test_op091_a_server_that_does_not_take_the_lease_back_is_not_waited_for() ->
 async def waiting(leases: Leases, tries: int) -> list[str]:
     """Why a process does not lead, as it says it over some tries."""
     told: list[str] = []
-    async with asked(leases.answer) as api:
+    async with api_with(leases.answer) as api:
         leader = Leader(api, replace(TERMS, retry=0.01), lambda _leads: None, told.append)
         running = asyncio.create_task(leader.run())
         async with asyncio.timeout(20):

@@ -1,4 +1,4 @@
-"""A plan of a cluster that is asked: pods without their label are there, and what is illegal is not carried out."""
+"""Plans of a live cluster: pods without a label count, and an illegal plan is not applied."""
 
 import json
 from collections.abc import Iterator

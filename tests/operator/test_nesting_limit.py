@@ -1,4 +1,4 @@
-"""Objects of a server that are nested deeper than anybody walks: they are there, do not read, and stop nobody."""
+"""Objects nested too deeply count as unreadable and affect no other object."""
 
 import asyncio
 import json
@@ -33,7 +33,7 @@ from grove_shell.reading.collected_objects import CollectedObjects
 from grove_shell.reading.objects import load
 from tests.operator.cached_objects import NAMESPACE, Json, a_set
 from tests.operator.list_server import ListingServer
-from tests.operator.stub_server import asked
+from tests.operator.stub_server import api_with
 from tests.operator.test_claim_templates import a_template, sharing
 from tests.property.workload.sets import NOW
 
@@ -183,7 +183,7 @@ def test_op100_the_copy_of_a_kind_goes_on(from_the_start: bool, monkeypatch: pyt
     async def scenario() -> tuple[ClusterCache, list[str]]:
         cache, told = ClusterCache(), list[str]()
         mine = Ref(CLAIMS, TEMPLATE_KIND, NAMESPACE, "mine")
-        async with asked(answer) as api:
+        async with api_with(answer) as api:
             keeping = Reflector(api, KINDS[TEMPLATE_KIND], cache, report=lambda _kind, words: told.append(words))
             following = asyncio.create_task(keeping.run())
             async with asyncio.timeout(10):

@@ -1,4 +1,4 @@
-"""Beside another operator: what it does otherwise is told (OP-037)."""
+"""``--observe``: differences from another operator are logged (OP-037)."""
 
 from collections import Counter
 from dataclasses import replace

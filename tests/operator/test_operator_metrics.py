@@ -1,4 +1,4 @@
-"""Ends of gangs and when they are due, as metrics: of clusters whose plans people have read."""
+"""Metrics of terminations and deadlines, for recorded plans."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""Whose an object is does not hang on its labels, nor on who is heard of first."""
+"""The set of an object, whatever its labels and the order of events."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""An end that has begun takes away its own reason, and goes on all the same; but not where its gang recovers."""
+"""A termination that has begun continues although it removes its own cause, and stops where its gang recovers."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""Before a pod is made it is asked who is there, whatever their labels (OP-106)."""
+"""The list of all pods of a namespace before a pod is created (OP-106)."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -16,17 +16,17 @@ from grove_shell.controller.reconcile_root import reconcile_root
 from grove_shell.controller.round_listener import PlannedRound, RoundListener
 from grove_shell.operator.cluster_writer import ClusterWriter
 from grove_shell.operator.reconcile_loop import ReconcileLoop
-from tests.operator.stub_server import asked
+from tests.operator.stub_server import api_with
 from tests.operator.unlabelled_pods import (
     FOLLOWED,
     Server,
     Tried,
     a_clique,
     a_pod,
-    acted,
-    known,
+    cache_with,
     outcomes,
-    planned,
+    planned_creation,
+    run_on,
 )
 
 
@@ -38,7 +38,7 @@ def test_op106_a_namespace_is_asked_once_by_all_who_make_pods() -> None:
         first = await asyncio.gather(*(make(f"llm-0-a-{index}", "a") for index in range(20)))
         return [*first, await begin()("llm-0-b-0", "b")]
 
-    assert outcomes(acted(server, known(), acts)) == [Outcome.DONE] * 21
+    assert outcomes(run_on(server, cache_with(), acts)) == [Outcome.DONE] * 21
     assert server.lists == ["ml"]
 
 
@@ -46,7 +46,7 @@ def test_op106_a_namespace_is_asked_once_by_all_who_make_pods() -> None:
 def test_op106_it_is_asked_again_when_one_went_that_was_not_being_deleted(leaves: bool, again: int) -> None:
     """By an event, and by a list that has it not."""
     pods = [a_pod(name, "a", FOLLOWED, leaves=leaves) for name in ("llm-0-a-0", "llm-0-a-1")]
-    server, cache = Server(), known(*pods)
+    server, cache = Server(), cache_with(*pods)
 
     async def acts(begin: Callable[[], Tried]) -> None:
         await begin()("llm-0-b-0", "b")
@@ -57,20 +57,20 @@ def test_op106_it_is_asked_again_when_one_went_that_was_not_being_deleted(leaves
         await begin()("llm-0-b-2", "b")
         assert len(server.lists) == 1 + 2 * again
 
-    acted(server, cache, acts)
+    run_on(server, cache, acts)
 
 
 @pytest.mark.parametrize("how", ["deleted", "not found", "asked for"])
 def test_op106_who_went_at_our_own_word_is_not_missed(how: str) -> None:
     """The server was asked for that very pod."""
-    server, cache = Server(), known(a_pod("llm-0-a-0", "a", FOLLOWED))
+    server, cache = Server(), cache_with(a_pod("llm-0-a-0", "a", FOLLOWED))
     server.finds = how == "deleted"
     ref = Ref(CORE, "Pod", "ml", "llm-0-a-0")
 
     async def scenario() -> None:
-        async with asked(server.answer) as api:
+        async with api_with(server.answer) as api:
             acting = ClusterWriter(api, cache, StepExecutor(api, cache))
-            make = planned(acting, cache)
+            make = planned_creation(acting, cache)
             await make("llm-0-b-0", "b")
             if how == "asked for":
                 await acting.relist_set(("ml", "llm"))
@@ -87,22 +87,22 @@ def test_op106_who_went_at_our_own_word_is_not_missed(how: str) -> None:
 
 def test_op106_who_counts_as_lost_with_all_its_kind_is_missed() -> None:
     pod = a_pod("llm-0-a-0", "a", FOLLOWED)
-    server, cache = Server(), known(pod)
+    server, cache = Server(), cache_with(pod)
 
     async def acts(begin: Callable[[], Tried]) -> None:
         await begin()("llm-0-b-0", "b")
         cache.mark_unlisted("Pod", "forbidden")
         await begin()("llm-0-b-1", "b")
 
-    acted(server, cache, acts)
+    run_on(server, cache, acts)
     assert server.lists == ["ml", "ml"]
 
 
 def test_op106_what_is_no_pod_is_made_without_asking_and_not_missed() -> None:
-    server, cache = Server(), known()
+    server, cache = Server(), cache_with()
 
     async def scenario() -> None:
-        async with asked(server.answer) as api:
+        async with api_with(server.answer) as api:
             acting = ClusterWriter(api, cache, StepExecutor(api, cache))
             reference = {"kind": "PodCliqueSet", "name": "llm", "uid": "set", "controller": True}
             raw = a_clique("c")
@@ -111,9 +111,9 @@ def test_op106_what_is_no_pod_is_made_without_asking_and_not_missed() -> None:
             assert isinstance(clique, FrozenMap)
             await acting.executor()(Step(Stage.WORKLOAD, Ref(GROVE, "PodClique", "ml", "llm-0-c"), Create(clique), ()))
             assert (server.made, server.lists) == (["llm-0-c"], [])
-            await planned(acting, cache)("llm-0-b-0", "b")
+            await planned_creation(acting, cache)("llm-0-b-0", "b")
             cache.drop("PodClique", a_clique("a"))
-            await planned(acting, cache)("llm-0-b-1", "b")
+            await planned_creation(acting, cache)("llm-0-b-1", "b")
 
     asyncio.run(scenario())
     assert server.lists == ["ml"]
@@ -122,14 +122,14 @@ def test_op106_what_is_no_pod_is_made_without_asking_and_not_missed() -> None:
 @pytest.mark.req("OP-018")
 def test_op106_who_lost_its_label_is_not_made_again() -> None:
     """Nothing of this round for its clique, be it tried later; all else is made, and the next round knows of it."""
-    server, cache = Server(a_pod("llm-0-a-lost", "a", {})), known()
+    server, cache = Server(a_pod("llm-0-a-lost", "a", {})), cache_with()
 
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
         make, other = begin(), begin()
         first = [await make("llm-0-b-0", "b"), await make("llm-0-a-0", "a"), await other("llm-0-a-1", "a")]
         return [*first, await begin()("llm-0-a-2", "a")]
 
-    attempts = acted(server, cache, acts)
+    attempts = run_on(server, cache, acts)
     assert outcomes(attempts) == [Outcome.DONE, Outcome.CONFLICT, Outcome.CONFLICT, Outcome.DONE]
     assert attempts[1].detail == "Pod/llm-0-a-lost exists, and the plan did not know it"
     assert cache.find(Ref(CORE, "Pod", "ml", "llm-0-a-lost")) is not None
@@ -140,7 +140,7 @@ def test_op106_who_lost_its_label_is_not_made_again() -> None:
 def test_op106_who_was_met_and_went_is_asked_for_no_more() -> None:
     """Side by side, and later."""
     lost = a_pod("llm-0-a-lost", "a", {})
-    server, cache = Server(lost), known()
+    server, cache = Server(lost), cache_with()
 
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
         make = begin()
@@ -149,13 +149,13 @@ def test_op106_who_was_met_and_went_is_asked_for_no_more() -> None:
         server.tried.clear()
         return [await begin()("llm-0-a-0", "a"), await begin()("llm-0-a-1", "a")]
 
-    assert outcomes(acted(server, cache, acts)) == [Outcome.DONE, Outcome.DONE]
+    assert outcomes(run_on(server, cache, acts)) == [Outcome.DONE, Outcome.DONE]
     assert not server.tried
 
 
 @pytest.mark.req("OP-018")
 def test_op106_none_is_made_until_it_is_followed() -> None:
-    server, cache = Server(a_pod("llm-0-a-lost", "a", {})), known()
+    server, cache = Server(a_pod("llm-0-a-lost", "a", {})), cache_with()
     server.forbids.add("llm-0-a-lost")
 
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
@@ -166,7 +166,7 @@ def test_op106_none_is_made_until_it_is_followed() -> None:
         return [*first, await begin()("llm-0-a-0", "a"), await begin()("llm-0-a-0", "a")]
 
     with mock.patch.object(label_repair, "_RETRY_AFTER", 0.3):
-        attempts = acted(server, cache, acts)
+        attempts = run_on(server, cache, acts)
     silent = Outcome.UNREACHABLE
     assert outcomes(attempts) == [silent, Outcome.DONE, silent, Outcome.CONFLICT, Outcome.DONE]
     assert attempts[0].detail == attempts[2].detail == f"Pod/llm-0-a-lost lost its label {MANAGED_BY}: no labels here"
@@ -175,7 +175,7 @@ def test_op106_none_is_made_until_it_is_followed() -> None:
 
 @pytest.mark.parametrize("before", ["", "gone"], ids=["nobody", "one of its name"])
 def test_op106_who_was_made_by_another_process_a_moment_ago_is_taken_in(before: str) -> None:
-    server, cache = Server(a_pod("llm-0-a-lost", "a", FOLLOWED)), known()
+    server, cache = Server(a_pod("llm-0-a-lost", "a", FOLLOWED)), cache_with()
     if before:
         former = a_pod("llm-0-a-lost", "a", FOLLOWED)
         former["metadata"] |= {"uid": before, "resourceVersion": "6"}
@@ -184,7 +184,7 @@ def test_op106_who_was_made_by_another_process_a_moment_ago_is_taken_in(before: 
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
         return [await begin()("llm-0-a-0", "a"), await begin()("llm-0-a-0", "a")]
 
-    attempts = acted(server, cache, acts)
+    attempts = run_on(server, cache, acts)
     assert outcomes(attempts) == [Outcome.CONFLICT, Outcome.DONE], "nor was this one of that name known"
     found = cache.find(Ref(CORE, "Pod", "ml", "llm-0-a-lost"))
     assert found is not None
@@ -204,7 +204,7 @@ def test_op106_who_was_made_without_an_answer_is_not_made_under_another_name() -
         server.loses = False
         return [first, lost, await begin()("llm-0-a-0", "a"), await begin()("llm-0-b-1", "b")]
 
-    attempts = acted(server, known(), acts)
+    attempts = run_on(server, cache_with(), acts)
     assert outcomes(attempts) == [Outcome.DONE, Outcome.UNREACHABLE, Outcome.CONFLICT, Outcome.DONE]
     assert server.made == ["llm-0-b-0", "llm-0-a-former", "llm-0-b-1"]
     assert len(server.lists) == 2
@@ -212,20 +212,20 @@ def test_op106_who_was_made_without_an_answer_is_not_made_under_another_name() -
 
 def test_op106_of_whom_was_heard_since_the_round_was_planned_is_not_made_again() -> None:
     """As when another process led a moment ago."""
-    server, cache = Server(), known()
+    server, cache = Server(), cache_with()
 
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
         make = begin()
         cache.put("Pod", a_pod("llm-0-a-lost", "a", FOLLOWED))
         return [await make("llm-0-a-0", "a"), await make("llm-0-b-0", "b"), await begin()("llm-0-a-0", "a")]
 
-    assert outcomes(acted(server, cache, acts)) == [Outcome.CONFLICT, Outcome.DONE, Outcome.DONE]
+    assert outcomes(run_on(server, cache, acts)) == [Outcome.CONFLICT, Outcome.DONE, Outcome.DONE]
 
 
 def test_op106_another_call_in_the_same_round_changes_nothing() -> None:
     server = Server(a_pod("llm-0-a-lost", "a", {}))
     others = [a_pod(f"llm-0-b-{index}", "b", FOLLOWED) for index in (17, 18)]
-    cache = known(*others)
+    cache = cache_with(*others)
 
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
         make, found = begin(), list[Attempt]()
@@ -234,7 +234,7 @@ def test_op106_another_call_in_the_same_round_changes_nothing() -> None:
             cache.drop("Pod", others.pop() if others else {"metadata": {"name": "nobody"}})
         return found
 
-    assert outcomes(acted(server, cache, acts)) == [Outcome.DONE, Outcome.CONFLICT, Outcome.CONFLICT]
+    assert outcomes(run_on(server, cache, acts)) == [Outcome.DONE, Outcome.CONFLICT, Outcome.CONFLICT]
     assert len(server.lists) == 3
 
 
@@ -246,7 +246,7 @@ def test_op106_a_list_from_before_is_no_answer() -> None:
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
         return [await begin()("llm-0-a-0", "a")]
 
-    (attempt,) = acted(Server(), known(newer), acts)
+    (attempt,) = run_on(Server(), cache_with(newer), acts)
     assert attempt.outcome is Outcome.UNREACHABLE
     assert attempt.detail.endswith("the server lists an older state than it showed before")
 
@@ -258,7 +258,7 @@ def test_op106_while_nobody_answers_none_is_made() -> None:
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
         return [await begin()("llm-0-b-0", "b"), await begin()("llm-0-b-0", "b")]
 
-    attempts = acted(server, known(), acts)
+    attempts = run_on(server, cache_with(), acts)
     assert outcomes(attempts) == [Outcome.UNREACHABLE, Outcome.DONE]
     assert attempts[0].detail == "the pods of the namespace could not be listed: Pod: away"
     assert len(server.made) == 1
@@ -267,7 +267,7 @@ def test_op106_while_nobody_answers_none_is_made() -> None:
 def test_op106_who_goes_out_of_sight_while_the_server_answers_is_asked_for() -> None:
     """The answer may be of the time before."""
     pod = a_pod("llm-0-a-lost", "a", FOLLOWED)
-    server, cache = Server(), known(pod)
+    server, cache = Server(), cache_with(pod)
 
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
         def vanishes() -> None:
@@ -277,14 +277,14 @@ def test_op106_who_goes_out_of_sight_while_the_server_answers_is_asked_for() -> 
         server.asked_for = vanishes
         return [await begin()("llm-0-b-0", "b"), await begin()("llm-0-a-0", "a")]
 
-    assert outcomes(acted(server, cache, acts)) == [Outcome.DONE, Outcome.CONFLICT]
+    assert outcomes(run_on(server, cache, acts)) == [Outcome.DONE, Outcome.CONFLICT]
     assert server.lists == ["ml", "ml"]
 
 
 def test_op106_nobody_makes_do_with_an_answer_that_is_older() -> None:
     """Another pod is to be made while the server answers, and it asks for one that went meanwhile."""
     pod = a_pod("llm-0-a-lost", "a", FOLLOWED)
-    server, cache = Server(), known(pod)
+    server, cache = Server(), cache_with(pod)
 
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
         later: list[asyncio.Future[Attempt]] = []
@@ -297,7 +297,7 @@ def test_op106_nobody_makes_do_with_an_answer_that_is_older() -> None:
         server.asked_for = vanishes
         return [await begin()("llm-0-b-0", "b"), await later[0]]
 
-    assert outcomes(acted(server, cache, acts)) == [Outcome.DONE, Outcome.CONFLICT]
+    assert outcomes(run_on(server, cache, acts)) == [Outcome.DONE, Outcome.CONFLICT]
     assert server.lists == ["ml", "ml"]
 
 
@@ -310,7 +310,7 @@ def test_op106_pods_of_others_are_none_of_its_business() -> None:
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
         return [await begin()("llm-0-a-0", "a")]
 
-    assert outcomes(acted(server, known(), acts)) == [Outcome.DONE]
+    assert outcomes(run_on(server, cache_with(), acts)) == [Outcome.DONE]
     assert not server.labelled
 
 
@@ -330,10 +330,10 @@ class Hearer(RoundListener):
 
 def test_op106_what_a_round_makes_itself_it_knows() -> None:
     """One, two, four and so on at a time, each answered before the next."""
-    server, cache, hearer = Server(), known(), Hearer(6)
+    server, cache, hearer = Server(), cache_with(), Hearer(6)
 
     async def scenario() -> None:
-        async with asked(server.answer) as api:
+        async with api_with(server.answer) as api:
             acting = ClusterWriter(api, cache, StepExecutor(api, cache))
             rounds = ReconcileLoop(cache=cache, writer=acting, decide=reconcile_root, listeners=(hearer,))
             cache.changed = rounds.enqueue

@@ -1,4 +1,4 @@
-"""What becomes of the question who is there, however the server answers (OP-106)."""
+"""The list before a pod is created, for every kind of response (OP-106)."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from aiohttp import web
 from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.resources.api_names import MANAGED_BY, OPERATOR
 from grove_shell.apply import label_repair, pod_relist
-from tests.operator.unlabelled_pods import FOLLOWED, Server, Tried, a_pod, acted, known, outcomes
+from tests.operator.unlabelled_pods import FOLLOWED, Server, Tried, a_pod, cache_with, outcomes, run_on
 
 
 class Slow(Server):
@@ -33,7 +33,7 @@ class Slow(Server):
 
 def test_op106_a_call_that_began_before_a_creation_was_lost_is_no_answer() -> None:
     other, server = a_pod("llm-0-b-17", "b", FOLLOWED), Slow()
-    cache = known(other)
+    cache = cache_with(other)
 
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
         await begin()("llm-0-b-0", "b")
@@ -48,7 +48,7 @@ def test_op106_a_call_that_began_before_a_creation_was_lost_is_no_answer() -> No
         server.lost.set()
         return [lost, await asks, await again]
 
-    assert outcomes(acted(server, cache, acts)) == [Outcome.UNREACHABLE, Outcome.DONE, Outcome.CONFLICT]
+    assert outcomes(run_on(server, cache, acts)) == [Outcome.UNREACHABLE, Outcome.DONE, Outcome.CONFLICT]
     assert server.made == ["llm-0-b-0", "llm-0-a-former", "llm-0-b-1"]
 
 
@@ -61,7 +61,7 @@ def test_op106_none_is_made_beside_one_that_cannot_be_read() -> None:
         make = begin()
         return list(await asyncio.gather(make("llm-0-a-0", "a"), make("llm-0-a-1", "a")))
 
-    for attempt in acted(server, known(), acts):
+    for attempt in run_on(server, cache_with(), acts):
         assert attempt.outcome is Outcome.UNREACHABLE
         assert attempt.detail == "Pod/llm-0-a-lost exists, and cannot be read or counts as deleted"
     assert not server.made
@@ -87,7 +87,7 @@ def test_op106_who_was_met_in_vain_is_asked_for_again_after_ten_seconds(becomes:
         return [first, second, await begin()("llm-0-a-0", "a")]
 
     with mock.patch.object(pod_relist, "_DOUBT_AFTER", 0.3):
-        attempts = acted(server, known(), acts)
+        attempts = run_on(server, cache_with(), acts)
     assert outcomes(attempts) == [Outcome.UNREACHABLE, Outcome.UNREACHABLE, Outcome.DONE]
     assert server.lists == ["ml", "ml"]
 
@@ -109,7 +109,7 @@ def test_op106_for_whom_nobody_was_met_in_vain_nobody_is_asked_again() -> None:
         return attempts
 
     with mock.patch.object(pod_relist, "_DOUBT_AFTER", 0.3):
-        attempts = acted(server, known(), acts)
+        attempts = run_on(server, cache_with(), acts)
     silent = Outcome.UNREACHABLE
     assert outcomes(attempts) == [silent, Outcome.DONE, Outcome.DONE, silent, silent]
     assert all("failed calling webhook" in attempt.detail for attempt in attempts if attempt.outcome is silent)
@@ -120,7 +120,7 @@ def test_op106_none_is_made_beside_one_that_cannot_be_read_and_came_in_the_middl
     """Whoever looks around may have met it."""
     broken = a_pod("llm-0-a-lost", "a", {} if heard == "by a call" else FOLLOWED)
     broken["status"] = {"conditions": [{"type": "Ready", "status": "Maybe"}]}
-    server, cache = Server(), known()
+    server, cache = Server(), cache_with()
 
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
         make = begin()
@@ -133,7 +133,7 @@ def test_op106_none_is_made_beside_one_that_cannot_be_read_and_came_in_the_middl
             cache.put("Pod", broken)
         return [await make("llm-0-a-0", "a"), await begin()("llm-0-a-0", "a")]
 
-    attempts = acted(server, cache, acts)
+    attempts = run_on(server, cache, acts)
     assert outcomes(attempts) == [Outcome.CONFLICT, Outcome.CONFLICT]
     assert attempts[0].detail == "Pod/llm-0-a-lost exists, and the plan did not know it"
     assert server.made == ["llm-0-b-0"]
@@ -146,7 +146,7 @@ def test_op106_side_by_side_one_asks_for_all() -> None:
         make = begin()
         return list(await asyncio.gather(*(make(f"llm-0-a-{index}", "a") for index in range(4))))
 
-    assert outcomes(acted(server, known(), acts)) == [Outcome.CONFLICT] * 4
+    assert outcomes(run_on(server, cache_with(), acts)) == [Outcome.CONFLICT] * 4
     assert len(server.tried) == 1
 
 
@@ -172,7 +172,7 @@ def test_op106_a_list_that_is_begun_again_counts_from_its_new_beginning() -> Non
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
         return [await begin()("llm-0-a-0", "a")]
 
-    assert outcomes(acted(server, known(), acts)) == [Outcome.DONE]
+    assert outcomes(run_on(server, cache_with(), acts)) == [Outcome.DONE]
     assert not server.looked_at
 
 
@@ -184,19 +184,19 @@ def test_op106_who_is_gone_when_it_is_to_be_labelled_is_in_nobody_s_way() -> Non
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
         return [await begin()("llm-0-a-0", "a")]
 
-    assert outcomes(acted(server, known(), acts)) == [Outcome.DONE]
+    assert outcomes(run_on(server, cache_with(), acts)) == [Outcome.DONE]
 
 
 def test_op106_of_whom_was_heard_while_the_server_answers_nobody_asks() -> None:
     lost = a_pod("llm-0-a-lost", "a", FOLLOWED)
-    server, cache = Server(lost, a_pod("llm-0-a-other", "a", FOLLOWED)), known()
+    server, cache = Server(lost, a_pod("llm-0-a-other", "a", FOLLOWED)), cache_with()
 
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
         first = await begin()("llm-0-b-0", "b")
         cache.put("Pod", lost)
         return [first, await begin()("llm-0-a-0", "a")]
 
-    assert outcomes(acted(server, cache, acts)) == [Outcome.DONE, Outcome.CONFLICT]
+    assert outcomes(run_on(server, cache, acts)) == [Outcome.DONE, Outcome.CONFLICT]
     assert server.looked_at == ["llm-0-a-other"]
 
 
@@ -223,6 +223,6 @@ def test_op106_after_one_was_met_in_vain_all_are_asked_for_again() -> None:
         return [first, refused, await begin()("llm-0-a-0", "a")]
 
     with mock.patch.object(label_repair, "_RETRY_AFTER", 0.0):
-        attempts = acted(server, known(), acts)
+        attempts = run_on(server, cache_with(), acts)
     assert outcomes(attempts) == [Outcome.DONE, Outcome.REFUSED, Outcome.CONFLICT]
     assert server.lists == ["ml", "ml"]

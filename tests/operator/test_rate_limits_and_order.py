@@ -1,4 +1,4 @@
-"""The token bucket, the order of writes, and the configuration."""
+"""The rate limiter, the order of writes, and the configuration."""
 
 import asyncio
 from collections.abc import Sequence

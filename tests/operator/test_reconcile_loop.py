@@ -1,4 +1,4 @@
-"""When the queue of an operator looks, and what it does not let pass."""
+"""When the reconcile loop runs a round, and which plans it rejects."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
@@ -18,7 +18,7 @@ from grove_shell.controller.reconcile_root import reconcile_root
 from grove_shell.controller.round_listener import PlannedRound, RoundListener
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from grove_shell.operator.write_throttle import WriteThrottle
-from tests.operator.set_planner import HOME, of_set
+from tests.operator.set_planner import ROOT_KEY, planning_sets
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
 
@@ -53,11 +53,11 @@ def test_op020_however_often_a_set_changes_one_look_more_follows() -> None:
         raw = set_raw(clique_raw("worker"))
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
         cache.put("PodCliqueSet", raw)
-        rounds.enqueue(HOME)
+        rounds.enqueue(ROOT_KEY)
         assert rounds.queue_depth == 0, "nobody may act yet"
         rounds.start()
         for _ in range(100):
-            rounds.enqueue(HOME)
+            rounds.enqueue(ROOT_KEY)
         assert rounds.queue_depth == 1
         await waker.seen_twice.wait()
         assert rounds.queue_depth == 0
@@ -106,9 +106,9 @@ def test_op025_an_illegal_plan_is_told_and_not_carried_out(version: str, times: 
 
     async def scenario() -> list[str]:
         listener, cache = Listener(), cached()
-        rounds = ReconcileLoop(cache=cache, writer=None, decide=of_set(decide), listeners=(listener,))
+        rounds = ReconcileLoop(cache=cache, writer=None, decide=planning_sets(decide), listeners=(listener,))
         rounds.start()
-        rounds.enqueue(HOME)
+        rounds.enqueue(ROOT_KEY)
         await listener.heard.wait()
         await rounds.close()
         return listener.told
@@ -155,14 +155,14 @@ def test_op024_what_must_not_be_missed_does_not_wait(is_urgent: bool) -> None:
 
     async def scenario() -> list[str]:
         cache = ClusterCache()
-        rounds = ReconcileLoop(cache=cache, writer=acting, decide=of_set(decide))
+        rounds = ReconcileLoop(cache=cache, writer=acting, decide=planning_sets(decide))
         raw = set_raw(clique_raw("first"))
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
         cache.put("PodCliqueSet", raw)
         rounds.start()
         for _ in range(2):
             acting.done.clear()
-            rounds.enqueue(HOME)
+            rounds.enqueue(ROOT_KEY)
             async with asyncio.timeout(10):
                 await acting.done.wait()
         await rounds.close()
@@ -226,9 +226,9 @@ def test_op027_a_set_that_met_a_fault_of_ours_is_looked_at_again() -> None:
 
     async def scenario() -> list[str]:
         listener, cache = Hearing(), cached()
-        rounds = ReconcileLoop(cache=cache, writer=None, decide=of_set(decide), listeners=(listener,))
+        rounds = ReconcileLoop(cache=cache, writer=None, decide=planning_sets(decide), listeners=(listener,))
         rounds.start()
-        rounds.enqueue(HOME)
+        rounds.enqueue(ROOT_KEY)
         async with asyncio.timeout(10):
             await listener.heard.wait()
         await rounds.close()
@@ -244,7 +244,7 @@ def test_op033_who_never_led_ends_at_once() -> None:
     async def scenario() -> list[str]:
         listener, cache = Listener(), cached()
         rounds = ReconcileLoop(cache=cache, writer=None, decide=reconcile_root, listeners=(listener,))
-        rounds.enqueue(HOME)
+        rounds.enqueue(ROOT_KEY)
         await asyncio.sleep(0.05)
         async with asyncio.timeout(5):
             await rounds.close()

@@ -1,4 +1,4 @@
-"""A capture may be shown to others, and is decided like the original (OP-051, IN-047)."""
+"""A redacted capture has no secrets and is planned like the original (OP-051, IN-047)."""
 
 import json
 from datetime import UTC, datetime

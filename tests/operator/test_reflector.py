@@ -1,4 +1,4 @@
-"""A copy of one kind, kept from a server that really listens and behaves badly."""
+"""A reflector on a server that misbehaves."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from grove_shell.cache.root_keys import RootKey
 from grove_shell.client import reflector
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.reflector import Reflector
-from tests.operator.stub_server import Answer, asked
+from tests.operator.stub_server import Answer, api_with
 from tests.property.workload.sets import clique_raw, set_raw
 
 A_WHILE: Final = 1.0
@@ -43,7 +43,7 @@ def test_op080_a_watch_that_ends_at_once_is_not_begun_a_thousand_times(code: int
     async def scenario() -> float:
         last = NOTHING_NEW if code == 200 else {"type": "ERROR", "object": {"kind": "Status", "code": code}}
         curt = Curt([] if code is None else [last])
-        async with asked(curt.answer) as api:
+        async with api_with(curt.answer) as api:
             following = asyncio.create_task(Reflector(api, KINDS["Pod"], ClusterCache()).run())
             begun = time.monotonic()
             async with asyncio.timeout(20):
@@ -78,7 +78,7 @@ def test_op060_a_kind_that_a_cluster_may_do_without_is_none() -> None:
 
     async def scenario() -> tuple[ClusterCache, list[str]]:
         cache, told = ClusterCache(), list[str]()
-        async with asked(ignorant) as api:
+        async with api_with(ignorant) as api:
             for kind in ("ComputeDomain", "Service"):
                 keeping = Reflector(api, KINDS[kind], cache, report=lambda kind, _words: told.append(kind))
                 following = asyncio.create_task(keeping.run())
@@ -120,7 +120,7 @@ def follow(answer: Answer, kind: str, cache: ClusterCache, until: Callable[[], b
     """Keep a copy of a kind until something holds."""
 
     async def scenario() -> None:
-        async with asked(answer) as api:
+        async with api_with(answer) as api:
             following = asyncio.create_task(Reflector(api, KINDS[kind], cache).run())
             async with asyncio.timeout(seconds):
                 while not until():  # noqa: ASYNC110 - what is waited for is in the copy, which tells nobody

@@ -1,4 +1,4 @@
-"""What an operator does where a server refuses: nobody else waits, and it is tried again, later each time."""
+"""Refused writes are retried with a backoff and delay no other set."""
 
 import asyncio
 import io
@@ -24,7 +24,7 @@ from grove_shell.controller.round_listener import RoundListener
 from grove_shell.operator.json_log import JsonLog
 from grove_shell.operator.operator_metrics import OperatorMetrics
 from grove_shell.operator.reconcile_loop import ReconcileLoop
-from tests.operator.set_planner import HOME, of_set
+from tests.operator.set_planner import ROOT_KEY, planning_sets
 from tests.property.resources.manifests import clique, owner
 from tests.property.workload.sets import clique_raw, set_raw
 from tests.skipped_time import now, run_skipping_time
@@ -69,7 +69,7 @@ def test_op017_what_is_refused_holds_up_nobody() -> None:
         raw["metadata"] |= {"name": "llama", "namespace": "ml", "uid": "u", "resourceVersion": "1"}
         cache.put("PodCliqueSet", raw)
         rounds.start()
-        rounds.enqueue(HOME)
+        rounds.enqueue(ROOT_KEY)
         async with asyncio.timeout(10):
             await acting.done.wait()
         await rounds.close()
@@ -172,7 +172,7 @@ class Releases(RoundListener):
         self.over = asyncio.Event()
 
     def on_finalizers_dropped(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> None:
-        assert root_key == HOME
+        assert root_key == ROOT_KEY
         self.heard += [attempt.outcome for attempt in attempts]
 
     def on_gone(self, root_key: RootKey) -> None:
@@ -230,7 +230,7 @@ def test_op067_a_refusal_to_let_go_stands_however_often_what_is_left_changes() -
         rounds.start()
         cache.put("PodClique", orphan())
         for _ in range(40):
-            rounds.enqueue(HOME)
+            rounds.enqueue(ROOT_KEY)
             await asyncio.sleep(0.05)
         await rounds.close()
         return acting.times
@@ -278,10 +278,10 @@ def test_op023_a_refusal_is_tried_later_each_time_also_while_other_writes_go_wel
         rounds = ReconcileLoop(cache=cache, writer=acting, decide=reconcile_root)
         rounds.start()
         cache.put("PodCliqueSet", a_set())
-        rounds.enqueue(HOME)
+        rounds.enqueue(ROOT_KEY)
         while now() < LONG:
             await asyncio.sleep(EVERY if busy else LONG)
-            rounds.enqueue(HOME)
+            rounds.enqueue(ROOT_KEY)
         await rounds.close()
         return acting.times
 
@@ -317,19 +317,21 @@ def test_op023_patience_begins_anew_when_nothing_failed_for_long_enough(work: bo
     async def scenario() -> None:
         nonlocal away
         cache = ClusterCache()
-        rounds = ReconcileLoop(cache=cache, writer=Letting(Outcome.DONE), decide=of_set(decide), listeners=(Hearing(),))
+        rounds = ReconcileLoop(
+            cache=cache, writer=Letting(Outcome.DONE), decide=planning_sets(decide), listeners=(Hearing(),)
+        )
         rounds.start()
         cache.put("PodCliqueSet", a_set())
-        rounds.enqueue(HOME)
+        rounds.enqueue(ROOT_KEY)
         for _ in range(4):
             await heard.acquire()
         away = False
-        rounds.enqueue(HOME)
+        rounds.enqueue(ROOT_KEY)
         await asyncio.sleep(calm)
-        rounds.enqueue(HOME)
+        rounds.enqueue(ROOT_KEY)
         await asyncio.sleep(0.3)  # what is not answered is left alone for the first pause
         away = True
-        rounds.enqueue(HOME)
+        rounds.enqueue(ROOT_KEY)
         for _ in range(2):
             await heard.acquire()
         await rounds.close()

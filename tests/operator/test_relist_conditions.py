@@ -1,4 +1,4 @@
-"""A whole operator looks for pods that nobody follows while it leads and knows everything, and only then (OP-107)."""
+"""Labels are restored only by a leader with a full cache (OP-107)."""
 
 import asyncio
 import io
@@ -14,7 +14,7 @@ from grove_shell.client.connection import Connection
 from grove_shell.client.kinds import KINDS
 from grove_shell.operator.process import OperatorProcess
 from grove_shell.settings.operator import OperatorSettings
-from tests.operator.stub_server import listening, no_token, not_found
+from tests.operator.stub_server import listening_server, no_token, not_found
 from tests.operator.unlabelled_pods import a_clique
 
 PLURALS: Final = {kind.plural: kind for kind in KINDS.values()}
@@ -59,7 +59,7 @@ def called(*, elects: bool, waits: str = "") -> int:
     told = {"leaderElection": {"enabled": elects}, "serving": {"host": "127.0.0.1", "port": 0}}
 
     async def scenario() -> None:
-        async with listening(cluster.answer, patience=0.1) as server:
+        async with listening_server(cluster.answer, patience=0.1) as server:
             way, settings = Connection(server, None, no_token), OperatorSettings.model_validate(told)
             process = OperatorProcess(connection=way, settings=settings, out=io.StringIO(), stop=stop)
             running = asyncio.create_task(process.run())

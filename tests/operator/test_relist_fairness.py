@@ -1,4 +1,4 @@
-"""Whoever looks around does so in many namespaces, and none waits for all of another one (OP-107)."""
+"""Labels are restored in many namespaces at once, and none waits for another (OP-107)."""
 
 import asyncio
 
@@ -6,13 +6,13 @@ import pytest
 
 from grove_shell.cache.cluster_cache import ClusterCache
 from tests.domain_daemon.single_domain import until
-from tests.operator.label_repair_loop import looked_around
-from tests.operator.unlabelled_pods import Server, a_clique, a_pod, known
+from tests.operator.label_repair_loop import run_label_repair
+from tests.operator.unlabelled_pods import Server, a_clique, a_pod, cache_with
 
 
 def hanging() -> tuple[Server, ClusterCache]:
     """A server that answers no list but that of the first of many namespaces."""
-    server, cache = Server(), known()
+    server, cache = Server(), cache_with()
     server.hangs = {f"n{index:02}" for index in range(20)}
     for namespace in server.hangs:
         cache.put("PodClique", a_clique("aside", namespace))
@@ -24,7 +24,7 @@ def test_op107_a_fault_of_ours_ends_no_process_and_holds_up_no_other_namespace()
     """A list that only looks like one."""
     nameless = a_pod("llm-0-a-lost", "a", {}, namespace="aa")
     del nameless["metadata"]["uid"]
-    server, cache = Server(nameless, a_pod("llm-0-b-lost", "b", {})), known()
+    server, cache = Server(nameless, a_pod("llm-0-b-lost", "b", {})), cache_with()
     aside = a_clique("aside", "aa")
     cache.put("PodClique", aside)
 
@@ -32,14 +32,14 @@ def test_op107_a_fault_of_ours_ends_no_process_and_holds_up_no_other_namespace()
         leads.add("leads")
         await asyncio.sleep(0.2)
 
-    told = looked_around(server, cache, meanwhile)
+    told = run_label_repair(server, cache, meanwhile)
     assert told
     assert all(words.startswith("KeyError: 'uid' (at grove_shell/") for words in told)
     assert server.labelled == ["llm-0-b-lost"]
 
 
 def test_op107_a_namespace_that_is_slow_keeps_no_other_waiting() -> None:
-    server, cache = Server(a_pod("llm-0-b-lost", "b", {})), known()
+    server, cache = Server(a_pod("llm-0-b-lost", "b", {})), cache_with()
     cache.put("PodClique", a_clique("aside", "aa"))
     server.hangs = {"aa"}
 
@@ -49,7 +49,7 @@ def test_op107_a_namespace_that_is_slow_keeps_no_other_waiting() -> None:
         assert len(asyncio.all_tasks()) < 20, "one look at each"
         server.hangs.clear()
 
-    looked_around(server, cache, meanwhile)
+    run_label_repair(server, cache, meanwhile)
     assert server.labelled == ["llm-0-b-lost"]
     assert server.lists == ["aa", "ml"]
 
@@ -61,7 +61,7 @@ def test_op107_namespaces_take_turns() -> None:
         for namespace in (f"n{number:02}" for number in range(9))
         for index in range(20)
     ]
-    server, cache = Server(*many, a_pod("z-lost", "aside", {}, namespace="zz")), known()
+    server, cache = Server(*many, a_pod("z-lost", "aside", {}, namespace="zz")), cache_with()
     server.forbids = {pod["metadata"]["name"] for pod in many}
     server.hesitates = 0.05
     for namespace in sorted({pod["metadata"]["namespace"] for pod in server.pods.values()}):
@@ -71,7 +71,7 @@ def test_op107_namespaces_take_turns() -> None:
         leads.add("leads")
         await until(lambda: bool(server.labelled))
 
-    looked_around(server, cache, meanwhile)
+    run_label_repair(server, cache, meanwhile)
     assert server.labelled == ["z-lost"]
     assert len(server.tried) < len(many) / 2
 
@@ -87,7 +87,7 @@ def test_op107_a_few_namespaces_are_asked_for_at_a_time() -> None:
         server.hangs.clear()
 
     asked_for: list[str] = []
-    looked_around(server, cache, meanwhile)
+    run_label_repair(server, cache, meanwhile)
     assert asked_for == ["ml", *(f"n{index:02}" for index in range(8))]
 
 
@@ -101,13 +101,13 @@ def test_op107_who_leads_no_more_when_its_turn_comes_asks_nobody() -> None:
         server.hangs.clear()
         await asyncio.sleep(0.1)
 
-    looked_around(server, cache, meanwhile)
+    run_label_repair(server, cache, meanwhile)
     assert len(server.lists) == 9
 
 
 def test_op107_of_a_namespace_that_is_empty_again_nothing_is_remembered() -> None:
     """Somebody may make one of that name again."""
-    server, cache = Server(), known()
+    server, cache = Server(), cache_with()
     aside = a_clique("aside", "aa")
     cache.put("PodClique", aside)
 
@@ -120,5 +120,5 @@ def test_op107_of_a_namespace_that_is_empty_again_nothing_is_remembered() -> Non
         cache.put("PodClique", {**aside, "metadata": {**aside["metadata"], "uid": "again"}})
         await asyncio.sleep(0.1)
 
-    looked_around(server, cache, meanwhile)
+    run_label_repair(server, cache, meanwhile)
     assert server.lists == ["aa", "ml", "aa"]

@@ -1,4 +1,4 @@
-"""When a set is looked at again, on a clock of its own."""
+"""When the next round of a set takes place, in virtual time."""
 
 import asyncio
 from dataclasses import replace

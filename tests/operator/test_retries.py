@@ -1,4 +1,4 @@
-"""The queue and its writes on a server that really listens: what does not work is tried again, later each time."""
+"""Retries of the reconcile loop against a server on the loopback."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.controller.reconcile_root import reconcile_root
 from grove_shell.operator.cluster_writer import ClusterWriter
 from grove_shell.operator.reconcile_loop import ReconcileLoop
-from tests.operator.stub_server import asked
+from tests.operator.stub_server import api_with
 from tests.property.resources.manifests import clique, owner
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -39,7 +39,7 @@ def tried(
     """Look after what a copy begins with until something holds; where it is busy it is looked at all the time."""
 
     async def scenario() -> None:
-        async with asked(answer) as api:
+        async with api_with(answer) as api:
             cache = ClusterCache()
             rounds = ReconcileLoop(
                 cache=cache, writer=ClusterWriter(api, cache, StepExecutor(api, cache)), decide=reconcile_root

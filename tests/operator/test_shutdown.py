@@ -1,4 +1,4 @@
-"""How a whole operator ends: with which code, and how soon (OP-033, OP-064, OP-090, OP-091, OP-094)."""
+"""Exit code and duration of a shutdown of an operator process (OP-033, OP-064, OP-090, OP-091, OP-094)."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ from grove_shell.cli.main import run
 from grove_shell.exits import DONE, LOST
 from grove_shell.operator.health_server import HealthServer
 from tests.command_line.process import GROVE, ROOT
-from tests.operator.operator_process import EmptyCluster, ended, started
+from tests.operator.operator_process import EmptyCluster, exit_code, start_operator
 
 FULL: Final = Path("/dev/full")
 SOON: Final = 20.0
@@ -28,13 +28,13 @@ async def code_of(folder: Path, *words: str, lost: bool, stderr: IO[bytes] | int
     """Of an operator that led, and then was told to stop, or lost the Lease."""
     cluster = EmptyCluster()
     async with cluster.served(folder) as kubeconfig:
-        process = started(kubeconfig, *words, stderr=stderr)
+        process = start_operator(kubeconfig, *words, stderr=stderr)
         await cluster.leads()
         if lost:
             cluster.give(cluster.lease, holder="they")
         else:
             process.send_signal(signal.SIGTERM)
-        return await ended(process, SOON)
+        return await exit_code(process, SOON)
 
 
 @NO_DISK
@@ -67,12 +67,12 @@ def test_op091_a_server_that_is_busy_does_not_hold_up_the_end(tmp_path: Path) ->
     async def scenario() -> tuple[int, float, bool]:
         cluster = EmptyCluster()
         async with cluster.served(tmp_path) as kubeconfig:
-            process = started(kubeconfig, stderr=subprocess.DEVNULL)
+            process = start_operator(kubeconfig, stderr=subprocess.DEVNULL)
             await cluster.leads()
             cluster.busy = web.Response(status=429, headers={"Retry-After": "20"})
             begun = time.monotonic()
             process.send_signal(signal.SIGTERM)
-            code = await ended(process, SOON)
+            code = await exit_code(process, SOON)
             return code, time.monotonic() - begun, cluster.asked_for_lease.is_set()
 
     code, seconds, was_asked = asyncio.run(scenario())
@@ -128,12 +128,12 @@ def test_op094_told_to_stop_while_a_server_does_not_answer(tmp_path: Path) -> No
                 return web.Response(status=500)
 
         async with Silent().served(tmp_path) as kubeconfig:
-            process = started(kubeconfig, stderr=subprocess.DEVNULL)
+            process = start_operator(kubeconfig, stderr=subprocess.DEVNULL)
             async with asyncio.timeout(60):
                 await asked.wait()
             begun = time.monotonic()
             process.send_signal(signal.SIGTERM)
-            return await ended(process, SOON), time.monotonic() - begun
+            return await exit_code(process, SOON), time.monotonic() - begun
 
     code, seconds = asyncio.run(scenario())
     assert code == DONE

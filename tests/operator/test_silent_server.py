@@ -1,4 +1,4 @@
-"""Somebody on the way to the server who takes what is said and never answers, or not in whole lines."""
+"""Servers and proxies that accept a request and never answer, or never send a whole line."""
 
 import asyncio
 import ssl

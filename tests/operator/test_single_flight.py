@@ -1,4 +1,4 @@
-"""Work that several want at once is done once, whoever of them gives up (OP-106)."""
+"""Concurrent identical calls are one, also where a caller is cancelled (OP-106)."""
 
 import asyncio
 import gc

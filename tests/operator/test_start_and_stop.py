@@ -1,4 +1,4 @@
-"""When rounds begin and end, for how long a set rests, and what is left of one that is gone."""
+"""When rounds begin and end, how long a set rests, and what is kept of a deleted one."""
 
 import asyncio
 import time

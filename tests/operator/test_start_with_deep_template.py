@@ -1,4 +1,4 @@
-"""A whole operator beside a template of a stranger that is too deep to read."""
+"""An operator process beside a foreign template that is nested too deeply."""
 
 import asyncio
 import io
@@ -13,7 +13,7 @@ from grove_shell.client.connection import Connection
 from grove_shell.client.kinds import KINDS
 from grove_shell.operator.process import OperatorProcess
 from grove_shell.settings.operator import OperatorSettings
-from tests.operator.stub_server import listening, no_token, not_found
+from tests.operator.stub_server import listening_server, no_token, not_found
 from tests.operator.test_nesting_limit import listed, template, written
 
 PLURALS = {kind.plural: kind.kind for kind in KINDS.values()}
@@ -38,7 +38,7 @@ def test_op100_an_operator_begins_beside_it_and_tells_who_asks() -> None:
         told = OperatorSettings()
         serving = told.serving.model_copy(update={"host": "127.0.0.1", "port": 0})
         settings = told.model_copy(update={"serving": serving})
-        async with listening(answer, patience=0.1) as server:
+        async with listening_server(answer, patience=0.1) as server:
             way = Connection(server=server, tls=None, token=no_token)
             running = asyncio.create_task(
                 OperatorProcess(connection=way, settings=settings, observe_only=True, out=out, stop=stop).run()

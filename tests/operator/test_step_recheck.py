@@ -1,4 +1,4 @@
-"""Pods that become ready between the look that ends their gang and the first deletion."""
+"""Pods that become ready between the plan that terminates their gang and the first deletion."""
 
 import asyncio
 import gc
@@ -24,7 +24,7 @@ from grove_shell.client.api import Api
 from grove_shell.controller.reconcile_root import reconcile_root
 from grove_shell.controller.round_listener import PlannedRound, RoundListener
 from grove_shell.operator.reconcile_loop import ReconcileLoop
-from tests.operator.stub_server import asked, not_found
+from tests.operator.stub_server import api_with, not_found
 
 GIVEN: Final = (
     Path(__file__)
@@ -188,7 +188,7 @@ def test_op074_who_recovers_while_a_deletion_waits_is_spared(recovers: str) -> N
             assert cluster is not None
             return await cluster.answer(request)
 
-        async with asked(answer, in_flight=1) as api:
+        async with api_with(answer, in_flight=1) as api:
             cluster = Impatient(recovers, api)
             hearer = Hearer()
             rounds = ReconcileLoop(cache=cluster.cache, writer=cluster, decide=reconcile_root, listeners=(hearer,))
@@ -223,7 +223,7 @@ def test_pl015_a_cause_that_nobody_waits_for_any_more_is_no_traceback() -> None:
             request.transport.abort()
             return not_found(request)
 
-        async with asked(answer) as api:
+        async with api_with(answer) as api:
             cause, companion = (Ref(GROVE, "PodClique", "ml", name) for name in ("llm-0-a", "llm-0-b"))
             aim = Guard("uid", "1")
             step = Step(Stage.CLEANUP, companion, Delete(aim, rests_on=((cause, aim),)), ())

@@ -1,4 +1,4 @@
-"""The operator and the webhooks log names of our definitions that others have, by what discovery lists."""
+"""The operator and the webhooks log names that foreign definitions have, by discovery."""
 
 import asyncio
 import io
@@ -15,7 +15,7 @@ from grove_shell.operator.taken_names import log_taken_names, taken_names
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.settings.webhooks import WebhookSettings
 from grove_shell.webhooks.process import WebhookProcess
-from tests.operator.stub_server import asked, listening, no_token, not_found
+from tests.operator.stub_server import api_with, listening_server, no_token, not_found
 
 Json = dict[str, Any]
 OWN: Final = {"name": "podcliquesets", "singularName": "podcliqueset", "kind": "PodCliqueSet", "shortNames": ["pcs"]}
@@ -67,7 +67,7 @@ def test_op039_it_is_logged_at_the_start(
     out, stop = io.StringIO(), asyncio.Event()
 
     async def play() -> None:
-        async with listening(answer, patience=0.1) as server:
+        async with listening_server(answer, patience=0.1) as server:
             running = asyncio.ensure_future(program(Connection(server, None, no_token), out, stop))
             async with asyncio.timeout(20):
                 while not logged(out):  # noqa: ASYNC110 - a log tells nobody
@@ -90,7 +90,7 @@ def test_op039_a_server_that_does_not_answer_yet_is_asked_again() -> None:
         return await answer(request)
 
     async def play() -> None:
-        async with asked(late) as api, asyncio.timeout(20):
+        async with api_with(late) as api, asyncio.timeout(20):
             await log_taken_names(api, lambda _level, _message, **fields: said.append(fields), pause=0.01)
 
     asyncio.run(play())
@@ -105,7 +105,7 @@ def test_op039_what_says_nothing_of_names_takes_none(body: bytes) -> None:
         return web.Response(body=body, content_type="application/json")
 
     async def play() -> None:
-        async with asked(other) as api:
+        async with api_with(other) as api:
             assert await taken_names(api) == ()
 
     asyncio.run(play())

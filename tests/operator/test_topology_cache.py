@@ -1,4 +1,4 @@
-"""The operator's copy of topologies: it ends as the cluster is, whatever comes late, and tells who has to know."""
+"""The cache of topologies after late events, and the roots that it requeues."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What is told of a topology that may not be written to: an Event about it, and who asks whether all is ready."""
+"""Withheld writes to a topology: the Event, and ``/readyz``."""
 
 import asyncio
 import io

@@ -1,4 +1,4 @@
-"""What its gang goes for is not allowed to go itself, or the server fails at it: nothing goes again and again."""
+"""A cause that cannot be deleted: nothing is deleted and created again and again."""
 
 import asyncio
 from collections import Counter

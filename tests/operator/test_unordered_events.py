@@ -1,4 +1,4 @@
-"""A copy that hears of a cluster late, twice and in pieces holds in the end what a list of that moment shows."""
+"""The cache equals a list of the same moment although events were late, repeated and incomplete."""
 
 from copy import deepcopy
 from random import Random
@@ -14,7 +14,7 @@ from grove_core.resources.owner_reference import controller_in
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.kinds import KINDS
 from tests.operator.cached_objects import Json
-from tests.operator.random_cluster import NAMES, Server, is_shown
+from tests.operator.random_cluster import NAMES, RandomCluster, is_shown
 
 OFTEN: Final = settings(max_examples=min(20_000, 20 * settings().max_examples))
 """An example takes a millisecond, and most orders do no harm."""
@@ -27,7 +27,7 @@ TOPOLOGIES: Final = [
 class Copy:
     """Shelves that are told what a client may be told, when it may be told it."""
 
-    def __init__(self, server: Server, chance: Random) -> None:
+    def __init__(self, server: RandomCluster, chance: Random) -> None:
         self.server, self.chance = server, chance
         self.cache = ClusterCache()
         self.heard: dict[str, int] = {}  # kind -> version of its last event, or of its list; without one it is listed
@@ -162,7 +162,7 @@ def is_sound(cache: ClusterCache) -> bool:
 @pytest.mark.req("OP-088")
 def test_op003_a_copy_comes_right_whatever_it_went_through(steps: int, chance: Random) -> None:
     """Lists, events and answers to writes interleaved: late, twice, of the one before; labels taken and given back."""
-    server = Server(chance)
+    server = RandomCluster(chance)
     copy = Copy(server, chance)
     for _ in range(steps):
         before = versions_of(copy.cache)

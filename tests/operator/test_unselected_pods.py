@@ -1,4 +1,4 @@
-"""A pod that lost the label by which pods are followed: a watch says that it is gone, and it serves on."""
+"""A pod whose selector label was removed: a watch reports it as deleted, and it still runs."""
 
 import asyncio
 import json
@@ -17,7 +17,7 @@ from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.operator.cluster_writer import ClusterWriter
-from tests.operator.stub_server import asked, not_found
+from tests.operator.stub_server import api_with, not_found
 
 REF: Final = Ref(CORE, "Pod", "ml", "llm-0-a-0")
 OWNER: Final = {"apiVersion": "grove.io/v1alpha1", "kind": "PodClique", "name": "llm-0-a", "uid": "a"}
@@ -93,7 +93,7 @@ def vanished_pods() -> ClusterCache:
 
 def answered(server: Server, cache: ClusterCache, ask: Callable[[Api, ClusterCache], Awaitable[Any]]) -> Any:
     async def scenario() -> Any:
-        async with asked(server.answer) as api:
+        async with api_with(server.answer) as api:
             return await ask(api, cache)
 
     return asyncio.run(scenario())

@@ -1,4 +1,4 @@
-"""Processes live until they are told to stop; what they wait for then, and what ends them otherwise."""
+"""``until_stopped``: signals, the orderly end, and exceptions."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""A server with pods that have lost labels, and rounds in which pods are to be made."""
+"""An API server with pods without labels, and rounds that create pods."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -19,7 +19,7 @@ from grove_shell.controller.reconcile_root import reconcile_root
 from grove_shell.operator.cluster_writer import ClusterWriter
 from grove_shell.operator.step_recheck import StepRecheck
 from tests.domain_daemon.single_domain import until
-from tests.operator.stub_server import asked, not_found
+from tests.operator.stub_server import api_with, not_found
 
 FOLLOWED: Final = {SET.primary: "llm", MANAGED_BY: OPERATOR}
 PLURALS: Final = ("pods", "podcliques", "podcliquescalinggroups")
@@ -162,34 +162,34 @@ Tried = Callable[[str, str], Awaitable[Attempt]]
 Acts = Callable[[Callable[[], Tried]], Awaitable[Any]]
 
 
-def acted(server: Server, cache: ClusterCache, acts: Acts) -> Any:
+def run_on(server: Server, cache: ClusterCache, acts: Acts) -> Any:
     """What comes of it; it gets what begins a round, which gets what makes a pod of a name for a clique."""
 
     async def scenario() -> Any:
-        async with asked(server.answer) as api:
+        async with api_with(server.answer) as api:
             acting = ClusterWriter(api, cache, StepExecutor(api, cache))
-            return await acts(lambda: planned(acting, cache))
+            return await acts(lambda: planned_creation(acting, cache))
 
     return asyncio.run(scenario())
 
 
-def birth(name: str, letter: str) -> Step:
+def creation_of(name: str, letter: str) -> Step:
     manifest = freeze(a_pod(name, letter, FOLLOWED))
     assert isinstance(manifest, FrozenMap)
     return Step(Stage.WORKLOAD, Ref(CORE, "Pod", "ml", name), Create(manifest), ())
 
 
-def planned(acting: ClusterWriter, cache: ClusterCache) -> Tried:
+def planned_creation(acting: ClusterWriter, cache: ClusterCache) -> Tried:
     """What makes a pod in a round that was planned now, which is to make many."""
     seen = cache.observe(HOME, datetime.now(UTC))
     assert seen is not None
-    steps = [birth(f"llm-0-{letter}-{index}", letter) for letter in "ab" for index in range(20)]
+    steps = [creation_of(f"llm-0-{letter}-{index}", letter) for letter in "ab" for index in range(20)]
     recheck = StepRecheck(seen, steps, observe=lambda: None, plan=reconcile_root, pods=partial(cache.pods_of, HOME))
     trial = acting.executor(recheck.withdrawn_because)
-    return lambda name, letter: trial(birth(name, letter))
+    return lambda name, letter: trial(creation_of(name, letter))
 
 
-def known(*pods: Json) -> ClusterCache:
+def cache_with(*pods: Json) -> ClusterCache:
     """A copy with two cliques, and these pods."""
     cache = ClusterCache()
     cache.put("PodCliqueSet", a_set())
