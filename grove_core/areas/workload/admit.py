@@ -1,4 +1,4 @@
-"""Admission of a set, all of it but gang termination: WL-100 to WL-156, and the warnings."""
+"""Admission of a PodCliqueSet, except gang termination (WL-100 to WL-185)."""
 
 from collections.abc import Collection, Iterator
 
@@ -19,7 +19,7 @@ from grove_core.resources.violation import Violation
 
 
 def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[Objection]:
-    """Every objection to a set and, where there is an old one, to the change; one does not hide the other."""
+    """Return every objection to a set and, on an update, to the change; all of them, independently of each other."""
     found = (
         metadata_violations(new),
         name_length_violations(new),
@@ -37,14 +37,14 @@ def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator
 def collisions_of(
     subject: Ref, new: Manifest, old: Manifest | None, used_names: UsedNames, *, unmade: Collection[str] = ()
 ) -> Iterator[Objection]:
-    """Objects that another set would have too (WL-117), unless it had them before the change (WL-116).
+    """Return objects that another set would have too (WL-117), except those that it had before the change (WL-116).
 
     Args:
-        subject: the set.
+        subject: address of the set.
         new: the set.
-        old: what it was before.
-        used_names: who else uses names.
-        unmade: kinds of which no set has any.
+        old: the set before the change; None for a new set.
+        used_names: names that other sets use.
+        unmade: kinds of which no set has objects.
     """
     known = {(found.kind, found.other) for found in used_names.collisions(old)} if old is not None else set()
     for found in used_names.collisions(new):
@@ -54,14 +54,14 @@ def collisions_of(
 
 
 def warnings_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[Caution]:
-    """Every warning about a set and, where there is an old one, about the change."""
+    """Return every warning about a set and, on an update, about the change."""
     of_change = change_warnings(old, new) if old is not None else ()
     for found in (pod_spec_warnings(new), startup_order_warnings(new.spec), of_change):
         yield from (fault.caution(subject) for fault in found)
 
 
 def _newly_derived(new: Manifest, old: Manifest | None) -> Iterator[Violation]:
-    """Names that make trouble, unless they made as much before: they cannot be changed, others must be (WL-116)."""
+    """Return invalid derived names, except those that were as invalid before: names cannot be changed (WL-116)."""
     known = (
         {(fault.rule, fault.got): _excess(fault) for fault in derived_name_violations(old)} if old is not None else {}
     )

@@ -1,4 +1,4 @@
-"""Why placed pods do not start: their init container waits for parents, which may wait for theirs (WL-098, WL-099)."""
+"""Reports why scheduled pods do not start: their init container waits for parents (WL-098, WL-099)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -13,9 +13,9 @@ START_QUESTION: Final = "start"
 
 
 def findings_of_start(snapshot: Snapshot) -> Iterator[Finding]:
-    """Each clique with a start-up order whose placed pods wait for it, with the chain to who keeps all of them.
+    """Return a finding for each clique whose scheduled pods wait for parents, with the chain of parents.
 
-    Linear in the cliques and what they start after, for each clique that waits.
+    Linear in the cliques and their parents, for each clique that waits.
     """
     if not any(clique.starts_after for clique in snapshot.cliques):
         return
@@ -28,34 +28,36 @@ def findings_of_start(snapshot: Snapshot) -> Iterator[Finding]:
         if any(pod.scheduled and not pod.ready for pod in pods):
             starting.add(name)
     for name in sorted(starting):
-        because = tuple(_whom(cliques, ready, cliques[name]))
+        because = tuple(_parents_not_ready(cliques, ready, cliques[name]))
         if because:
             yield Finding(cliques[name].ref, START_QUESTION, "Wait", because)
 
 
-def _whom(cliques: Mapping[str, PodClique], ready: Mapping[str, int], first: PodClique) -> Iterator[Reason]:
-    """Whom a clique waits for, each followed by whom that one waits for; everybody is told of once.
+def _parents_not_ready(
+    cliques: Mapping[str, PodClique], ready: Mapping[str, int], first: PodClique
+) -> Iterator[Reason]:
+    """Return a reason for each parent that is not ready, followed by the reasons of that parent; each clique once.
 
-    Without recursion: a chain may be longer than any stack of calls.
+    The walk has no recursion, because a chain may be longer than the call stack.
 
     Args:
         cliques: by name.
-        ready: name of a clique -> its ready pods.
-        first: who waits.
+        ready: name of a clique -> the number of its ready pods.
+        first: the clique that waits.
     """
-    told: set[str] = set()
-    way = {first.ref.name: first}  # from the clique that was asked for to the one whose parents are looked at
-    walks = [iter(first.starts_after)]
-    while walks:
-        name, clique = next(reversed(way.items()))
-        parent = next(walks[-1], None)
+    reported: set[str] = set()
+    path = {first.ref.name: first}  # from the first clique to the one whose parents are visited
+    pending = [iter(first.starts_after)]
+    while pending:
+        name, clique = next(reversed(path.items()))
+        parent = next(pending[-1], None)
         if parent is None:
-            walks.pop()
-            del way[name]
+            pending.pop()
+            del path[name]
             continue
         found = cliques.get(parent)
-        if parent in way:
-            names = list(way)
+        if parent in path:
+            names = list(path)
             circle = " -> ".join((*names[names.index(parent) :], parent))
             yield Why.WAITS_IN_A_CIRCLE.because(clique.ref, circle=circle)
         elif found is None:
@@ -64,7 +66,7 @@ def _whom(cliques: Mapping[str, PodClique], ready: Mapping[str, int], first: Pod
             yield Why.PARENT_NOT_READY.because(
                 clique.ref, parent=parent, ready=ready[parent], needed=found.min_available
             )
-            if parent not in told:
-                told.add(parent)
-                way[parent] = found
-                walks.append(iter(found.starts_after))
+            if parent not in reported:
+                reported.add(parent)
+                path[parent] = found
+                pending.append(iter(found.starts_after))

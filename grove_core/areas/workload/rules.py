@@ -1,4 +1,4 @@
-"""The clauses of the workload area: one member for each decision rule of specs/workload.md."""
+"""The clauses of the workload area: one member for each decision and admission rule of specs/workload.md."""
 
 from enum import unique
 
@@ -204,7 +204,7 @@ class Refuse(Rule):
 
 @unique
 class Warn(Rule):
-    """What is admitted and probably not meant."""
+    """Why a manifest is admitted with a warning."""
 
     RESTART_POLICY_NOT_ALWAYS = Clause(
         "WL-180", "should be Always: a clique needs pods that start again after they ended"

@@ -1,4 +1,4 @@
-"""A set that is too large to be looked at part by part stays as it is until its numbers are put right (WL-024)."""
+"""A set that is too large is left as it is until its replicas are corrected (WL-024)."""
 
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.reasons import Reason
@@ -8,16 +8,16 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 def why_too_large(snapshot: Snapshot) -> Reason | None:
-    """Why nobody looks at a set part by part; None where it is small enough. Linear in what is there."""
+    """Return the reason why a set is too large; None where it is not. Linear in the existing objects."""
     size = size_of(snapshot)
     return Why.TOO_LARGE.because(snapshot.root.ref, objects=size, most=MOST) if size > MOST else None
 
 
 def withhold_if_too_large(snapshot: Snapshot, desired: Desired) -> Desired:
-    """What is wished of a set, or, of one that is too large and is to stay, only what is told and let go of.
+    """Return the wants of a set; of one that is too large, all but statuses and finalizer removals are withheld.
 
-    Nothing of it would be made again, so nothing is ended. Statuses go on: a breach that was over for a while would
-    else count from its beginning when the numbers are put right.
+    Nothing would be created again, so nothing is deleted. Statuses are written, because a breach that was over for a
+    while would otherwise count from its beginning once the replicas are corrected.
     """
     because = why_too_large(snapshot)
     if because is None or snapshot.root.deleting:

@@ -1,6 +1,6 @@
-"""What statuses say of a set's parts beyond gang termination: hashes, selectors, progress, generations (WL-240 ff.).
+"""Statuses of a set and its parts, except gang termination (WL-240 to WL-245).
 
-Written only where they differ (PL-011), and in one step with what gang termination says of the same object.
+Only fields that differ are written (PL-011), in one step with those that gang termination writes to the same object.
 """
 
 from collections.abc import Iterator, Mapping
@@ -31,24 +31,24 @@ _SET_HASH: Final = "podCliqueSetGenerationHash"
 
 
 def statuses_of(context: WorkloadContext, rollout: Rollout) -> Iterator[Status]:
-    """A want for every status of the set, its groups, its cliques and its gangs that differs from what should stand."""
-    told = _Told(context, rollout)
+    """Return a want for every status of the set, its groups, cliques and gangs that differs from the expected one."""
+    expected = _StatusWriter(context, rollout)
     for state in rollout.states:
         for part in state.part.all_cliques:
             clique = context.clique_of(part)
             if clique is not None:
-                yield from told.of_clique(clique, part)
+                yield from expected.of_clique(clique, part)
         for group_part in state.part.groups:
             group = context.groups.get(group_part.name)
             if group is not None:
-                yield from told.of_group(group, group_part)
+                yield from expected.of_group(group, group_part)
         if context.knows("PodGang"):
-            yield from told.of_gangs(state.part)
-    yield from told.of_set()
+            yield from expected.of_gangs(state.part)
+    yield from expected.of_set()
 
 
-class _Told:
-    """The statuses of one look."""
+class _StatusWriter:
+    """The expected statuses of one snapshot."""
 
     def __init__(self, context: WorkloadContext, rollout: Rollout) -> None:
         self._context = context
@@ -58,7 +58,7 @@ class _Told:
         self._current: set[str] = set()  # cliques all of whose pods are of the present template
 
     def of_clique(self, clique: PodClique, part: ExpectedClique) -> Iterator[Status]:
-        """Hashes, selector, progress and generation of a PodClique (WL-240, WL-241)."""
+        """Return hashes, selector, progress and generation of a PodClique (WL-240, WL-241)."""
         outdated = outdated_pods(clique, self._context.snapshot.pods_of.get(clique.uid, ()))
         wanted: dict[str, Json] = {}
         if part.name in self._rollout.updated and not outdated:
@@ -90,7 +90,7 @@ class _Told:
             yield Status(clique.ref, clique.guard, fields, (because,))
 
     def of_group(self, group: ScalingGroup, part: ExpectedGroup) -> Iterator[Status]:
-        """Updated replicas, selector, progress and generation of a scaling group (WL-242)."""
+        """Return updated replicas, selector, progress and generation of a scaling group (WL-242)."""
         by_replica: dict[int, list[str]] = {}
         for clique in part.cliques:
             by_replica.setdefault(clique.group_replica, []).append(clique.name)
@@ -124,7 +124,7 @@ class _Told:
             yield Status(group.ref, group.guard, change, (because,))
 
     def of_gangs(self, replica: ExpectedReplica) -> Iterator[Status]:
-        """Phase and conditions of the gangs of a replica (WL-243)."""
+        """Return phase and conditions of the gangs of a replica (WL-243)."""
         for part in replica.gangs:
             gang = self._context.gangs.get(part.name)
             if gang is not None:
@@ -162,7 +162,7 @@ class _Told:
         return Condition(type_, truth, reason, "", transition_time(stored, truth, self._context.snapshot.now))
 
     def of_set(self) -> Iterator[Status]:
-        """Updated replicas, hash, selector, progress and generation of the set (WL-244)."""
+        """Return updated replicas, hash, selector, progress and generation of the set (WL-244)."""
         root, rollout = self._context.root, self._rollout
         updated = sum(state.available and self._is_updated(state) for state in rollout.states)
         wanted: dict[str, Json] = {
@@ -179,7 +179,7 @@ class _Told:
             yield Status(root.ref, root.guard, fields, (because,))
 
     def _progress_of_set(self) -> dict[str, Json]:
-        """Which replica is being updated, how many parts are done, since when (WL-212)."""
+        """Return which replica is being updated, how many parts are updated, and since when (WL-212)."""
         root, rollout = self._context.root, self._rollout
         stored, is_new = root.status.progress, root.status.current_hash != rollout.generation
         if not rollout.runs:
@@ -195,7 +195,7 @@ class _Told:
         return {_PROGRESS: FrozenMap({_STARTED: since, **self._counts(), "currentlyUpdating": (entry,)})}
 
     def _counts(self) -> dict[str, Json]:
-        """How many standalone cliques and scaling groups there are, and how many are of the present template."""
+        """Return the numbers of standalone cliques and scaling groups, and of those that are updated."""
         states = self._rollout.states
         cliques = [part.name for state in states for part in state.part.cliques]
         groups = [[part.name for part in group.cliques] for state in states for group in state.part.groups]
@@ -209,7 +209,7 @@ class _Told:
     def _progress(
         self, status: CliqueStatus | GroupStatus, *, runs: bool, same: bool, waits: bool, fields: Mapping[str, Json]
     ) -> dict[str, Json]:
-        """The progress of a part: opened, kept, aimed anew or ended (WL-224); nothing where it stays as it is."""
+        """Return the changed progress of a clique or group; empty where it stays (WL-224)."""
         if runs:
             since = status.progress.get(_STARTED, self._now) if same else self._now
             return {_PROGRESS: FrozenMap({_STARTED: since, **fields})}

@@ -1,4 +1,4 @@
-"""What is being deleted goes in order: a set's parts with their pods first, the set last (WL-001, WL-230, WL-231)."""
+"""Deletes a set in order: its parts with their pods first, the set last (WL-001, WL-230, WL-231)."""
 
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
@@ -20,10 +20,10 @@ _PARTS: Final = MappingProxyType({"PodClique": "PodCliques", GROUP_KIND: "scalin
 
 
 def wants_of_teardown(snapshot: Snapshot) -> Desired:
-    """Grove's own finalizer should be gone from what is being deleted, and from the set when its parts are gone.
+    """Return the deletions of a deleted set's parts, and the removals of Grove's finalizer.
 
-    A set that goes before its pods leaves the next one of its name to start among them. So its parts are deleted in
-    the foreground: the garbage collector removes their pods first, and nobody waits for them one by one.
+    The set keeps its finalizer until its parts are gone: otherwise a new set with its name would start among its pods.
+    The parts are deleted in the foreground: the garbage collector removes their pods first.
     """
     root, just_deleted = snapshot.root, _deleted_unseen(snapshot)
     there = chain(finalizer_removals(snapshot.groups), finalizer_removals(snapshot.cliques))
@@ -49,7 +49,7 @@ def wants_of_teardown(snapshot: Snapshot) -> Desired:
 
 
 def finalizer_removals(parts: Iterable[ScalingGroup | PodClique]) -> Iterator[Released]:
-    """Grove's own finalizer should be gone from those that are being deleted, also where their set is gone (WL-233)."""
+    """Return the removals of Grove's finalizer from deleted parts, also where their set is gone (WL-233)."""
     for part in parts:
         finalizer = GROUP_FINALIZER if isinstance(part, ScalingGroup) else CLIQUE_FINALIZER
         if part.deleting and finalizer in part.finalizers:
@@ -57,13 +57,13 @@ def finalizer_removals(parts: Iterable[ScalingGroup | PodClique]) -> Iterator[Re
 
 
 def _made_unseen(snapshot: Snapshot, listed: AbstractSet[Ref]) -> int:
-    """Parts that were made a moment ago and that the listing does not show yet (PL-018)."""
+    """Return the number of parts that were just created and that the snapshot does not show yet (PL-018)."""
     made = creations(snapshot, {"PodClique", GROUP_KIND}, {Outcome.DONE})
     return sum(ref not in listed for ref, _ in made)
 
 
 def _deleted_unseen(snapshot: Snapshot) -> set[Guard]:
-    """Versions that were deleted a moment ago; who is listed so still has another one by now (PL-018)."""
+    """Return the versions of objects that were just deleted; the snapshot may still show them (PL-018)."""
     return {
         attempt.step.action.guard
         for attempt in snapshot.attempts
@@ -72,7 +72,7 @@ def _deleted_unseen(snapshot: Snapshot) -> set[Guard]:
 
 
 def _pods_left(snapshot: Snapshot) -> int:
-    """Pods of the set whose clique is gone already: ended in the background, and perhaps on a node that is lost."""
+    """Return the number of pods whose clique is gone: it was deleted in the background, or a node is lost."""
     root, known = snapshot.root, {clique.uid for clique in (*snapshot.cliques, *snapshot.orphans)}
     return sum(
         bool(pod.gang) and pod.set_name == root.ref.name and pod.namespace == root.ref.namespace
@@ -83,7 +83,7 @@ def _pods_left(snapshot: Snapshot) -> int:
 
 
 def _parts_of(snapshot: Snapshot) -> Iterator[Absent]:
-    """The scaling groups and standalone cliques of the set; cliques of a group go with it."""
+    """Return the deletions of the set's scaling groups and standalone cliques; cliques of a group go with the group."""
     groups = {group.uid for group in snapshot.groups}
     for part in (*snapshot.groups, *(clique for clique in snapshot.cliques if clique.owner_uid not in groups)):
         if not part.deleting:

@@ -1,4 +1,4 @@
-"""What the workload area answers about a set that is wanted."""
+"""The result of the workload area for a set that is not being deleted."""
 
 from typing import NamedTuple
 
@@ -7,13 +7,12 @@ from grove_core.kernel.wants import Desired
 
 
 class WorkloadResult(NamedTuple):
-    """What becomes of a set.
+    """Wants and findings for a set.
 
     Attributes:
-        wants: what it should consist of and does not, what is too much, its update, its statuses; in this order.
-        findings: on what is of an old template.
-        misplaced: names of the gangs that stay although their topology says otherwise (TP-026); None where not all of
-            the set is known, so that nobody can say.
+        wants: in this order: surplus, expansion, update, statuses.
+        findings: on cliques and pods of an old template.
+        misplaced: names of PodGangs that keep outdated constraints (TP-026); None where not all of the set is known.
     """
 
     wants: tuple[Desired, ...] = ()

@@ -1,4 +1,7 @@
-"""The whole of a set's life while it is wanted: its update is judged first, for that may want one more of something."""
+"""All wants of a set that is not being deleted: surplus, expansion, update and statuses.
+
+The update is judged first, because it may need a surge pod or replica.
+"""
 
 from grove_core.areas.gang_termination.verdicts import Ending
 from grove_core.areas.mnnvl.verdicts import CliqueDomains
@@ -17,31 +20,35 @@ from grove_core.snapshot.size import is_too_large
 from grove_core.snapshot.snapshot import Snapshot
 
 
-def wants_of_set(snapshot: Snapshot, ending: Ending, fabric: CliqueDomains, placing: GangTopology) -> WorkloadResult:
-    """What goes, what is rolled, what comes, and what statuses say; linear in what the set consists of (WL-024).
+def wants_of_set(
+    snapshot: Snapshot, ending: Ending, clique_domains: CliqueDomains, gang_topology: GangTopology
+) -> WorkloadResult:
+    """Return all wants and findings for a set. Linear in what the set consists of (WL-024).
 
     Args:
         snapshot: of a set that is not being deleted, with all its cliques.
-        ending: where nothing is made, because it is being ended (WL-076).
-        fabric: which replicas wait for a ComputeDomain, and which join one.
-        placing: what gangs are told of their topology.
+        ending: the replicas that are being terminated; nothing of them is created (WL-076).
+        clique_domains: the replicas that wait for a ComputeDomain, and those that use one.
+        gang_topology: the topology of PodGangs.
     """
     if is_too_large(snapshot):
         return WorkloadResult()
     context = WorkloadContext(snapshot)
     replicas = expected_replicas_of(snapshot)
     if not context.knows("Pod"):
-        may_surge = context.groups.keys()  # of which one an update has one more nobody knows
+        may_surge = context.groups.keys()  # without pods it is not known which groups an update adds a replica to
         return WorkloadResult(
             (
                 Desired(tuple(wants_of_surplus(context, may_surge))),
-                wants_of_expansion(context, replicas, ExpansionInputs(ending, fabric, placing)).desired,
+                wants_of_expansion(context, replicas, ExpansionInputs(ending, clique_domains, gang_topology)).desired,
             )
         )
     rollout = judge_rollout(context, replicas, ending)
     if rollout.surge:
         replicas = expected_replicas_of(snapshot, rollout.surge)
-    expansion = wants_of_expansion(context, replicas, ExpansionInputs(ending, fabric, placing, rollout.written))
+    expansion = wants_of_expansion(
+        context, replicas, ExpansionInputs(ending, clique_domains, gang_topology, rollout.written)
+    )
     wants = (
         Desired(tuple(wants_of_surplus(context, rollout.surge))),
         expansion.desired,

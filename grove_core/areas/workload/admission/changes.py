@@ -1,8 +1,7 @@
-"""What an update may not change (WL-150 to WL-156), and what it changes in vain (WL-184).
+"""Refused changes of an update (WL-150 to WL-156), and changes that have no effect (WL-184).
 
-Names, thresholds and membership are GT-101's.
-
-Cliques and scaling groups are compared by name: who comes or goes is reported once, elsewhere.
+Changes of names, thresholds and membership are judged by GT-101. Cliques and scaling groups are compared by name; added
+and removed ones are reported there.
 """
 
 from collections.abc import Iterator
@@ -20,7 +19,7 @@ _MOST_QUOTED: Final = 10
 
 
 def change_violations(old: Manifest, new: Manifest) -> Iterator[Violation]:
-    """WL-150 to WL-156: fields of what is in both."""
+    """Return the immutable fields that differ, of cliques and groups that are in both manifests (WL-150 to WL-156)."""
     before, after = old.spec.template, new.spec.template
     if before.clique_startup_type != after.clique_startup_type:
         facts = {"before": before.clique_startup_type}
@@ -50,7 +49,7 @@ def change_violations(old: Manifest, new: Manifest) -> Iterator[Violation]:
 
 
 def change_warnings(old: Manifest, new: Manifest) -> Iterator[Violation]:
-    """Counts that an update may change and that reach nothing that runs already (WL-184)."""
+    """Return the changed replicas that have no effect on existing objects (WL-184)."""
     cliques = {clique.name: clique.spec.replicas for clique in old.spec.template.cliques}
     for index, clique in enumerate(new.spec.template.cliques):
         before = cliques.get(clique.name, clique.spec.replicas)
@@ -82,7 +81,7 @@ def _sharing(before: tuple[ResourceSharing, ...], after: tuple[ResourceSharing, 
 
 
 def _order(before: SetTemplate, after: SetTemplate) -> Iterator[Violation]:
-    """The order counts where cliques start by it; of those that stay, should some come or go."""
+    """Return a changed order of the cliques that are in both manifests, where they start in order (WL-156)."""
     if before.clique_startup_type not in _ORDERED:
         return
     held, kept = ({clique.name: None for clique in template.cliques} for template in (before, after))
@@ -93,6 +92,6 @@ def _order(before: SetTemplate, after: SetTemplate) -> Iterator[Violation]:
 
 
 def _texts(names: tuple[str, ...]) -> str:
-    """Names in their own order, the first ten."""
+    """Return the first ten names, in their own order."""
     more = f" and {len(names) - _MOST_QUOTED} more" if len(names) > _MOST_QUOTED else ""
     return (", ".join(names[:_MOST_QUOTED]) or "none") + more

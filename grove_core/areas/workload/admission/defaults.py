@@ -1,7 +1,7 @@
-"""What a manifest means where it says nothing (WL-190 to WL-196), and the JSON patch that writes it down.
+"""Default values of a PodCliqueSet manifest (WL-190 to WL-196), and JSON patches (WL-197).
 
-Rules for this file: it works on raw JSON and is total; what is not of the type it should be stays as it is, for
-admission to report. Only what is absent or null is filled in, never what is written.
+All functions work on raw JSON and are total. A value of a wrong type stays as it is and is reported by admission. Only
+absent fields and nulls are filled in.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -15,9 +15,9 @@ _INT32: Final = 2**31 - 1
 
 
 def with_defaults(raw: Mapping[str, Any]) -> Json:
-    """A new manifest with every default written out; the one that is given stays untouched.
+    """Return a new manifest with every default filled in (WL-190 to WL-195). Idempotent.
 
-    WL-190 to WL-195. Idempotent. ``terminationDelay`` has no default: without one gang termination is off (GT-031).
+    ``terminationDelay`` has no default: without one gang termination is off (GT-031).
     """
     return {
         **raw,
@@ -27,9 +27,9 @@ def with_defaults(raw: Mapping[str, Any]) -> Json:
 
 
 def patch_between(before: object, after: object, path: str = "") -> Iterator[Json]:
-    """The JSON patch (RFC 6902) that turns one JSON value into another; lists of another length are replaced whole.
+    """Return the JSON patch (RFC 6902) that turns one JSON value into another (WL-197).
 
-    WL-197. Cost: linear in what changed; parts that are the same object are not looked into.
+    Lists of different lengths are replaced as a whole. Linear in the difference: identical objects are skipped.
     """
     if before is after:
         return
@@ -69,7 +69,7 @@ def _template(template: Json) -> Json:
 
 
 def _clique(spec: Json) -> Json:
-    """Replicas first: the threshold that nobody wrote is the replicas that will be, not those that were written."""
+    """``replicas`` are filled in first, because ``minAvailable`` and ``minReplicas`` default to them."""
     whole = _filled(spec, replicas=1)
     replicas = _count(whole["replicas"])
     return {
@@ -85,7 +85,7 @@ def _pod(spec: Json) -> Json:
 
 
 def _container(container: Json) -> Json:
-    """Ports are told apart by number and protocol, so a server writes both."""
+    """``protocol`` is filled in, because the API server merges ports by number and protocol."""
     return {**container, **_items(container, "ports", lambda port: _filled(port, protocol="TCP"))}
 
 
@@ -96,24 +96,24 @@ def _group(group: Json) -> Json:
 
 
 def _filled(fields: Mapping[str, Any], **defaults: object) -> Json:
-    """A copy in which these fields have values, unless the default is unknown itself."""
+    """Return a copy in which absent fields have these defaults; a default of None is not filled in."""
     absent = {key: value for key, value in defaults.items() if fields.get(key) is None and value is not None}
     return {**fields, **absent}
 
 
 def _without_empty(fields: Mapping[str, Any], key: str) -> Json:
-    """A copy in which an empty text says as little as none."""
+    """Return a copy without the field if it is an empty text."""
     return {name: value for name, value in fields.items() if name != key or value != ""}
 
 
 def _part(fields: Mapping[str, Any], key: str, change: Callable[[Json], Json]) -> Json:
-    """One object inside an object, changed; nothing where there is none."""
+    """Return the changed object at a key; empty where there is no object."""
     part = fields.get(key)
     return {key: change(dict(part))} if isinstance(part, Mapping) else {}
 
 
 def _items(fields: Mapping[str, Any], key: str, change: Callable[[Json], Json]) -> Json:
-    """One list of objects inside an object, each of them changed; nothing where there is none."""
+    """Return the list at a key with every object in it changed; empty where there is no list."""
     items = fields.get(key)
     if not isinstance(items, list):
         return {}
@@ -121,7 +121,7 @@ def _items(fields: Mapping[str, Any], key: str, change: Callable[[Json], Json]) 
 
 
 def _count(value: object) -> int | None:
-    """A number of replicas that others can be taken from; None where it is none, which is reported by itself."""
+    """Return the value if it is a valid number of replicas, else None; admission reports an invalid one."""
     return value if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _INT32 else None
 
 

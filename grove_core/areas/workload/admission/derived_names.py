@@ -1,7 +1,7 @@
-"""Names that others are made of: whether everything a set becomes can be named (WL-106, WL-109 to WL-115).
+"""Validates the names of the objects that are derived from a set (WL-106, WL-109 to WL-115).
 
-One fault is reported once: a name of the set that is too long by itself, else names that are too long together, else
-the longest name derived from them.
+Each error is reported once: a set name that is too long by itself, else a combination of names that is too long, else
+the longest derived name.
 """
 
 import re
@@ -33,7 +33,7 @@ _INSIDE: Final = re.compile(r"-(?=([0-9]{1,10})-)")
 
 
 class _Owner(NamedTuple):
-    """What a shared claim is named after, and the largest index of those that share it."""
+    """The name that shared claims begin with, and the largest index of the pods or replicas that share them."""
 
     name: str
     last: int
@@ -42,7 +42,7 @@ class _Owner(NamedTuple):
 
 
 def name_length_violations(manifest: Manifest) -> Iterator[Violation]:
-    """WL-110 and WL-111, the field's own rule; nothing where the set's name alone is too long (WL-112)."""
+    """Return combined names that are too long (WL-110, WL-111); none where the set's name alone is (WL-112)."""
     name, spec = manifest.name, manifest.spec
     if not name or _role_excess(name) > 0:
         return
@@ -62,7 +62,7 @@ def name_length_violations(manifest: Manifest) -> Iterator[Violation]:
 
 
 def derived_name_violations(manifest: Manifest) -> Iterator[Violation]:
-    """WL-106, WL-109 and WL-112 to WL-115: what the field's rule leaves open."""
+    """Return derived names that are invalid, too long or not unique (WL-106, WL-109, WL-112 to WL-115)."""
     yield from _hosts(manifest)
     if not manifest.name:
         return
@@ -81,10 +81,10 @@ def derived_name_violations(manifest: Manifest) -> Iterator[Violation]:
 
 
 def _role_excess(set_name: str) -> int:
-    """By how much the set's name alone is too long.
+    """Return by how many characters the set's name alone is too long; negative where it is not.
 
-    The label of the Role is the longest name made of it: those of Services and PodGangs add an index of at most ten
-    digits, that of the Secret fewer characters still.
+    The label of the Role is the longest name that contains only the set's name: Services and PodGangs add an index of
+    at most ten digits, the Secret fewer characters.
     """
     return len(role_label(set_name)) - LONGEST_LABEL
 
@@ -105,7 +105,7 @@ def _hosts(manifest: Manifest) -> Iterator[Violation]:
 def _of_clique(
     manifest: Manifest, last: int, clique: CliqueTemplate, path: str, home: GroupTemplate | None
 ) -> Iterator[Violation]:
-    """The pods of a clique and the claims they share, by their longest names."""
+    """Return violations of a clique's longest host name and of its shared claims."""
     together = len(manifest.name) + len(clique.name) + (len(home.name) if home is not None else 0)
     if together > MAX_COMBINED_NAME:
         return
@@ -123,7 +123,7 @@ def _of_clique(
 
 
 def _of_group(manifest: Manifest, last: int, group: GroupTemplate, path: str) -> Iterator[Violation]:
-    """The objects of a scaling group by their longest names: itself, its gangs and its claims."""
+    """Return violations of a scaling group's longest derived name and of its shared claims."""
     name = scaling_group_name(manifest.name, last, group.name)
     most = most_replicas(group.replicas, group.scale_config)
     derived = "PodCliqueScalingGroup"
@@ -150,7 +150,7 @@ def _claims(owner: _Owner) -> Iterator[Violation]:
 
 
 def _collisions(manifest: Manifest, homes: dict[str, GroupTemplate]) -> Iterator[Violation]:
-    """Two objects of one kind and name within a set."""
+    """Return pairs of objects of the set that would have the same kind and name (WL-114, WL-115)."""
     template = manifest.spec.template
     scaling = {clique.name for clique in template.cliques if clique.spec.auto_scaling_config is not None} - homes.keys()
     for index, group in enumerate(template.pod_clique_scaling_groups):

@@ -1,6 +1,6 @@
-"""A manifest as it is stored once it was applied to a set that a cluster has (WL-198, WL-199).
+"""The manifest that is stored after `kubectl apply` to an existing set (WL-198, WL-199).
 
-Rules for this file: as for ``defaults``; it works on raw JSON and is total.
+All functions work on raw JSON and are total, as in ``defaults``.
 """
 
 import json
@@ -18,8 +18,8 @@ class AppliedManifest(NamedTuple):
     """An edit as it is stored.
 
     Attributes:
-        manifest: the whole of it.
-        kept: paths of the fields of the spec that the edit leaves out and that stay as they are stored; sorted.
+        manifest: the whole manifest.
+        kept: paths of fields of the spec that the edit leaves out and that stay as they are stored; sorted.
     """
 
     manifest: Json
@@ -32,16 +32,16 @@ def apply_manifest(
     last: Mapping[str, Any] | None = None,
     defaults: Callable[[Mapping[str, Any]], Json] = with_defaults,
 ) -> AppliedManifest:
-    """What ``kubectl apply`` of a manifest and the admission of this cluster make of a stored set.
+    """Return the manifest that is stored after ``kubectl apply`` and the admission of this cluster. Idempotent.
 
-    Objects are merged: a field that the manifest leaves out stays, unless the manifest that was applied last had it
-    (WL-198). Lists are the manifest's, as for every custom resource. A default is filled in where the stored set shows
-    that this cluster fills it in, or has nothing to compare with (WL-199). Idempotent.
+    Objects are merged: a field that the manifest leaves out stays, unless the last applied manifest had it (WL-198).
+    Lists are replaced, as for every custom resource. A default is filled in where the stored set has the field, or
+    where it has no counterpart (WL-199).
 
     Args:
-        manifest: of the edit.
-        stored: the set as the cluster has it.
-        last: the manifest that was applied last; None for the one that kubectl noted on the stored set.
+        manifest: the edit.
+        stored: the set as it is stored.
+        last: the manifest that was applied last; None for the one in kubectl's annotation of the stored set.
         defaults: fills in the defaults of a whole manifest.
     """
     last, before = _last_applied(stored) if last is None else last, _part(stored, "spec")
@@ -63,7 +63,7 @@ def apply_manifest(
 
 
 def _last_applied(stored: Mapping[str, Any]) -> Json:
-    """The manifest that was applied last, as kubectl notes it; nothing where it does not, or it does not read."""
+    """Return the manifest in kubectl's annotation; empty where there is none, or where it is no JSON object."""
     text = _part(_part(stored, "metadata"), "annotations").get(LAST_APPLIED)
     try:
         found = json.loads(text) if isinstance(text, str) else None
@@ -73,7 +73,7 @@ def _last_applied(stored: Mapping[str, Any]) -> Json:
 
 
 def _merged(new: Mapping[str, Any], stored: Mapping[str, Any], last: Mapping[str, Any]) -> Json:
-    """The three-way merge of one object; null takes a field away."""
+    """Return the three-way merge of one object; null removes a field."""
     found = {key: value for key, value in stored.items() if key not in new and key not in last}
     for key, value in new.items():
         if isinstance(value, Mapping) and isinstance(stored.get(key), Mapping):
@@ -84,7 +84,7 @@ def _merged(new: Mapping[str, Any], stored: Mapping[str, Any], last: Mapping[str
 
 
 def _as_filled_there(merged: object, filled: object, stored: object) -> object:
-    """The filled value without those defaults that the stored one does not show."""
+    """Return the value with defaults, but without those that the stored value does not have."""
     if isinstance(merged, Mapping) and isinstance(filled, Mapping):
         there = stored if isinstance(stored, Mapping) else None
         return {
@@ -101,7 +101,7 @@ def _as_filled_there(merged: object, filled: object, stored: object) -> object:
 
 
 def _counterparts(items: list[Any], stored: object) -> Iterator[object]:
-    """For each item of a list the stored one of its name, or of its place if it has none; None without one."""
+    """Return for each item of a list the stored item with its name, or at its position if it has no name; else None."""
     there = stored if isinstance(stored, list) else []
     named = {one["name"]: one for one in there if isinstance(one, Mapping) and isinstance(one.get("name"), str)}
     for place, item in enumerate(items):

@@ -1,4 +1,4 @@
-"""Names, labels and annotations, one by one: what Kubernetes would not take (WL-100 to WL-105, WL-107, WL-108)."""
+"""Validates names, labels and annotations against the rules of the API server (WL-100 to WL-105, WL-107, WL-108)."""
 
 from collections.abc import Iterator, Mapping
 
@@ -19,7 +19,7 @@ from grove_core.resources.violation import Violation
 
 
 def metadata_violations(manifest: Manifest) -> Iterator[Violation]:
-    """WL-100 to WL-105, WL-107 and WL-108: of the set, of each clique, of each scaling group."""
+    """Return invalid names, labels and annotations of the set, its cliques and its groups (WL-100 to WL-108)."""
     if manifest.name and not is_dns_subdomain(manifest.name):
         yield Violation("metadata.name", manifest.name, Refuse.SET_NAME_INVALID, {})
     if manifest.namespace and not is_dns_label(manifest.namespace):

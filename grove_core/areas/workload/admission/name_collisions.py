@@ -1,7 +1,7 @@
-"""Names that two sets of one namespace would both give to an object (WL-117).
+"""Finds objects that two sets of one namespace would give the same name (WL-117).
 
-A derived name is a row of words with indices in between: ``a-0-1-leader`` is clique ``1-leader`` of set ``a``, and also
-clique ``leader`` of set ``a-0``. Rows are compared as patterns, so the work does not grow with any number of replicas.
+A derived name is a sequence of words and indices: ``a-0-1-leader`` is clique ``1-leader`` of set ``a``, and also clique
+``leader`` of set ``a-0``. Names are compared as patterns, so the work does not grow with the number of replicas.
 """
 
 from collections import defaultdict
@@ -22,14 +22,14 @@ _ALL: Final = "all"
 
 
 class NamePattern(NamedTuple):
-    """The names of some objects of one kind."""
+    """The names of all objects of one kind that differ only in their indices."""
 
     kind: str
     words: tuple[Word, ...]
 
 
 class NameCollision(NamedTuple):
-    """An object that another set of the namespace has or would have too; the first one of its kind."""
+    """An object that another set of the namespace has or would have too: the lowest name for each kind."""
 
     kind: str
     name: str
@@ -38,20 +38,20 @@ class NameCollision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UsedNames:
-    """Who else uses names.
+    """The names that sets of a cluster use.
 
     Attributes:
         patterns: namespace and words of a set's name -> the names it uses.
-        below: namespace and words -> the sets whose names go on from there with an index.
+        below: namespace and words -> the sets whose names begin with these words and an index.
     """
 
     patterns: Mapping[tuple[str, tuple[str, ...]], tuple[NamePattern, ...]]
     below: Mapping[tuple[str, tuple[str, ...]], tuple[tuple[str, ...], ...]]
 
     def collisions(self, manifest: Manifest) -> Iterator[NameCollision]:
-        """One collision for each kind and other set; sets of the same name are the same set.
+        """Return one collision for each kind and each other set. Sets with the same name are the same set.
 
-        Cost: linear in what this set and those whose names begin with its name, or it with theirs, are made of.
+        Linear in this set, the sets whose names begin with its name, and the sets whose names it begins with.
         """
         if not manifest.name:
             return
@@ -67,11 +67,11 @@ class UsedNames:
 
 
 def used_names_of(sets: Iterable[Manifest], held: Iterable[tuple[str, str, str, str]]) -> UsedNames:
-    """An index of the names that sets would use, and that objects have already. Linear in both.
+    """Index the names that sets would use and that existing objects have. Linear in both.
 
     Args:
-        sets: as admission reads them, defaults included.
-        held: of each object the namespace, the name of its set, its kind and its name.
+        sets: as admission reads them, with defaults.
+        held: namespace, name of the set, kind and name of each existing object.
     """
     found: dict[tuple[str, tuple[str, ...]], list[NamePattern]] = defaultdict(list)
     for manifest in sets:
@@ -109,7 +109,7 @@ def _patterns_of(manifest: Manifest) -> Iterator[NamePattern]:
 
 
 def _shared_domains(manifest: Manifest, replica: tuple[Word, ...]) -> Iterator[NamePattern]:
-    """The ComputeDomains that a set's cliques would share by annotation (MS-077)."""
+    """Return the ComputeDomains that a set's cliques would share by annotation (MS-077)."""
     template = manifest.spec.template
     homes = template.groups_by_clique
     found = set[tuple[Word, ...]]()
@@ -156,12 +156,12 @@ def _claims(owner: tuple[Word, ...], count: int, entries: Iterable[ResourceShari
 
 
 def _ends(words: tuple[str, ...]) -> Iterator[int]:
-    """Where the name of another set may end inside a name: before an index, or before the word for all replicas."""
+    """Return the positions at which another set's name may end: before an index, or before the word ``all``."""
     return (end for end in range(1, len(words)) if words[end] == _ALL or index_from(words[end]) is not None)
 
 
 def _common(ours: Iterable[NamePattern], theirs: Iterable[NamePattern]) -> Iterator[tuple[str, str]]:
-    """Kind and name of what both lists would name, the lowest name of each pair of patterns."""
+    """Return kind and name of objects that both lists would name: the lowest name for each pair of patterns."""
     left, right = _by_places(ours), _by_places(theirs)
     for shape in left.keys() & right.keys():
         for places, own in left[shape].items():
@@ -176,7 +176,7 @@ def _common(ours: Iterable[NamePattern], theirs: Iterable[NamePattern]) -> Itera
 
 
 def _by_places(patterns: Iterable[NamePattern]) -> dict[tuple[str, ...], dict[frozenset[int], list[NamePattern]]]:
-    """Patterns by their kind and words with indices left open, then by where they leave one open themselves."""
+    """Group patterns by kind and words without indices, then by the positions whose index is open."""
     found: dict[tuple[str, ...], dict[frozenset[int], list[NamePattern]]] = {}
     for pattern in patterns:
         words = ("#" if isinstance(word, int) or index_from(word) is not None else word for word in pattern.words)
@@ -190,7 +190,7 @@ def _without(pattern: NamePattern, places: frozenset[int]) -> tuple[Word, ...]:
 
 
 def _shared_name(one: NamePattern, another: NamePattern) -> str:
-    """The lowest name that both have; empty where there is none. Their words agree but for indices."""
+    """Return the lowest name that two patterns share; empty where there is none. Their words differ only in indices."""
     words = []
     for ours, theirs in zip(one.words, another.words, strict=True):
         fixed = ours if isinstance(ours, str) else theirs

@@ -1,4 +1,4 @@
-"""What a clique's pod template may not say (WL-129 to WL-133), and had better not (WL-180, WL-181, WL-185)."""
+"""Validates the pod templates of cliques (WL-129 to WL-133), and warns about them (WL-180, WL-181, WL-185)."""
 
 from collections.abc import Iterator
 
@@ -11,9 +11,10 @@ from grove_core.resources.violation import Violation
 
 
 def pod_spec_violations(manifest: Manifest) -> Iterator[Violation]:
-    """WL-129, WL-132 and WL-133.
+    """Return different schedulers and invalid environment variables (WL-129, WL-132, WL-133).
 
-    Which scheduler an empty name stands for is the operator's configuration, so only written names are compared.
+    An empty scheduler name stands for the operator's default, which is not known here, so only written names are
+    compared.
     """
     first = _first_scheduler(manifest)
     for index, pod in enumerate(manifest.pods):
@@ -26,7 +27,7 @@ def pod_spec_violations(manifest: Manifest) -> Iterator[Violation]:
 
 
 def placement_violations(manifest: Manifest) -> Iterator[Violation]:
-    """WL-130 and WL-131, for new sets only."""
+    """Return spread constraints and node names; only new sets are checked for them (WL-130, WL-131)."""
     for index, pod in enumerate(manifest.pods):
         if pod.spread_constraints:
             spread = manifest.spec.template.cliques[index].spec.pod_spec["topologySpreadConstraints"]
@@ -36,7 +37,7 @@ def placement_violations(manifest: Manifest) -> Iterator[Violation]:
 
 
 def pod_spec_warnings(manifest: Manifest) -> Iterator[Violation]:
-    """WL-180, WL-181 and WL-185."""
+    """Return pod templates that are valid and probably not intended (WL-180, WL-181, WL-185)."""
     first = _first_scheduler(manifest)
     for index, pod in enumerate(manifest.pods):
         if not any(container.path.startswith("containers[") for container in pod.containers):
@@ -49,7 +50,7 @@ def pod_spec_warnings(manifest: Manifest) -> Iterator[Violation]:
 
 
 def _first_scheduler(manifest: Manifest) -> tuple[str, str] | None:
-    """The first scheduler that is named, and the clique that names it."""
+    """Return the first named scheduler and the clique that names it; None where none is named."""
     pairs = zip(manifest.pods, manifest.spec.template.cliques, strict=True)
     return next(((pod.scheduler_name, clique.name) for pod, clique in pairs if pod.scheduler_name), None)
 

@@ -1,4 +1,4 @@
-"""Shared ResourceClaims and the templates they are made of (WL-140 to WL-149)."""
+"""Validates shared ResourceClaims and their templates (WL-140 to WL-149)."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -12,7 +12,12 @@ from grove_core.resources.violation import Violation
 
 
 class _Sharers(NamedTuple):
-    """One list of ``resourceSharing``, at one of the three levels."""
+    """One list of ``resourceSharing``: of the template, a clique or a scaling group.
+
+    Attributes:
+        cliques: names allowed in the filter; None where no filter is allowed.
+        groups: scaling groups allowed in the filter; None where they are not allowed.
+    """
 
     path: str
     entries: tuple[ResourceSharing, ...]
@@ -22,7 +27,7 @@ class _Sharers(NamedTuple):
 
 
 def resource_sharing_violations(manifest: Manifest) -> Iterator[Violation]:
-    """WL-140 to WL-149."""
+    """Return invalid claim templates and entries of ``resourceSharing`` (WL-140 to WL-149)."""
     inline: set[str] = set()
     for index, template in enumerate(manifest.spec.template.resource_claim_templates):
         path = f"{TEMPLATE}.resourceClaimTemplates[{index}]"
@@ -38,10 +43,7 @@ def resource_sharing_violations(manifest: Manifest) -> Iterator[Violation]:
 
 
 def _sharers_in(manifest: Manifest) -> Iterator[_Sharers]:
-    """Every list of ``resourceSharing``: of the template, of its cliques, of its scaling groups.
-
-    Cost: linear; the sets of names are built once for the template and once for each group.
-    """
+    """Return every list of ``resourceSharing``: of the template, its cliques and its scaling groups. Linear."""
     template = manifest.spec.template
     cliques = frozenset(clique.name for clique in template.cliques)
     groups = frozenset(group.name for group in template.pod_clique_scaling_groups)

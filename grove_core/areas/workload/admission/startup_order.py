@@ -1,7 +1,4 @@
-"""The order in which cliques start: what ``startsAfter`` may say (WL-121 to WL-125), and who waits for himself.
-
-Rule for this file: every function is linear in the cliques and the names they wait for.
-"""
+"""Validates ``startsAfter`` (WL-121 to WL-125, WL-182). All functions are linear in cliques and parents."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -16,7 +13,7 @@ Waits = Mapping[str, Sequence[str]]
 
 
 def startup_order_violations(spec: SetSpec) -> Iterator[Violation]:
-    """WL-121 to WL-125; nothing where the order is not written out."""
+    """Return invalid parents and cycles; none without explicit start-up (WL-121 to WL-125)."""
     cliques = spec.template.cliques
     if spec.template.clique_startup_type != EXPLICIT:
         return
@@ -28,7 +25,7 @@ def startup_order_violations(spec: SetSpec) -> Iterator[Violation]:
 
 
 def startup_order_warnings(spec: SetSpec) -> Iterator[Violation]:
-    """WL-182."""
+    """Return the ``startsAfter`` that have no effect (WL-182)."""
     for index, clique in enumerate(spec.template.cliques):
         if clique.spec.starts_after and spec.template.clique_startup_type in {ANY_ORDER, IN_ORDER}:
             path = f"{CLIQUES}[{index}].spec.startsAfter"
@@ -36,9 +33,9 @@ def startup_order_warnings(spec: SetSpec) -> Iterator[Violation]:
 
 
 def cycles_in(waits: Waits) -> list[list[str]]:
-    """Ways around, each as the names on it without the first one again; no two of them share a name.
+    """Return cycles, each as its names without repeating the first; no two of them share a name.
 
-    Every knot of cliques that wait for each other gives at least one, so there is none exactly if there is an order.
+    Every strongly connected component yields at least one, so there is none exactly if there is an order.
     """
     knots = _knots(waits)
     onward = {name: next((other for other in waits[name] if knots[other] == knots[name]), None) for name in waits}
@@ -87,7 +84,7 @@ def _cycle_faults(cliques: Sequence[CliqueTemplate], names: set[str]) -> Iterato
 
 
 def _knots(waits: Waits) -> dict[str, int]:
-    """Which cliques wait for each other, directly or not: those with one number (strongly connected components)."""
+    """Return the number of each name's strongly connected component: names with one number wait for each other."""
     awaited: dict[str, list[str]] = {name: [] for name in waits}
     for name, others in waits.items():
         for other in others:
@@ -105,7 +102,7 @@ def _knots(waits: Waits) -> dict[str, int]:
 
 
 def _in_order_left(waits: Waits) -> list[str]:
-    """All names, each after everything that it leads to and that leads not back (depth first, in post-order)."""
+    """Return all names in depth-first post-order."""
     left: list[str] = []
     seen: set[str] = set()
     for root in waits:

@@ -1,4 +1,4 @@
-"""The template as a whole and what its parts have in common: closed lists, roles, autoscaling (WL-120 to WL-138)."""
+"""Validates the template as a whole: enums, roles and autoscaling (WL-120 to WL-138)."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from grove_core.resources.violation import Violation
 
 
 def template_violations(manifest: Manifest) -> Iterator[Violation]:
-    """WL-120, WL-126, WL-128 and WL-135 to WL-138."""
+    """Return unknown types, repeated roles and invalid autoscaling (WL-120, WL-126, WL-128, WL-135 to WL-138)."""
     spec, template = manifest.spec, manifest.spec.template
     if template.clique_startup_type not in STARTUP_TYPES:
         facts = {"allowed": ", ".join(STARTUP_TYPES)}

@@ -54,14 +54,14 @@ class ExpansionInputs(NamedTuple):
 
     Attributes:
         ending: the replicas and cliques that are terminated: no clique and no pod of them is created (WL-076).
-        fabric: the replicas that wait for a ComputeDomain (MN-010), and annotations of new PodCliques (MN-020).
-        placing: the topology of new PodGangs (TP-020), or why none is created (TP-010).
+        clique_domains: the replicas that wait for a ComputeDomain (MN-010), and annotations of new PodCliques (MN-020).
+        gang_topology: the topology of new PodGangs (TP-020), or why none is created (TP-010).
         written: names of the cliques whose template is updated in this round; their pods wait for that (WL-086).
     """
 
     ending: Ending
-    fabric: CliqueDomains
-    placing: GangTopology
+    clique_domains: CliqueDomains
+    gang_topology: GangTopology
     written: AbstractSet[str] = frozenset()
 
 
@@ -76,8 +76,8 @@ class SetObjects:
         """Prepare; ``closed`` names the cliques of which no pod is created in this round."""
         self._context = context
         self._closed = closed
-        self._domains = inputs.fabric
-        self._topology = inputs.placing
+        self._domains = inputs.clique_domains
+        self._topology = inputs.gang_topology
         self._root = context.root
         self._parents = StartupParents(context.root)
         self.misplaced: list[str] = []

@@ -1,7 +1,6 @@
-"""What of a set is too much: replicas, pods, and what stood for a part that is gone (WL-200 to WL-206).
+"""Objects of a set that are too many: replicas, pods, and objects that the set no longer has (WL-200 to WL-206).
 
-Replicas go by index alone, never because a name is not among those expected: what is wrong there must not cost anybody
-a gang.
+A replica is deleted by its index alone, never because its name is unexpected: an error there must not delete a gang.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,11 +21,11 @@ _COUNTED: Final = frozenset({"Service", "HorizontalPodAutoscaler", CLAIM_KIND}) 
 
 
 def wants_of_surplus(context: WorkloadContext, surge: AbstractSet[str]) -> Iterator[Absent]:
-    """The cliques and scaling groups that are too many. Linear.
+    """Return the deletions of cliques and scaling groups beyond the wanted replicas. Linear.
 
     Args:
         context: of a set that is not being deleted.
-        surge: names of the scaling groups that have one replica more while an update runs, or may have.
+        surge: names of the scaling groups that have, or may have, one additional replica during an update.
     """
     root, wanted = context.root, context.root.spec.replicas
     for group in context.groups.values():
@@ -46,30 +45,32 @@ def wants_of_surplus(context: WorkloadContext, surge: AbstractSet[str]) -> Itera
 
 
 def unexpected_objects(context: WorkloadContext, expected: AbstractSet[tuple[str, str]]) -> Iterator[Absent | Withheld]:
-    """Gangs, services, autoscalers and claims that the set does not consist of any more (WL-202). Linear.
+    """Return the deletions of PodGangs, Services, autoscalers and claims that the set no longer has (WL-202). Linear.
 
     Args:
         context: of a set that is not being deleted.
-        expected: kind and name of what it consists of, as far as that is known.
+        expected: kind and name of the objects that the set should have, as far as that is known.
     """
     for gang in context.snapshot.gangs:
         named = gang.labels.get(MANAGED_BY) is not None or not gang.labels
-        counts = named and not gang.deleting and context.knows("Pod")  # an update, judged by pods, may need one more
+        counts = (
+            named and not gang.deleting and context.knows("Pod")
+        )  # without pods it is not known whether an update needs it
         if counts and gang.ref.name in context.foreign_gangs:
             yield Withheld(gang.ref, (Why.GANG_OF_ANOTHER_SCHEME.because(gang.ref, gang=gang.ref.name),))
         elif counts and ("PodGang", gang.ref.name) not in expected:
             yield Absent(gang.ref, gang.guard, (Why.NO_LONGER_PART.because(gang.ref),))
     for other in context.snapshot.others:
         counts = other.ref.kind in _COUNTED and other.managed and not is_shared(other) and not other.deleting
-        # The set's own depend on its template alone; claims of a clique are told by its pods, and those of a scaling
-        # group by an update, which is judged by pods (WL-028).
+        # The set's own objects depend on its template alone. Claims of cliques and of scaling groups also depend on
+        # pods and on the update, so they are only judged where pods are known (WL-028).
         known = other.owner_uid == context.root.uid or context.knows("Pod")
         if counts and known and (other.ref.kind, other.ref.name) not in expected:
             yield Absent(other.ref, other.guard, (Why.NO_LONGER_PART.because(other.ref),))
 
 
 def pods_to_delete(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Iterator[Absent | Withheld]:
-    """Pods that have ended, living ones beyond those wanted, and all but one of an index (WL-203 to WL-206)."""
+    """Return the deletions of finished, excess and duplicate pods of a clique (WL-203 to WL-206)."""
     for pod in pods:
         if is_finished(pod) and not pod.deleting and pod.uid:
             yield Absent(pod.ref, pod.guard, (Why.ENDED_POD.because(clique.ref, phase=pod.phase),))
@@ -81,7 +82,7 @@ def pods_to_delete(clique: PodClique, pods: Sequence[Pod], wanted: int) -> Itera
 
 
 def _doubled(clique: PodClique, pods: Sequence[Pod], alike: Sequence[Pod]) -> Iterator[Absent | Withheld]:
-    """One pod of an index that has several, unless it is ready and the clique cannot spare it (WL-205, WL-206)."""
+    """Return the deletion of one duplicate pod; withheld if it is ready and the clique needs it (WL-205, WL-206)."""
     double, ready = alike[0], sum(pod.ready for pod in active_pods(pods))
     if double.ready and ready <= clique.needed:
         because = Why.DOUBLE_IS_NEEDED.because(clique.ref, index=double.index, ready=ready, needed=clique.needed)

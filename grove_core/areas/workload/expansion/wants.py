@@ -56,7 +56,7 @@ def wants_of_expansion(
     """
     terminating = _terminating_cliques(replicas, inputs.ending)
     objects = SetObjects(context, inputs.written | terminating, inputs)
-    existing = _Existing(context, terminating, _waiting_for_domains(replicas, inputs.fabric))
+    existing = _Existing(context, terminating, _waiting_for_domains(replicas, inputs.clique_domains))
     wants: list[Want | Withheld] = []
     manifests: dict[_Key, LazyManifest] = {}
     for item in objects.everything(replicas):
@@ -142,13 +142,13 @@ def _terminating_cliques(replicas: Iterable[ExpectedReplica], ending: Ending) ->
 
 
 def _waiting_for_domains(
-    replicas: Iterable[ExpectedReplica], fabric: CliqueDomains
+    replicas: Iterable[ExpectedReplica], clique_domains: CliqueDomains
 ) -> Mapping[tuple[str, str], tuple[Reason, ...]]:
     """Return the cliques and groups of replicas that wait for a ComputeDomain, and why (MN-010)."""
     return {
-        (kind, part.name): fabric.waiting[replica.index]
-        for replica in (replicas if fabric.waiting else ())
-        if replica.index in fabric.waiting
+        (kind, part.name): clique_domains.waiting[replica.index]
+        for replica in (replicas if clique_domains.waiting else ())
+        if replica.index in clique_domains.waiting
         for kind, parts in (("PodClique", replica.all_cliques), (GROUP_KIND, replica.groups))
         for part in parts
     }

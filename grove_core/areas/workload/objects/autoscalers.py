@@ -1,4 +1,4 @@
-"""Manifests of HorizontalPodAutoscalers: they scale a PodClique or a scaling group through its scale subresource."""
+"""Manifests of HorizontalPodAutoscalers, which scale a PodClique or scaling group by its scale subresource."""
 
 from typing import Any, Final
 
@@ -18,13 +18,13 @@ _METRICS_OF_SERVER: Final = freeze(
 
 
 def autoscaler_for(root: PodCliqueSet, kind: str, name: str, scaling: AutoScaling, replicas: int) -> Present:
-    """The autoscaler of a clique or a scaling group, which has its target's name (WL-018).
+    """Return the autoscaler of a clique or scaling group; it has the name of its target (WL-018).
 
     Args:
         root: the set, which owns it.
         kind, name: of the target.
-        scaling: what the user wrote.
-        replicas: the template's, where no lower bound is written.
+        scaling: the configuration in the template.
+        replicas: of the template, for a missing lower bound.
     """
     bounds = autoscaling_bounds(scaling, replicas)
     spec = {"scaleTargetRef": {"apiVersion": GROVE, "kind": kind, "name": name}, **bounds}
@@ -42,14 +42,14 @@ def autoscaler_for(root: PodCliqueSet, kind: str, name: str, scaling: AutoScalin
 
 
 def removed_metrics(wanted_object: FrozenMap, stored: FrozenMap) -> FrozenMap:
-    """The metrics of an autoscaler that nobody wants any more, as null; those that a server fills in are its own."""
+    """Return the metrics that the template no longer has, as null; metrics that the API server filled in stay."""
     metrics = stored.get("metrics")
     is_left = bool(metrics) and "metrics" not in wanted_object and metrics != _METRICS_OF_SERVER
     return FrozenMap({"metrics": None} if is_left else {})
 
 
 def autoscaling_bounds(scaling: AutoScaling, replicas: int) -> dict[str, Any]:
-    """What an autoscaler works with, as PodCliques and autoscalers say it; ``replicas`` is the template's."""
+    """Return the bounds and metrics as PodCliques and autoscalers have them; ``replicas`` is the template's."""
     bounds: dict[str, Any] = {
         "minReplicas": replicas if scaling.min_replicas is None else scaling.min_replicas,
         "maxReplicas": scaling.max_replicas,

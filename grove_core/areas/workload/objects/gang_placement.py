@@ -1,4 +1,4 @@
-"""Where a gang is to be placed: constraints of its set, in the words of its topology (TP-020 to TP-024)."""
+"""Topology constraints of a PodGang, in the terms of its topology (TP-020 to TP-024)."""
 
 from collections.abc import Iterator, Mapping
 
@@ -9,21 +9,21 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.template import TopologyConstraint
 
 
-def placement_of(root: PodCliqueSet, part: ExpectedGang, placing: GangTopology) -> Placement:
-    """What the scheduler is told of one gang; nothing where no topology applies. Linear in its cliques.
+def placement_of(root: PodCliqueSet, part: ExpectedGang, gang_topology: GangTopology) -> Placement:
+    """Return the topology constraints of one gang; empty where no topology applies. Linear in its cliques.
 
     Args:
-        root: its set.
+        root: the set.
         part: the gang.
-        placing: with a key for each domain that the set asks for.
+        gang_topology: has a node label key for each domain that the set names.
     """
-    if not placing.topology:
+    if not gang_topology.topology:
         return NO_PLACEMENT
-    template, keys = root.spec.template, placing.keys
+    template, keys = root.spec.template, gang_topology.keys
     own = (_of_home(part.cliques[0]) if part.group else None) or template.topology_constraint
     packs = ((clique.name, _pack(clique.template.topology_constraint, keys)) for clique in part.cliques)
     return Placement(
-        placing.topology,
+        gang_topology.topology,
         _pack(own, keys),
         tuple(sorted((name, pack) for name, pack in packs if pack != NO_PACK)),
         () if part.group else tuple(sorted(_together(part, keys))),
@@ -31,7 +31,7 @@ def placement_of(root: PodCliqueSet, part: ExpectedGang, placing: GangTopology) 
 
 
 def _together(part: ExpectedGang, keys: Mapping[str, str]) -> Iterator[PackedGroup]:
-    """The replicas of scaling groups that are part of a base gang, as far as their group has a constraint (TP-022)."""
+    """Return the constraints of scaling group replicas that are part of a base gang (TP-022)."""
     members: dict[tuple[str, int], list[ExpectedClique]] = {}
     for clique in part.cliques:
         if _of_home(clique) is not None:

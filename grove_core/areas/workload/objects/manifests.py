@@ -1,4 +1,4 @@
-"""The wish for an object that a set consists of, and the labels of a PodClique (WL-030 to WL-033)."""
+"""Lazily built manifests, and the labels of PodCliques and pods (WL-030 to WL-033)."""
 
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
@@ -15,10 +15,11 @@ _OF_PLACE: Final = frozenset((*GROUP.keys, *GROUP_REPLICA.keys, BASE_GANG))  # s
 
 
 class LazyManifest(NamedTuple):
-    """An object by kind and name; its manifest is made only where there is no such object, and mostly there is.
+    """An expected object by kind and name; its manifest is built only where the object does not exist.
 
     Attributes:
-        spec: that of the manifest, where it can be had for less.
+        make: builds the manifest.
+        spec: builds the ``spec`` alone, where that is cheaper and the spec is compared.
     """
 
     kind: str
@@ -28,17 +29,17 @@ class LazyManifest(NamedTuple):
 
 
 def wanted_object(blank: NewObject, body: Body, because: Iterable[Reason], *, is_foundation: bool = False) -> Present:
-    """The wish for an object: the blank filled with what is its kind's own."""
+    """Return the want that creates an object."""
     return Present(blank.ref, blank.filled(body), tuple(because), is_foundation=is_foundation)
 
 
 def labels_of_clique(set_name: str, part: ExpectedClique, template_hash: str) -> dict[str, str]:
-    """The labels of a PodClique: the template's, overlaid by Grove's (WL-032)."""
+    """Return the labels of a PodClique: the template's, overridden by Grove's (WL-032)."""
     return with_grove_labels(part.template.labels, set_name, part, template_hash)
 
 
 def with_grove_labels(labels: FrozenMap, set_name: str, part: ExpectedClique, template_hash: str) -> dict[str, str]:
-    """Labels of a PodClique or its pods with what Grove says in them, and nothing else in its name (WL-032)."""
+    """Return labels overridden by Grove's; labels of groups and base gangs that do not apply are removed (WL-032)."""
     own = {str(key): str(text) for key, text in labels.items() if key not in _OF_PLACE}
     return own | _groves_labels(set_name, part, template_hash)
 

@@ -1,4 +1,4 @@
-"""Manifests of PodCliques and scaling groups."""
+"""Manifests of PodCliques and PodCliqueScalingGroups, and their changes."""
 
 from collections.abc import Iterable
 from typing import Any, Final, NamedTuple
@@ -32,15 +32,15 @@ from grove_core.resources.scaling_group import ScalingGroup
 
 
 class MnnvlAnnotations(NamedTuple):
-    """What a new PodClique says of MNNVL.
+    """The MNNVL annotations of a new PodClique.
 
     Attributes:
-        template: the ResourceClaimTemplate of its ComputeDomain; empty where it joins none (MN-020).
-        said: annotations that its set or group hand on (MS-010, MS-011).
+        template: the ResourceClaimTemplate of its ComputeDomain; empty where it uses none (MN-020).
+        inherited: annotations from its set or scaling group (MS-010, MS-011).
     """
 
     template: str = ""
-    said: FrozenMap = EMPTY
+    inherited: FrozenMap = EMPTY
 
 
 NO_MNNVL: Final = MnnvlAnnotations()
@@ -54,14 +54,14 @@ def podclique_for(
     revision: TemplateRevision,
     joined: MnnvlAnnotations = NO_MNNVL,
 ) -> Present:
-    """A PodClique of the set, or of one of its scaling groups (WL-013, WL-015).
+    """Return a PodClique of the set or of one of its scaling groups (WL-013, WL-015).
 
     Args:
         root: the set.
-        owner: it, or the scaling group.
-        part: as the template has it.
+        owner: the set, or the scaling group.
+        part: the expected clique.
         ordering, revision: of the set.
-        joined: what it says of MNNVL.
+        joined: its MNNVL annotations.
     """
     template, spec = part.template, part.template.spec
     body: dict[str, Any] = {
@@ -81,7 +81,7 @@ def podclique_for(
         name=part.name,
         owner=owner,
         labels=labels_of_clique(root.ref.name, part, revision.hash_of(part)),
-        annotations=_joining(FrozenMap({**wanted_annotations(part), **joined.said}), joined.template),
+        annotations=_joining(FrozenMap({**wanted_annotations(part), **joined.inherited}), joined.template),
         finalizer=CLIQUE_FINALIZER,
     )
     if part.surplus:
@@ -98,9 +98,9 @@ def podclique_for(
 def changes_of_podclique(
     clique: PodClique, part: ExpectedClique, revision: TemplateRevision, pods: Iterable[Pod]
 ) -> FrozenMap:
-    """What a clique of the present template should say otherwise, and its pods do not depend on; empty where nothing.
+    """Return the fields to change of an up-to-date clique that its pods do not depend on; empty for none.
 
-    Its autoscaler's bounds (WL-025), and a template hash that somebody took away (WL-211).
+    These are the bounds of its autoscaler (WL-025), and a template hash that was removed (WL-211).
     """
     fields: dict[str, Json] = {}
     if not clique.template_hash:
@@ -110,19 +110,19 @@ def changes_of_podclique(
     if part.group:
         return FrozenMap(fields)
     bounds = freeze(autoscaling_bounds(scaling, part.template.spec.replicas)) if scaling is not None else None
-    differs = _anew(bounds, clique.auto_scaling) if isinstance(bounds, FrozenMap) else bounds
+    differs = _changed_bounds(bounds, clique.auto_scaling) if isinstance(bounds, FrozenMap) else bounds
     if differs or (differs is None and clique.auto_scaling):
         fields["spec"] = FrozenMap({"autoScalingConfig": differs})
     return FrozenMap(fields)
 
 
-def _anew(bounds: FrozenMap, stored: FrozenMap) -> FrozenMap:
-    """What of the bounds differs, and what the template has no more of as null: no server fills in any (WL-025)."""
+def _changed_bounds(bounds: FrozenMap, stored: FrozenMap) -> FrozenMap:
+    """Return the bounds that differ, and null for those that the template no longer has (WL-025)."""
     return FrozenMap({**changed_fields(bounds, stored), **{key: None for key in stored if key not in bounds}})
 
 
 def changes_of_scaling_group(group: ScalingGroup, part: ExpectedGroup) -> FrozenMap:
-    """What a scaling group should say otherwise: the annotations of its template (WL-025); empty where nothing."""
+    """Return the annotations of a scaling group that differ from the template; empty for none (WL-025)."""
     annotations = changed_texts(_of_group(part), group.annotations)
     return FrozenMap({"metadata": FrozenMap({"annotations": annotations})}) if annotations else EMPTY
 
@@ -130,7 +130,7 @@ def changes_of_scaling_group(group: ScalingGroup, part: ExpectedGroup) -> Frozen
 def template_update_fields(
     root: PodCliqueSet, clique: PodClique, part: ExpectedClique, revision: TemplateRevision
 ) -> FrozenMap:
-    """The fields that make a stored PodClique one of the present template; null takes a field away (WL-213)."""
+    """Return the fields that update a PodClique to the present template; null removes a field (WL-213)."""
     labels = FrozenMap(labels_of_clique(root.ref.name, part, revision.hash_of(part)))
     wanted_spec, claim = (
         wanted_pod_spec(part, root.spec.template.priority_class_name),
@@ -148,28 +148,34 @@ def template_update_fields(
 
 
 def _replacing_texts(wanted_object: FrozenMap, stored: FrozenMap) -> FrozenMap:
-    """As the template has them; what other areas of Grove have written beside it stays."""
+    """Return the change to the template's texts; texts that other areas of Grove wrote stay."""
     kept = {key: text for key, text in stored.items() if key.startswith(PREFIX) and key not in wanted_object}
     return replacement_patch(FrozenMap({**kept, **wanted_object}), stored)
 
 
 def _of_group(part: ExpectedGroup) -> FrozenMap:
-    """The annotations that a scaling group has from its template."""
+    """Return the annotations of a scaling group that come from its template."""
     return FrozenMap({key: text for key, text in part.template.annotations.items() if key != DOMAIN_TEMPLATE})
 
 
 def claim_template_of_group(owner: PodCliqueSet | ScalingGroup) -> str:
-    """The ResourceClaimTemplate that a scaling group names, which its cliques name too, letter by letter (MN-025)."""
+    """Return the ResourceClaimTemplate that a scaling group names; its cliques name the same one (MN-025)."""
     return str(owner.annotations.get(DOMAIN_TEMPLATE, "")) if isinstance(owner, ScalingGroup) else ""
 
 
 def _joining(annotations: FrozenMap, joined: str) -> FrozenMap:
-    """The annotations of what joins a ComputeDomain, if it does (MN-020)."""
+    """Return annotations with the ResourceClaimTemplate of a ComputeDomain, if there is one (MN-020)."""
     return FrozenMap({**annotations, DOMAIN_TEMPLATE: joined}) if joined else annotations
 
 
 def scaling_group_for(root: PodCliqueSet, part: ExpectedGroup, joined: str = "") -> Present:
-    """A PodCliqueScalingGroup of one replica of the set (WL-014); ``joined`` as for a PodClique."""
+    """Return the PodCliqueScalingGroup of one replica of the set (WL-014).
+
+    Args:
+        root: the set.
+        part: the expected scaling group.
+        joined: the ResourceClaimTemplate of its ComputeDomain; empty where it uses none.
+    """
     template = part.template
     spec = {
         "replicas": template.replicas,

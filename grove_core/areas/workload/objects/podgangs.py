@@ -1,4 +1,4 @@
-"""Manifests of PodGangs: which cliques the scheduler places as one, and which of their pods exist."""
+"""Manifests of PodGangs, and their changes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
@@ -21,7 +21,7 @@ _DEFAULT_SCHEDULER: Final = "default-scheduler"
 
 
 class PlacementChange(NamedTuple):
-    """Where a gang is to be put instead, and why."""
+    """New topology constraints of a PodGang, and the reason."""
 
     to: Placement
     because: Reason
@@ -30,13 +30,13 @@ class PlacementChange(NamedTuple):
 def podgang_for(
     root: PodCliqueSet, part: ExpectedGang, pods: Mapping[str, Sequence[str]], placement: Placement = NO_PLACEMENT
 ) -> Present:
-    """A PodGang (WL-016, WL-017, TP-020 to TP-024).
+    """Return a PodGang (WL-016, WL-017, TP-020 to TP-024).
 
     Args:
-        root: its set; labels and annotations that are not Grove's are mirrored.
-        part: the gang.
-        pods: name of a clique -> names of its pods that carry the gang's label and are not being deleted, sorted.
-        placement: where the scheduler is to put it.
+        root: the set; its labels and annotations are copied, except Grove's.
+        part: the expected gang.
+        pods: name of a clique -> names of its pods that the gang refers to, sorted.
+        placement: the topology constraints.
     """
     template = root.spec.template
     spec: dict[str, Any] = {"podgroups": _pod_groups(root, part, pods, placement), **placement.spec_fields}
@@ -64,12 +64,12 @@ def changes_of_podgang(
     pods: Mapping[str, Sequence[str]],
     move: PlacementChange | None = None,
 ) -> Applied | None:
-    """What an existing gang should say otherwise; None where nothing (WL-023, WL-026, TP-025).
+    """Return the change of an existing PodGang; None where nothing differs (WL-023, WL-026, TP-025).
 
     Args:
         root, part, pods: as for a new one.
-        gang: as it is.
-        move: where it is to be put instead; None where that is not to change.
+        gang: the existing PodGang.
+        move: the new topology constraints; None where they stay.
     """
     placement = move.to if move is not None else gang.placement
     wanted_groups = tuple(
@@ -130,12 +130,12 @@ def _pod_groups(
 
 
 def _least(clique: ExpectedClique) -> int:
-    """How many pods of a clique its gang needs; below 0, which only a set that nobody judged says, no reader takes."""
+    """Return how many pods of a clique the gang needs. A negative number, which admission refuses, counts as 0."""
     return max(clique.template.min_available, 0)
 
 
 def _labels_of(root: PodCliqueSet, part: ExpectedGang) -> dict[str, str]:
-    """The labels of a gang: its set's, overlaid by Grove's (WL-026, WL-031)."""
+    """Return the labels of a PodGang: its set's, overridden by Grove's (WL-026, WL-031)."""
     return {
         **{str(key): str(text) for key, text in _foreign(root.labels).items()},
         **labels_of_set(root.ref.name),
@@ -145,7 +145,7 @@ def _labels_of(root: PodCliqueSet, part: ExpectedGang) -> dict[str, str]:
 
 
 def _labels_under(root: PodCliqueSet, part: ExpectedGang) -> FrozenMap:
-    """Those of the keys that the set itself has; others of Grove's are left as whoever made the gang wrote them."""
+    """Return the labels under keys that the set has; labels of Grove under other keys are left as they are."""
     return FrozenMap({key: text for key, text in _labels_of(root, part).items() if key in root.labels})
 
 
@@ -154,6 +154,6 @@ def _foreign(texts: FrozenMap) -> FrozenMap:
 
 
 def _scheduler_of(part: ExpectedGang) -> str:
-    """Admission sees to it that all cliques of a set name one scheduler."""
+    """Return the scheduler of the gang; admission ensures that all cliques name the same one."""
     named = (clique.template.spec.pod_spec.get("schedulerName") for clique in part.cliques)
     return next((name for name in named if isinstance(name, str) and name), _DEFAULT_SCHEDULER)

@@ -1,4 +1,4 @@
-"""Shared ResourceClaims, at the three levels where sharing is written: set, scaling group, clique (WL-019, WL-070)."""
+"""Shared ResourceClaims of a set, its scaling groups and its cliques (WL-019, WL-070)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
@@ -28,13 +28,13 @@ Shared: TypeAlias = Iterator[LazyManifest | Withheld]
 
 
 def claims_of_set(context: WorkloadContext) -> Shared:
-    """The claims that a set owns: one for all its replicas, or one for each."""
+    """Return the claims that a set owns: one for all its replicas, or one for each."""
     root = context.root
     return _claims(context, root, root.spec.template.resource_sharing, range(root.spec.replicas), {}, SET_REPLICA.keys)
 
 
 def claims_of_group(context: WorkloadContext, group: ScalingGroup, part: ExpectedGroup) -> Shared:
-    """The claims that a scaling group owns: one for all its replicas, or one for each."""
+    """Return the claims that a scaling group owns: one for all its replicas, or one for each."""
     labels = {**labels_of_replica(part.replica), **GROUP.written(part.name)}
     return _claims(context, group, part.template.resource_sharing, range(part.replicas), labels, GROUP_REPLICA.keys)
 
@@ -42,20 +42,20 @@ def claims_of_group(context: WorkloadContext, group: ScalingGroup, part: Expecte
 def claims_of_clique(
     context: WorkloadContext, clique: PodClique, part: ExpectedClique, indices: Iterable[int]
 ) -> Shared:
-    """The claims that a PodClique owns: one for all its pods, or one for each.
+    """Return the claims that a PodClique owns: one for all its pods, or one for each.
 
     Args:
         context: of the set.
         clique: the owner.
-        part: the same as the template has it.
-        indices: of its pods, those to be made included; they need not be the lowest.
+        part: the expected clique.
+        indices: of its pods, including those that are to be created; they may have gaps.
     """
     labels = {**labels_of_replica(part.replica), **CLIQUE.written(part.name)}
     return _claims(context, clique, part.template.resource_sharing, indices, labels, (POD_INDEX,))
 
 
 def with_claims(pod_spec: FrozenMap, root: PodCliqueSet, part: ExpectedClique, pod_index: int) -> FrozenMap:
-    """The pod spec with every claim its pod shares, in the pod and in each of its containers (WL-070)."""
+    """Return the pod spec with every claim that its pod shares, in the pod and in each container (WL-070)."""
     names = tuple(dict.fromkeys(_claims_of_pod(root, part, pod_index)))
     if not names:
         return pod_spec
@@ -92,7 +92,7 @@ def _claims(
     labels: Mapping[str, str],
     index_keys: Iterable[str],
 ) -> Shared:
-    """The claims of one owner; those of a single replica of it carry its index under ``index_keys``."""
+    """Return the claims of one owner; claims of a single replica carry its index under ``index_keys``."""
     every = tuple(indices)
     for entry in entries:
         if entry.scope == ALL_REPLICAS:
@@ -115,9 +115,9 @@ def _claim(
 
 
 def template_of(snapshot: Snapshot, entry: ResourceSharing) -> FrozenMap | None:
-    """What claims of an entry are made of: its inline template, else the object it names; None where that is unknown.
+    """Return the spec of an entry's claims: its inline template, else the named object's; None where unknown.
 
-    Source: grove-api, "Resource sharing"; a namespace is written only where an object is meant.
+    Source: grove-api, "Resource sharing". An entry with a namespace means an object.
     """
     root = snapshot.root
     if not entry.namespace:

@@ -1,4 +1,4 @@
-"""What pods need to find each other: the headless service of a replica, and leave to watch pods of their set."""
+"""The headless Service of a replica, and the RBAC objects with which pods watch the pods of their set."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,7 +20,7 @@ _ACCOUNT: Final = "kubernetes.io/service-account.name"
 
 
 def rbac_manifests(root: PodCliqueSet) -> Iterator[LazyManifest]:
-    """ServiceAccount, Role, RoleBinding and token Secret, with which start-up init containers watch pods (WL-011)."""
+    """Return ServiceAccount, Role, RoleBinding and token Secret, which start-up init containers use (WL-011)."""
     name, role = root.ref.name, role_name(root.ref.name)
     yield LazyManifest("ServiceAccount", name, partial(_account, root))
     yield LazyManifest("Role", role, partial(_role, root))
@@ -60,12 +60,12 @@ def _blank(root: PodCliqueSet, api_version: str, kind: str, name: str, component
 
 
 def _wanted(root: PodCliqueSet, blank: NewObject, body: Body, *, is_foundation: bool = False) -> Present:
-    """The account and the role come first: a binding to no role is refused, a token of no account deleted (WL-077)."""
+    """Return the want. Account and Role come first: binding and token need them (WL-077)."""
     return wanted_object(blank, body, (Why.POD_ACCESS.because(root.ref),), is_foundation=is_foundation)
 
 
 def service_for(root: PodCliqueSet, replica: int) -> Present:
-    """The headless service of one replica of the set: hostnames of its pods resolve through it (WL-012)."""
+    """Return the headless Service of one replica, through which the host names of its pods resolve (WL-012)."""
     set_name, name = root.ref.name, replica_name(root.ref.name, replica)
     labels = {**labels_of(set_name, name, "pcs-headless-service"), **labels_of_replica(replica)}
     blank = NewObject(api_version=CORE, kind="Service", name=name, owner=root, labels=labels)
@@ -74,7 +74,7 @@ def service_for(root: PodCliqueSet, replica: int) -> Present:
 
 
 def service_spec(root: PodCliqueSet, replica: int) -> FrozenMap:
-    """What the service of a replica says; all of it that a later template may change (WL-025)."""
+    """Return the spec of a replica's Service, which follows changes of the template (WL-025)."""
     selector = FrozenMap({MANAGED_BY: OPERATOR, SET.primary: root.ref.name, SET_REPLICA.primary: str(replica)})
     published = root.spec.template.headless_service_config.publish_not_ready_addresses
     return FrozenMap({"clusterIP": "None", "publishNotReadyAddresses": published, "selector": selector})

@@ -1,4 +1,4 @@
-"""Manifests of pods: the template's pod spec, and everything Grove adds to it (WL-020, WL-080 to WL-086)."""
+"""Manifests of pods: the clique's pod spec with Grove's additions (WL-020, WL-080 to WL-086)."""
 
 from collections.abc import Iterable
 from typing import Final, NamedTuple
@@ -28,36 +28,44 @@ PARENTS_FLAG: Final = "--podcliques="
 _TOKEN_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S105 - a path, and no secret
 _INFO_PATH: Final = "/var/grove/pod-info"
 _READABLE: Final = 0o644
-_NOBODY: Final = 65532
+_NON_ROOT: Final = 65532
 _CONFINED: Final = FrozenMap(  # WL-065
     {
         "allowPrivilegeEscalation": False,
         "capabilities": FrozenMap({"drop": ("ALL",)}),
         "privileged": False,
         "readOnlyRootFilesystem": True,
-        "runAsGroup": _NOBODY,
+        "runAsGroup": _NON_ROOT,
         "runAsNonRoot": True,
-        "runAsUser": _NOBODY,
+        "runAsUser": _NON_ROOT,
         "seccompProfile": FrozenMap({"type": "RuntimeDefault"}),
     }
 )
 
 
 def pod_names(
-    clique: PodClique, part: ExpectedClique, made_of: str, places: Iterable[PodSlot], pods: Iterable[Pod]
+    clique: PodClique, part: ExpectedClique, template_hash: str, slots: Iterable[PodSlot], pods: Iterable[Pod]
 ) -> list[str]:
-    """The names that pods of a template will have at places, in the order of their indices (WL-085). Linear.
+    """Return the names of new pods, in the order of their slots (WL-085). Linear.
 
-    Five letters are few: of 500 pods two want one name in every hundredth clique. The later one chooses again.
+    The suffix has five letters, so two of 500 pods have the same name in one of a hundred cliques. The later one gets
+    another name.
+
+    Args:
+        clique: the PodClique.
+        part: the expected clique.
+        template_hash: of the new pods.
+        slots: of the new pods.
+        pods: the existing pods of the clique, whose names are taken.
     """
     taken = {pod.name for pod in pods}
     names = []
-    for place in places:
-        said = "/".join((clique.uid, str(place.index), made_of, *place.before))
-        name = pod_name(part.name, short_hash(said, _SUFFIX))
+    for slot in slots:
+        hashed = "/".join((clique.uid, str(slot.index), template_hash, *slot.before))
+        name = pod_name(part.name, short_hash(hashed, _SUFFIX))
         while name in taken:
-            said = f"{said}/{name}"
-            name = pod_name(part.name, short_hash(said, _SUFFIX))
+            hashed = f"{hashed}/{name}"
+            name = pod_name(part.name, short_hash(hashed, _SUFFIX))
         taken.add(name)
         names.append(name)
     return names
@@ -88,15 +96,15 @@ def pod_for(
     ordering: StartupParents,
     image: str,
 ) -> Present:
-    """One pod of a PodClique, made of what the clique holds (WL-086).
+    """Return one pod of a PodClique, built from what the clique holds (WL-086).
 
     Args:
         root: the set.
-        clique: the PodClique, which will own it.
-        part: the same as the template has it; of it come names and what is shared.
+        clique: the PodClique, which owns the pod.
+        part: the expected clique: names and shared claims come from the template.
         pod: its name, index, template hash and gate.
         ordering: of the set.
-        image: of the container that waits for its parents, where it has some (WL-072).
+        image: of the init container that waits for parents (WL-072).
     """
     blank = NewObject(
         api_version=CORE,
@@ -118,7 +126,7 @@ def pod_for(
 
 
 def _spec_of(root: PodCliqueSet, clique: PodClique, part: ExpectedClique, index: int, *, gated: bool) -> FrozenMap:
-    """What it runs, where it is found, and what it claims."""
+    """Return the pod spec with environment variables, gate, host name and claims."""
     spec = with_pod_variables(clique.pod_spec, root.ref.name, root.ref.namespace, part)
     spec = FrozenMap(
         {
@@ -137,7 +145,7 @@ def _spec_of(root: PodCliqueSet, clique: PodClique, part: ExpectedClique, index:
 
 
 def _labels_of(root: PodCliqueSet, clique: PodClique, part: ExpectedClique, pod: NewPod) -> dict[str, str]:
-    """Those of its clique, Grove's whatever became of them there, and which of the clique's pods it is."""
+    """Return the clique's labels, Grove's labels, the clique's name and the pod index."""
     labels = with_grove_labels(clique.labels, root.ref.name, part, pod.template_hash)
     labels |= CLIQUE.written(part.name)
     labels[POD_INDEX] = str(pod.slot.index)
@@ -145,7 +153,7 @@ def _labels_of(root: PodCliqueSet, clique: PodClique, part: ExpectedClique, pod:
 
 
 def _waiting_for(pod_spec: FrozenMap, parents: tuple[tuple[str, int], ...], secret: str, image: str) -> FrozenMap:
-    """The pod spec with an init container, the last one, that waits for the parents' pods (WL-084)."""
+    """Return the pod spec with the init container that waits for the parents' pods, after all others (WL-084)."""
     container = {
         "name": INIT_CONTAINER,
         "image": image,

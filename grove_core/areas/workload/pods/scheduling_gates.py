@@ -1,4 +1,4 @@
-"""Scheduling gates: a pod may be placed once its gang refers to it and the gang it waits for is placed (WL-090 ff.)."""
+"""Scheduling gates: when Grove's gate is removed from a pod (WL-090 to WL-097)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _OPENED: Final = FrozenMap({"spec": FrozenMap({"schedulingGates": (FrozenMap({"$
 
 @dataclass(frozen=True, slots=True)
 class GateJudgement:
-    """A pod with Grove's gate on it, and whether the gate may be taken away; the reasons come with the verdict."""
+    """A pod with Grove's gate, and whether the gate is removed, with reasons."""
 
     clique: PodClique
     pod: Pod
@@ -33,10 +33,11 @@ class GateJudgement:
 
 
 def judge_gates(snapshot: Snapshot) -> tuple[GateJudgement, ...]:
-    """Judge every pod of a set that carries Grove's gate. Linear.
+    """Judge every pod of a set that has Grove's gate. Linear.
 
-    Nothing where the source has no gangs and may have left them out, for a gang that was not collected refers to
-    nobody; where it is known to have left them out, that is why nobody knows (WL-235).
+    Returns:
+        Nothing where the input has no PodGangs but may have left them out. Where it is known to have left them out,
+        each pod keeps its gate for that reason (WL-235).
     """
     if not ("PodGang" in snapshot.complete or snapshot.gangs):
         unknown = _gated(snapshot) if "PodGang" in snapshot.not_collected else ()
@@ -62,11 +63,12 @@ def _gated(snapshot: Snapshot) -> Iterator[tuple[PodClique, Pod]]:
 
 
 class GangState:
-    """What has to be known of a gang, found out once for all its pods.
+    """The state of a gang that its pods wait for, computed once for all of them.
 
     Attributes:
-        pods: names of those it refers to.
-        incomplete, unplaced: its cliques with fewer pods than the gang needs: named by it, and placed.
+        pods: names of the pods that the gang refers to.
+        incomplete: a reason for each clique of which the gang refers to too few pods.
+        unplaced: a reason for each clique of which too few pods are scheduled.
     """
 
     def __init__(self, snapshot: Snapshot, gang: PodGang, cliques: Mapping[str, PodClique]) -> None:
@@ -88,13 +90,13 @@ class GangState:
 
 
 def _base_gang_of(clique: PodClique, snapshot: Snapshot) -> str:
-    """The base gang of the clique's replica by its place; a label decides only where the place is not known."""
+    """Return the base gang by the clique's position; its label decides only where the position is not known."""
     index = clique.replica_index
     return replica_name(snapshot.root.ref.name, index) if index >= 0 else clique.base_gang
 
 
 def _judge(pod: Pod, gangs: Mapping[str, GangState], base_gang: str) -> Decision[bool]:
-    """The first thing that the pod waits for, else why it waits no longer."""
+    """Return the first thing that the pod waits for, else why its gate is removed."""
     own, base = gangs.get(pod.gang), gangs.get(base_gang)
     if own is None or pod.name not in own.pods:
         return _held(Why.NOT_IN_GANG_YET.because(pod.ref, gang=pod.gang))
@@ -113,9 +115,9 @@ def _held(*because: Reason) -> Decision[bool]:
 
 
 def wants_of_gates(judged: tuple[GateJudgement, ...]) -> Desired:
-    """Grove's gate should be gone from every pod that may be placed; gates of others stay (WL-097).
+    """Return the removal of Grove's gate from every pod that may be scheduled; other gates stay (WL-097).
 
-    Of each clique with pods that may not, one word on why.
+    For each clique with pods that keep their gate one withheld step gives the reason.
     """
     opened = (gate for gate in judged if gate.opens.verdict)
     held = {gate.clique.ref: gate for gate in reversed(judged) if not gate.opens.verdict}
@@ -129,6 +131,6 @@ def wants_of_gates(judged: tuple[GateJudgement, ...]) -> Desired:
 
 
 def findings_of_gates(judged: tuple[GateJudgement, ...]) -> Iterator[Finding]:
-    """Each gated pod, and what it waits for."""
+    """Return a finding for each pod with Grove's gate, with what it waits for."""
     for gate in judged:
         yield Finding(gate.pod.ref, GATE_QUESTION, "Open" if gate.opens.verdict else "Hold", gate.opens.because)

@@ -1,4 +1,4 @@
-"""The pods of one clique: which places are free, and which pods are too many."""
+"""Indices of the pods of one clique: free slots, excess pods and duplicates."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,36 +12,36 @@ _PHASES: Final = ("Pending", "Unknown", "Running")
 
 
 class PodSlot(NamedTuple):
-    """A place that a pod is missing at.
+    """An index at which a pod is missing.
 
     Attributes:
         index: of the pod.
-        before: uids of the pods that had the index and are not gone yet, sorted; their names are taken (WL-085).
-        is_surge: whether the pod is beyond those that the clique wants.
+        before: uids of pods that had the index and still exist, sorted; their names are taken (WL-085).
+        is_surge: whether the pod is beyond the clique's replicas.
     """
 
-    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody looks for here
+    index: int  # type: ignore[assignment]  # hides tuple.index, which is not used here
     before: Sequence[str]
     is_surge: bool
 
 
 def is_finished(pod: Pod) -> bool:
-    """Whether the pod has run to its end, well or badly; it will never be ready again."""
+    """Return whether the pod has succeeded or failed; it never becomes ready again."""
     return pod.phase in FINISHED_PHASES
 
 
 def active_pods(pods: Iterable[Pod]) -> list[Pod]:
-    """The pods that count for their clique: not on their way out, not ended."""
+    """Return the pods that are neither being deleted nor finished."""
     return [pod for pod in pods if not pod.deleting and pod.phase not in FINISHED_PHASES]
 
 
 def is_complete(pods: Sequence[Pod], wanted: int) -> bool:
-    """Whether there is exactly one sound pod for each wanted one, so that nothing has to be done; the usual case."""
+    """Return whether there are exactly as many pods as wanted and all are active: the usual case, without any work."""
     return len(pods) == wanted and not any(pod.deleting or pod.phase in FINISHED_PHASES for pod in pods)
 
 
 def free_slots(pods: Iterable[Pod], replicas: int, surge: int) -> Iterator[PodSlot]:
-    """The lowest indices that no living pod has, as many as pods are missing (WL-083). Linear."""
+    """Return the lowest indices that no active pod has, as many as pods are missing (WL-083). Linear."""
     taken: set[int] = set()
     alive, going = 0, defaultdict[int, list[str]](list)
     for pod in pods:
@@ -57,10 +57,10 @@ def free_slots(pods: Iterable[Pod], replicas: int, surge: int) -> Iterator[PodSl
 
 
 def excess_pods(pods: Iterable[Pod], wanted: int, target_hash: str) -> list[Pod]:
-    """The pods that are too many, those first that serve least (WL-203); a pod that is going already counts for one.
+    """Return the pods beyond the wanted number, in the order of deletion (WL-203).
 
-    In this order: not placed, not running, not ready, of another template, not alone of its index; among equals the
-    highest index.
+    The order is: not scheduled, not running, not ready, of another template, sharing an index, highest index. Pods that
+    are being deleted count as deleted.
     """
     alive = active_pods(pods)
     surplus = len(alive) - wanted
@@ -68,11 +68,11 @@ def excess_pods(pods: Iterable[Pod], wanted: int, target_hash: str) -> list[Pod]
         return []
     alike = {pod.uid for pod in duplicate_pods(alive, target_hash)}
     first = sorted(alive, key=lambda pod: _use_of(pod, target_hash, alike))[:surplus]
-    return [pod for pod in first if pod.uid]  # what was made a moment ago has no uid yet, and is waited for
+    return [pod for pod in first if pod.uid]  # a pod that was just created has no uid yet
 
 
 def duplicate_pods(pods: Iterable[Pod], target_hash: str) -> list[Pod]:
-    """The living pods whose index another one has that serves more (WL-205); those that serve least first. Linear."""
+    """Return active pods whose index a better pod has too, in the order of deletion (WL-205). Linear."""
     alive = [pod for pod in active_pods(pods) if pod.index >= 0 and pod.uid]
     if len({pod.index for pod in alive}) == len(alive):
         return []  # the usual case

@@ -1,4 +1,4 @@
-"""Rolling the pods of one standalone clique, so that enough of them are ready all the time (WL-214 to WL-217)."""
+"""The update of one standalone clique: its pods are replaced while enough of them stay ready (WL-214 to WL-217)."""
 
 from collections.abc import Sequence
 
@@ -12,18 +12,19 @@ from grove_core.resources.podclique import PodClique
 
 
 def outdated_pods(clique: PodClique, pods: Sequence[Pod]) -> list[Pod]:
-    """The living pods of another template than the clique holds (WL-210).
+    """Return the active pods of another template than the clique holds (WL-210).
 
-    A pod that does not say of which it is counts as of the last one that all pods were of; none where nobody knows.
+    A pod without a template hash counts as of the last template that all pods were of. If that is not known either, it
+    is not outdated.
     """
     target, before = clique.template_hash, clique.status.current_hash
     return [pod for pod in active_pods(pods) if (pod.template_hash or before) not in {"", target}] if target else []
 
 
 def clique_rollout_step(clique: PodClique, pods: Sequence[Pod]) -> RolloutStep:
-    """One round of the update of a clique that holds the present template already. Linear in its pods.
+    """Return one round of the update of a clique that holds the present template. Linear in its pods.
 
-    Nothing is done before the clique's status says that an update runs (WL-224), nor while pods are too many anyway.
+    Nothing is deleted before the clique's status shows the update (WL-224), nor while the clique has excess pods.
     """
     outdated, alive = outdated_pods(clique, pods), active_pods(pods)
     wanted, needed = clique.replicas, clique.needed
@@ -42,7 +43,9 @@ def clique_rollout_step(clique: PodClique, pods: Sequence[Pod]) -> RolloutStep:
         return RolloutStep(runs=True, surge=surge)
     absents = [_absent(clique, pod, Why.OUTDATED_NOT_READY) for pod in outdated if not pod.ready and pod.uid]
     lacking = [pod for pod in alive if not pod.ready]
-    starting = [pod for pod in lacking if pod.trouble != UNSCHEDULABLE]  # what has no room speaks for no version
+    starting = [
+        pod for pod in lacking if pod.trouble != UNSCHEDULABLE
+    ]  # an unschedulable pod says nothing about the new version
     held: tuple[Withheld, ...] = ()
     if (old_and_ready or lacking) and not absents:
         spare = len(ready) > needed and not duplicate_pods(
@@ -61,9 +64,9 @@ def clique_rollout_step(clique: PodClique, pods: Sequence[Pod]) -> RolloutStep:
 
 
 def surge_pod_is_needed(clique: PodClique, pods: Sequence[Pod]) -> bool:
-    """Whether the one pod more of an update serves for one of those that are wanted (WL-216).
+    """Return whether the surge pod replaces a wanted pod that is missing or not ready (WL-216).
 
-    Not if there is no room left to make that one: then the one more is one too many first.
+    It does not where no slot is left for the wanted pod: then the surge pod is deleted first.
     """
     alive, wanted = active_pods(pods), clique.replicas
     if not clique.status.updating or not any(pod.index >= wanted for pod in alive):

@@ -1,4 +1,4 @@
-"""Which cliques and pods are of an old template, said of those that are (WL-228, WL-229)."""
+"""Reports which cliques and pods are of an old template (WL-228, WL-229)."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -14,7 +14,7 @@ UPDATE: Final = "update"
 
 
 def findings_of_update(context: WorkloadContext, rollout: Rollout) -> Iterator[Finding]:
-    """Each clique that is of an old template, or has pods of one. Linear in the replicas that have such."""
+    """Return a finding for each clique that is of an old template, or has pods of one. Linear in those replicas."""
     root = context.root.ref
     lagging = [state for state in rollout.states if state.outdated]
     left = sum(state.part.index != rollout.current for state in lagging)

@@ -1,4 +1,4 @@
-"""Updates of a set: one replica at a time, each part of it as its own update allows (WL-210 to WL-224)."""
+"""The update of a set: one replica at a time, each of its cliques and groups by its own rules (WL-210 to WL-224)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,15 +29,15 @@ _NO_WISHES: Final = Desired()
 
 @dataclass(frozen=True, slots=True)
 class ReplicaState:
-    """One replica of the set as an update sees it.
+    """The state of one replica of the set during an update.
 
     Attributes:
         outdated: whether anything of it is not of the present template.
-        available: whether all of it is there and serves.
-        placed: its pods that are placed.
+        available: whether all of it exists and is available.
+        placed: the number of its scheduled pods.
         breached: whether a part of it is breached.
-        rolling: whether the status of a part of it says that an update runs, or nobody can tell just now.
-        groups: name of a scaling group of it that is there -> its replicas.
+        rolling: whether the status of a part shows an update, or a clique has lost its template hash.
+        groups: name of an existing scaling group -> its replicas.
     """
 
     part: ExpectedReplica
@@ -55,14 +55,14 @@ def _no_rolls() -> Mapping[str, RolloutStep]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rollout:
-    """What an update of the set does in one round, and what statuses say of it.
+    """One round of the update of a set, and what statuses show of it.
 
     Attributes:
         generation: hash of the template that is being reached.
         runs: whether anything is left to do.
         current: index of the replica that is being updated; -1 for none.
         cliques, groups: by name, for those of the current replica.
-        surge: names of cliques and groups that have one more for the time being.
+        surge: names of the cliques and groups with a surge pod or replica.
         updated: names of the cliques that hold the present template.
     """
 
@@ -86,9 +86,9 @@ def judge_rollout(context: WorkloadContext, replicas: Sequence[ExpectedReplica],
     """Judge the update of a set (WL-210 to WL-224).
 
     Args:
-        context: of a snapshot that has all cliques and pods of the set.
-        replicas: what the set should consist of, without any surge.
-        ending: what is being ended; an update deletes nothing of such a replica (WL-237).
+        context: of a snapshot with all cliques and pods of the set.
+        replicas: what the set should consist of, without surge.
+        ending: the replicas that are being terminated; an update deletes nothing of them (WL-237).
     """
     root = context.root
     states = tuple(_state_of(context, part) for part in replicas)
@@ -121,7 +121,7 @@ def _roll(
     generation: str,
     updated: frozenset[str],
 ) -> Rollout:
-    """One round of the update of the current replica."""
+    """Return one round of the update of the current replica."""
     pods_of, stuck = context.snapshot.pods_of, stuck_in(context.snapshot)
     wants: list[Want] = []
     held: list[Withheld] = []
@@ -165,7 +165,7 @@ def _without_deletions(rollout: Rollout) -> Rollout:
 
 
 def _extra_of(context: WorkloadContext, group: ScalingGroup, wanted: Sequence[GroupReplica]) -> GroupReplica | None:
-    """The replica of a group right after those it wants, if any of it is there."""
+    """Return the replica right after those that a group wants, if any of its cliques exists."""
     index = group.replicas
     names = {member_clique_name(group.ref.name, index, short) for short in group.clique_names}
     there = (context.cliques.get(name) for name in sorted(names))
@@ -191,7 +191,9 @@ def _state_of(context: WorkloadContext, part: ExpectedReplica) -> ReplicaState:
         placed += sum(pod.scheduled for pod in pods)
         outdated = outdated or not context.revision.is_current(clique, clique_part)
         breached = breached or is_marked_breached(clique.status)
-        rolling = rolling or clique.status.updating or not clique.template_hash  # who has lost it is judged next time
+        rolling = (
+            rolling or clique.status.updating or not clique.template_hash
+        )  # a clique without a hash is judged in the next round
         if not clique_part.group:
             available = available and context.ready[clique.uid] >= clique.needed
             outdated = outdated or (_may_roll(clique, pods) and clique_rollout_step(clique, pods).runs)
@@ -210,13 +212,13 @@ def _state_of(context: WorkloadContext, part: ExpectedReplica) -> ReplicaState:
 
 
 def _may_roll(clique: PodClique, pods: Sequence[Pod]) -> bool:
-    """A quick look that spares most cliques the thorough one."""
+    """Return whether a clique may have old pods: a cheap check that saves the full one for most cliques."""
     target = clique.template_hash
     return clique.status.updating or any(pod.template_hash != target for pod in pods)
 
 
 def _given_up(context: WorkloadContext, states: Sequence[ReplicaState]) -> "_Rolls":
-    """What is left of an update that nobody pursues any more: whoever stands in for somebody stays until then."""
+    """Return the surge pods and replicas that still replace unavailable ones after a switch to OnDelete."""
     cliques: dict[str, RolloutStep] = {}
     groups: dict[str, RolloutStep] = {}
     for part in (part for state in states for part in state.part.cliques):
@@ -232,7 +234,7 @@ def _given_up(context: WorkloadContext, states: Sequence[ReplicaState]) -> "_Rol
 
 
 class _Rolls(TypedDict):
-    """Those fields of a :class:`Rollout` that say what becomes of the parts."""
+    """The fields of a :class:`Rollout` about cliques and groups."""
 
     cliques: Mapping[str, RolloutStep]
     groups: Mapping[str, RolloutStep]
@@ -240,7 +242,7 @@ class _Rolls(TypedDict):
 
 
 def _current(context: WorkloadContext, states: Sequence[ReplicaState]) -> ReplicaState | None:
-    """The replica that the set's status names, while it is not done: one at a time (WL-212)."""
+    """Return the replica that the set's status names while its update is not complete (WL-212)."""
     if not context.root.status.updating:
         return None
     index = updating_replica(context.root.status.progress)
@@ -251,20 +253,20 @@ def _current(context: WorkloadContext, states: Sequence[ReplicaState]) -> Replic
 
 
 def updating_replica(progress: FrozenMap) -> int:
-    """``currentlyUpdating`` of a set's progress: the replica that is being updated; -1 where it names none."""
+    """Return the replica in ``currentlyUpdating`` of a set's progress; -1 where it names none."""
     first = next(iter(list_of(progress, "currentlyUpdating")), None)
     index = first.get("replicaIndex") if isinstance(first, FrozenMap) and "updateEndedAt" not in first else None
     return index if isinstance(index, int) else _NOBODY
 
 
 def _next_of(outdated: Sequence[ReplicaState]) -> int:
-    """Who is updated next: who has nothing to lose, then who is breached, then by index (WL-212)."""
+    """Return the replica to update next: without scheduled pods first, then breached, then by index (WL-212)."""
     order = [(state.placed > 0, not state.breached, state.part.index) for state in outdated]
     return min(order)[-1] if order else _NOBODY
 
 
 def _takeover(context: WorkloadContext, part: ExpectedClique, updated: frozenset[str]) -> list[Want]:
-    """An outdated clique takes over the present template (WL-213, WL-222)."""
+    """Return the write of the present template to an outdated clique (WL-213, WL-222)."""
     clique = context.clique_of(part)
     if clique is None or part.name in updated:
         return []

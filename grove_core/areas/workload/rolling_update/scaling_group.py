@@ -1,4 +1,4 @@
-"""Rolling the replicas of one scaling group, so that enough of them are available all the time (WL-218 to WL-221)."""
+"""The update of one scaling group: replicas are replaced while enough stay available (WL-218 to WL-221)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -25,14 +25,15 @@ _Stuck: TypeAlias = AbstractSet[tuple[Ref, str]]
 
 @dataclass(frozen=True, slots=True)
 class GroupReplica:
-    """One replica of a scaling group as it is.
+    """The state of one replica of a scaling group.
 
     Attributes:
-        cliques: those that are there and stay.
-        old: those of them that are not of the present template, or have a pod that is not.
-        due: where none is old, those that were to end before the update began, and before another was made (WL-239).
-        available: whether all are there, each with enough ready pods.
-        has_no_room: whether the scheduler has no node for a pod of it.
+        index: of the replica.
+        cliques: those that exist and are not being deleted.
+        old: those that are not of the present template, or have pods that are not.
+        due: if none is old, those whose termination the update suspended (WL-239).
+        available: whether all cliques exist and have enough ready pods.
+        has_no_room: whether a pod of it is unschedulable.
     """
 
     index: int
@@ -49,7 +50,7 @@ class GroupReplica:
 
 
 def group_replicas_of(part: ExpectedGroup, group: ScalingGroup, context: WorkloadContext) -> Iterator[GroupReplica]:
-    """The replicas that the group wants, in order; linear in their cliques."""
+    """Return the replicas that the group wants, in order. Linear in their cliques."""
     delay = context.root.shape.groups.get(part.template.name)
     began = update_start_time(group.status.progress) if group.status.updating else None
     parts: dict[int, list[ExpectedClique]] = {}
@@ -78,10 +79,10 @@ def group_replicas_of(part: ExpectedGroup, group: ScalingGroup, context: Workloa
 def _left_by_an_end(
     cliques: Sequence[PodClique], ready: Mapping[str, int], delay: timedelta, began: datetime
 ) -> Iterator[PodClique]:
-    """Those that were due when the update began: what their end took came back, and they did not go.
+    """Return the cliques that were due when the update began, and stayed while others were created again (WL-239).
 
-    Each time is held against one of the same clock: breaches and updates are told by the operator's, what was made by
-    the server's. By some rules a clique is breached from its first moment.
+    Times are only compared with times of the same clock: breaches and updates are dated by the operator, creations by
+    the API server. Under some rules a clique is breached from its creation on.
     """
     youngest = max(filter(None, (clique.created_at for clique in cliques)), default=began)
     for clique in cliques:
@@ -93,7 +94,7 @@ def _left_by_an_end(
 
 
 def _are_of_old(clique: PodClique, pods: Sequence[Pod]) -> bool:
-    """Whether a pod of a member is of an old template, as after OnDelete; a quick look spares most the thorough one."""
+    """Return whether a pod of a member is of an old template, as after OnDelete. A cheap check comes first."""
     target = clique.template_hash
     return any(pod.template_hash != target for pod in pods) and bool(outdated_pods(clique, pods))
 
@@ -105,14 +106,14 @@ def group_rollout_step(
     generation: str,
     stuck: _Stuck,
 ) -> RolloutStep:
-    """One round of the update of a group.
+    """Return one round of the update of a scaling group.
 
     Args:
-        group: as it is.
+        group: the scaling group.
         replicas: those that it wants.
-        extra: the one beyond them, if there is one.
-        generation: what its status names while the update runs (WL-224).
-        stuck: what could not be deleted so far, with its uid; who is not old stays with it (WL-236).
+        extra: the replica beyond them, if there is one.
+        generation: the hash that its status names while the update runs (WL-224).
+        stuck: addresses and uids of objects that could not be deleted; up-to-date members stay with them (WL-236).
     """
     outdated = [replica for replica in replicas if replica.outdated]
     lacking = [replica for replica in replicas if not replica.available]
@@ -140,8 +141,8 @@ def group_rollout_step(
             waited = [replica.index for replica in lacking if not replica.outdated] or (
                 [group.replicas] if not is_extra_up else []
             )
-            whom = (Why.REPLICA_NOT_AVAILABLE.because(group.ref, replica=index) for index in waited[:1])
-            held.append(Withheld(group.ref, (waits, *whom), obstacle=Obstacle.UPDATE))
+            blocking = (Why.REPLICA_NOT_AVAILABLE.because(group.ref, replica=index) for index in waited[:1])
+            held.append(Withheld(group.ref, (waits, *blocking), obstacle=Obstacle.UPDATE))
     absents: list[Absent] = []
     for replica in going:
         because = why.because(group.ref, replica=replica.index)
@@ -162,14 +163,14 @@ def _remain_of(replica: GroupReplica, stuck: _Stuck) -> Sequence[PodClique]:
 
 
 def _staying(replica: GroupReplica, remain: Sequence[PodClique], because: Reason) -> Iterator[Withheld]:
-    """Who would be deleted and made again at every look while an old member of the replica cannot be deleted."""
+    """Return the up-to-date members that are withheld while an old member of the replica cannot be deleted (WL-236)."""
     for clique in replica.cliques if remain else ():
         if clique not in replica.old:
             yield Withheld(clique.ref, (Why.MEMBER_REMAINS.because(clique.ref, member=remain[0].ref.short), because))
 
 
 def _waiting(group: ScalingGroup, replicas: Iterable[GroupReplica], stuck: _Stuck) -> Iterator[Withheld]:
-    """Who could not be deleted and is not tried now: it stays known, or others would go with it once more (WL-238)."""
+    """Return the old members that could not be deleted and are not tried now, so that they stay known (WL-238)."""
     for replica in replicas:
         for clique in _remain_of(replica, stuck):
             yield Withheld(clique.ref, (Why.REMAINS.because(clique.ref, group=group.ref.short),))

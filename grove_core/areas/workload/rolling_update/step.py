@@ -1,4 +1,4 @@
-"""What an update does to one clique or one scaling group in one round."""
+"""The result of one round of the update of one clique or scaling group."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -8,12 +8,13 @@ from grove_core.kernel.wants import Absent, Withheld
 
 @dataclass(frozen=True, slots=True)
 class RolloutStep:
-    """One round of the update of a part.
+    """One round of the update of a clique or scaling group.
 
     Attributes:
-        runs: whether the update of the part is still to be finished; its status says so (WL-224).
-        surge: whether it has one pod or replica more for the time being.
-        absents, held: what goes, and what has to wait.
+        runs: whether the update is not complete; the status shows it (WL-224).
+        surge: whether there is one additional pod or replica.
+        absents: what is deleted.
+        held: what is withheld.
     """
 
     runs: bool = False

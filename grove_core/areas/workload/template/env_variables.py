@@ -1,4 +1,4 @@
-"""Environment variables that Grove puts before those of the user; one of the same name gives way (WL-060, WL-061)."""
+"""Environment variables that Grove adds to containers; they replace the user's (WL-060, WL-061)."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -14,10 +14,11 @@ Variable = dict[str, Any]
 
 
 def with_group_variables(pod_spec: FrozenMap, pods: int) -> FrozenMap:
-    """The pod spec of a member of a scaling group, as its PodClique stores it.
+    """Return the pod spec of a scaling group's PodClique with the variables of the group.
 
     Args:
-        pods: in one replica of the group, by its template.
+        pod_spec: of the template.
+        pods: in one replica of the group, by the template.
     """
     return _with_variables(
         pod_spec,
@@ -30,7 +31,7 @@ def with_group_variables(pod_spec: FrozenMap, pods: int) -> FrozenMap:
 
 
 def with_pod_variables(pod_spec: FrozenMap, set_name: str, namespace: str, part: ExpectedClique) -> FrozenMap:
-    """The pod spec of a pod: who it is, and under which domain its siblings are found."""
+    """Return the pod spec of a pod with its names and the domain of its replica's Service."""
     domain = f"{replica_name(set_name, part.replica)}.{namespace}.svc.cluster.local"
     return _with_variables(
         pod_spec,

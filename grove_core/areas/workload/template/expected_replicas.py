@@ -1,7 +1,7 @@
-"""What a set should consist of, as a tree of names and places; no manifests yet.
+"""What a set should consist of, as a tree: replicas, scaling groups, cliques, gangs.
 
-Replica counts are those of the objects where they exist: they are scaled by people and autoscalers, and the template's
-counts are only what they begin with (WL-010).
+Replica counts come from existing objects, which users and autoscalers scale; the template's counts apply to new objects
+only (WL-010).
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,18 +25,20 @@ Template = TypeVar("Template", CliqueTemplate, GroupTemplate)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedClique:
-    """One PodClique.
+    """One PodClique that a set should have.
 
     Attributes:
+        name: of the PodClique.
+        template: in the set.
         replica: of the set.
-        group, group_replica: the scaling group's full name and its replica; empty and -1 for a standalone clique.
-        group_template: the scaling group in the template.
-        gang: the PodGang its pods belong to.
-        base_gang: the one it waits for; empty for cliques of a base gang.
-        replicas: pods, as many as the object says.
-        surge: one pod more while an update can spare none (WL-216).
-        surplus: whether its replica of the scaling group is there for an update alone (WL-220).
-        group_pods: in one replica of its scaling group, by the template; 0 for a standalone clique.
+        group, group_replica: full name of the scaling group and its replica; empty and -1 for a standalone clique.
+        group_template: of the scaling group; None for a standalone clique.
+        gang: the PodGang of its pods.
+        base_gang: the PodGang that its gang waits for; empty for cliques of a base gang.
+        replicas: the number of pods.
+        surge: 1 while an update needs an additional pod (WL-216).
+        surplus: whether its group replica exists for an update only (WL-220).
+        group_pods: pods in one replica of its scaling group, by the template; 0 for a standalone clique.
     """
 
     name: str
@@ -58,7 +60,7 @@ class ExpectedGroup:
     """One PodCliqueScalingGroup with its cliques, replica by replica, in the order of its ``cliqueNames``.
 
     Attributes:
-        replicas: as many as the object says, and one more while an update can spare none (WL-220).
+        replicas: of the object, plus one while an update needs an additional replica (WL-220).
     """
 
     name: str
@@ -70,10 +72,10 @@ class ExpectedGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedGang:
-    """One PodGang: the cliques that are placed as one, in template order.
+    """One PodGang: the cliques that are placed together, in template order.
 
     Attributes:
-        group, group_replica: of a gang beyond a scaling group's minimum; empty and -1 for a base gang.
+        group, group_replica: of a scaled gang; empty and -1 for a base gang.
     """
 
     name: str
@@ -85,7 +87,7 @@ class ExpectedGang:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedReplica:
-    """One replica of the set."""
+    """One replica of the set: its standalone cliques and its scaling groups."""
 
     index: int
     cliques: tuple[ExpectedClique, ...]
@@ -93,7 +95,7 @@ class ExpectedReplica:
 
     @property
     def gangs(self) -> Iterator[ExpectedGang]:
-        """The base gang, then one for each replica of a scaling group beyond its minimum (WL-016, WL-017)."""
+        """The base gang, then one gang for each group replica beyond the minimum (WL-016, WL-017)."""
         members = [clique for group in self.groups for clique in group.cliques]
         base = (*self.cliques, *(clique for clique in members if not clique.base_gang))
         if base:
@@ -114,14 +116,14 @@ class ExpectedReplica:
 
     @property
     def all_cliques(self) -> Iterator[ExpectedClique]:
-        """Standalone cliques, then those of the groups."""
+        """The standalone cliques, then those of the groups."""
         yield from self.cliques
         for group in self.groups:
             yield from group.cliques
 
 
 def first_by_name(templates: Iterable[Template]) -> dict[str, Template]:
-    """Templates by name, in their order; the first one of a name counts (WL-022)."""
+    """Return templates by name, in their order; of several with one name the first counts (WL-022)."""
     found: dict[str, Template] = {}
     for template in templates:
         found.setdefault(template.name, template)
@@ -129,11 +131,11 @@ def first_by_name(templates: Iterable[Template]) -> dict[str, Template]:
 
 
 def expected_replicas_of(snapshot: Snapshot, surge: AbstractSet[str] = frozenset()) -> tuple[ExpectedReplica, ...]:
-    """The tree of a set. Linear in what it consists of.
+    """Return the expected replicas of a set. Linear in the expected objects.
 
     Args:
         snapshot: of the set.
-        surge: names of the cliques and scaling groups that have one pod or replica more while an update runs.
+        surge: names of the cliques and scaling groups that need one additional pod or replica during an update.
     """
     root = snapshot.root
     templates = first_by_name(root.spec.template.cliques)

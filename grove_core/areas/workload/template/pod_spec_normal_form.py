@@ -1,6 +1,7 @@
-"""A pod spec as a typed client hands it back: quantities in one form, defaults filled in, what says nothing left out.
+"""The normal form of a pod spec, as a typed Go client writes it.
 
-Another operator stores PodCliques so, whatever its user wrote: ``1`` and ``"1"`` are one number of GPUs (WL-043).
+Quantities have one form, defaults are filled in and empty values are removed. Another operator stores PodCliques in
+this form, whatever its user wrote: ``1`` and ``"1"`` are the same number of GPUs (WL-043).
 """
 
 from types import MappingProxyType
@@ -21,7 +22,7 @@ _DROPPED: Final = frozenset(
 
 
 def normal_form(pod_spec: FrozenMap) -> FrozenMap:
-    """The pod spec in the form in which two that mean the same are equal, but for the order of keyed lists."""
+    """Return the pod spec in normal form: two that mean the same are equal, except for the order of keyed lists."""
     found = _typed(pod_spec, "")
     return found if isinstance(found, FrozenMap) else EMPTY
 

@@ -1,7 +1,7 @@
-"""Is a PodClique made of the set's present template? See WL-210 and WL-043.
+"""Compares PodCliques with the present template of the set (WL-210, WL-043).
 
-A clique that carries a hash of ours is compared by it. One that another operator's hash marks is compared by what it
-holds, so that taking over a cluster rolls nothing.
+A clique with a hash of this operator is compared by hash. A clique with another operator's hash is compared by content,
+so that taking over a cluster restarts nothing.
 """
 
 from collections.abc import Iterable
@@ -37,7 +37,7 @@ _GROVES_OWN: Final = frozenset({MANAGED_BY, NAME, COMPONENT, *SET.keys})
 
 
 class TemplateRevision:
-    """The present template of one set; hashes are made when they are asked for, and once."""
+    """The present template of one set. Each hash is computed once, when it is first needed."""
 
     def __init__(self, root: PodCliqueSet) -> None:
         self._priority = root.spec.template.priority_class_name
@@ -47,7 +47,7 @@ class TemplateRevision:
         self._held: dict[str, str] = {}
 
     def hash_of(self, part: ExpectedClique) -> str:
-        """The template hash that the clique should carry."""
+        """Return the template hash that the clique should carry."""
         return self._hash_of(part.template)
 
     def _hash_of(self, template: CliqueTemplate) -> str:
@@ -56,21 +56,22 @@ class TemplateRevision:
         return self._hashes[template.name]
 
     def is_current(self, clique: PodClique, part: ExpectedClique) -> bool:
-        """Whether the clique is made of the present template. Cliques of one foreign hash are looked into once."""
+        """Return whether the clique is of the present template. Each foreign hash is compared once."""
         if is_own_hash(clique.template_hash):
             return clique.template_hash == self.hash_of(part)
         if not clique.pod_spec:
-            return True  # the source left it out, so nothing says that it differs
-        key = (part.template.name, clique.template_hash or clique.uid)  # those that have lost theirs are not alike
+            return True  # the input does not have it, so that it cannot be compared
+        key = (part.template.name, clique.template_hash or clique.uid)  # cliques without a hash may differ
         if key not in self._foreign:
             self._foreign[key] = self._holds_the_same(clique, part)
         return self._foreign[key]
 
     def lost_hash(self, clique: PodClique, part: ExpectedClique, pods: Iterable[Pod]) -> str:
-        """The hash of a clique that somebody took it from (WL-078, WL-211).
+        """Return the hash of a clique whose template hash was removed (WL-078, WL-211).
 
-        Its status knows it, or all its pods do, if they are of what the clique holds; otherwise it follows from that.
-        Of the present template it is ours in any case, unless it was another operator's, so that nothing is rolled.
+        It comes from the clique's status, else from its pods, if these are of what the clique holds; otherwise it is
+        computed from that. A clique of the present template gets this operator's hash, unless it had another
+        operator's: nothing is restarted.
         """
         known = "" if _may_have_changed(clique) else clique.status.current_hash or _hash_of_all(pods)
         if self.is_current(clique, part):
@@ -78,17 +79,17 @@ class TemplateRevision:
         return known or self._hash_of_held(clique)
 
     def _hash_of_held(self, clique: PodClique) -> str:
-        """The hash of the template that a clique was made of, as far as what it holds tells."""
+        """Return the hash of the template that a clique was created from, as far as its content shows."""
         if clique.uid not in self._held:
             spec = _users_own_spec(clique.pod_spec, _put_into(clique))
             self._held[clique.uid] = hash_of(_users_own(clique.labels), _users_own(clique.annotations), spec, "")
         return self._held[clique.uid]
 
     def generation(self, *, is_reached: bool) -> str:
-        """The hash that names the templates of all cliques together (WL-044).
+        """Return the hash of the templates of all cliques together (WL-044).
 
         Args:
-            is_reached: whether everything is as the template says; another operator's hash stays as long as that.
+            is_reached: whether every clique holds the present template; then another operator's hash stays.
         """
         stored = self._root.status.current_hash
         if stored and is_reached and not is_own_hash(stored):
@@ -96,7 +97,7 @@ class TemplateRevision:
         return generation_of({clique.name: self._hash_of(clique) for clique in self._root.spec.template.cliques})
 
     def _holds_the_same(self, clique: PodClique, part: ExpectedClique) -> bool:
-        """Whether the clique holds what the template says; what others added to its labels does not matter."""
+        """Return whether the clique's content equals the template's; additional labels do not count."""
         labels, annotations = _users_own(part.template.labels), _users_own(part.template.annotations)
         stored_labels = FrozenMap({key: text for key, text in clique.labels.items() if key in labels})
         stored_annotations = FrozenMap({key: text for key, text in clique.annotations.items() if key in annotations})
@@ -105,28 +106,28 @@ class TemplateRevision:
         specs = (part.template.spec.pod_spec, clique.pod_spec)
         wanted, stored = (_users_own_spec(spec, _put_into(clique)) for spec in specs)
         if wanted == stored:
-            return True  # cheaper than to look into what means the same
+            return True  # cheaper than the normal form
         wanted, stored = normal_form(wanted), normal_form(stored)
         if wanted == stored:
-            return True  # cheaper than to look into the order of lists
+            return True  # cheaper than the order of lists
         return hash_of(EMPTY, EMPTY, wanted, self._priority) == hash_of(EMPTY, EMPTY, stored, self._priority)
 
 
 def _may_have_changed(clique: PodClique) -> bool:
-    """Whether its pods may be of another template than it holds: its status tells of an update, or is late."""
+    """Return whether the pods may be of another template than the clique: an update runs, or the status is outdated."""
     status = clique.status
     is_late = clique.generation is not None and status.observed not in {None, clique.generation}
     return is_late or status.update_hash not in {"", status.current_hash}
 
 
 def _hash_of_all(pods: Iterable[Pod]) -> str:
-    """The one that all carry who carry one; empty where they do not agree."""
+    """Return the template hash that all pods with a hash have; empty where they differ."""
     hashes = {pod.template_hash for pod in pods if pod.template_hash}
     return hashes.pop() if len(hashes) == 1 else ""
 
 
 def _put_into(clique: PodClique) -> AbstractSet[str]:
-    """The names of the claims that operators of Grove put into its pod spec."""
+    """Return the names of the claims that operators of Grove added to the clique's pod spec."""
     return {MNNVL_CLAIM} if shared_claim_entry(clique.pod_spec) is None else {MNNVL_CLAIM, SHARED_CLAIM}
 
 
@@ -137,7 +138,7 @@ def _users_own(texts: FrozenMap) -> FrozenMap:
 
 
 def _users_own_spec(pod_spec: FrozenMap, put_in: AbstractSet[str]) -> FrozenMap:
-    """The pod spec without what operators of Grove put into it: their variables and claims of these names."""
+    """Return the pod spec without what operators of Grove added: their variables, and claims with these names."""
 
     def stripped(container: FrozenMap) -> Json:
         found = dict(container.items())
@@ -153,7 +154,7 @@ def _users_own_spec(pod_spec: FrozenMap, put_in: AbstractSet[str]) -> FrozenMap:
 
 
 def _without(names: AbstractSet[str], fields: FrozenMap, key: str) -> FrozenMap:
-    """The fields without the claims of these names; the list of claims goes where none is left."""
+    """Return the fields without claims of these names; the list is removed where it becomes empty."""
     claims = fields.get(key)
     if not isinstance(claims, tuple):
         return fields
@@ -167,7 +168,7 @@ def _name_of(item: Json) -> str:
 
 
 def wanted_pod_spec(part: ExpectedClique, priority: str) -> FrozenMap:
-    """The pod spec that a PodClique stores: the template's, with what all members of a scaling group need."""
+    """Return the pod spec that a PodClique stores: the template's, with the variables of its scaling group."""
     spec = part.template.spec.pod_spec
     if part.group:
         spec = with_group_variables(spec, part.group_pods)
@@ -175,5 +176,5 @@ def wanted_pod_spec(part: ExpectedClique, priority: str) -> FrozenMap:
 
 
 def wanted_annotations(part: ExpectedClique) -> FrozenMap:
-    """The template's annotations, but for what Grove says itself."""
+    """Return the template's annotations, except those that Grove sets itself."""
     return FrozenMap({key: text for key, text in part.template.annotations.items() if key not in _SAID_BY_GROVE})

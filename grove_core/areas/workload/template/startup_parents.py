@@ -1,4 +1,4 @@
-"""Who starts after whom: start-up types and their parents, as full names (WL-050 to WL-053)."""
+"""The parents of each clique by full name: the cliques that it starts after (WL-050 to WL-053)."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from grove_core.resources.template import EXPLICIT, IN_ORDER
 
 
 class StartupParents:
-    """The start-up order of one set, its template looked through once."""
+    """The start-up order of one set."""
 
     def __init__(self, root: PodCliqueSet) -> None:
         template = root.spec.template
@@ -24,9 +24,9 @@ class StartupParents:
         self._homes = template.groups_by_clique
 
     def parents_of(self, part: ExpectedClique) -> tuple[tuple[str, int], ...]:
-        """The cliques whose pods must be ready first: full name, and how many pods of it.
+        """Return the cliques whose pods must be ready first: full name and number of pods.
 
-        Only inside one gang: a clique of a scaled gang waits for cliques of its own replica alone (WL-052, WL-053).
+        Parents are in the same gang; a clique of a scaled gang waits only for its own group replica (WL-052, WL-053).
         """
         return tuple(
             (name, self._cliques[short].min_available)
