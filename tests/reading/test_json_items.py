@@ -48,8 +48,8 @@ def test_in002_numbers_as_in_yaml(text: str, value: float) -> None:
 
 
 class TestIN006:
-    """A key that a mapping has twice, in YAML or in JSON, MUST be a fault with the line and column of the second one,
-    and keep the object it stands in from being handed on.
+    """A key that a mapping has twice, in YAML or in JSON, MUST be a fault at the line and column of the second one,
+    and its object is not returned.
     """
 
     @SIZES
@@ -105,8 +105,8 @@ OBJECTS: Final = st.dictionaries(st.text(max_size=4).filter(lambda key: key != "
 
 
 class TestIN009:
-    """The same document MUST give the same objects through libyaml and through PyYAML's own parser, and the same
-    objects written as JSON and as YAML.
+    """A document MUST give the same objects through libyaml and through PyYAML's own parser, and the same objects as
+    JSON and as YAML.
     """
 
     @given(st.lists(OBJECTS, max_size=5), st.integers(1, 60), st.sampled_from([None, 1, 4]), st.booleans())
@@ -129,7 +129,7 @@ class TestIN009:
 
 
 class TestIN012:
-    """An object nested deeper than 256 levels MUST be a fault, while the objects behind it are still read."""
+    """An object nested deeper than 256 levels MUST be a fault, and the objects after it are still read."""
 
     @SIZES
     def test_the_limit(self, size: int) -> None:
@@ -169,8 +169,8 @@ def test_in013_size(more: int) -> None:
 
 
 class TestIN014:
-    """Broken syntax, a forbidden character included, MUST be a fault with line and column that ends the reading of its
-    file, of nothing else, and says so; the objects before it are handed on.
+    """A syntax error or a forbidden character MUST be a fault with line and column that says that reading of its
+    file stopped there; the objects before it are returned and other files are read.
     """
 
     @SIZES
@@ -247,8 +247,8 @@ def test_in017_shapes(text: str, expected: list[tuple[int, int, object]], size: 
 
 
 class TestIN018:
-    """An object in JSON MUST be searched for repeated keys and for depth, unless it is a pod in a list, carries
-    ``metadata.uid``, and begins, up to its kind, with the same text as a pod searched before it.
+    """A JSON object MUST be checked for repeated keys and for depth, unless it is a pod in a list, has
+    `metadata.uid`, and begins, up to its kind, with the same text as a pod that was checked before.
     """
 
     def test_pods_printed_like_the_one_before_are_taken_as_they_are(self) -> None:

@@ -16,8 +16,8 @@ from tests.reading.dump_edits import EXAMPLE, NOW, Json, loaded, named, pods_of,
 
 
 class TestIN040:
-    """A kind of which a namespace holds an object in the input MUST count as completely collected there, unless IN-034
-    or IN-035 says otherwise, and no other kind.
+    """A kind with an object in a namespace of the input MUST count as completely collected there, unless IN-034 or
+    IN-035 says otherwise, and a kind without one as not collected.
     """
 
     def test_what_is_there_is_complete(self, tmp_path: Path, items: list[Json]) -> None:
@@ -65,9 +65,9 @@ def changes_in(capsys: pytest.CaptureFixture[str], *paths: str) -> list[tuple[st
 
 
 class TestIN041:
-    """A PodCliqueSet without a ``uid`` whose namespace and name, or whose name alone where it names no namespace, are
-    those of one set in the input that has one MUST be judged as an update of it, and the set be planned as if that had
-    just been applied.
+    """A PodCliqueSet without a `uid` MUST be admitted as an update of the set in the input with its name and
+    namespace, or with its name if it has no namespace and only one set has that name, and that set is planned as
+    if the manifest had just been applied.
     """
 
     @pytest.mark.parametrize("dump", ["degraded.yaml", "real-cluster.yaml"])
@@ -156,8 +156,8 @@ class TestIN041:
 
 
 class TestIN050:
-    """With ``-n`` a PodCliqueSet and a ResourceClaimTemplate without a ``uid`` that name no namespace MUST be read as
-    of that one.
+    """With `-n`, a PodCliqueSet or ResourceClaimTemplate without `uid` and namespace MUST be read as in that
+    namespace.
     """
 
     @pytest.mark.parametrize(
@@ -205,9 +205,7 @@ class TestIN050:
 
 
 class TestIN039:
-    """A PodCliqueSet without a ``uid`` MUST be read with its defaults, and where admission would refuse it every
-    objection MUST be reported.
-    """
+    """A PodCliqueSet without a `uid` MUST be read with its defaults, and every objection of admission is reported."""
 
     def bare(self, **clique: object) -> Json:
         spec = {"roleName": "a", "podSpec": {"containers": [{"name": "main"}]}, **clique}
@@ -262,8 +260,8 @@ def sharing(name: str, **more: Any) -> Json:
 
 
 class TestIN042:
-    """An entry of ``resourceSharing`` in a PodCliqueSet without a ``uid`` whose template is neither inline nor a
-    ResourceClaimTemplate in the input MUST be reported.
+    """An entry of `resourceSharing` in a PodCliqueSet without a `uid` MUST be reported if its template is neither
+    inline nor a ResourceClaimTemplate in the input.
     """
 
     def test_a_template_that_is_nowhere_is_reported(self, tmp_path: Path) -> None:

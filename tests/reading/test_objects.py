@@ -57,10 +57,10 @@ def test_in031_an_object_says_what_it_is(tmp_path: Path, items: list[Json], fiel
 
 
 class TestIN032:
-    """Two objects of one kind, namespace and name that differ, or two captures of what a server offers, or two
-    PodCliqueSets of one version with two specs, MUST be reported and neither of them count, whichever comes first; the
-    same object in the same state, or the same manifest, given twice MUST count once; where no version tells the state,
-    all that is read of the object does.
+    """Two different objects of one kind, namespace and name MUST be reported and both be ignored, as are two
+    snapshot files that disagree about the served APIs, and two PodCliqueSets of one version with two specs;
+    identical copies count once, where objects of one version are identical and objects without a version are
+    compared by everything that is read of them.
     """
 
     def test_a_second_one_that_differs(self, tmp_path: Path, items: list[Json]) -> None:
@@ -108,8 +108,8 @@ class TestIN033:
 
 
 class TestIN034:
-    """An object that was reported MUST make its kind count as not collected in its namespace, and a file that was not
-    read to its end MUST make every judged kind count so everywhere.
+    """A reported object MUST make its kind count as not collected in its namespace, and a file that was not read to
+    its end makes every kind that decisions depend on count as not collected everywhere.
     """
 
     def test_a_broken_pod_is_not_a_lost_pod(
@@ -157,9 +157,9 @@ class TestIN034:
 
 
 class TestIN035:
-    """A judged kind of which a namespace holds no object, while the status or the owner of another object there speaks
-    of some, or a set with a ``uid`` wants some, MUST count as not collected in it, and so MUST PodGangs where a pod
-    with Grove's gate is.
+    """A kind MUST count as not collected in a namespace without objects of it if the status or owner of another
+    object there refers to some, or if a set with a `uid` needs some; PodGangs also if a pod there has Grove's
+    scheduling gate.
     """
 
     @pytest.mark.parametrize(

@@ -20,8 +20,8 @@ NOTHING: Final = io.BytesIO()
 
 
 class TestIN049:
-    """A table as ``kubectl get`` prints it for people, and a saved plan, MUST be one fault each that says what it is
-    and what to do.
+    """A table printed by `kubectl get` and a saved plan MUST each be one fault that names the format and says what
+    to do.
     """
 
     @pytest.mark.parametrize("name", ["f", "f.yaml", "f.json"])
@@ -114,8 +114,8 @@ def test_in024_a_nul_far_behind(tmp_path: Path) -> None:
 
 
 class TestIN025:
-    """A text MUST be UTF-8, with a byte order mark or without; UTF-16 is a fault that names it, and any other byte that
-    is not UTF-8 one with its line and column, behind which the file is not read.
+    """A text MUST be UTF-8, with or without a byte order mark; UTF-16 is a fault that names it, and any other byte
+    that is not UTF-8 is a fault with line and column at which reading stops.
     """
 
     def test_a_byte_order_mark(self, tmp_path: Path) -> None:
@@ -145,9 +145,8 @@ class TestIN025:
 
 
 class TestIN026:
-    """A directory MUST be read as its files named ``*.yaml``, ``*.yml`` and ``*.json`` and those of its subdirectories,
-    in order of their names; hidden ones are passed over, and every other file, as well as a directory without any such
-    file, is a fault.
+    """A directory MUST be read as its `*.yaml`, `*.yml` and `*.json` files, subdirectories included, in order of
+    their names; hidden files are skipped, and any other file is a fault, as is a directory without input files.
     """
 
     def test_in_order_and_below(self, tmp_path: Path) -> None:
@@ -192,7 +191,7 @@ class TestIN026:
 
 
 class TestIN027:
-    """Links MUST be followed, except into a directory that was entered before."""
+    """Symbolic links MUST be followed, except into a directory that was read before."""
 
     @NEEDS_LINKS
     def test_loops(self, tmp_path: Path) -> None:
@@ -226,7 +225,7 @@ class TestIN027:
 
 
 class TestIN028:
-    """``-`` MUST be standard input, and a path that does not exist, or that cannot be opened or read, a fault."""
+    """The path `-` MUST mean standard input, and a path that does not exist or cannot be opened or read is a fault."""
 
     def test_standard_input(self) -> None:
         items, faults = read("-", b"id: a\n---\nid: [")
@@ -271,8 +270,8 @@ class TestIN028:
 
 
 class TestIN029:
-    """Reading MUST keep no more in memory than the object under reading and a few chunks of the text, however large the
-    file, without the cyclic collector running meanwhile.
+    """Reading MUST keep no more in memory than the current object and a few chunks of the text, whatever the size of
+    the file, and runs without Python's cyclic garbage collector.
     """
 
     @pytest.mark.parametrize("on", [True, False])

@@ -102,9 +102,9 @@ def test_in009_chunks_do_not_matter(value: dict[str, Any], size: int) -> None:
 
 
 class TestIN010:
-    """A plain key ``<<`` MUST put the entries of its mapping, or of a sequence of mappings of which earlier ones win,
-    into the mapping around it as if they were written at that place; a key written before it is overwritten, one
-    written after it overwrites.
+    """A plain key `<<` MUST insert the entries of its mapping, or of a sequence of mappings of which earlier ones
+    win, at its position in the surrounding mapping: it overwrites the keys written before it, and keys written
+    after it overwrite it.
     """
 
     @BOTH
@@ -137,9 +137,9 @@ class TestIN010:
 
 
 class TestIN011:
-    """An alias MUST stand for the node that last carried its anchor in the same document, unless that node contains the
-    alias or the aliases of the document stand for more than 100 000 nodes and one for each character read, which makes
-    it a fault.
+    """An alias MUST stand for the latest node with its anchor in the same document; it is a fault if that node
+    contains the alias, or if the aliases of the document stand for more than 100 000 nodes plus one for each
+    character read.
     """
 
     @BOTH
@@ -256,8 +256,8 @@ def test_in015_a_flaw_costs_one_object() -> None:
 
 
 class TestIN020:
-    """A document with ``items`` at its root MUST be read as the elements of ``items``, one by one and wherever ``kind``
-    stands; so is a sequence at the root.
+    """A document with `items` at its root MUST be read as the elements of `items`, one by one and wherever `kind`
+    stands; a sequence at the root is read the same way.
     """
 
     @pytest.mark.parametrize(
