@@ -1,1 +1,1 @@
-"""The documentation site: pages, and what is made of the code where the site is built."""
+"""The documentation site: written pages, and the generator of the reference."""

@@ -1,1 +1,1 @@
-"""Reference pages, made of the code itself: nothing here is written down twice."""
+"""Generates the reference pages from the code."""

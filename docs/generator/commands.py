@@ -1,4 +1,4 @@
-"""Commands with all their options, and exit codes, as click and the code know them."""
+"""Pages of all commands with their options, and of exit codes."""
 
 import re
 from collections.abc import Iterator
@@ -14,20 +14,20 @@ _VERBATIM: Final = "\b"
 _CODES: Final = re.compile(r"Exit codes: (.*?)(?=\n\n|\Z)", re.DOTALL)
 
 _MEANINGS: Final = {
-    "DONE": "done: the answer was given, whatever it is",
-    "ERROR": "bad input, a refused manifest, a configuration that is wrong, or no way to the cluster",
+    "DONE": "done, whatever the result",
+    "ERROR": "bad input, a refused manifest, a wrong configuration, or a cluster that cannot be reached",
     "CHANGES": "there are changes, and `--detailed-exitcode` was given",
-    "FAIL_ON": "a class of `--fail-on` is present, an expectation was not met, or a set has no place",
-    "STALE": "the cluster has gone on, and a saved plan is not its plan any more",
+    "FAIL_ON": "a class of `--fail-on` is present, an expectation was not met, or a set does not fit",
+    "STALE": "the cluster has changed, and a saved plan is stale",
     "USAGE": "wrong usage: an option, an argument, or a name that is not in the input",
     "LOST": "the operator lost its Lease to another process",
     "INTERRUPTED": "Ctrl-C",
 }
-"""What the code has no sentence for; a test fails where one of its constants is missing here."""
+"""Meanings of the constants of ``grove_shell/exits.py``; a test fails where one is missing."""
 
 
 def every_command() -> Iterator[click.Context]:
-    """Each command that does something, in the order of `grove --help`, as a context that knows its whole name."""
+    """Yield the context of each command, in the order of ``grove --help``; subcommands instead of their group."""
     top = click.Context(grove, info_name="grove", **grove.context_settings)
     for name in grove.list_commands(top):
         yield from _below(name, top)
@@ -47,11 +47,11 @@ def _below(name: str, parent: click.Context) -> Iterator[click.Context]:
 
 
 def commands_page() -> str:
-    """The page of all commands."""
+    """Return the page of all commands."""
     parts = [
         "# Commands\n",
-        "What `--help` says, for each command, made of the same text. Aliases: `kubectl grove` for `grove`,",
-        "`grove upgrade-check` for `grove compare`. What a command leaves with is in [exit codes](exit-codes.md).\n",
+        "The text of `--help` of each command. Aliases: `kubectl grove` for `grove`, `grove upgrade-check` for",
+        "`grove compare`. See also [exit codes](exit-codes.md).\n",
         *(_section(context) for context in every_command()),
     ]
     return "\n".join(parts)
@@ -74,7 +74,7 @@ def _options(context: click.Context) -> Iterator[tuple[str, str]]:
         record = parameter.get_help_record(context)
         if record is not None:
             names, meaning = record
-            yield code(names), prose(meaning) or "what it is asked about"
+            yield code(names), prose(meaning) or "argument"
 
 
 def _paragraphs(text: str) -> Iterator[str]:
@@ -86,10 +86,10 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def exit_codes_page() -> str:
-    """The page of exit codes: the list, and what each command says of them."""
+    """Return the page of exit codes: the list, and the text of each command."""
     constants = {name: value for name, value in vars(exits).items() if name.isupper() and isinstance(value, int)}
     rows = [(str(value), code(name), _MEANINGS[name]) for name, value in constants.items()]
-    said = [(code(context.command_path), words) for context in every_command() if (words := _codes_of(context))]
+    described = [(code(context.command_path), words) for context in every_command() if (words := _codes_of(context))]
     silent = [code(context.command_path) for context in every_command() if not _codes_of(context)]
     return "\n".join(
         (
@@ -98,9 +98,9 @@ def exit_codes_page() -> str:
             "never changes its meaning.\n",
             table(("code", "name", "meaning"), rows),
             "## By command\n",
-            "As `--help` of each command says it.\n",
-            table(("command", "leaves with"), said),
-            f"Of these the help says nothing, and the list above holds: {', '.join(silent)}.\n",
+            "From `--help` of each command:\n",
+            table(("command", "exit codes"), described),
+            f"These commands use the list above: {', '.join(silent)}.\n",
         )
     )
 

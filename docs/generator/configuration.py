@@ -1,4 +1,4 @@
-"""Configuration files, as the models that read them: every field with its type, its default and its limits."""
+"""The page of configuration files, from their models: every field with its type, default and limits."""
 
 import json
 import re
@@ -17,45 +17,44 @@ from grove_shell.settings.webhooks import WebhookSettings
 _ATTRIBUTE: Final = re.compile(r"^ {4}(\w[\w, ]*): (.*(?:\n {6,}.*)*)", re.MULTILINE)
 _LIMITS: Final = {"minimum": "at least", "exclusiveMinimum": "more than", "maximum": "at most"}
 _MEANINGS: Final = {
-    "apiVersion": "of the file; may be left out",
-    "kind": "of the file; may be left out",
-    "rules": "by whose rules to judge: `design`, `field`, or `field@RELEASE`; `grove rules` lists them",
-    "workers": "sets that are decided and written at the same time",
-    "leaderElection.enabled": "whether one of several processes acts; without it each one does",
-    "leaderElection.name": "of the Lease",
-    "leaderElection.namespace": "of the Lease; empty for the process's own",
+    "apiVersion": "API version of the file; optional",
+    "kind": "kind of the file; optional",
+    "rules": "rule set: `design`, `field`, or `field@RELEASE`; `grove rules` lists them",
+    "workers": "PodCliqueSets that are reconciled at the same time",
+    "leaderElection.enabled": "whether only one of several processes acts; without it each one does",
+    "leaderElection.name": "name of the Lease",
+    "leaderElection.namespace": "namespace of the Lease; empty for that of the process",
     "leaderElection.leaseDuration": "a Lease that was not renewed for so long may be taken",
-    "leaderElection.renewDeadline": "who could not renew it for so long gives up and leaves with 75",
-    "leaderElection.retryPeriod": "between two tries to take or renew it",
-    "client.qps": "requests a second; 0 for no limit of its own",
+    "leaderElection.renewDeadline": "a leader that could not renew the Lease for so long exits with 75",
+    "leaderElection.retryPeriod": "time between two tries to take or renew the Lease",
+    "client.qps": "requests a second; 0 for no limit",
     "client.burst": "requests beyond `qps` at once",
-    "client.inFlight": "requests that are under way at the same time",
-    "client.timeout": "of one request",
-    "serving.host": "address to listen at",
-    "serving.port": "of health, readiness and metrics",
+    "client.inFlight": "requests in flight at the same time",
+    "client.timeout": "timeout of one request",
+    "serving.host": "address to listen on",
+    "serving.port": "port of health, readiness and metrics",
     "mnnvl.enabled": "whether sets get ComputeDomains",
-    "network.autoMNNVLEnabled": "the existing operator's word for `mnnvl.enabled`; read where `mnnvl` is not written",
-    "startup.image": "has the command `grove-initc`; empty for the operator's own",
+    "network.autoMNNVLEnabled": "the Go operator's name of `mnnvl.enabled`; used where `mnnvl` is missing",
+    "startup.image": "image with the command `grove-initc`; empty for the operator's own",
     "topologyAwareScheduling.enabled": "whether pods are placed by topology",
-    "registration.service": "Service that the API server calls; the certificate is made out to it",
+    "registration.service": "Service that the API server calls; the certificate is issued for it",
     "registration.mutating": "name of the MutatingWebhookConfiguration",
     "registration.validating": "name of the ValidatingWebhookConfiguration",
-    "listening.host": "address to listen at",
-    "listening.port": "where the API server calls",
-    "farewell": "how long requests are still taken after SIGTERM",
+    "listening.host": "address to listen on",
+    "listening.port": "port that the API server calls",
+    "farewell": "how long requests are still accepted after SIGTERM",
 }
-"""What the code has no sentence for; a test fails where a field is missing here."""
+"""Meanings of fields whose models have no description; a test fails where a field is missing."""
 Schema = Mapping[str, Any]
 
 
 def configuration_page() -> str:
-    """The page of both files."""
+    """Return the page of both configuration files."""
     return "\n".join(
         (
             "# Configuration files\n",
-            "Every field has a default, so an empty file is a whole one. An unknown field is a mistake, and all",
-            "mistakes of a file are told at once (OP-036, WH-032). Durations are text as Go writes it: `15s`,",
-            "`2h30m`.\n",
+            "Every field has a default, so a file may be empty. An unknown field is an error, and all errors of a file",
+            "are reported at once (OP-036, WH-032). Durations are written as in Go: `15s`, `2h30m`.\n",
             *_file("OperatorConfiguration", OperatorSettings, "`grove operator`, `grove plan` and others: `--config`."),
             *_file("WebhookConfiguration", WebhookSettings, "`grove webhooks --config`."),
         )
@@ -64,31 +63,37 @@ def configuration_page() -> str:
 
 def _file(kind: str, model: type[BaseModel], where: str) -> Iterator[str]:
     yield f"## {kind}\n"
-    yield f"{prose(_summary(model))} Told to {where}\n"
+    yield f"{prose(_summary(model))} Used by {where}\n"
     yield table(("field", "type", "default", "limits", "meaning"), fields_of(model))
     yield f"### All defaults of {kind}\n"
-    yield "A file that says what holds without it:\n"
+    yield "A file with all defaults:\n"
     yield fenced(yaml.safe_dump(defaults_of(model), sort_keys=False), "yaml")
 
 
 def fields_of(model: type[BaseModel], path: str = "") -> Iterator[tuple[str, str, str, str, str]]:
-    """A row for each field, those of parts below the part."""
+    """Yield a row for each field: path, type, default, limits, meaning."""
     schema = model.model_json_schema()
     meanings = _meanings(model)
     for name, field in model.model_fields.items():
         alias = field.alias or name
-        whole, said = f"{path}{alias}", schema["properties"][alias]
+        whole, field_schema = f"{path}{alias}", schema["properties"][alias]
         inner = field.annotation
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             yield code(whole), "object", "", "", prose(_summary(inner))
             yield from fields_of(inner, f"{whole}.")
             continue
         meaning = prose(meanings.get(name) or _MEANINGS.get(whole, ""))
-        yield code(whole), _type(said), _shown(_default(said, field.default)), _limits(said), meaning
+        yield (
+            code(whole),
+            _type(field_schema),
+            _shown(_default(field_schema, field.default)),
+            _limits(field_schema),
+            meaning,
+        )
 
 
 def defaults_of(model: type[BaseModel]) -> dict[str, Any]:
-    """The whole file as it is without any file."""
+    """Return a file with all defaults."""
     shown: dict[str, Any] = {}
     for name, field in model.model_fields.items():
         alias, inner = field.alias or name, field.annotation
@@ -104,7 +109,7 @@ def _shown(default: object) -> str:
 
 
 def _default(schema: Schema, default: object) -> object:
-    """As a file has to say it: what is read as seconds is written as a duration."""
+    """Return a default as a file writes it: seconds as a duration, tuples as lists."""
     if schema.get("type") == "string" and isinstance(default, float):
         return format_duration(timedelta(seconds=default))
     return list(default) if isinstance(default, tuple) else default
@@ -131,7 +136,7 @@ def _summary(model: type[BaseModel]) -> str:
 
 
 def _meanings(model: type[BaseModel]) -> dict[str, str]:
-    """What the docstring says of attributes, by name."""
+    """Return the descriptions of attributes in the docstring, by name."""
     _, _, listed = docstring(model.__doc__).partition("Attributes:\n")
     found = {}
     for names, words in _ATTRIBUTE.findall(listed):

@@ -1,4 +1,4 @@
-"""Text as Markdown: what comes from the code must not be taken for markup."""
+"""Writes text of the code as Markdown, with markup characters escaped."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ _ROLE: Final = re.compile(r":[a-z]+:`")
 
 
 def prose(text: str) -> str:
-    """Text of the code as a paragraph: code spans, links and bold words stay, all else is shown as it stands."""
+    """Return text as a paragraph: code spans, links and bold words are kept, other markup characters are escaped."""
     parts = _CODE.split(text.replace("``", "`"))
     return "".join(part if index % 2 else _escaped(part) for index, part in enumerate(parts))
 
@@ -25,24 +25,24 @@ def _escaped(text: str) -> str:
 
 
 def docstring(text: str | None) -> str:
-    """A docstring without its margin and the roles of its names; empty where there is none."""
+    """Return a docstring without indentation and without roles such as ``:class:``; empty where there is none."""
     return _ROLE.sub("`", cleandoc(text)) if text else ""
 
 
 def code(text: str) -> str:
-    """A code span; a dash where there is nothing to show. A bar would end a cell, or be shown with its backslash."""
+    """Return a code span, or a dash for an empty text; text with a bar becomes HTML, as a bar ends a table cell."""
     if _BAR in text:
         return f"<code>{escape(text).replace(_BAR, '&#124;')}</code>"
     return f"`{text}`" if text else "-"
 
 
 def fenced(text: str, language: str = "text") -> str:
-    """A block that is shown as it stands."""
+    """Return a fenced code block."""
     return f"```{language}\n{text.rstrip()}\n```\n"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; a bar in a cell does not end it, nor does a line."""
+    """Return a table; bars in cells are escaped and line ends become spaces."""
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(_cell(cell) for cell in line)} |\n" for line in lines) + "\n"
 
@@ -52,6 +52,6 @@ def _cell(text: str) -> str:
 
 
 def slug(heading: str) -> str:
-    """The anchor of a heading, as Python-Markdown makes it."""
+    """Return the anchor that Python-Markdown gives a heading."""
     bare = re.sub(r"[^\w\s-]", "", heading.replace("`", "").replace("\\", "")).strip().lower()
     return re.sub(r"[-\s]+", "-", bare)

@@ -1,4 +1,4 @@
-"""Every page that is made and not written: its path below ``docs/`` and its text."""
+"""All generated pages: their paths below ``docs/`` and their texts."""
 
 from functools import cache
 from pathlib import Path
@@ -16,7 +16,7 @@ _DECISIONS: Final = Path(__file__).parents[2] / "specs" / "decisions"
 
 @cache
 def generated() -> dict[str, str]:
-    """Path -> page."""
+    """Return the text of each generated page by its path below ``docs/``."""
     return {
         "reference/commands.md": commands_page(),
         "reference/exit-codes.md": exit_codes_page(),

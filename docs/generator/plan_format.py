@@ -1,4 +1,4 @@
-"""The plan format, as its JSON Schema describes it."""
+"""The page of the plan format, from its JSON Schema."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -13,13 +13,13 @@ Schema = Mapping[str, Any]
 
 
 def schema() -> dict[str, Any]:
-    """The schema itself."""
+    """Return the schema."""
     found: dict[str, Any] = json.loads(SCHEMA.read_text(encoding="utf-8"))
     return found
 
 
 def plan_format_page() -> str:
-    """The page: every object of the format with its fields."""
+    """Return the page: every object of the format with its fields."""
     whole = schema()
     return "\n".join(
         (

@@ -1,4 +1,4 @@
-"""Public names of `grove_core`: their signatures and docstrings, read from the modules themselves."""
+"""Pages of the public names of `grove_core`, with their signatures and docstrings."""
 
 import inspect
 import pkgutil
@@ -15,7 +15,7 @@ from docs.generator.markdown import docstring, fenced, prose
 
 _PACKAGES: Final = ("kernel", "resources", "snapshot", "plan", "document")
 _AREA_MODULES: Final = frozenset({"rules", "rulesets", "verdicts"})
-"""What others may know of an area: its answers, never its thoughts (CONTRIBUTING.md, Layers)."""
+"""Modules of an area that other areas may import (CONTRIBUTING.md, Layers)."""
 _MODULE: Final = re.compile(r"\b(?:[a-z_]\w*\.)+(?=[A-Za-z_])()")
 _SECTION: Final = re.compile(r"\n\n(?=\S)")
 _NAME: Final = re.compile(r"[A-Z]\w+")
@@ -25,13 +25,13 @@ Public = FunctionType | type
 
 
 def python_pages() -> dict[str, str]:
-    """Path below ``reference/python`` -> page."""
-    answers = "Rules and verdicts of each area; how they are found is nobody else's."
+    """Return each page by its path below ``reference/python``."""
+    rules_and_verdicts = "Rules and verdicts of each area."
     return {
         "index.md": _index(),
-        "pages.md": _page("Pages", "The modules that join everything: here `grove_core` is asked.", _tops()),
+        "pages.md": _page("Entry points", "The functions of `grove_core` that programs call.", _tops()),
         **{f"{name}.md": _package(name) for name in _PACKAGES},
-        "areas.md": _page("Areas", answers, _answers()),
+        "areas.md": _page("Areas", rules_and_verdicts, _rules_and_verdicts()),
     }
 
 
@@ -63,7 +63,7 @@ def _tops() -> Iterator[ModuleType]:
             yield _module(found.name)
 
 
-def _answers() -> Iterator[ModuleType]:
+def _rules_and_verdicts() -> Iterator[ModuleType]:
     areas = _module("areas")
     for found in pkgutil.walk_packages(areas.__path__, "grove_core.areas."):
         if found.name.rpartition(".")[2] in _AREA_MODULES:
@@ -86,7 +86,7 @@ def _section(module: ModuleType) -> str:
 
 
 def public_names(module: ModuleType) -> Iterator[tuple[str, Public]]:
-    """Functions and classes that a module defines for others."""
+    """Yield the public functions and classes that a module defines."""
     for name, found in vars(module).items():
         own = getattr(found, "__module__", None) == module.__name__
         if own and not name.startswith("_") and isinstance(found, FunctionType | type):
@@ -113,7 +113,7 @@ def _signature(name: str, found: Public) -> str:
 
 
 def _shown(function: FunctionType) -> str:
-    """The signature with short names of types, one argument a line where it is long."""
+    """Return the signature with short type names; long ones have one argument a line."""
     signature = _without_extras(inspect.signature(function), get_type_hints(function))
     given = [_MODULE.sub(r"\1", str(_without_address(one))) for one in signature.parameters.values()]
     for index, one in enumerate(signature.parameters.values()):
@@ -125,7 +125,7 @@ def _shown(function: FunctionType) -> str:
 
 
 def _without_extras(signature: inspect.Signature, hints: Mapping[str, object]) -> inspect.Signature:
-    """The signature with plain types: what pydantic is told beside them is for it alone."""
+    """Return the signature with plain types, without the annotations for pydantic."""
     named = signature.parameters.values()
     plain = [one.replace(annotation=hints.get(one.name, one.annotation)) for one in named]
     back = hints.get("return", signature.return_annotation)
@@ -133,18 +133,18 @@ def _without_extras(signature: inspect.Signature, hints: Mapping[str, object]) -
 
 
 def _without_address(one: inspect.Parameter) -> inspect.Parameter:
-    """A default that only its place in memory tells apart is left out."""
-    tells = one.default is one.empty or isinstance(one.default, str | int | float | bool | None)
-    return one if tells else one.replace(default=_SOMETHING)
+    """Replace a default whose text contains a memory address."""
+    is_stable = one.default is one.empty or isinstance(one.default, str | int | float | bool | None)
+    return one if is_stable else one.replace(default=_SOMETHING)
 
 
-def _annotation(said: object) -> str:
-    plain = isinstance(said, type) and not hasattr(said, "__args__")
-    return _MODULE.sub(r"\1", getattr(said, "__name__", "") if plain else str(said))
+def _annotation(text: object) -> str:
+    plain = isinstance(text, type) and not hasattr(text, "__args__")
+    return _MODULE.sub(r"\1", getattr(text, "__name__", "") if plain else str(text))
 
 
 def _members(found: Public) -> str:
-    """Public methods and properties of a class with the first sentence of each; members of an enumeration."""
+    """Return the public methods and properties of a class with their first sentences; of an enumeration its members."""
     if isinstance(found, FunctionType):
         return ""
     if issubclass(found, Enum):
@@ -158,9 +158,9 @@ def _members(found: Public) -> str:
     return "".join(lines) + "\n"
 
 
-def _text(said: str | None) -> str:
-    """A docstring: paragraphs as prose, lists of arguments and examples as they stand."""
-    parts, _, rest = docstring(said).partition("\n\n")
+def _text(text: str | None) -> str:
+    """Return a docstring as Markdown: paragraphs as prose, arguments and examples verbatim."""
+    parts, _, rest = docstring(text).partition("\n\n")
     shown = [f"{prose(parts)}\n"]
     for section in filter(None, _SECTION.split(rest)):
         head, _, body = section.partition(":\n")

@@ -1,4 +1,4 @@
-"""The rule catalogue, as the program has it with it: one page for each prefix."""
+"""Pages of the rule catalogue, one for each prefix."""
 
 import json
 import re
@@ -32,20 +32,20 @@ class Rule(TypedDict, total=False):
 
 @cache
 def every_rule() -> tuple[Rule, ...]:
-    """All of them, in the order of the file."""
+    """Return all rules, in the order of ``rules.json``."""
     found = Path(catalogue.__file__).with_name("rules.json").read_text(encoding="utf-8")
     return tuple(json.loads(found))
 
 
 @cache
 def areas() -> dict[str, tuple[str, str]]:
-    """Prefix -> name of its file, and what it governs, as ``specs/README.md`` lists them."""
+    """Return for each prefix the name of its file and its subject, as ``specs/README.md`` lists them."""
     text = (_SPECS / "README.md").read_text(encoding="utf-8")
     return {prefix: (name, governs) for prefix, name, governs in _AREAS.findall(text)}
 
 
 def rule_pages() -> dict[str, str]:
-    """Path below ``reference/rules`` -> page."""
+    """Return each page by its path below ``reference/rules``."""
     return {"index.md": _index(), **{f"{name}.md": _area(prefix) for prefix, (name, _) in areas().items()}}
 
 
@@ -84,22 +84,22 @@ def _area(prefix: str) -> str:
 
 
 def _breach_table() -> str:
-    """The rules that decide whether a PodClique is breached, in the order in which they are asked."""
+    """Return the table of the rules that decide whether a PodClique is breached, in the order of their evaluation."""
     rows = [
         (f"{place}", f"`{row.breach.value}`", f"`{row.why.code}`", _linked(row.why.requirement))
         for place, row in enumerate(BREACH_TABLE, start=1)
     ]
     return "\n".join(
         (
-            "Whether a PodClique is breached is asked in this order; the first rule that holds speaks, and its status",
-            "and reason become those of the condition `MinAvailableBreached`.\n",
+            "Whether a PodClique is breached is evaluated in this order. The first rule that applies decides: its",
+            "status and reason become those of the condition `MinAvailableBreached`.\n",
             table(("", "status", "reason", "rule"), rows),
         )
     )
 
 
 def heading_of(rule: Rule) -> str:
-    """The heading under which a rule stands."""
+    """Return the heading of a rule."""
     return prose(f"{rule['id']} {rule['title']}")
 
 
@@ -118,5 +118,5 @@ def _rule(rule: Rule) -> str:
 
 
 def _linked(number: str) -> str:
-    """The number as a link to its rule."""
+    """Return a rule number as a link to its rule."""
     return f"[{number}]({areas()[number[:2]][0]}.md#{slug(number)})" if number else ""

@@ -51,9 +51,9 @@ def replay(options: ReplayOptions) -> int:
     RENDERERS[options.output].show(
         page=lambda: replay_page(replayed, full=options.verbose), document=lambda: _as_json(replayed)
     )
-    if replayed.others:
+    if replayed.changed:
         return FAIL_ON
-    return CHANGES if options.detailed_exitcode and replayed.parted else DONE
+    return CHANGES if options.detailed_exitcode and replayed.rule_differences else DONE
 
 
 def _reader(path: str) -> Callable[[], Iterable[bytes]]:
@@ -100,15 +100,15 @@ def _replayed(looks: Iterable[RecordedDecision], options: ReplayOptions, advance
         rules[look.rules] = None
         advance()
     return ReplayReport(
-        looks=count,
+        decisions=count,
         sets=len(roots),
         first=moments[0] if moments else None,
         last=moments[-1] if moments else None,
         versions=tuple(versions),
         rules=tuple(rules),
         other_rules=options.rules,
-        others=tuple(others),
-        parted=tuple(parted),
+        changed=tuple(others),
+        rule_differences=tuple(parted),
     )
 
 
@@ -129,20 +129,20 @@ def _where(recorded: Mapping[str, Any], again: Mapping[str, Any]) -> Iterator[st
 
 def _as_json(told: ReplayReport) -> dict[str, Any]:
     return {
-        "looks": told.looks,
+        "looks": told.decisions,
         "sets": told.sets,
         "first": format_time(told.first) if told.first else None,
         "last": format_time(told.last) if told.last else None,
         "coreVersions": list(told.versions),
         "rules": list(told.rules),
-        "asRecorded": told.looks - len(told.others),
+        "asRecorded": told.decisions - len(told.changed),
         "otherwise": [
             {"line": one.line, "look": one.name, "at": format_time(one.at), "differences": list(one.differences)}
-            for one in told.others
+            for one in told.changed
         ],
         "otherRules": told.other_rules,
         "parted": [
             {"line": one.line, "look": one.name, "at": format_time(one.at), **comparison_as_json(one.comparison)}
-            for one in told.parted
+            for one in told.rule_differences
         ],
     }

@@ -90,5 +90,5 @@ def command(
     from grove_shell.actions.manifests import manifests
     from grove_shell.manifests.installation import SYSTEM, Installation
 
-    told = Installation(home=home or watched or SYSTEM, watched=watched or "", image=image or IMAGE)
-    return manifests(parts, output, told, more, config)
+    installation = Installation(home=home or watched or SYSTEM, watched=watched or "", image=image or IMAGE)
+    return manifests(parts, output, installation, more, config)

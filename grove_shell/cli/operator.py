@@ -47,4 +47,4 @@ def command(**options: str | bool | None) -> int:
     """
     from grove_shell.actions.operator import OperatorOptions, run_operator
 
-    return run_operator(OperatorOptions(**options))  # type: ignore[arg-type]  # click hands over what the options say
+    return run_operator(OperatorOptions(**options))  # type: ignore[arg-type]  # click passes options by name

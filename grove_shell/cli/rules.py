@@ -6,9 +6,9 @@ from grove_shell.cli.options import output_option
 
 
 @click.command("rules")
-@click.argument("asked", nargs=-1, metavar="[RULE SET|NUMBER|CODE]...")
+@click.argument("names", nargs=-1, metavar="[RULE SET|NUMBER|CODE]...")
 @output_option
-def command(asked: tuple[str, ...], output: str) -> int:
+def command(names: tuple[str, ...], output: str) -> int:
     """List the rule sets, or print one rule.
 
     Without arguments: every rule set and the titles of its differences.  With a rule set: its differences in full.
@@ -25,4 +25,4 @@ def command(asked: tuple[str, ...], output: str) -> int:
     """
     from grove_shell.actions.rules import rules
 
-    return rules(asked, output)
+    return rules(names, output)

@@ -45,4 +45,4 @@ def command(**options: str | None) -> int:
     """
     from grove_shell.actions.webhooks import WebhookOptions, serve
 
-    return serve(WebhookOptions(**options))  # type: ignore[arg-type]  # click hands over what the options say
+    return serve(WebhookOptions(**options))  # type: ignore[arg-type]  # click passes options by name

@@ -55,39 +55,39 @@ class ComparisonReport:
     comparisons: Sequence[Comparison]
 
 
-def compare_page(about: ComparisonReport, *, full: bool) -> Page:
+def compare_page(report: ComparisonReport, *, full: bool) -> Page:
     """Return the page: the counts, then set by set every replica that the two rule sets treat differently."""
-    page, now = Page(), about.as_of
+    page, now = Page(), report.as_of
     changes: Counter[Change] = Counter()
-    for found in about.comparisons:
+    for found in report.comparisons:
         for one in found.differences:
             changes[one.change] += len(one.cliques)
-    page.add(*_verdict(changes, about))
-    until = f", until {clock_time(about.until, now)}" if about.until is not None else ""
+    page.add(*_verdict(changes, report))
+    until = f", until {clock_time(report.until, now)}" if report.until is not None else ""
     page.add((f"as of {now.date().isoformat()} {clock_time(now, now)}{until}", "dim"))
-    because = next((f": {source.because}" for source in about.rules_from if source.because), "")
-    page.add((f"rules '{about.rules[0]}' compared with rules '{about.rules[1]}'{because}", "dim"))
-    for kind in about.not_collected:
+    because = next((f": {source.because}" for source in report.rules_from if source.because), "")
+    page.add((f"rules '{report.rules[0]}' compared with rules '{report.rules[1]}'{because}", "dim"))
+    for kind in report.not_collected:
         page.add((f"not collected: {kind}; what depends on it is not decided", "bold magenta"))
-    for found in about.comparisons:
+    for found in report.comparisons:
         if not found.is_same:
-            _set(page, found, about, full=full)
-    same = [found for found in about.comparisons if found.is_same]
+            _set(page, found, report, full=full)
+    same = [found for found in report.comparisons if found.is_same]
     if same:
         page.add("")
     for text, ends in (("same terminations", True), ("no termination under either rule set", False)):
         if names := [f"{found.root.namespace}/{found.root.name}" for found in same if bool(found.alike) is ends]:
             page.add((text, "green"), f": {joined_names(names, None if full else MAX_NAMES)}")
-    breaches = sum(len(found.breaches) for found in about.comparisons)
+    breaches = sum(len(found.breaches) for found in report.comparisons)
     if breaches and not full:
         page.add((f"{plural(breaches, 'condition')} would differ without a termination (-v lists them)", "dim"))
     return page
 
 
-def _verdict(changes: Mapping[Change, int], about: ComparisonReport) -> list[Span]:
-    if about.nothing_judged:
-        return [(about.nothing_judged, "bold red")]
-    comparisons = about.comparisons
+def _verdict(changes: Mapping[Change, int], report: ComparisonReport) -> list[Span]:
+    if report.nothing_judged:
+        return [(report.nothing_judged, "bold red")]
+    comparisons = report.comparisons
     spans: list[Span] = []
     unpredicted = sum(bool(found.unpredicted) for found in comparisons)
     if unpredicted:
@@ -101,29 +101,29 @@ def _verdict(changes: Mapping[Change, int], about: ComparisonReport) -> list[Spa
         if count := changes.get(change):
             text = f"{plural(count, 'PodClique')} {_VERDICTS[change].format('is' if count == 1 else 'are')}"
             spans.append((f"; {text}" if spans else text, _STYLES[change]))
-    return spans or [(_all_alike(about), "bold green")]
+    return spans or [(_all_alike(report), "bold green")]
 
 
-def _all_alike(about: ComparisonReport) -> str:
+def _all_alike(report: ComparisonReport) -> str:
     """Return the headline without a difference: sets with the same terminations, and sets without any (CL-052)."""
-    comparisons = about.comparisons
+    comparisons = report.comparisons
     ending = sum(bool(found.alike) for found in comparisons)
     texts = []
     if ending:
         texts.append(f"same terminations at the same time in {plural(ending, 'PodCliqueSet')}")
     if ending < len(comparisons):
-        now, later = (" now", " (--until compares later ones)") if about.until is None else ("", "")
+        now, later = (" now", " (--until compares later ones)") if report.until is None else ("", "")
         sets = plural(len(comparisons) - ending, "PodCliqueSet")
         texts.append(f"no termination{now} under either rule set in {sets}{later}")
     return "; ".join(texts)
 
 
-def _set(page: Page, found: Comparison, about: ComparisonReport, *, full: bool) -> None:
+def _set(page: Page, found: Comparison, report: ComparisonReport, *, full: bool) -> None:
     page.add("")
     page.add((f"{found.root.namespace}/{found.root.name}", "bold"))
     for words in dict.fromkeys(reason.sentence for reason in (*found.unknown, *found.unpredicted)):
         page.add((entry_label("UNKNOWN"), "bold magenta"), words)
-    add_differences(page, found, about.rules, about.as_of, full=full)
+    add_differences(page, found, report.rules, report.as_of, full=full)
 
 
 def add_differences(page: Page, found: Comparison, rules: tuple[str, str], now: datetime, *, full: bool) -> None:
@@ -168,7 +168,7 @@ def _end(page: Page, rules: str, end: Termination, now: datetime, *, full: bool)
 
 def _reasons(reasons: Sequence[Reason], *, full: bool) -> list[str]:
     """Return each distinct reason with its subject; ``full`` for all of them, else at most four and the count."""
-    told = list(dict.fromkeys(f"{object_label(reason.subject)}: {reason.sentence}" for reason in reasons))
-    if full or len(told) <= _CAUSES:
-        return told
-    return [*told[:_CAUSES], f"and {plural(len(told) - _CAUSES, 'more reason')} (-v)"]
+    sentences = list(dict.fromkeys(f"{object_label(reason.subject)}: {reason.sentence}" for reason in reasons))
+    if full or len(sentences) <= _CAUSES:
+        return sentences
+    return [*sentences[:_CAUSES], f"and {plural(len(sentences) - _CAUSES, 'more reason')} (-v)"]

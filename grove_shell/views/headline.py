@@ -57,10 +57,14 @@ def _on_terminations(document: Document, stories: Sequence[Story]) -> list[Span]
     found: list[Span] = []
     ends = sum(entry.tone is Tone.ENDS for entry in entries)
     if ends:
-        goes = impact_text(toll_of(step for told in document.forecasts for step in terminations_in(told.rounds[0])))
+        goes = impact_text(
+            toll_of(step for forecast in document.forecasts for step in terminations_in(forecast.rounds[0]))
+        )
         text = f"{plural(ends, 'replica')} to terminate now" + (f", with {goes}" if goes else "")
         found.append((text, STYLES[Tone.ENDS]))
-    soon = [len(one.steps) for told in document.forecasts for one in later_terminations(told) if one.round.at == now]
+    soon = [
+        len(one.steps) for forecast in document.forecasts for one in later_terminations(forecast) if one.round.at == now
+    ]
     if soon:
         found.append((f"{plural(sum(soon), 'PodClique')} to terminate in a later round", STYLES[Tone.ENDS]))
     untils = [entry.until for entry in entries if entry.tone is Tone.WAITS and entry.until is not None]
@@ -75,7 +79,7 @@ def _on_terminations(document: Document, stories: Sequence[Story]) -> list[Span]
     running = [forecast for forecast in sets if not is_invented(forecast.root_uid)]
     if running and not found:
         found.append((f"nothing to terminate in {plural(len(running), 'PodCliqueSet')}", "bold green"))
-    later = [one for told in document.forecasts for one in later_terminations(told)]
+    later = [one for forecast in document.forecasts for one in later_terminations(forecast)]
     if unplaced := sum(len(one.steps) for one in later if one.assumption is Assumption.NOT_PLACED):
         found.append((f"{plural(unplaced, 'PodClique')} to terminate later if not placed", STYLES[Tone.WAITS]))
     return found

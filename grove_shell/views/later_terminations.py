@@ -56,10 +56,10 @@ def later_terminations(forecast: Forecast) -> list[LaterTermination]:
 
 def _by_replica(steps: Sequence[Step]) -> Iterator[list[Step]]:
     """Yield the deletions of one round grouped by the terminated replica; each deletion is yielded once."""
-    told: set[Ref] = set()
+    yielded: set[Ref] = set()
     for alike in deletions_by_replica(steps).values():
-        fresh = [step for step in alike if step.target not in told]
-        told.update(step.target for step in fresh)
+        fresh = [step for step in alike if step.target not in yielded]
+        yielded.update(step.target for step in fresh)
         if fresh:
             yield fresh
 

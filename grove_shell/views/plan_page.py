@@ -42,11 +42,11 @@ T = TypeVar("T")
 def plan_page(document: Document, context: PlanContext) -> Page:
     """Return the page of a plan."""
     page, now = Page(), document.as_of
-    told = [(forecast, story_of(forecast)) for forecast in document.forecasts]
-    add_headline(page, document, [story for _, story in told], context.nothing_judged)
-    add_notes(page, document, [story for _, story in told], context)
+    entries = [(forecast, story_of(forecast)) for forecast in document.forecasts]
+    add_headline(page, document, [story for _, story in entries], context.nothing_judged)
+    add_notes(page, document, [story for _, story in entries], context)
     calm = []
-    for forecast, story in told:
+    for forecast, story in entries:
         if not (context.verbose or context.decisions) and story.is_calm and not _is_eventful(forecast):
             calm.append((forecast, story))
             continue

@@ -54,78 +54,78 @@ class ReplayReport:
     """The result of replaying a log.
 
     Attributes:
-        looks, sets: the number of decisions and of PodCliqueSets in the log.
+        decisions, sets: the number of decisions and of PodCliqueSets in the log.
         first, last: the times of the first and the last decision.
         versions, rules: versions and rule sets of the operators that wrote it.
         other_rules: the rule set of ``--rules``; None without it.
-        others: decisions that are not the same as in the log.
-        parted: decisions at which the other rule set terminates something else.
+        changed: decisions that are not the same as in the log.
+        rule_differences: decisions at which the other rule set terminates something else.
     """
 
-    looks: int
+    decisions: int
     sets: int
     first: datetime | None
     last: datetime | None
     versions: Sequence[str]
     rules: Sequence[str]
     other_rules: str | None
-    others: Sequence[ChangedDecision]
-    parted: Sequence[RuleSetDifference]
+    changed: Sequence[ChangedDecision]
+    rule_differences: Sequence[RuleSetDifference]
 
 
-def replay_page(told: ReplayReport, *, full: bool) -> Page:
+def replay_page(report: ReplayReport, *, full: bool) -> Page:
     """Return the page: the counts, each decision that differs, then those at which the other rule set differs."""
     page = Page()
-    if told.first is None or told.last is None:
+    if report.first is None or report.last is None:
         page.add(("the log is complete and has no decision", "bold"))
         return page
-    looks, same = plural(told.looks, "decision"), told.looks - len(told.others)
-    if told.others:
-        page.add((f"{len(told.others):,} of {looks} not the same as in the log", "bold red"))
+    decisions, same = plural(report.decisions, "decision"), report.decisions - len(report.changed)
+    if report.changed:
+        page.add((f"{len(report.changed):,} of {decisions} not the same as in the log", "bold red"))
     else:
-        page.add((f"{looks} repeated, each plan byte for byte the same", "bold green"))
-    span = f"{clock_time(told.first, told.first)} to {clock_time(told.last, told.first)}"
-    day = told.first.date().isoformat()
-    page.add((f"{plural(told.sets, 'PodCliqueSet')}, {day} {span}, rules '{', '.join(told.rules)}'", "dim"))
-    if told.others and set(told.versions) != {VERSION}:
-        page.add((f"log of version {joined_names(list(told.versions), None)}, repeated by {VERSION}", "dim"))
-    for one in told.others if full else told.others[:_MOST]:
+        page.add((f"{decisions} repeated, each plan byte for byte the same", "bold green"))
+    span = f"{clock_time(report.first, report.first)} to {clock_time(report.last, report.first)}"
+    day = report.first.date().isoformat()
+    page.add((f"{plural(report.sets, 'PodCliqueSet')}, {day} {span}, rules '{', '.join(report.rules)}'", "dim"))
+    if report.changed and set(report.versions) != {VERSION}:
+        page.add((f"log of version {joined_names(list(report.versions), None)}, repeated by {VERSION}", "dim"))
+    for one in report.changed if full else report.changed[:_MOST]:
         page.add("")
-        page.add((f"line {one.line}", "bold"), f"  plan {one.name}, {clock_time(one.at, told.first)}")
+        page.add((f"line {one.line}", "bold"), f"  plan {one.name}, {clock_time(one.at, report.first)}")
         for words in one.differences if full else one.differences[:_WORDS]:
             page.add("  ", words)
-    _more(page, len(told.others), full=full)
-    if told.other_rules is not None:
-        _parted(page, told, told.first, full=full)
-    elif told.others:
+    _more(page, len(report.changed), full=full)
+    if report.other_rules is not None:
+        _rule_differences(page, report, report.first, full=full)
+    elif report.changed:
         page.add((f"{same:,} the same", "dim"))
     return page
 
 
-def _parted(page: Page, told: ReplayReport, first: datetime, *, full: bool) -> None:
+def _rule_differences(page: Page, report: ReplayReport, first: datetime, *, full: bool) -> None:
     """Add where the other rule set would have terminated something else; each difference once (RP-005)."""
     page.add("")
-    if not told.parted:
-        page.add((f"rules '{told.other_rules}': same terminations", "bold green"))
+    if not report.rule_differences:
+        page.add((f"rules '{report.other_rules}': same terminations", "bold green"))
         return
-    count = plural(len(told.parted), "decision")
-    page.add((f"rules '{told.other_rules}': other terminations at {count}", "bold yellow"))
+    count = plural(len(report.rule_differences), "decision")
+    page.add((f"rules '{report.other_rules}': other terminations at {count}", "bold yellow"))
     first_of: dict[Hashable, RuleSetDifference] = {}
-    for one in told.parted:
+    for one in report.rule_differences:
         first_of.setdefault(_what(one), one)
     shown = list(first_of.values())
     for one in shown if full else shown[:_MOST]:
         root = one.comparison.root
         page.add("")
         page.add((f"{root.namespace}/{root.name}", "bold"), f"  line {one.line}, {clock_time(one.at, first)}")
-        rules = (one.rules, str(told.other_rules))
+        rules = (one.rules, str(report.other_rules))
         add_differences(page, one.comparison, rules, one.at, full=full)
     _more(page, len(shown), full=full)
 
 
 def _what(one: RuleSetDifference) -> Hashable:
     """Return the identity of a difference, whatever the time of the decision."""
-    return one.comparison.root, tuple((told.cliques, told.change) for told in one.comparison.differences)
+    return one.comparison.root, tuple((found.cliques, found.change) for found in one.comparison.differences)
 
 
 def _more(page: Page, count: int, *, full: bool) -> None:

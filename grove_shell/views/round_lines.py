@@ -35,8 +35,8 @@ def add_rounds(page: Page, forecast: Forecast, *, full: bool) -> None:
         before = word
     if not full and len(lines) > _LINES:
         page.add(INDENT, f"and {plural(len(lines) - _LINES, 'more line')} until round {len(forecast.rounds)} (-v)")
-    told = {(held.target, held.because) for held in forecast.rounds[0].withheld}
-    late = [held for held in forecast.rounds[-1].withheld if (held.target, held.because) not in told]
+    shown_before = {(held.target, held.because) for held in forecast.rounds[0].withheld}
+    late = [held for held in forecast.rounds[-1].withheld if (held.target, held.because) not in shown_before]
     for held in (held for held in late if not is_gated(held)):
         tone = (entry_label(Tone.HELD.value), STYLES[Tone.HELD])
         first, *more = held.because

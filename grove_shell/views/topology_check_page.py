@@ -27,7 +27,7 @@ _WORDS: Final[Mapping[FitVerdict, Span]] = MappingProxyType(
 def topology_check_page(checks: Iterable[TopologyCheck], grounds: NodeCollector, *, verbose: bool) -> Page:
     """Return the page: each set under its own topology, then under each other one (TP-100 to TP-113)."""
     page = Page()
-    page.add((f"{plural(len(grounds.nodes), 'node')}, {_taken(grounds)}", "dim"))
+    page.add((f"{plural(len(grounds.nodes), 'node')}, {_subtracted(grounds)}", "dim"))
     for check in checks:
         page.add()
         page.add(
@@ -42,7 +42,7 @@ def topology_check_page(checks: Iterable[TopologyCheck], grounds: NodeCollector,
     return page
 
 
-def _taken(grounds: NodeCollector) -> str:
+def _subtracted(grounds: NodeCollector) -> str:
     """Return whose requests are subtracted from the nodes (TP-103)."""
     if not grounds.with_pods:
         return "taken as empty: the input has no pods"
@@ -65,8 +65,8 @@ def _at_once(one: TopologyFit) -> str:
 
 
 def _body(page: Page, one: TopologyFit, *, verbose: bool) -> None:
-    _told(page, "    ", one.because)
-    _told(page, "    the set may not change to it: ", one.switch_refusals)
+    _add_reasons(page, "    ", one.because)
+    _add_reasons(page, "    the set may not change to it: ", one.switch_refusals)
     if one.unlabelled.names:
         lacking = ", ".join(f"{key} ({count:,})" for key, count in one.unlabelled.lacking)
         names = joined_names(list(one.unlabelled.names), _MOST)
@@ -78,8 +78,8 @@ def _body(page: Page, one: TopologyFit, *, verbose: bool) -> None:
 
 
 def _gang(page: Page, gang: GangFit, *, verbose: bool) -> None:
-    asks = ", ".join(amount_text(resource, amount) for resource, amount in gang.requested if resource != PODS)
-    size = f"{plural(gang.pods, 'pod')}{f'; {asks}' if asks else ''}"
+    requests = ", ".join(amount_text(resource, amount) for resource, amount in gang.requested if resource != PODS)
+    size = f"{plural(gang.pods, 'pod')}{f'; {requests}' if requests else ''}"
     page.add("    ", _WORDS[gang.result.verdict], f"  {_names(gang.names)} ({size})")
     _fitting(page, "      ", gang.result, verbose=verbose)
     if gang.minimum_result is not None:
@@ -103,17 +103,17 @@ def _together(page: Page, fit: SetFit, *, verbose: bool) -> None:
     gangs = sum(len(gang.names) for gang in fit.gangs)
     if gangs > 1:
         page.add("    ", _WORDS[fit.result.verdict], f"  the {gangs:,} gangs together")
-        if all(gang.result.verdict is not FitVerdict.CANNOT for gang in fit.gangs):  # else it was told why
+        if all(gang.result.verdict is not FitVerdict.CANNOT for gang in fit.gangs):  # its reasons are above
             _fitting(page, "      ", fit.result, verbose=verbose)
 
 
 def _fitting(page: Page, indent: str, fitting: FitResult, *, verbose: bool) -> None:
-    _told(page, indent, fitting.because)
+    _add_reasons(page, indent, fitting.because)
     for place in fitting.assignments if verbose else ():
         page.add(f"{indent}  {place.node}: {plural(place.pods, 'pod')} of {place.clique}")
 
 
-def _told(page: Page, indent: str, because: Sequence[Reason]) -> None:
+def _add_reasons(page: Page, indent: str, because: Sequence[Reason]) -> None:
     for reason in because:
         page.add(f"{indent}{reason.sentence}", rule_citation(reason))
 

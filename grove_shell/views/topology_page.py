@@ -91,7 +91,7 @@ def topology_list_page(
         survey: every topology with its users.
         without: how many sets use none.
         unknown: kinds that were not collected.
-        is_unapplied: whether every set is a manifest, of which no cluster says anything.
+        is_unapplied: whether every set is a manifest that is in no cluster.
     """
     page, found = Page(), tuple(survey)
     rows = [

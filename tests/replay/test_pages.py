@@ -8,8 +8,8 @@ from tests.replay.log_lines import AT, parted
 
 def page_of(*looks: RuleSetDifference) -> str:
     told = ReplayReport(
-        looks=len(looks), sets=1, first=AT, last=AT, versions=(), rules=("field",), other_rules="design",
-        others=(), parted=looks,
+        decisions=len(looks), sets=1, first=AT, last=AT, versions=(), rules=("field",), other_rules="design",
+        changed=(), rule_differences=looks,
     )  # fmt: skip
     return replay_page(told, full=False).text
 
