@@ -112,7 +112,7 @@ def test_tp030_a_gang_follows_while_it_waits_and_stays_once_it_is_bound(keeping:
     scene.api.create(manifest)
     missing = scene.await_condition(SETS, "llama", SYNC, "False")
     assert condition(missing, SYNC)["reason"] == "TopologyMissing"
-    assert f"there is no topology {name}" in condition(missing, SYNC)["message"]
+    assert f"topology {name} does not exist" in condition(missing, SYNC)["message"]
     assert not scene.names("podgangs")
     keeping.api.create(topology(name))
     keeping.await_keys("llama-0", KEYS["rack"])

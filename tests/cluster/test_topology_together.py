@@ -63,10 +63,10 @@ def test_tp040_a_topology_is_locked_by_pods_that_run_and_goes_with_its_last_set(
     moved = near(scene, "gb200")
     locked = wait_until(lambda: guarded.applied(moved, dry=True), lambda said: bool(said.rules), "it is locked")
     assert locked.rules == {"TP-062"}
-    assert "pods of the set that are bound: 2" in locked.words
+    assert "bound pods: 2" in locked.words
     assert guarded.applied(topology("h100", ZONE)).rules == {"TP-084"}
     (warning,) = guarded.deleted(topology("h100")).warnings
-    assert f"stays until nobody uses it any more: {scene.namespace}/llama" in warning
+    assert f"stays until no set uses it any more: {scene.namespace}/llama" in warning
     assert keeping.find("h100")["metadata"]["deletionTimestamp"]
     assert scene.await_ready(2), "nothing that runs is touched"
     scene.api.delete(SETS, "llama", scene.namespace)

@@ -82,7 +82,7 @@ def test_tp062_another_name_is_judged_by_what_is_placed(tmp_path: Path, capsys: 
     words = ("-f", new, "--old", cluster(tmp_path / "old.yaml"), "--config", CONFIG)
     assert judged(capsys, *words) == (1, {"PodCliqueSet ml/train": {"TP-062"}})
     run(["validate", *words], "grove")
-    assert "must stay as it was: aws-p5; pods of the set that are bound: 2" in capsys.readouterr().out
+    assert "must not change while pods of the set are bound; was aws-p5, bound pods: 2" in capsys.readouterr().out
 
 
 def test_tp060_a_plan_of_a_set_that_would_be_refused_says_why(

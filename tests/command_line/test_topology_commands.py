@@ -105,7 +105,7 @@ class TestTP123:
         path, changed = written(tmp_path / "c.yaml", *known), written(tmp_path / "t.yaml", topology())
         code, out, _ = said(capsys, "impact", "aws-p5", "-f", path, "--changed", changed)
         assert code == 3
-        assert "was not compared with who uses it: that is not known" in out
+        assert "could not be checked without knowing which sets use it" in out
         assert "which sets have bound pods is not known" in out
         assert "bound pods not known" in out
         assert "UNKNOWN  inference-llama-0, inference-llama-1" in out
@@ -182,7 +182,7 @@ class TestTP122:
     ) -> None:
         code, out, _ = said(capsys, "impact", "aws-p5", "-f", written(tmp_path / "t", with_finalizers(*finalizers)))
         assert code == 3
-        assert "was not compared with who uses it: that is not known" in out
+        assert "could not be checked without knowing which sets use it" in out
         assert told in out
         assert ("it is deleted at once" in out) is (not finalizers)
 

@@ -19,7 +19,7 @@ from grove_shell.operator.operator_metrics import OperatorMetrics
 from grove_shell.operator.topology_notes import TopologyNotes
 from tests.property.topology.snapshots_of_topologies import a_topology, topology_snapshot
 
-NOTE: Final = "ClusterTopology/grove-topology: its levels stay as they are while pods are placed by them: ml/llm"
+NOTE: Final = "ClusterTopology/grove-topology: its levels are not changed while pods are placed by them: ml/llm"
 
 
 def look(users: str, *, fits: bool) -> PlannedRound:

@@ -247,7 +247,7 @@ def test_ms039_a_wait_is_a_refusal() -> None:
         leaving["metadata"] |= {"deletionTimestamp": "2026-11-20T09:00:00Z", "finalizers": ["example.com/x"]}
         caller.known.put("ComputeDomain", leaving)
         refused = await caller.ask(clique("llm-0-b", enabled="true"))
-        assert "on its way out" in refused["status"]["message"]
+        assert "is being deleted" in refused["status"]["message"]
         caller.known.replace("ComputeDomain", (), "1")
         refused = await caller.ask(clique("llm-0-b", enabled="true"))
         assert (refused["allowed"], refused["status"]["code"]) == (False, 503)

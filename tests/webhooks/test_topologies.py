@@ -75,9 +75,9 @@ def test_tp090_the_name_is_locked_while_a_pod_is_bound() -> None:
             shelf.put("PodClique", one)
         response = await caller.about(new, old)
         assert causes(response) == said_by(offline(new, old, clique(), clique("llm-0-b", scheduled=1)))
-        assert "pods of the set that are bound: 3" in response["status"]["message"]
+        assert "bound pods: 3" in response["status"]["message"]
         shelf.put("PodClique", clique(scheduled=None))
-        assert "pods of the set that are bound: 1" in (await caller.about(new, old))["status"]["message"]
+        assert "bound pods: 1" in (await caller.about(new, old))["status"]["message"]
         shelf.drop("PodClique", clique("llm-0-b"))
         assert (await caller.about(new, old))["allowed"]
 

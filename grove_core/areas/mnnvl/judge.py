@@ -210,11 +210,11 @@ class _SetDomains:
                 because,
                 until=until,
             )
-        holder = f"{found.owner_kind} {found.owner_name}" if found.owner_uid else "somebody else; it has no controller"
+        holder = f"{found.owner_kind} {found.owner_name}" if found.owner_uid else "no controller"
         if found.deleting:
-            holder = f"{holder}, is being deleted, and does not go"
+            holder = f"{holder}, and its deletion does not finish"
         elif until is not None:
-            holder = f"an earlier {holder}, and does not go"
+            holder = f"an earlier {holder}, and is not deleted"
         because = Why.NAME_IS_TAKEN.because(found.ref, domain=found.ref.name, holder=holder)
         return one.with_taken_name(DomainState.FAILED, because, error=because.sentence)
 

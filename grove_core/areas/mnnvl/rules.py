@@ -15,11 +15,15 @@ class Why(Rule):
     DOMAIN_OF_REPLICA = Clause("MN-004", "it joins the GPUs of replica {replica} across nodes")
     GPUS_ASKED = Clause("MN-008", "MNNVL is on, the set does not opt out, and these cliques ask for GPUs: {cliques}")
 
-    WAITS_FOR_DOMAIN = Clause("MN-010", "it is made once ComputeDomain {domain} is there, or refused")
-    RUNS_WITHOUT_DOMAIN = Clause("MN-011", "ComputeDomain {domain} cannot be made, and blocks nobody: {error}")
-    CREATION_FAILED = Clause("MN-012", "no ComputeDomain could be made for replicas {replicas}")
+    WAITS_FOR_DOMAIN = Clause("MN-010", "it is created once ComputeDomain {domain} exists or is refused")
+    RUNS_WITHOUT_DOMAIN = Clause(
+        "MN-011", "ComputeDomain {domain} cannot be created, and the replica runs without it: {error}"
+    )
+    CREATION_FAILED = Clause("MN-012", "the ComputeDomains of replicas {replicas} could not be created")
     CREATION_FAILED_NO_MORE = Clause("MN-013", "no ComputeDomain fails any more")
-    TRIED_AGAIN = Clause("MN-014", "it could not be made before; what runs without it stays as it is")
+    TRIED_AGAIN = Clause(
+        "MN-014", "its creation failed before and is retried; parts that run without it stay as they are"
+    )
     DOMAINS_NOT_COLLECTED = Clause("MN-016", "ComputeDomains were not collected: whether {domain} exists is unknown")
     SIBLINGS_NOT_COLLECTED = Clause(
         "MN-017",
@@ -30,7 +34,9 @@ class Why(Rule):
     REPLICA_RUNS_WITHOUT = Clause("MN-024", "replica {replica} has run without a ComputeDomain from the start")
 
     NAME_IS_TAKEN = Clause("MN-040", "ComputeDomain {domain} belongs to {holder}")
-    EARLIER_DOMAIN = Clause("MN-041", "the ComputeDomain {domain} of before is on its way out; until {until}")
+    EARLIER_DOMAIN = Clause(
+        "MN-041", "an earlier ComputeDomain {domain} is being deleted, and is awaited until {until}"
+    )
     MADE_AGAIN = Clause("MN-043", "pods of replica {replica} need it, and it is gone")
 
     SURPLUS_DOMAIN = Clause("MN-050", "replica {replica} is beyond the {replicas} that the set wants")
@@ -48,7 +54,7 @@ class Refuse(Rule):
     """Why a set is refused."""
 
     MNNVL_VALUE_INVALID = Clause("MN-070", 'must be "true" or "false"')
-    MNNVL_IMMUTABLE = Clause("MN-071", "must stay as it was: {before}")
+    MNNVL_IMMUTABLE = Clause("MN-071", "must not change; was {before}")
     ANNOTATION_RESERVED = Clause("MN-072", "must not have the annotation {key}: Grove writes it")
     CLAIM_NAME_RESERVED = Clause("MN-073", "must not be {name}: Grove gives pods a claim of that name")
 
@@ -76,6 +82,6 @@ class Warn(Rule):
     OTHER_GPUS = Clause("MN-077", "asks for GPUs by {how}, which does not count: only {resource} does")
     CLAIMS_IN_COMPANY = Clause(
         "MN-078",
-        "pods of {cliques} have claims to ComputeDomains beside it, and not the same pods share both: the scheduler of "
-        "Kubernetes 1.35 leaves a pod with a new claim beside an allocated one pending where several nodes fit",
+        "pods of {cliques} also have claims to ComputeDomains, and not the same pods share both: the scheduler of "
+        "Kubernetes 1.35 leaves a pod with one new and one allocated claim pending where several nodes fit",
     )

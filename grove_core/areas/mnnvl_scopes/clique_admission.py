@@ -167,11 +167,13 @@ def membership_in(clique: LabelledClique, position: CliquePosition | None = None
     if device_class == "":
         return _invalid(clique, MNNVL_DEVICE_CLASS, "names no device class")
     if device_class is not None and not is_dns_subdomain(str(device_class)):
-        return _invalid(clique, MNNVL_DEVICE_CLASS, "is no name that a DeviceClass can have")
+        return _invalid(clique, MNNVL_DEVICE_CLASS, "is not a valid name of a DeviceClass")
     position = position or position_of_clique(clique)
     if position is None:
-        return _invalid(clique, MNNVL_ENABLED, "says so of a PodClique whose labels name no replica of a set")
-    return membership_of(position, clique.annotations) or _invalid(clique, MNNVL_SCOPE, "is of no scaling group")
+        return _invalid(clique, MNNVL_ENABLED, "is set on a PodClique whose labels name no replica of a set")
+    return membership_of(position, clique.annotations) or _invalid(
+        clique, MNNVL_SCOPE, "is set on a PodClique of no scaling group"
+    )
 
 
 def serves(found: SharedObject, membership: DomainMembership) -> bool:
@@ -185,7 +187,7 @@ def serves(found: SharedObject, membership: DomainMembership) -> bool:
 def holder_of(found: SharedObject) -> str:
     """Return the user of an object, as a text."""
     user = managed_user_of(found.labels)
-    return str(user) if user is not None else "somebody else: no label says whom"
+    return str(user) if user is not None else "another user, which no label names"
 
 
 def _obstacle(

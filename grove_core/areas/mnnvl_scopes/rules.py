@@ -11,27 +11,29 @@ class Why(Rule):
 
     SCOPES_OFF = Clause("MS-001", "MNNVL by annotation is off in the operator's configuration")
     NOT_OPTED_IN = Clause("MS-002", "it does not opt in: {annotation} is {value}")
-    ODD_ANNOTATION = Clause("MS-003", "it is let through as it is: {annotation} {trouble}, got {got}")
+    ODD_ANNOTATION = Clause("MS-003", "it is admitted unchanged: {annotation} {trouble}, got {got}")
     OPTED_IN = Clause("MS-004", "it opts in with scope {scope}, and shares ComputeDomain {domain} of {user}")
-    NOT_READ = Clause("MS-005", "it is left to those who validate it, for it does not read: {problem}")
+    NOT_READ = Clause("MS-005", "it is left to validation, since it cannot be parsed: {problem}")
     CLIQUES_OPT_IN = Clause("MS-006", "of its cliques these share ComputeDomains by annotation: {cliques}")
 
     CLAIM_NAME_TAKEN = Clause(
         "MS-008", "its pod spec has a claim {name} of its own, which the claim to its ComputeDomain would replace"
     )
 
-    DOMAIN_SHARED = Clause("MS-030", "what {user} consists of shares it")
-    CLAIM_SHARED = Clause("MS-031", "pods of {user} reach ComputeDomain {domain} by it")
-    DOMAIN_LEAVES = Clause("MS-035", "{kind} {name} of before is on its way out")
-    NAME_SERVES_ANOTHER = Clause("MS-036", "{kind} {name} serves {holder}, and would have to serve {user}")
-    NOT_ENSURED = Clause("MS-037", "{kind} {name}, which it needs, cannot be made: {error}")
+    DOMAIN_SHARED = Clause("MS-030", "the PodCliques of {user} share it")
+    CLAIM_SHARED = Clause("MS-031", "pods of {user} use ComputeDomain {domain} by it")
+    DOMAIN_LEAVES = Clause("MS-035", "an earlier {kind} {name} is being deleted")
+    NAME_SERVES_ANOTHER = Clause("MS-036", "{kind} {name} serves {holder}, and is needed for {user}")
+    NOT_ENSURED = Clause("MS-037", "{kind} {name}, which it needs, cannot be created: {error}")
     SET_UNKNOWN = Clause("MS-038", "PodCliqueSet {name}, which is to own what it needs, is not known yet")
 
     BELONGS = Clause("MS-040", "it belongs to {owner}")
-    HANDED_OVER = Clause("MS-041", "the PodGang of those who use it is there, and takes it over from {owner}")
+    HANDED_OVER = Clause("MS-041", "the PodGang of its users exists, and takes it over from {owner}")
     OWNER_IS_GONE = Clause("MS-043", "its owner is gone, and {user} uses it: {owner} takes it over")
 
-    STAMPED = Clause("MS-044", "it is stamped with {annotation}: what its pods share is handed to it once it has a uid")
+    STAMPED = Clause(
+        "MS-044", "it gets the annotation {annotation}: it takes over what its pods share once it has a uid"
+    )
 
     USER_IS_GONE = Clause("MS-050", "{user} is gone")
     STILL_SHARED = Clause("MS-051", "{user} is gone; PodCliques that still hold the claim: {cliques}")
@@ -42,10 +44,10 @@ class Why(Rule):
     )
     SHARED_NOT_COLLECTED = Clause("MS-056", "{kind}s were not collected: whether {name} exists is unknown")
     IN_THE_DOMAIN_OF_ITS_REPLICA = Clause(
-        "MS-007", "its annotation {annotation} puts it into the domain of its replica; one is enough"
+        "MS-007", "its annotation {annotation} puts it into the domain of its replica, and one domain is enough"
     )
     SWITCHED_OFF = Clause("MS-060", "{user} uses it, and MNNVL by annotation is off: it stays as it is")
-    LET_IN_WITHOUT = Clause("MS-061", "it was made while MNNVL by annotation was off, and stays without a claim")
+    LET_IN_WITHOUT = Clause("MS-061", "it was created while MNNVL by annotation was off, and stays without a claim")
 
 
 @unique
@@ -56,16 +58,16 @@ class Refuse(Rule):
     SCOPED_VALUE_INVALID = Clause("MS-070", 'must be "true" or "false"')
     MNNVL_SCOPE_UNKNOWN = Clause("MS-071", "must be one of {known}")
     MNNVL_SCOPE_MISPLACED = Clause("MS-072", "must be one of {allowed} {place}")
-    DEVICE_CLASS_EMPTY = Clause("MS-073", "must name a device class, or not be there")
+    DEVICE_CLASS_EMPTY = Clause("MS-073", "must name a device class, or be absent")
     DEVICE_CLASS_INVALID = Clause(
         "MS-086", "must be a name that a DeviceClass can have, a DNS subdomain such as compute-domain.nvidia.com"
     )
-    SHARED_CLAIM_RESERVED = Clause("MS-074", "must not be {name}: the claim of its ComputeDomain is called so")
-    SCOPES_IMMUTABLE = Clause("MS-075", "must stay as it was: {before}")
+    SHARED_CLAIM_RESERVED = Clause("MS-074", "must not be {name}: the claim to its ComputeDomain has that name")
+    SCOPES_IMMUTABLE = Clause("MS-075", "must not change; was {before}")
     SHARED_NAME_TOO_LONG = Clause("MS-076", "must be shorter by {excess}: {made} may have {most} characters")
     SHARED_NAME_TWICE = Clause("MS-077", "must not give ComputeDomain {made} a second user: {other} has it")
     CLAIM_NAME_RESERVED = Clause(
-        "MS-078", "must not be or end in {name}: the claims of those who share a ComputeDomain are called so"
+        "MS-078", "must not be or end in {name}: claims to shared ComputeDomains have such names"
     )
 
 
@@ -77,6 +79,10 @@ class Warn(Rule):
     OUT_OF_REACH = Clause("MS-080", "asks for GPUs, and the set's {annotation} does not reach members of group {group}")
     NO_GPUS_IN_SCOPE = Clause("MS-081", "has no effect: {whom} asks for {resource}")
     TOO_MANY_SHARE = Clause("MS-082", "{pods} pods share one ResourceClaim, and an API server lets {most} reserve it")
-    NODE_LOCAL = Clause("MS-083", "devices of this class are of one node: all {pods} pods that share one land there")
-    CLASS_UNKNOWN = Clause("MS-084", "names a DeviceClass that is not among the objects")
-    CLASSES_DIFFER = Clause("MS-085", "shares one claim with others, which ask for {other}: who comes first decides")
+    NODE_LOCAL = Clause(
+        "MS-083", "devices of this class belong to one node: all {pods} pods that share one are placed there"
+    )
+    CLASS_UNKNOWN = Clause("MS-084", "names a DeviceClass that is not in the input")
+    CLASSES_DIFFER = Clause(
+        "MS-085", "shares one claim with others that ask for {other}: the PodClique that is admitted first decides"
+    )

@@ -241,7 +241,7 @@ def _warnings(update: _SetUpdate) -> Iterator[Violation]:
         yield Violation(f"{CLIQUES}[0].spec.podSpec.schedulerName", name or None, Warn.SCHEDULER_IGNORES_GANGS, {})
     unknown = update.levels is None and update.known is None
     if update.is_new and (unknown or (update.previous_use is not None and update.scheduled is None)):
-        what = "the topologies of the cluster" if unknown else "how many pods are bound to nodes by the one before"
+        what = "the topologies of the cluster" if unknown else "how many of its pods are bound to nodes"
         yield Violation(update.reference_path, update.use.topology, Warn.NOT_CHECKED, {"what": what})
     order = [level.domain for level in update.levels or ()]
     for one in update.constrained:

@@ -217,7 +217,7 @@ def _obstacle_text(count: int, obstacle: str) -> str:
     """Return a sentence part about a number of nodes; an empty obstacle means too little free capacity."""
     if not obstacle:
         return f"{count} {'has' if count == 1 else 'have'} too little free"
-    return f"{count} {'keeps' if count == 1 else 'keep'} them away by {obstacle}"
+    return f"{count} {'excludes' if count == 1 else 'exclude'} them by {obstacle}"
 
 
 def _readability(limit: _Limit) -> tuple[bool, bool, bool, float]:

@@ -69,7 +69,7 @@ def condition_reason(judgement: TopologyJudgement, misplaced: Sequence[str]) -> 
         first = judgement.because[0]
         return first.rule.code, "; ".join(reason.sentence for reason in judgement.because[:-1])[:LONGEST_MESSAGE]
     if misplaced:
-        message = f"pods were bound before topology {judgement.name} became what it is: {listed(misplaced)}"
+        message = f"pods were bound before topology {judgement.name} was changed: {listed(misplaced)}"
         return Why.PLACED_OTHERWISE.code, message
     return None
 

@@ -12,41 +12,41 @@ class Why(Rule):
     TOPOLOGY_NAMED = Clause("TP-001", "it names topology {topology}")
     TOPOLOGY_BY_DEFAULT = Clause("TP-002", "it has a constraint and names no topology: {topology} is the default")
     NO_TOPOLOGY = Clause("TP-003", "it has no topology constraint at any level")
-    TOPOLOGY_OFF = Clause("TP-007", "topology-aware scheduling is off: its constraints reach no PodGang")
+    TOPOLOGY_OFF = Clause("TP-007", "topology-aware scheduling is off: its constraints are not written to PodGangs")
 
-    TOPOLOGY_MISSING = Clause("TP-010", "there is no topology {topology}; known: {known}{meant}")
+    TOPOLOGY_MISSING = Clause("TP-010", "topology {topology} does not exist; known: {known}{meant}")
     DOMAIN_MISSING = Clause(
         "TP-011", "topology {topology} has no domain {domain}, which {path} asks for; known: {known}{meant}"
     )
-    TOPOLOGY_NOT_COLLECTED = Clause("TP-013", "whether there is a topology {topology} is not known")
+    TOPOLOGY_NOT_COLLECTED = Clause("TP-013", "topologies were not collected: whether {topology} exists is unknown")
 
-    GANG_FOLLOWS_TOPOLOGY = Clause("TP-025", "no pod of the set is placed yet: it follows topology {topology}")
+    GANG_FOLLOWS_TOPOLOGY = Clause("TP-025", "no pod of the set is placed yet, so it is updated to topology {topology}")
     PLACED_OTHERWISE = Clause(
-        "TP-026", "pods of the set are placed: it stays as it is, though topology {topology} says otherwise now"
+        "TP-026", "pods of the set are placed, so it keeps constraints that differ from topology {topology}"
     )
-    TOPOLOGY_TROUBLE = Clause("TP-030", "its topology does not hold: {why}")
-    TOPOLOGY_HOLDS = Clause("TP-031", "its topology holds again, or none applies")
+    TOPOLOGY_TROUBLE = Clause("TP-030", "its topology is not in sync: {why}")
+    TOPOLOGY_HOLDS = Clause("TP-031", "its topology is in sync again, or none applies")
 
     PODS_APART = Clause("TP-131", "its pods have to share one value of {key}: {where}")
 
     TOPOLOGY_USED = Clause("TP-040", "it is used by {users}")
-    SHADOWED = Clause("TP-049", "a ClusterTopology of the same name, {topology}, counts instead of it")
+    SHADOWED = Clause("TP-049", "ClusterTopology {topology} of the same name takes precedence over it")
     TOPOLOGY_UNUSED = Clause("TP-041", "no PodCliqueSet uses it")
-    SETS_NOT_COLLECTED = Clause("TP-042", "who uses it is not known: {kinds} were not collected")
-    USERS_STAY = Clause("TP-043", "it is being deleted, and stays while it is used by {users}")
+    SETS_NOT_COLLECTED = Clause("TP-042", "its users are unknown: {kinds} were not collected")
+    USERS_STAY = Clause("TP-043", "it is being deleted, and its finalizer holds it while it is used by {users}")
 
     DEFAULT_MADE = Clause("TP-050", "it is the default topology, as configured")
     DEFAULT_RESTORED = Clause(
         "TP-051", "the default topology should have Grove's label and the configured levels: {levels}"
     )
-    DEFAULT_IN_USE = Clause("TP-052", "its levels stay as they are while pods are placed by them: {users}")
-    DEFAULT_RELEASED = Clause("TP-053", "topology-aware scheduling is off: the default topology is let go of")
-    NAME_IS_A_BINDING = Clause("TP-054", "{kind} {topology} has the name of the default topology, and counts as it")
+    DEFAULT_IN_USE = Clause("TP-052", "its levels are not changed while pods are placed by them: {users}")
+    DEFAULT_RELEASED = Clause("TP-053", "topology-aware scheduling is off: the default topology is not held")
+    NAME_IS_A_BINDING = Clause("TP-054", "{kind} {topology} has the name of the default topology, and is used as such")
 
     BINDING_NOT_GUARDED = Clause(
-        "TP-127", "no webhook of Grove judges a {kind}: nothing here keeps anybody from changing its levels"
+        "TP-127", "no webhook of Grove validates a {kind}: its levels can be changed at any time"
     )
-    OFF_IS_NOT_GUARDED = Clause("TP-130", "topology-aware scheduling is off: no webhook judges topologies")
+    OFF_IS_NOT_GUARDED = Clause("TP-130", "topology-aware scheduling is off: no webhook validates topologies")
 
 
 @unique
@@ -54,25 +54,27 @@ class Refuse(Rule):
     """Why a set or a topology is refused."""
 
     TOPOLOGY_UNKNOWN = Clause("TP-060", "must name a topology that exists; known: {known}{meant}")
-    TOPOLOGY_LEAVING = Clause("TP-061", "must name a topology that stays; this one is being deleted")
-    TOPOLOGY_LOCKED = Clause("TP-062", "must stay as it was: {before}; pods of the set that are bound: {scheduled}")
-    NAMED_WITHOUT_CONSTRAINT = Clause(
-        "TP-063", "must not be there without a topologyConstraint of the template, a clique or a scaling group"
+    TOPOLOGY_LEAVING = Clause("TP-061", "must not name a topology that is being deleted")
+    TOPOLOGY_LOCKED = Clause(
+        "TP-062", "must not change while pods of the set are bound; was {before}, bound pods: {scheduled}"
     )
-    NAMED_WHILE_OFF = Clause("TP-064", "must not be there while topology-aware scheduling is off")
+    NAMED_WITHOUT_CONSTRAINT = Clause(
+        "TP-063", "must not be set without a topologyConstraint of the template, a clique or a scaling group"
+    )
+    NAMED_WHILE_OFF = Clause("TP-064", "must not be set while topology-aware scheduling is off")
     DOMAIN_UNKNOWN = Clause("TP-065", "must be a domain of topology {topology}; known: {known}{meant}")
     BROADER_THAN_PARENT = Clause(
         "TP-066", "must not be broader than {domain} of {above}; from broad to narrow: {order}"
     )
-    CONSTRAINT_EMPTY = Clause("TP-067", "must ask for a domain: pack.required, pack.preferred or packDomain")
-    REQUIRED_TWICE = Clause("TP-068", "must not be there beside pack.required: {required}")
-    CONSTRAINT_IMMUTABLE = Clause("TP-069", "must stay as it was: {before}")
-    NAMES_DIFFER = Clause("TP-070", "must be {named}, as the topology is called elsewhere in the set")
+    CONSTRAINT_EMPTY = Clause("TP-067", "must name a domain: pack.required, pack.preferred or packDomain")
+    REQUIRED_TWICE = Clause("TP-068", "must not be set beside pack.required: {required}")
+    CONSTRAINT_IMMUTABLE = Clause("TP-069", "must not change; was {before}")
+    NAMES_DIFFER = Clause("TP-070", "must be {named}, the topology that is named elsewhere in the set")
 
     LEVELS_INVALID = Clause("TP-080", "must be {expected}")
-    LEVELS_IN_USE = Clause("TP-084", "must stay as they are while pods are placed by them: {users}")
-    NAME_RESERVED = Clause("TP-085", "must be as configured, for this is the default topology: {levels}")
-    TOPOLOGY_ADMITTED = Clause("TP-088", "nothing speaks against it")
+    LEVELS_IN_USE = Clause("TP-084", "must not change while pods are placed by them: {users}")
+    NAME_RESERVED = Clause("TP-085", "must be the levels that are configured for the default topology: {levels}")
+    TOPOLOGY_ADMITTED = Clause("TP-088", "breaks no rule")
     TOPOLOGY_UNREADABLE = Clause("TP-087", "must be {expected}")
 
 
@@ -80,27 +82,29 @@ class Refuse(Rule):
 class Warn(Rule):
     """Warnings on what is probably a mistake, or could not be checked."""
 
-    NOT_CHECKED = Clause("TP-072", "was not compared with what is not known: {what}")
+    NOT_CHECKED = Clause("TP-072", "could not be checked without knowing {what}")
     NO_EFFECT_WHILE_OFF = Clause("TP-073", "has no effect: topology-aware scheduling is off")
-    PREFERS_BROADER = Clause("TP-074", "has no effect: {required}, which is required, is as narrow or narrower")
+    PREFERS_BROADER = Clause("TP-074", "has no effect: the required domain {required} is as narrow or narrower")
     SCHEDULER_IGNORES_GANGS = Clause(
         "TP-075",
-        "should name a scheduler that reads PodGangs; Kubernetes' own does not, so the constraint has no effect",
+        "should name a scheduler that reads PodGangs; that of Kubernetes does not, so the constraint has no effect",
     )
-    USERS_NOT_KNOWN = Clause("TP-076", "was not compared with who uses it: that is not known")
-    STILL_USED = Clause("TP-086", "stays until nobody uses it any more: {users}")
-    USED_AND_NOT_HELD = Clause("TP-089", "is used, and goes all the same, for it has no finalizer {finalizer}: {users}")
+    USERS_NOT_KNOWN = Clause("TP-076", "could not be checked without knowing which sets use it")
+    STILL_USED = Clause("TP-086", "stays until no set uses it any more: {users}")
+    USED_AND_NOT_HELD = Clause(
+        "TP-089", "is deleted although sets use it, since it has no finalizer {finalizer}: {users}"
+    )
 
 
 @unique
 class Fit(Rule):
     """Why pods fit on nodes, do not fit, or why that is undecided."""
 
-    HAS_A_PLACE = Clause("TP-100", "there is a place for {pods} in {where}")
+    HAS_A_PLACE = Clause("TP-100", "there is room for {pods} in {where}")
     NO_DOMAIN = Clause("TP-101", "no node of {where} is part of a {level}: none has the labels of every level")
-    NONE_HOLDS = Clause("TP-107", "no {level}{where} holds {pods} of {name}; the best of {of}:")
+    NONE_HOLDS = Clause("TP-107", "no {level}{where} has room for {pods} of {name}; the best of {of}:")
     NOT_LOOKED_AT = Clause(
-        "TP-106", "by their resources they fit into {where}, but they ask for {what}, which is not looked at here"
+        "TP-106", "by their resources they fit into {where}, but they ask for {what}, which is not checked here"
     )
     NOTHING_ASKED = Clause("TP-109", "there are no pods to place")
     RESOURCE_SHORT = Clause("TP-116", "{where} has {free} free, and they ask for {asked}")
@@ -108,4 +112,4 @@ class Fit(Rule):
     LARGE_SHORT = Clause("TP-118", "{where} has room for {have} of the {need} pods that ask for {least} or more each")
     PARTS_SHORT = Clause("TP-119", "{where} has room for at most {have} of {need} such as {name}, each in one {level}")
     TOPOLOGIES_TO_ADD = Clause("TP-128", "add the topologies of the cluster: kubectl get clustertopologies -o yaml")
-    NOT_FOUND = Clause("TP-120", "neither a place for {pods} nor a proof that there is none was found")
+    NOT_FOUND = Clause("TP-120", "neither a placement of {pods} nor a proof that there is none was found")

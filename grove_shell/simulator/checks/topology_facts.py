@@ -103,7 +103,7 @@ def topology_keys(
     )  # until the operator creates it from these (TP-010)
     levels = topologies[name].levels if name in topologies else configured
     if not levels:
-        return {}, f"there is no topology {name}"
+        return {}, f"topology {name} does not exist"
     keys = dict(levels)
     requested = {domain for one in constraints_of(root) for domain in one.domains if domain}
     lacking = sorted(requested - keys.keys())

@@ -254,7 +254,7 @@ def test_ms003_a_clique_with_an_invalid_device_class_joins_nothing(name: str) ->
     assert isinstance(verdict, Amend)
     assert not verdict.patch
     (warning,) = verdict.warnings
-    assert "is no name that a DeviceClass can have" in warning.reason.sentence
+    assert "is not a valid name of a DeviceClass" in warning.reason.sentence
 
 
 def labels_by_scope() -> Iterator[tuple[str, Json, Json]]:

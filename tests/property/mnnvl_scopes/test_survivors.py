@@ -90,7 +90,7 @@ def test_ms038_the_awaited_set_is_named() -> None:
         ({ENABLED: "yes"}, 'is neither "true" nor "false"'),
         ({ENABLED: "true", SCOPE: "rack"}, "is none of replica, clique, scalingGroupReplica"),
         ({ENABLED: "true", CLASS: ""}, "names no device class"),
-        ({ENABLED: "true"}, "says so of a PodClique whose labels name no replica of a set"),
+        ({ENABLED: "true"}, "is set on a PodClique whose labels name no replica of a set"),
     ],
 )
 def test_ms079_an_invalid_annotation_of_a_clique_causes_a_warning(annotations: dict[str, str], words: str) -> None:

@@ -88,7 +88,7 @@ def test_ms036_an_object_without_the_label_serves_no_user(which: int) -> None:
     else:
         seen = replace(seen, others=(), named_claims={key: other})
     plan = reconcile(seen)
-    assert "somebody else" in next(held for held in plan.withheld if held.target == item.ref).because[0].sentence
+    assert "another user" in next(held for held in plan.withheld if held.target == item.ref).because[0].sentence
     assert not [step for step in plan.steps if step.target == item.ref]
 
 

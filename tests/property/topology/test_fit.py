@@ -174,19 +174,19 @@ def test_tp117_room_for_too_few_pods_and_why() -> None:
     found = whole(gang, a_node("n0", ONE, 4), a_node("n1", ONE, 3), tainted, a_node("n3", OTHER, 0))
     assert (found.verdict, rules_of(found)) == (FitVerdict.CANNOT, [Fit.NONE_HOLDS, Fit.PLACES_SHORT])
     assert "room for 1 of 3 pods of llm-0-a, each 4 nvidia.com/gpu" in found.because[1].sentence
-    assert "of its 3 nodes 1 has too little free, 1 keeps them away by the taint gpu-only" in found.because[1].sentence
+    assert "of its 3 nodes 1 has too little free, 1 excludes them by the taint gpu-only" in found.because[1].sentence
 
 
 def test_tp117_singular_and_plural_in_sentences() -> None:
     gang = a_gang(a_clique("a", 1, GPU4), required="r")
     tainted = [a_node(f"n{number}", ONE, 8, 9, TAINT) for number in range(2)]
     found = whole(gang, *tainted, a_node("n2", ONE, 3), a_node("n3", ONE, 2))
-    assert found.because[0].sentence == "no rack holds the 1 pod of llm-0; the best of 1:"
+    assert found.because[0].sentence == "no rack has room for the 1 pod of llm-0; the best of 1:"
     assert found.because[1].sentence.endswith(
-        "of its 4 nodes 2 have too little free, 2 keep them away by the taint gpu-only"
+        "of its 4 nodes 2 have too little free, 2 exclude them by the taint gpu-only"
     )
     assert "room for 0 of 1 pod of llm-0-a" in found.because[1].sentence
-    assert whole(gang, a_node("n0", ONE, 4)).because[0].sentence == "there is a place for the pod in rack a/1"
+    assert whole(gang, a_node("n0", ONE, 4)).because[0].sentence == "there is room for the pod in rack a/1"
 
 
 def test_tp118_too_many_large_pods() -> None:
