@@ -31,7 +31,7 @@ DELAY: Final = "20s"
 NODES: Final = 12
 PAUSE: Final = (0.5, 4.0)
 """Seconds between two acts of people, at least and at most."""
-SURPRISES: Final = ("the cluster ended what the plan keeps", "the cluster keeps what the plan ends")
+SURPRISES: Final = ("the cluster deleted what the plan keeps", "the cluster keeps what the plan deletes")
 REST_EVERY: Final = 600.0
 """Seconds between two pauses in which everything comes to rest."""
 

@@ -118,7 +118,7 @@ class Observer(RoundListener):
                 if is_end(step):
                     missed |= {clique.uid}
                     self._count(PredictionOutcome.OTHERWISE)
-                self._log("the cluster keeps what the plan ends", planned_round, clique, step.because)
+                self._log("the cluster keeps what the plan deletes", planned_round, clique, step.because)
         (
             self._due[planned_round.root_key],
             self._reported[planned_round.root_key],
@@ -176,7 +176,7 @@ class Observer(RoundListener):
             if not steps:
                 self._count(PredictionOutcome.NOT_PREDICTED)
                 because = _kept_because(before, clique)
-                self._log("the cluster ended what the plan keeps", before.round, clique, because)
+                self._log("the cluster deleted what the plan keeps", before.round, clique, because)
                 return False
             if not any(map(is_end, steps)):
                 return False  # scaled in, or replaced
@@ -191,7 +191,7 @@ class Observer(RoundListener):
             "due": format_time(due),
             "seenAfter": late,
         }
-        self._report("info", "it ended as predicted", **fields)
+        self._report("info", "deleted as predicted", **fields)
         return True
 
     def _count(self, outcome: PredictionOutcome) -> None:

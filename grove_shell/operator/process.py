@@ -226,7 +226,7 @@ class _Running:
 
     def _on_leading(self, leads: bool) -> None:  # noqa: FBT001 - its name says what it is
         self._metrics.set_leading(leads)
-        self._log.report("info", "leads" if leads else "leads no more")
+        self._log.report("info", "leads" if leads else "stopped leading")
         if not leads:
             self._loop.pause()
         elif self._synced.is_set():

@@ -19,12 +19,12 @@ def main() -> int:
     wrong = ends = 0
     for seed in range(told.first, told.first + told.seeds):
         what = told.what or tuple(CHOICES)[seed % len(CHOICES)]
-        life = random_run(seed, CHOICES[what], told.rules)
-        wrong, ends = wrong + bool(life.faults), ends + life.ends
-        for words in life.faults:
+        run = random_run(seed, CHOICES[what], told.rules)
+        wrong, ends = wrong + bool(run.faults), ends + run.ends
+        for words in run.faults:
             sys.stdout.write(f"{seed}, {what}: {words}\n")
-        if life.faults and told.log:
-            sys.stdout.write(life.log.getvalue())
+        if run.faults and told.log:
+            sys.stdout.write(run.log.getvalue())
         sys.stdout.flush()
     sys.stdout.write(f"{told.seeds} lives, {wrong} went wrong, {ends} deletions of cliques\n")
     return bool(wrong)

@@ -29,8 +29,8 @@ class ApiServer:
         hear_event: what a watch was told of an object.
     """
 
-    def __init__(self, store: Store, climate: FaultRates) -> None:
-        self.store, self.climate = store, climate
+    def __init__(self, store: Store, fault_rates: FaultRates) -> None:
+        self.store, self.fault_rates = store, fault_rates
         self.requests = 0
         self.hear_deletion: Callable[[Address, Json], None] = lambda _address, _aim: None
         self.hear_event: Callable[[str, Json], None] = lambda _what, _raw: None
@@ -69,7 +69,7 @@ class ApiServer:
         body = await request.json() if request.can_read_body else {}
         if request.method == "DELETE":
             self.hear_deletion(address, body["preconditions"])
-        if (trouble := await self.climate.before(request)) is not None:
+        if (trouble := await self.fault_rates.before(request)) is not None:
             return trouble
         try:
             code, found = self._done(request, kind, address, body)
@@ -78,7 +78,7 @@ class ApiServer:
             about = {"reason": fault.reason, "message": str(fault), "details": {"name": name}}
             found = {"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, **about}
         text = json.dumps(found)  # as it is now, however late it comes
-        await self.climate.after(request)
+        await self.fault_rates.after(request)
         return web.Response(text=text, status=code, content_type="application/json")
 
     def _done(self, request: web.Request, kind: ApiKind, address: Address, body: Json) -> tuple[int, Json]:
@@ -136,7 +136,7 @@ class ApiServer:
                     what, raw = _event(change, wanted)
                     if not what:
                         continue
-                    if self.climate.ends_watch():
+                    if self.fault_rates.ends_watch():
                         return stream
                     await stream.write(json.dumps({"type": what, "object": _shown(raw, kind)}).encode() + b"\n")
                     self.hear_event(what, raw)

@@ -35,7 +35,7 @@ class FaultRates:
         slow: the name of a clique -> for how many seconds its deletion waits.
     """
 
-    chance: Random
+    random: Random
     bad: float = 0.0
     hesitates: float = 0.0
     cuts: float = 0.0
@@ -54,7 +54,7 @@ class FaultRates:
     slow: dict[str, float] = field(default_factory=dict)
 
     @property
-    def is_fair(self) -> bool:
+    def is_without_faults(self) -> bool:
         """Whether nothing fails but what was chosen for it."""
         return not (self.bad or self.hesitates or self.cuts or self.denied or self.blind)
 
@@ -78,17 +78,17 @@ class FaultRates:
             return meant
         if request.method == "DELETE" and self.slow:
             await asyncio.sleep(self.slow.get(request.path.rpartition("/")[2], 0.0))
-        if request.method == "DELETE" and of_cliques and self.chance.random() < self.hesitates:
+        if request.method == "DELETE" and of_cliques and self.random.random() < self.hesitates:
             return _status(_CODES["busy"], patience="3")
-        if self.chance.random() >= self.bad:
+        if self.random.random() >= self.bad:
             return None
-        what = self.chance.choice(_TROUBLE)
+        what = self.random.choice(_TROUBLE)
         if what == "slow":
-            await asyncio.sleep(self.chance.choice(_DELAYS))
+            await asyncio.sleep(self.random.choice(_DELAYS))
             return None
         if what == "cut":
             _cut(request)
-        return _status(_CODES.get(what, 500), patience=self.chance.choice(_PATIENCE) if what == "busy" else "")
+        return _status(_CODES.get(what, 500), patience=self.random.choice(_PATIENCE) if what == "busy" else "")
 
     async def _meant(self, request: web.Request) -> web.Response | None:
         """What is answered to those who were chosen for it."""
@@ -110,16 +110,16 @@ class FaultRates:
         if self.lost and request.method == "DELETE" and request.path.endswith(f"/podcliques/{self.lost}"):
             self.lost = ""
             _cut(request)
-        if self.chance.random() >= self.bad / 2:
+        if self.random.random() >= self.bad / 2:
             return
-        if self.chance.random() < 0.5:
+        if self.random.random() < 0.5:
             _cut(request)
         else:
-            await asyncio.sleep(self.chance.choice(_DELAYS))
+            await asyncio.sleep(self.random.choice(_DELAYS))
 
     def ends_watch(self) -> bool:
         """Whether the connection goes before the next event."""
-        return self.chance.random() < self.cuts
+        return self.random.random() < self.cuts
 
 
 def _status(code: int, *, reason: str = "", patience: str = "") -> web.Response:

@@ -48,13 +48,13 @@ class HealthHistory:
         enough: seconds of health that nobody can miss.
     """
 
-    def __init__(self, climate: FaultRates) -> None:
+    def __init__(self, fault_rates: FaultRates) -> None:
         self.enough = _LONG_ENOUGH
-        self._climate = climate
+        self._climate = fault_rates
         self._of: dict[str, Health] = {}
         self._uids: dict[str, str] = {}
 
-    def expect_fair_weather(self) -> None:
+    def expect_no_faults(self) -> None:
         """From the first to the last day."""
         self.enough = _ALWAYS_FAIR
 
@@ -107,9 +107,9 @@ class HealthHistory:
 
     def _could_end(self, raw: Json) -> bool:
         """Whether it was available, and nothing keeps anybody from telling that it is not, or from ending it."""
-        name, climate = raw["metadata"]["name"], self._climate
-        muted = climate.mute and climate.muted_for and name.startswith(climate.mute)
-        kept = climate.kept_for or climate.untold or climate.fixed or climate.slow
+        name, fault_rates = raw["metadata"]["name"], self._climate
+        muted = fault_rates.mute and fault_rates.muted_for and name.startswith(fault_rates.mute)
+        kept = fault_rates.kept_for or fault_rates.untold or fault_rates.fixed or fault_rates.slow
         return bool((raw.get("status") or {}).get("wasAvailable")) and not muted and not kept
 
 

@@ -14,9 +14,9 @@ class Kubelet:
         sick: uids of pods that are not ready.
     """
 
-    def __init__(self, store: Store, chance: Random) -> None:
+    def __init__(self, store: Store, random: Random) -> None:
         self.sick: set[str] = set()
-        self._store, self._chance = store, chance
+        self._store, self._chance = store, random
         self._due: dict[tuple[str, bool], float] = {}
 
     async def run(self) -> None:

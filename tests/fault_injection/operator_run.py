@@ -45,12 +45,12 @@ class OperatorRun:
     """
 
     def __init__(self, seed: int, rules: str = "design") -> None:
-        self.chance = Random(seed)
+        self.random = Random(seed)
         self.store = Store()
-        self.climate = FaultRates(self.chance)
-        self.serving = ApiServer(self.store, self.climate)
-        self.serving.hear_deletion, self.serving.hear_event = self._hear_deletion, self._hear_event
-        self.kubelet = Kubelet(self.store, self.chance)
+        self.fault_rates = FaultRates(self.random)
+        self.api_server = ApiServer(self.store, self.fault_rates)
+        self.api_server.hear_deletion, self.api_server.hear_event = self._hear_deletion, self._hear_event
+        self.kubelet = Kubelet(self.store, self.random)
         self.faults: list[str] = []
         self.recoveries = 0.2
         self.ends = 0
@@ -58,7 +58,7 @@ class OperatorRun:
         self.log = io.StringIO()
         self._settings = OperatorSettings.model_validate({**_SETTINGS, "rules": rules})
         self.ended: dict[str, dict[str, float]] = {}
-        self.courses = HealthHistory(self.climate)
+        self.health = HealthHistory(self.fault_rates)
         self._told: dict[str, tuple[float, Json]] = {}  # uid of a pod -> when a watch told of it, and how it was
         self._server = ""
         self._process: OperatorProcess | None = None
@@ -66,7 +66,7 @@ class OperatorRun:
 
     def begin(self, server: str = "") -> None:
         """Start an operator, of the same server as the last one where none is named."""
-        self.courses.forget()
+        self.health.forget()
         self._server = server or self._server
         self._process = OperatorProcess(
             connection=Connection(self._server, None, no_token), settings=self._settings, out=self.log
@@ -118,14 +118,14 @@ class OperatorRun:
             well = self._well(
                 parts, {one["metadata"]["name"] for one in cliques if has_enough_ready_pods(one, self.pods_of(one))}
             )
-            counts = self.climate.is_fair and self._running is not None and not self._running.done()
+            counts = self.fault_rates.is_without_faults and self._running is not None and not self._running.done()
             for raw in parts:
                 name, uid = raw["metadata"]["name"], raw["metadata"]["uid"]
                 is_plain = (name in told) == (name in well)  # what a list shows no watch tells
-                self.courses.go_on(name, uid, well=name in told, counts=counts and is_plain)
+                self.health.go_on(name, uid, well=name in told, counts=counts and is_plain)
             for raw in cliques if self.judges else ():
                 template = self._template_of(raw)
-                if template is not None and (words := self.courses.too_late(raw, template)):
+                if template is not None and (words := self.health.too_late(raw, template)):
                     self.fault(words)
 
     def fault(self, words: str) -> None:
@@ -165,7 +165,7 @@ class OperatorRun:
             return
         self.ends += 1
         self._see_how_often(raw["metadata"]["name"], raw["metadata"]["uid"])
-        if self.chance.random() < self.recoveries:
+        if self.random.random() < self.recoveries:
             self.kubelet.sick.clear()
         labels = raw["metadata"]["labels"]
         root = Address("PodCliqueSet", NAMESPACE, labels["app.kubernetes.io/part-of"])
@@ -173,7 +173,7 @@ class OperatorRun:
             return
         if self._is_well_there(root, labels):
             self.fault(f"{address.name} is well, and ended")
-        elif words := self.courses.too_early(raw, self.store.there[root]["spec"]["template"]):
+        elif words := self.health.too_early(raw, self.store.there[root]["spec"]["template"]):
             self.fault(words)
 
     def _see_how_often(self, name: str, uid: str) -> None:

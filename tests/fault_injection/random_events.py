@@ -29,135 +29,133 @@ Happens: TypeAlias = Callable[[OperatorRun, Json, str], Awaitable[None] | None]
 """To a clique and a set, or to none of them."""
 
 
-def sick(life: OperatorRun, clique: Json, _root: str) -> None:
-    life.kubelet.sick |= {pod["metadata"]["uid"] for pod in life.pods_of(clique) if life.chance.random() < 0.8}
+def sick(run: OperatorRun, clique: Json, _root: str) -> None:
+    run.kubelet.sick |= {pod["metadata"]["uid"] for pod in run.pods_of(clique) if run.random.random() < 0.8}
 
 
-def healed(life: OperatorRun, _clique: Json, _root: str) -> None:
-    life.kubelet.sick = {uid for uid in sorted(life.kubelet.sick) if life.chance.random() < 0.4}
+def healed(run: OperatorRun, _clique: Json, _root: str) -> None:
+    run.kubelet.sick = {uid for uid in sorted(run.kubelet.sick) if run.random.random() < 0.4}
 
 
-def all_sick(life: OperatorRun, clique: Json, _root: str) -> None:
-    life.kubelet.sick |= {pod["metadata"]["uid"] for pod in life.pods_of(clique)}
+def all_sick(run: OperatorRun, clique: Json, _root: str) -> None:
+    run.kubelet.sick |= {pod["metadata"]["uid"] for pod in run.pods_of(clique)}
 
 
-def all_healed(life: OperatorRun, _clique: Json, _root: str) -> None:
-    life.kubelet.sick = set()
+def all_healed(run: OperatorRun, _clique: Json, _root: str) -> None:
+    run.kubelet.sick = set()
 
 
-def error_rate_changes(life: OperatorRun, _clique: Json, _root: str) -> None:
-    life.climate.bad = life.chance.choice((0, 0, 0.05, 0.3, 0.7))
+def error_rate_changes(run: OperatorRun, _clique: Json, _root: str) -> None:
+    run.fault_rates.bad = run.random.choice((0, 0, 0.05, 0.3, 0.7))
 
 
-def delay_changes(life: OperatorRun, _clique: Json, _root: str) -> None:
-    life.climate.hesitates = life.chance.choice((0, 0.9))
+def delay_changes(run: OperatorRun, _clique: Json, _root: str) -> None:
+    run.fault_rates.hesitates = run.random.choice((0, 0.9))
 
 
-def cuts(life: OperatorRun, _clique: Json, _root: str) -> None:
-    life.climate.cuts = life.chance.choice((0, 0, 0.1))
+def cuts(run: OperatorRun, _clique: Json, _root: str) -> None:
+    run.fault_rates.cuts = run.random.choice((0, 0, 0.1))
 
 
-def denied(life: OperatorRun, _clique: Json, _root: str) -> None:
-    life.climate.denied = life.chance.choice(("", "DELETE", "POST"))
+def denied(run: OperatorRun, _clique: Json, _root: str) -> None:
+    run.fault_rates.denied = run.random.choice(("", "DELETE", "POST"))
 
 
-def kept(life: OperatorRun, clique: Json, _root: str) -> None:
+def kept(run: OperatorRun, clique: Json, _root: str) -> None:
     """One may not be deleted for a while, or what tells of an end not be written."""
-    climate = life.climate
-    climate.kept, climate.kept_by = clique["metadata"]["name"], life.chance.choice(_CODES)
-    climate.kept_for, climate.untold = life.chance.choice(((0, 0), (0, 0), (1, 0), (9, 0), (_ALWAYS, 0), (0, 3)))
+    fault_rates = run.fault_rates
+    fault_rates.kept, fault_rates.kept_by = clique["metadata"]["name"], run.random.choice(_CODES)
+    fault_rates.kept_for, fault_rates.untold = run.random.choice(((0, 0), (0, 0), (1, 0), (9, 0), (_ALWAYS, 0), (0, 3)))
 
 
-def lost(life: OperatorRun, clique: Json, _root: str) -> None:
+def lost(run: OperatorRun, clique: Json, _root: str) -> None:
     """Its deletion is done, and nobody hears of it."""
-    life.climate.lost = clique["metadata"]["name"]
+    run.fault_rates.lost = clique["metadata"]["name"]
 
 
-def mute(life: OperatorRun, clique: Json, _root: str) -> None:
+def mute(run: OperatorRun, clique: Json, _root: str) -> None:
     """Its status, or that of its scaling group, is not written for a while."""
-    climate, name = life.climate, clique["metadata"]["name"]
-    climate.mute = life.chance.choice(("", name, name, clique["metadata"]["labels"].get(GROUP.primary, name)))
-    climate.muted_by, climate.muted_for = life.chance.choice(_CODES), life.chance.choice((1, 2, 5, _ALWAYS))
+    fault_rates, name = run.fault_rates, clique["metadata"]["name"]
+    fault_rates.mute = run.random.choice(("", name, name, clique["metadata"]["labels"].get(GROUP.primary, name)))
+    fault_rates.muted_by, fault_rates.muted_for = run.random.choice(_CODES), run.random.choice((1, 2, 5, _ALWAYS))
 
 
-def hushed(life: OperatorRun, clique: Json, root: str) -> None:
+def hushed(run: OperatorRun, clique: Json, root: str) -> None:
     """It is about somebody who is sick just now, where there is one."""
-    sick = [
-        one for one in life.cliques() if any(pod["metadata"]["uid"] in life.kubelet.sick for pod in life.pods_of(one))
-    ]
-    mute(life, life.chance.choice(sick or [clique]), root)
+    sick = [one for one in run.cliques() if any(pod["metadata"]["uid"] in run.kubelet.sick for pod in run.pods_of(one))]
+    mute(run, run.random.choice(sick or [clique]), root)
 
 
-def fixed(life: OperatorRun, clique: Json, _root: str) -> None:
+def fixed(run: OperatorRun, clique: Json, _root: str) -> None:
     """Nothing but its status is written for a while."""
-    life.climate.fixed = life.chance.choice(("", clique["metadata"]["name"]))
+    run.fault_rates.fixed = run.random.choice(("", clique["metadata"]["name"]))
 
 
-def pod_deleted(life: OperatorRun, clique: Json, _root: str) -> None:
-    for pod in life.pods_of(clique)[:1]:
-        life.store.delete(Address("Pod", NAMESPACE, pod["metadata"]["name"]), {})
+def pod_deleted(run: OperatorRun, clique: Json, _root: str) -> None:
+    for pod in run.pods_of(clique)[:1]:
+        run.store.delete(Address("Pod", NAMESPACE, pod["metadata"]["name"]), {})
 
 
-def clique_deleted(life: OperatorRun, clique: Json, _root: str) -> None:
-    life.store.delete(Address("PodClique", NAMESPACE, clique["metadata"]["name"]), {})
+def clique_deleted(run: OperatorRun, clique: Json, _root: str) -> None:
+    run.store.delete(Address("PodClique", NAMESPACE, clique["metadata"]["name"]), {})
 
 
-def held(life: OperatorRun, clique: Json, _root: str) -> None:
+def held(run: OperatorRun, clique: Json, _root: str) -> None:
     """By a finalizer of somebody else, so that it lingers when it ends."""
     address = Address("PodClique", NAMESPACE, clique["metadata"]["name"])
-    life.store.change(address, lambda raw: raw["metadata"].setdefault("finalizers", []).append(_HOLD))
+    run.store.change(address, lambda raw: raw["metadata"].setdefault("finalizers", []).append(_HOLD))
 
 
-def let_go(life: OperatorRun, _clique: Json, _root: str) -> None:
-    for raw in life.store.of("PodClique", NAMESPACE):
+def let_go(run: OperatorRun, _clique: Json, _root: str) -> None:
+    for raw in run.store.of("PodClique", NAMESPACE):
         if _HOLD in raw["metadata"].get("finalizers", []):
             kept = [one for one in raw["metadata"]["finalizers"] if one != _HOLD]
             address = Address("PodClique", NAMESPACE, raw["metadata"]["name"])
-            life.store.change(address, lambda found, kept=kept: found["metadata"].update(finalizers=kept))  # type: ignore[misc]  # mypy infers no type for a default of a lambda
+            run.store.change(address, lambda found, kept=kept: found["metadata"].update(finalizers=kept))  # type: ignore[misc]  # mypy infers no type for a default of a lambda
 
 
-def label_lost(life: OperatorRun, clique: Json, _root: str) -> None:
-    for pod in life.pods_of(clique)[:1]:
+def label_lost(run: OperatorRun, clique: Json, _root: str) -> None:
+    for pod in run.pods_of(clique)[:1]:
         address = Address("Pod", NAMESPACE, pod["metadata"]["name"])
-        life.store.change(address, lambda raw: raw["metadata"]["labels"].pop(MANAGED_BY, None))
+        run.store.change(address, lambda raw: raw["metadata"]["labels"].pop(MANAGED_BY, None))
 
 
-async def restarted(life: OperatorRun, server: str) -> None:
-    await (life.kill() if life.chance.random() < 0.5 else life.end())
-    life.begin(server)
+async def restarted(run: OperatorRun, server: str) -> None:
+    await (run.kill() if run.random.random() < 0.5 else run.end())
+    run.begin(server)
 
 
-def scaled(life: OperatorRun, _clique: Json, root: str) -> None:
-    wanted = life.chance.choice((1, 2, 3))
-    life.store.change(Address("PodCliqueSet", NAMESPACE, root), lambda raw: raw["spec"].update(replicas=wanted))
+def scaled(run: OperatorRun, _clique: Json, root: str) -> None:
+    wanted = run.random.choice((1, 2, 3))
+    run.store.change(Address("PodCliqueSet", NAMESPACE, root), lambda raw: raw["spec"].update(replicas=wanted))
 
 
-def group_scaled(life: OperatorRun, _clique: Json, root: str) -> None:
-    for group in life.groups_of(root)[:1]:
-        wanted = {"replicas": max(group["spec"]["minAvailable"], life.chance.choice((1, 2, 3)))}
-        life.store.patch(Address(group["kind"], NAMESPACE, group["metadata"]["name"]), {"spec": wanted})
+def group_scaled(run: OperatorRun, _clique: Json, root: str) -> None:
+    for group in run.groups_of(root)[:1]:
+        wanted = {"replicas": max(group["spec"]["minAvailable"], run.random.choice((1, 2, 3)))}
+        run.store.patch(Address(group["kind"], NAMESPACE, group["metadata"]["name"]), {"spec": wanted})
 
 
-def updated(life: OperatorRun, _clique: Json, root: str) -> None:
-    which, image = life.chance.randrange(3), f"x:{life.chance.randrange(100)}"
+def updated(run: OperatorRun, _clique: Json, root: str) -> None:
+    which, image = run.random.randrange(3), f"x:{run.random.randrange(100)}"
 
     def change(raw: Json) -> None:
         raw["spec"]["template"]["cliques"][which]["spec"]["podSpec"]["containers"][0]["image"] = image
 
-    life.store.change(Address("PodCliqueSet", NAMESPACE, root), change)
+    run.store.change(Address("PodCliqueSet", NAMESPACE, root), change)
 
 
-async def replaced(life: OperatorRun, _clique: Json, root: str) -> None:
+async def replaced(run: OperatorRun, _clique: Json, root: str) -> None:
     """Deleted, and made anew as soon as it is gone, however bad the weather; nobody forbids for ever that it goes."""
-    address, climate = Address("PodCliqueSet", NAMESPACE, root), life.climate
-    let_go(life, {}, "")
-    climate.denied = climate.kept = climate.fixed = ""
-    life.store.delete(address, {}, foreground=life.chance.random() < 0.5)
+    address, fault_rates = Address("PodCliqueSet", NAMESPACE, root), run.fault_rates
+    let_go(run, {}, "")
+    fault_rates.denied = fault_rates.kept = fault_rates.fixed = ""
+    run.store.delete(address, {}, foreground=run.random.random() < 0.5)
     for _ in range(_LONG):
         await asyncio.sleep(1)
-        if address not in life.store.there:
+        if address not in run.store.there:
             break
-    life.store.create(address, a_set(root, life.chance))
+    run.store.create(address, a_set(root, run.random))
 
 
 OFTEN: Final[tuple[Happens, ...]] = (
@@ -201,17 +199,17 @@ def clique(name: str, replicas: int = 1, least: int = 1) -> Json:
     return {"name": name, "spec": {"roleName": name, "replicas": replicas, "minAvailable": least, "podSpec": pod}}
 
 
-def a_set(name: str, chance: Random) -> Json:
+def a_set(name: str, random: Random) -> Json:
     """One clique alone, two in a scaling group."""
-    size, delay = chance.choice((1, 2, 3)), chance.choice(_DELAYS)
-    group: Json = {"name": "g", "cliqueNames": ["x", "y"], "replicas": size, "minAvailable": chance.randint(1, size)}
-    own = {"terminationDelay": f"{delay // 2}s"} if chance.random() < 0.3 else {}
+    size, delay = random.choice((1, 2, 3)), random.choice(_DELAYS)
+    group: Json = {"name": "g", "cliqueNames": ["x", "y"], "replicas": size, "minAvailable": random.randint(1, size)}
+    own = {"terminationDelay": f"{delay // 2}s"} if random.random() < 0.3 else {}
     template = {
         "terminationDelay": f"{delay}s",
-        "cliques": [clique("a", chance.choice((1, 2)), 1), clique("x", 1, 1), clique("y", 2, chance.choice((1, 2)))],
+        "cliques": [clique("a", random.choice((1, 2)), 1), clique("x", 1, 1), clique("y", 2, random.choice((1, 2)))],
         "podCliqueScalingGroups": [{**group, **own}],
     }
-    return set_of(name, template, chance.choice((1, 2)))
+    return set_of(name, template, random.choice((1, 2)))
 
 
 def set_of(name: str, template: Json, replicas: int = 1) -> Json:
@@ -232,78 +230,78 @@ def random_run(seed: int, choice: tuple[Happens, ...], rules: str = "design") ->
     return run_in_virtual_time(_live(OperatorRun(seed, rules), choice))
 
 
-async def _live(life: OperatorRun, choice: tuple[Happens, ...]) -> OperatorRun:
-    life.judges = choice is not CHANGES
+async def _live(run: OperatorRun, choice: tuple[Happens, ...]) -> OperatorRun:
+    run.judges = choice is not CHANGES
     if choice is FAIR:
-        life.recoveries = 0
-        life.courses.expect_fair_weather()
-    roots = ("one", "two")[: life.chance.choice((1, 2))]
-    async with life.serving.listening() as server, asyncio.TaskGroup() as others:
-        kubelet, watch = others.create_task(life.kubelet.run()), others.create_task(life.watch())
+        run.recoveries = 0
+        run.health.expect_no_faults()
+    roots = ("one", "two")[: run.random.choice((1, 2))]
+    async with run.api_server.listening() as server, asyncio.TaskGroup() as others:
+        kubelet, watch = others.create_task(run.kubelet.run()), others.create_task(run.watch())
         for root in roots:
-            life.store.create(Address("PodCliqueSet", NAMESPACE, root), a_set(root, life.chance))
-        life.begin(server)
+            run.store.create(Address("PodCliqueSet", NAMESPACE, root), a_set(root, run.random))
+        run.begin(server)
         await asyncio.sleep(_SETTLED)
         for _ in range(_STEPS):
-            await _happens(life, server, choice, roots)
-        await _rests(life, roots)
-        await life.end()
+            await _happens(run, server, choice, roots)
+        await _rests(run, roots)
+        await run.end()
         kubelet.cancel()
         watch.cancel()
-    lines = [json.loads(line) for line in life.log.getvalue().splitlines()]
+    lines = [json.loads(line) for line in run.log.getvalue().splitlines()]
     told = (line["error"] for line in lines if line["msg"] == "round failed")
-    life.faults += {words for words in told if words.startswith(("internal error", "broken invariant"))}
-    return life
+    run.faults += {words for words in told if words.startswith(("internal error", "broken invariant"))}
+    return run
 
 
-async def _happens(life: OperatorRun, server: str, choice: tuple[Happens, ...], roots: tuple[str, ...]) -> None:
-    life.look_after()
-    cliques = life.cliques()
-    if choice is not FAIR and life.chance.random() < 0.1:
-        await restarted(life, server)
+async def _happens(run: OperatorRun, server: str, choice: tuple[Happens, ...], roots: tuple[str, ...]) -> None:
+    run.look_after()
+    cliques = run.cliques()
+    if choice is not FAIR and run.random.random() < 0.1:
+        await restarted(run, server)
     elif cliques:
-        what, clique = life.chance.choice(choice), life.chance.choice(cliques)
-        took = what(life, clique, life.chance.choice(roots))
+        what, clique = run.random.choice(choice), run.random.choice(cliques)
+        took = what(run, clique, run.random.choice(roots))
         if took is not None:
             await took
-    await asyncio.sleep(life.chance.choice(_PAUSES if choice is not FAIR else _SHORT_PAUSES))
+    await asyncio.sleep(run.random.choice(_PAUSES if choice is not FAIR else _SHORT_PAUSES))
 
 
-async def _rests(life: OperatorRun, roots: tuple[str, ...]) -> None:
+async def _rests(run: OperatorRun, roots: tuple[str, ...]) -> None:
     """The weather is fair and pods are as they are made, but for those of a clique that is to end for it."""
-    life.climate.clear_up()
-    life.recoveries, life.kubelet.sick = 0, set()
-    let_go(life, {}, "")
+    run.fault_rates.clear_up()
+    run.recoveries, run.kubelet.sick = 0, set()
+    let_go(run, {}, "")
     await asyncio.sleep(_LONG)
-    cliques = life.cliques()
-    doomed = [clique for clique in cliques if life.chance.random() < 0.2] or cliques[:1]
-    life.kubelet.sick = {pod["metadata"]["uid"] for clique in doomed for pod in life.pods_of(clique)}
+    cliques = run.cliques()
+    doomed = [clique for clique in cliques if run.random.random() < 0.2] or cliques[:1]
+    run.kubelet.sick = {pod["metadata"]["uid"] for clique in doomed for pod in run.pods_of(clique)}
     await asyncio.sleep(_LONG)
-    life.look_after()
-    asked = life.serving.requests
+    run.look_after()
+    asked = run.api_server.requests
     await asyncio.sleep(_REST)
-    if life.serving.requests - asked > _FEW:
-        life.fault(f"{life.serving.requests - asked} requests in {_REST} seconds of rest")
-    there = {clique["metadata"]["uid"] for clique in life.store.of("PodClique")}
+    if run.api_server.requests - asked > _FEW:
+        run.fault(f"{run.api_server.requests - asked} requests in {_REST} seconds of rest")
+    there = {clique["metadata"]["uid"] for clique in run.store.of("PodClique")}
     for clique in doomed:
         if clique["metadata"]["uid"] in there:
-            life.fault(f"{clique['metadata']['name']} is still there")
-    _whole(life, roots)
+            run.fault(f"{clique['metadata']['name']} is still there")
+    _whole(run, roots)
 
 
-def _whole(life: OperatorRun, roots: tuple[str, ...]) -> None:
+def _whole(run: OperatorRun, roots: tuple[str, ...]) -> None:
     """Everything is there, once, and ready."""
-    for pod in life.store.of("Pod"):
+    for pod in run.store.of("Pod"):
         if not is_ready(pod):
-            life.fault(f"{pod['metadata']['name']} is not ready")
+            run.fault(f"{pod['metadata']['name']} is not ready")
     for root in roots:
-        raw = life.store.get(Address("PodCliqueSet", NAMESPACE, root))
+        raw = run.store.get(Address("PodCliqueSet", NAMESPACE, root))
         a, x, y = (one["spec"]["replicas"] for one in raw["spec"]["template"]["cliques"])
-        groups = sum(group["spec"]["replicas"] for group in life.groups_of(root))
+        groups = sum(group["spec"]["replicas"] for group in run.groups_of(root))
         wanted = a * raw["spec"]["replicas"] + groups * (x + y)
-        found = sum(len(life.pods_of(one)) for one in life.cliques() if one["metadata"]["name"].startswith(f"{root}-"))
+        found = sum(len(run.pods_of(one)) for one in run.cliques() if one["metadata"]["name"].startswith(f"{root}-"))
         if found != wanted:
-            life.fault(f"{root} has {found} pods, and wants {wanted}")
+            run.fault(f"{root} has {found} pods, and wants {wanted}")
         available = raw.get("status", {}).get("availableReplicas")
         if available != raw["spec"]["replicas"]:
-            life.fault(f"{root} says that {available} replicas are available")
+            run.fault(f"{root} says that {available} replicas are available")

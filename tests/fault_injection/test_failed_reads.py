@@ -33,26 +33,26 @@ from tests.fault_injection.virtual_time import run_in_virtual_time, seconds
 def test_op104_who_recovers_while_the_server_shows_nothing_is_told(rules: str, code: int) -> None:
     """Another replica is due, and the server cannot be asked about it for minutes."""
 
-    async def nothing_is_shown(life: OperatorRun) -> None:
-        pod_fails(life, "one-0-b")
+    async def nothing_is_shown(run: OperatorRun) -> None:
+        pod_fails(run, "one-0-b")
         await asyncio.sleep(50)
-        pod_fails(life, "one-1-a")
+        pod_fails(run, "one-1-a")
         await asyncio.sleep(5)
-        life.climate.blind = code
+        run.fault_rates.blind = code
         await asyncio.sleep(15)
-        recovers(life, "one-1-a")
+        recovers(run, "one-1-a")
         await asyncio.sleep(240)
-        assert not life.ended
-        pod_fails(life, "one-1-a")
+        assert not run.ended
+        pod_fails(run, "one-1-a")
         await asyncio.sleep(2)
-        life.climate.blind = 0
+        run.fault_rates.blind = 0
         await asyncio.sleep(50)
-        recovers(life, "one-1-a")
+        recovers(run, "one-1-a")
 
-    life = run_in_virtual_time(run_of(rules, nothing_is_shown, replicas=2))
-    assert not life.faults, life.faults
-    assert life.ended.keys() == NAMES
-    assert created_twice(life) == set()
+    run = run_in_virtual_time(run_of(rules, nothing_is_shown, replicas=2))
+    assert not run.faults, run.faults
+    assert run.ended.keys() == NAMES
+    assert created_twice(run) == set()
 
 
 @pytest.mark.req("GT-067")
@@ -62,53 +62,53 @@ def test_op104_who_recovers_while_the_server_shows_nothing_is_told(rules: str, c
 def test_op104_who_recovers_beside_who_is_due_is_told(rules: str, code: int, who: str) -> None:
     """Both are of one replica, so it was to go too, had the server shown that it may."""
 
-    async def nothing_is_shown(life: OperatorRun) -> None:
-        pod_fails(life, "one-0-b")
+    async def nothing_is_shown(run: OperatorRun) -> None:
+        pod_fails(run, "one-0-b")
         await asyncio.sleep(45)
-        pod_fails(life, who)
+        pod_fails(run, who)
         await asyncio.sleep(8)
-        life.climate.blind = code
+        run.fault_rates.blind = code
         await asyncio.sleep(12)
-        recovers(life, who)
+        recovers(run, who)
         await asyncio.sleep(120)
-        pod_fails(life, who)
+        pod_fails(run, who)
         await asyncio.sleep(4)
-        recovers(life, "one-0-b")
+        recovers(run, "one-0-b")
         await asyncio.sleep(2)
-        life.climate.blind = 0
+        run.fault_rates.blind = 0
         await asyncio.sleep(50)
-        recovers(life, who)
+        recovers(run, who)
 
-    life = run_in_virtual_time(run_of(rules, nothing_is_shown))
-    assert not life.faults, life.faults
-    assert not life.ended
+    run = run_in_virtual_time(run_of(rules, nothing_is_shown))
+    assert not run.faults, run.faults
+    assert not run.ended
 
 
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_op104_the_rest_of_the_set_does_not_stand_still(rules: str) -> None:
     """It is scaled out, and a pod is lost."""
 
-    async def nothing_is_shown(life: OperatorRun) -> None:
-        pod_fails(life, "one-0-b")
-        life.climate.blind = 503
+    async def nothing_is_shown(run: OperatorRun) -> None:
+        pod_fails(run, "one-0-b")
+        run.fault_rates.blind = 503
         await asyncio.sleep(90)
-        scaled(life, 3)
-        clique = life.store.get(Address("PodClique", NAMESPACE, "one-1-a"))
-        lost = life.pods_of(clique)
+        scaled(run, 3)
+        clique = run.store.get(Address("PodClique", NAMESPACE, "one-1-a"))
+        lost = run.pods_of(clique)
         for pod in lost:
-            life.store.delete(Address("Pod", NAMESPACE, pod["metadata"]["name"]), {})
+            run.store.delete(Address("Pod", NAMESPACE, pod["metadata"]["name"]), {})
         await asyncio.sleep(60)
-        assert {name for name in there(life) if name.startswith("one-2-")} == {
+        assert {name for name in there(run) if name.startswith("one-2-")} == {
             name.replace("one-0-", "one-2-") for name in NAMES
         }
-        assert len(life.pods_of(clique)) == len(lost)
-        assert not life.ended
-        life.climate.blind = 0
+        assert len(run.pods_of(clique)) == len(lost)
+        assert not run.ended
+        run.fault_rates.blind = 0
 
-    life = run_in_virtual_time(run_of(rules, nothing_is_shown, replicas=2))
-    assert not life.faults, life.faults
-    assert life.ended.keys() == NAMES
-    assert created_twice(life) == set()
+    run = run_in_virtual_time(run_of(rules, nothing_is_shown, replicas=2))
+    assert not run.faults, run.faults
+    assert run.ended.keys() == NAMES
+    assert created_twice(run) == set()
 
 
 @pytest.mark.req("PL-028")
@@ -118,48 +118,48 @@ def test_op104_no_end_is_told_that_nobody_tried(rules: str) -> None:
     """A group that had its flag for nothing would never be ended."""
     ended_at = 0.0
 
-    async def nothing_is_shown(life: OperatorRun) -> None:
+    async def nothing_is_shown(run: OperatorRun) -> None:
         nonlocal ended_at
-        pod_fails(life, "one-0-b")
+        pod_fails(run, "one-0-b")
         await asyncio.sleep(55)
-        life.climate.blind = 503
+        run.fault_rates.blind = 503
         await asyncio.sleep(10)
-        pod_fails(life, "one-0-g-0-x")
+        pod_fails(run, "one-0-g-0-x")
         began = seconds()
         await asyncio.sleep(5)
-        recovers(life, "one-0-b")
+        recovers(run, "one-0-b")
         await asyncio.sleep(5)
-        life.climate.blind = 0
-        await until(lambda: bool(life.ended))
+        run.fault_rates.blind = 0
+        await until(lambda: bool(run.ended))
         ended_at = seconds() - began
 
-    life = run_in_virtual_time(run_of(rules, nothing_is_shown))
-    assert not life.faults, life.faults
+    run = run_in_virtual_time(run_of(rules, nothing_is_shown))
+    assert not run.faults, run.faults
     assert 60 <= ended_at < 75
-    assert life.ended.keys() == NAMES
+    assert run.ended.keys() == NAMES
 
 
 @pytest.mark.req("OP-023")
 @pytest.mark.parametrize("who", ["one-1-a", "one-0-a", "one-0-g"])
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_op104_what_is_refused_meanwhile_is_not_tried_at_every_change(rules: str, who: str) -> None:
-    async def nothing_is_shown(life: OperatorRun) -> None:
-        pod_fails(life, "one-0-b")
-        life.climate.blind = 503
-        pod_fails(life, f"{who}-0-x" if who.endswith("-g") else who)
-        life.climate.mute, life.climate.muted_by, life.climate.muted_for = who, 403, ALWAYS
+    async def nothing_is_shown(run: OperatorRun) -> None:
+        pod_fails(run, "one-0-b")
+        run.fault_rates.blind = 503
+        pod_fails(run, f"{who}-0-x" if who.endswith("-g") else who)
+        run.fault_rates.mute, run.fault_rates.muted_by, run.fault_rates.muted_for = who, 403, ALWAYS
         await asyncio.sleep(90)
-        before = life.climate.muted_for
+        before = run.fault_rates.muted_for
         for _ in range(60):
-            pod_fails(life, "one-1-b")
+            pod_fails(run, "one-1-b")
             await asyncio.sleep(2)
-            recovers(life, "one-1-b")
+            recovers(run, "one-1-b")
             await asyncio.sleep(2)
-        assert before - life.climate.muted_for < 20
-        life.climate.blind, life.climate.mute = 0, ""
+        assert before - run.fault_rates.muted_for < 20
+        run.fault_rates.blind, run.fault_rates.mute = 0, ""
 
-    life = run_in_virtual_time(run_of(rules, nothing_is_shown, replicas=2))
-    assert not life.faults, life.faults
+    run = run_in_virtual_time(run_of(rules, nothing_is_shown, replicas=2))
+    assert not run.faults, run.faults
 
 
 @pytest.mark.req("PL-029")
@@ -168,21 +168,21 @@ def test_op104_what_is_refused_meanwhile_is_not_tried_at_every_change(rules: str
 def test_op104_an_update_deletes_what_it_has_to(rules: str, pause: float) -> None:
     """Somebody gives the clique that is due another image: it is nobody's end."""
 
-    async def nothing_is_shown(life: OperatorRun) -> None:
-        life.judges = False
-        pod_fails(life, "one-0-g-0-x")
+    async def nothing_is_shown(run: OperatorRun) -> None:
+        run.judges = False
+        pod_fails(run, "one-0-g-0-x")
         await asyncio.sleep(55)
-        life.climate.blind = 503
+        run.fault_rates.blind = 503
         await asyncio.sleep(pause)
-        edited(life, 2)
+        edited(run, 2)
         await asyncio.sleep(60)
-        specs = [one["spec"]["podSpec"] for one in life.cliques() if one["metadata"]["name"].endswith("-x")]
+        specs = [one["spec"]["podSpec"] for one in run.cliques() if one["metadata"]["name"].endswith("-x")]
         assert "new:1" in {spec["containers"][0]["image"] for spec in specs}
-        life.climate.blind = 0
+        run.fault_rates.blind = 0
 
-    life = run_in_virtual_time(run_of(rules, nothing_is_shown))
-    assert not life.faults, life.faults
-    assert created_twice(life) == set()
+    run = run_in_virtual_time(run_of(rules, nothing_is_shown))
+    assert not run.faults, run.faults
+    assert created_twice(run) == set()
 
 
 @pytest.mark.req("PL-026")
@@ -192,20 +192,20 @@ def test_op104_an_update_deletes_what_it_has_to(rules: str, pause: float) -> Non
 def test_op104_a_template_that_is_mended_saves_who_is_due(rules: str, code: int) -> None:
     """Its update begins, so it is due no longer, and its pods are made again."""
 
-    async def nothing_is_shown(life: OperatorRun) -> None:
-        pod_fails(life, "one-0-b")
+    async def nothing_is_shown(run: OperatorRun) -> None:
+        pod_fails(run, "one-0-b")
         await asyncio.sleep(50)
-        life.climate.blind = code
+        run.fault_rates.blind = code
         await asyncio.sleep(60)
-        assert not is_healthy(life)
-        edited(life, 1)
+        assert not is_healthy(run)
+        edited(run, 1)
         await asyncio.sleep(120)
-        assert is_healthy(life)
-        life.climate.blind = 0
+        assert is_healthy(run)
+        run.fault_rates.blind = 0
 
-    life = run_in_virtual_time(run_of(rules, nothing_is_shown))
-    assert not life.faults, life.faults
-    assert not life.ended
+    run = run_in_virtual_time(run_of(rules, nothing_is_shown))
+    assert not run.faults, run.faults
+    assert not run.ended
 
 
 @pytest.mark.req("WL-076")
@@ -215,53 +215,53 @@ def test_op104_a_template_that_is_mended_saves_who_is_due(rules: str, code: int)
 def test_op104_what_an_end_took_that_was_tried_is_not_made_again(rules: str, code: int) -> None:
     """A part of it stays; then the server shows nothing for minutes."""
 
-    async def nothing_is_shown(life: OperatorRun) -> None:
-        deletion_fails(life, "one-0-g-0-y", code)
-        pod_fails(life, "one-0-b")
-        await until(lambda: "one-0-a" in life.ended)
-        left = there(life).keys()
-        life.climate.blind = 503
+    async def nothing_is_shown(run: OperatorRun) -> None:
+        deletion_fails(run, "one-0-g-0-y", code)
+        pod_fails(run, "one-0-b")
+        await until(lambda: "one-0-a" in run.ended)
+        left = there(run).keys()
+        run.fault_rates.blind = 503
         await asyncio.sleep(240)
-        assert there(life).keys() == left
-        life.climate.blind = life.climate.kept_for = 0
+        assert there(run).keys() == left
+        run.fault_rates.blind = run.fault_rates.kept_for = 0
 
-    life = run_in_virtual_time(run_of(rules, nothing_is_shown))
-    assert not life.faults, life.faults
-    assert life.ended.keys() == NAMES
-    assert created_twice(life) == set()
-    assert is_healthy(life)
+    run = run_in_virtual_time(run_of(rules, nothing_is_shown))
+    assert not run.faults, run.faults
+    assert run.ended.keys() == NAMES
+    assert created_twice(run) == set()
+    assert is_healthy(run)
 
 
-async def its_cause_recovers_and_another_stays_due(life: OperatorRun) -> None:
-    deletion_fails(life, "one-0-a", 403)
-    pod_fails(life, "one-0-b")
+async def its_cause_recovers_and_another_stays_due(run: OperatorRun) -> None:
+    deletion_fails(run, "one-0-a", 403)
+    pod_fails(run, "one-0-b")
     await asyncio.sleep(5)
-    pod_fails(life, "one-0-a")
-    await until(lambda: "one-0-g-0-x" in life.ended)
+    pod_fails(run, "one-0-a")
+    await until(lambda: "one-0-g-0-x" in run.ended)
     await asyncio.sleep(10)
-    life.climate.blind = 503
+    run.fault_rates.blind = 503
     await asyncio.sleep(30)
-    recovers(life, "one-0-b")
+    recovers(run, "one-0-b")
 
 
-async def of_the_group_and_the_whole_falls_due(life: OperatorRun) -> None:
-    deletion_fails(life, "one-0-g-1-x", 403)
-    pod_fails(life, "one-0-g-1-x")
+async def of_the_group_and_the_whole_falls_due(run: OperatorRun) -> None:
+    deletion_fails(run, "one-0-g-1-x", 403)
+    pod_fails(run, "one-0-g-1-x")
     await asyncio.sleep(30)
-    pod_fails(life, "one-0-b")
-    await until(lambda: "one-0-g-1-y" in life.ended)
-    life.climate.blind = 503
+    pod_fails(run, "one-0-b")
+    await until(lambda: "one-0-g-1-y" in run.ended)
+    run.fault_rates.blind = 503
 
 
-async def its_cause_lingers_and_another_falls_due(life: OperatorRun) -> None:
-    life.store.change(
+async def its_cause_lingers_and_another_falls_due(run: OperatorRun) -> None:
+    run.store.change(
         Address("PodClique", NAMESPACE, "one-0-b"), lambda raw: raw["metadata"]["finalizers"].append("a/b")
     )
-    pod_fails(life, "one-0-b")
+    pod_fails(run, "one-0-b")
     await asyncio.sleep(30)
-    pod_fails(life, "one-1-b")
-    await until(lambda: "one-0-a" in life.ended)
-    life.climate.blind = 503
+    pod_fails(run, "one-1-b")
+    await until(lambda: "one-0-a" in run.ended)
+    run.fault_rates.blind = 503
 
 
 @pytest.mark.req("WL-076")
@@ -281,26 +281,26 @@ def test_op104_an_end_that_has_begun_has_so_whatever_becomes_due_meanwhile(
     """What it took is made again once all of it has ended, and ends once; by the design also beside what lingers."""
     lingers = begun is its_cause_lingers_and_another_falls_due
 
-    async def nothing_is_shown(life: OperatorRun) -> None:
-        await begun(life)
+    async def nothing_is_shown(run: OperatorRun) -> None:
+        await begun(run)
         await asyncio.sleep(10)
-        left = {name for name in there(life) if name.startswith("one-0-")}
+        left = {name for name in there(run) if name.startswith("one-0-")}
         await asyncio.sleep(110)
         if not (lingers and rules == "design"):
-            assert {name for name in there(life) if name.startswith("one-0-")} == left
-        life.climate.blind = 0
+            assert {name for name in there(run) if name.startswith("one-0-")} == left
+        run.fault_rates.blind = 0
         await asyncio.sleep(60)
-        life.climate.kept_for = 0
+        run.fault_rates.kept_for = 0
         if lingers:
-            life.store.change(
+            run.store.change(
                 Address("PodClique", NAMESPACE, "one-0-b"), lambda raw: raw["metadata"]["finalizers"].clear()
             )
 
     pool = SPARE if begun is of_the_group_and_the_whole_falls_due else POOL
-    life = run_in_virtual_time(run_of(rules, nothing_is_shown, pool=pool, replicas=2 if lingers else 1))
-    assert not life.faults, life.faults
-    assert "one-0-a" in life.ended
-    assert created_twice(life) == set()
+    run = run_in_virtual_time(run_of(rules, nothing_is_shown, pool=pool, replicas=2 if lingers else 1))
+    assert not run.faults, run.faults
+    assert "one-0-a" in run.ended
+    assert created_twice(run) == set()
 
 
 @pytest.mark.req("GF-093")
@@ -309,19 +309,19 @@ def test_op104_an_end_that_has_begun_has_so_whatever_becomes_due_meanwhile(
 def test_op104_no_flag_tells_of_an_end_whose_cause_is_taken_away(sooner: float, later: float) -> None:
     """The group is breached as well, so it is due later; a flag would spare it for good."""
 
-    async def nothing_is_shown(life: OperatorRun) -> None:
+    async def nothing_is_shown(run: OperatorRun) -> None:
         cause = Address("PodClique", NAMESPACE, "one-0-b")
-        life.climate.blind = 503
-        pod_fails(life, "one-0-b")
+        run.fault_rates.blind = 503
+        pod_fails(run, "one-0-b")
         await asyncio.sleep(sooner)
-        pod_fails(life, "one-0-g-0-x")
+        pod_fails(run, "one-0-g-0-x")
         await asyncio.sleep(later)
-        life.store.change(cause, lambda raw: raw["metadata"].update(finalizers=[]))
-        life.store.delete(cause, {})
+        run.store.change(cause, lambda raw: raw["metadata"].update(finalizers=[]))
+        run.store.delete(cause, {})
         await asyncio.sleep(5)
-        life.climate.blind = 0
-        await until(lambda: bool(life.ended))
+        run.fault_rates.blind = 0
+        await until(lambda: bool(run.ended))
 
-    life = run_in_virtual_time(run_of("field", nothing_is_shown))
-    assert not life.faults, life.faults
-    assert life.ended.keys() == NAMES
+    run = run_in_virtual_time(run_of("field", nothing_is_shown))
+    assert not run.faults, run.faults
+    assert run.ended.keys() == NAMES

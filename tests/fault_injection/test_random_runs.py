@@ -10,24 +10,24 @@ from tests.fault_injection.random_events import CHANGES, FAIR, SELDOM, UNSEEN, r
 @pytest.mark.req("OP-013")
 @pytest.mark.parametrize("seed", [0, 2, 22])
 def test_op074_nothing_that_is_well_ends_and_all_that_is_due_does(seed: int) -> None:
-    life = random_run(seed, SELDOM)
-    assert not life.faults, life.faults
-    assert life.ends
+    run = random_run(seed, SELDOM)
+    assert not run.faults, run.faults
+    assert run.ends
 
 
 @pytest.mark.req("OP-019")
 @pytest.mark.req("OP-074")
 @pytest.mark.parametrize("seed", [7, 33])
 def test_op106_who_goes_out_of_sight_is_not_made_again(seed: int) -> None:
-    life = random_run(seed, UNSEEN)
-    assert not life.faults, life.faults
+    run = random_run(seed, UNSEEN)
+    assert not run.faults, run.faults
 
 
 @pytest.mark.req("OP-013")
 @pytest.mark.parametrize("seed", range(3))
 def test_op023_whatever_was_asked_for_is_there_in_the_end(seed: int) -> None:
-    life = random_run(seed, CHANGES)
-    assert not life.faults, life.faults
+    run = random_run(seed, CHANGES)
+    assert not run.faults, run.faults
 
 
 @pytest.mark.req("GT-033")
@@ -36,6 +36,6 @@ def test_op023_whatever_was_asked_for_is_there_in_the_end(seed: int) -> None:
 @pytest.mark.parametrize("rules", ["design", "field"])
 @pytest.mark.parametrize("seed", range(2))
 def test_op023_single_writes_that_fail_end_nobody_too_early_and_nobody_too_late(seed: int, rules: str) -> None:
-    life = random_run(seed, FAIR, rules)
-    assert not life.faults, life.faults
-    assert life.ends
+    run = random_run(seed, FAIR, rules)
+    assert not run.faults, run.faults
+    assert run.ends

@@ -35,28 +35,28 @@ def test_gt067_a_recovery_is_known_though_the_end_of_another_is_planned(
 ) -> None:
     """Nobody could write that the first one was over; then another is due, which recovers in the last moment."""
 
-    async def another_is_due(life: OperatorRun) -> None:
-        pod_fails(life, hiccups)
+    async def another_is_due(run: OperatorRun) -> None:
+        pod_fails(run, hiccups)
         await asyncio.sleep(10)
-        life.climate.mute, life.climate.muted_by = hiccups.removesuffix("-0-x"), code
-        recovers(life, hiccups)
+        run.fault_rates.mute, run.fault_rates.muted_by = hiccups.removesuffix("-0-x"), code
+        recovers(run, hiccups)
         await asyncio.sleep(100)
-        pod_fails(life, "one-0-b")
+        pod_fails(run, "one-0-b")
         await asyncio.sleep(56)
-        life.climate.denied, life.climate.denied_by = "DELETE", denied_by
-        pod_fails(life, hiccups)
+        run.fault_rates.denied, run.fault_rates.denied_by = "DELETE", denied_by
+        pod_fails(run, hiccups)
         await asyncio.sleep(6)
-        recovers(life, "one-0-b")
+        recovers(run, "one-0-b")
         await asyncio.sleep(1.5)
-        life.ended.clear()
-        life.climate.denied = ""
+        run.ended.clear()
+        run.fault_rates.denied = ""
         await asyncio.sleep(25)
-        recovers(life, hiccups)
-        life.climate.mute = ""
+        recovers(run, hiccups)
+        run.fault_rates.mute = ""
 
-    life = run_in_virtual_time(run_of(rules, another_is_due))
-    assert not life.faults, life.faults
-    assert not life.ended
+    run = run_in_virtual_time(run_of(rules, another_is_due))
+    assert not run.faults, run.faults
+    assert not run.ended
 
 
 @pytest.mark.req("GT-033")
@@ -66,83 +66,83 @@ def test_gt067_a_recovery_is_known_though_the_end_of_another_is_planned(
 def test_pl013_that_a_breach_is_over_is_told_where_its_clique_may_not_be_deleted(
     rules: str, hiccup: int, denied_by: int
 ) -> None:
-    async def nothing_may_be_deleted(life: OperatorRun) -> None:
-        pod_fails(life, "one-0-b")
+    async def nothing_may_be_deleted(run: OperatorRun) -> None:
+        pod_fails(run, "one-0-b")
         await asyncio.sleep(50)
-        life.climate.denied, life.climate.denied_by = "DELETE", denied_by
-        pod_fails(life, "one-0-a")
+        run.fault_rates.denied, run.fault_rates.denied_by = "DELETE", denied_by
+        pod_fails(run, "one-0-a")
         await asyncio.sleep(20)
-        recovers(life, "one-0-a")
+        recovers(run, "one-0-a")
         await asyncio.sleep(240)
-        pod_fails(life, "one-0-a")
+        pod_fails(run, "one-0-a")
         await asyncio.sleep(3)
-        recovers(life, "one-0-b")
+        recovers(run, "one-0-b")
         await asyncio.sleep(2)
-        life.ended.clear()
-        life.climate.denied = ""
+        run.ended.clear()
+        run.fault_rates.denied = ""
         await asyncio.sleep(hiccup - 5)
-        recovers(life, "one-0-a")
+        recovers(run, "one-0-a")
 
-    life = run_in_virtual_time(run_of(rules, nothing_may_be_deleted))
-    assert not life.faults, life.faults
-    assert not life.ended
+    run = run_in_virtual_time(run_of(rules, nothing_may_be_deleted))
+    assert not run.faults, run.faults
+    assert not run.ended
 
 
 @pytest.mark.req("GT-067")
 @pytest.mark.parametrize("code", [403, 409, 503])
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_op028_who_recovered_while_no_operator_ran_is_told_though_he_is_to_go(rules: str, code: int) -> None:
-    async def nobody_runs(life: OperatorRun) -> None:
-        pod_fails(life, "one-0-b")
+    async def nobody_runs(run: OperatorRun) -> None:
+        pod_fails(run, "one-0-b")
         await asyncio.sleep(30)
-        pod_fails(life, "one-0-a")
+        pod_fails(run, "one-0-a")
         await asyncio.sleep(10)
-        await life.end()
+        await run.end()
         await asyncio.sleep(5)
-        recovers(life, "one-0-a")
+        recovers(run, "one-0-a")
         await asyncio.sleep(35)
-        life.climate.denied, life.climate.denied_by = "DELETE", code
-        life.begin()
+        run.fault_rates.denied, run.fault_rates.denied_by = "DELETE", code
+        run.begin()
         await asyncio.sleep(130)
-        pod_fails(life, "one-0-a")
+        pod_fails(run, "one-0-a")
         await asyncio.sleep(4)
-        recovers(life, "one-0-b")
+        recovers(run, "one-0-b")
         await asyncio.sleep(2)
-        life.ended.clear()
-        life.climate.denied = ""
+        run.ended.clear()
+        run.fault_rates.denied = ""
         await asyncio.sleep(45)
-        recovers(life, "one-0-a")
+        recovers(run, "one-0-a")
 
-    life = run_in_virtual_time(run_of(rules, nobody_runs))
-    assert not life.faults, life.faults
-    assert not life.ended
+    run = run_in_virtual_time(run_of(rules, nobody_runs))
+    assert not run.faults, run.faults
+    assert not run.ended
 
 
 @pytest.mark.req("PL-013")
 @pytest.mark.parametrize("code", [403, 409, 503])
 @pytest.mark.parametrize("rules", ["design", "field"])
 def test_op028_who_recovers_while_his_replica_cannot_be_scaled_in_is_told(rules: str, code: int) -> None:
-    async def it_is_scaled_in(life: OperatorRun) -> None:
-        life.judges = False
-        pod_fails(life, "one-1-a")
+    async def it_is_scaled_in(run: OperatorRun) -> None:
+        run.judges = False
+        pod_fails(run, "one-1-a")
         await asyncio.sleep(10)
-        life.climate.denied, life.climate.denied_by = "DELETE", code
-        scaled(life, 1)
+        run.fault_rates.denied, run.fault_rates.denied_by = "DELETE", code
+        scaled(run, 1)
         await asyncio.sleep(10)
-        recovers(life, "one-1-a")
+        recovers(run, "one-1-a")
         await asyncio.sleep(200)
-        assert recorded_breach(life, "one-1-a") == "False"
-        scaled(life, 2)
-        pod_fails(life, "one-1-a")
+        assert recorded_breach(run, "one-1-a") == "False"
+        scaled(run, 2)
+        pod_fails(run, "one-1-a")
         await asyncio.sleep(1)
-        life.ended.clear()
-        life.climate.denied = ""
+        run.ended.clear()
+        run.fault_rates.denied = ""
         await asyncio.sleep(45)
-        recovers(life, "one-1-a")
+        recovers(run, "one-1-a")
 
-    life = run_in_virtual_time(run_of(rules, it_is_scaled_in, replicas=2))
-    assert not life.faults, life.faults
-    assert not life.ended
+    run = run_in_virtual_time(run_of(rules, it_is_scaled_in, replicas=2))
+    assert not run.faults, run.faults
+    assert not run.ended
 
 
 @pytest.mark.req("GF-092")
@@ -153,20 +153,20 @@ def test_pl013_an_end_is_told_before_annotations_of_its_group_are_written(code: 
     def annotated(raw: Json) -> None:
         raw["spec"]["template"]["podCliqueScalingGroups"][0]["annotations"] = {"team": "blue"}
 
-    async def the_group_is_annotated(life: OperatorRun) -> None:
-        pod_fails(life, "one-0-g-0-x")
+    async def the_group_is_annotated(run: OperatorRun) -> None:
+        pod_fails(run, "one-0-g-0-x")
         await asyncio.sleep(55)
-        deletion_fails(life, "one-0-b", code, times)
+        deletion_fails(run, "one-0-b", code, times)
         await asyncio.sleep(5 + pause)
-        life.store.change(Address("PodCliqueSet", NAMESPACE, "one"), annotated)
+        run.store.change(Address("PodCliqueSet", NAMESPACE, "one"), annotated)
         await asyncio.sleep(300)
 
-    life = run_in_virtual_time(run_of("field", the_group_is_annotated))
-    assert not life.faults, life.faults
-    assert created_twice(life) == set()
-    group = life.store.get(Address("PodCliqueScalingGroup", NAMESPACE, "one-0-g"))
+    run = run_in_virtual_time(run_of("field", the_group_is_annotated))
+    assert not run.faults, run.faults
+    assert created_twice(run) == set()
+    group = run.store.get(Address("PodCliqueScalingGroup", NAMESPACE, "one-0-g"))
     assert group["metadata"]["annotations"]["team"] == "blue"
-    assert is_healthy(life)
+    assert is_healthy(run)
 
 
 @pytest.mark.parametrize("code", [403, 409, 503])
@@ -174,22 +174,22 @@ def test_pl013_an_end_is_told_before_annotations_of_its_group_are_written(code: 
 def test_gt067_who_recovered_and_leaves_is_no_cause(rules: str, code: int) -> None:
     """It was deleted by hand, and a finalizer of somebody else's holds it."""
 
-    async def it_leaves(life: OperatorRun) -> None:
-        pod_fails(life, "one-0-b")
+    async def it_leaves(run: OperatorRun) -> None:
+        pod_fails(run, "one-0-b")
         await asyncio.sleep(20)
-        life.climate.mute, life.climate.muted_by, life.climate.muted_for = "one-0-b", code, ALWAYS
-        recovers(life, "one-0-b")
+        run.fault_rates.mute, run.fault_rates.muted_by, run.fault_rates.muted_for = "one-0-b", code, ALWAYS
+        recovers(run, "one-0-b")
         await asyncio.sleep(5)
         address = Address("PodClique", NAMESPACE, "one-0-b")
-        life.store.change(address, lambda raw: raw["metadata"].setdefault("finalizers", []).append(HOLD))
-        life.store.delete(address, {})
+        run.store.change(address, lambda raw: raw["metadata"].setdefault("finalizers", []).append(HOLD))
+        run.store.delete(address, {})
         began = seconds()
-        await until(lambda: bool(life.ended) or seconds() > began + 120)
+        await until(lambda: bool(run.ended) or seconds() > began + 120)
 
-    life = run_in_virtual_time(run_of(rules, it_leaves))
-    assert not life.faults, life.faults
-    assert not life.ended
-    assert "one-0-b" not in there(life)
+    run = run_in_virtual_time(run_of(rules, it_leaves))
+    assert not run.faults, run.faults
+    assert not run.ended
+    assert "one-0-b" not in there(run)
 
 
 @pytest.mark.req("OP-103")
@@ -198,16 +198,16 @@ def test_gt067_who_recovered_and_leaves_is_no_cause(rules: str, code: int) -> No
 def test_wl236_who_is_updated_with_one_that_cannot_be_deleted_goes_once(rules: str, code: int) -> None:
     """Nobody knows it the first time; from then on it waits for the other one."""
 
-    async def it_is_updated(life: OperatorRun) -> None:
-        life.judges = False
-        deletion_fails(life, "one-0-g-0-x", code)
-        edited(life, 2)
-        before = there(life)
+    async def it_is_updated(run: OperatorRun) -> None:
+        run.judges = False
+        deletion_fails(run, "one-0-g-0-x", code)
+        edited(run, 2)
+        before = there(run)
         await asyncio.sleep(180)
-        assert there(life)["one-0-g-0-x"] == before["one-0-g-0-x"]
-        life.climate.kept_for = 0
+        assert there(run)["one-0-g-0-x"] == before["one-0-g-0-x"]
+        run.fault_rates.kept_for = 0
 
-    life = run_in_virtual_time(run_of(rules, it_is_updated))
-    assert not life.faults, life.faults
-    assert len(life.ended["one-0-g-0-y"]) == 1
-    assert is_healthy(life)
+    run = run_in_virtual_time(run_of(rules, it_is_updated))
+    assert not run.faults, run.faults
+    assert len(run.ended["one-0-g-0-y"]) == 1
+    assert is_healthy(run)

@@ -12,47 +12,47 @@ from tests.fault_injection.tested_set import run_of
 from tests.fault_injection.virtual_time import run_in_virtual_time
 
 
-def pods_of(life: OperatorRun, name: str) -> list[Json]:
+def pods_of(run: OperatorRun, name: str) -> list[Json]:
     """Of a clique."""
-    return life.pods_of(life.store.get(Address("PodClique", NAMESPACE, name)))
+    return run.pods_of(run.store.get(Address("PodClique", NAMESPACE, name)))
 
 
-async def is_replaced(life: OperatorRun, name: str) -> None:
+async def is_replaced(run: OperatorRun, name: str) -> None:
     """Its pod is deleted until one took its time to go: the next one has another name than the first."""
-    (pod,) = found = pods_of(life, name)
+    (pod,) = found = pods_of(run, name)
     while {one["metadata"]["name"] for one in found} == {pod["metadata"]["name"]}:
-        life.store.delete(Address("Pod", NAMESPACE, found[0]["metadata"]["name"]), {})
+        run.store.delete(Address("Pod", NAMESPACE, found[0]["metadata"]["name"]), {})
         await asyncio.sleep(30)
-        found = pods_of(life, name)
+        found = pods_of(run, name)
 
 
-def loses_its_label(life: OperatorRun, name: str) -> None:
+def loses_its_label(run: OperatorRun, name: str) -> None:
     """The pod of a clique is not followed any more."""
-    (pod,) = pods_of(life, name)
-    loses_its_label_of(life, Address("Pod", NAMESPACE, pod["metadata"]["name"]))
+    (pod,) = pods_of(run, name)
+    loses_its_label_of(run, Address("Pod", NAMESPACE, pod["metadata"]["name"]))
 
 
-def loses_its_label_of(life: OperatorRun, address: Address) -> None:
+def loses_its_label_of(run: OperatorRun, address: Address) -> None:
     """The same of one pod."""
-    life.store.change(address, lambda raw: raw["metadata"]["labels"].pop(MANAGED_BY, None))
+    run.store.change(address, lambda raw: raw["metadata"]["labels"].pop(MANAGED_BY, None))
 
 
-async def while_it_is_followed(life: OperatorRun) -> None:
-    loses_its_label(life, "one-0-a")
+async def while_it_is_followed(run: OperatorRun) -> None:
+    loses_its_label(run, "one-0-a")
 
 
-async def while_nobody_follows(life: OperatorRun) -> None:
-    await life.end()
-    loses_its_label(life, "one-0-a")
-    life.begin()
+async def while_nobody_follows(run: OperatorRun) -> None:
+    await run.end()
+    loses_its_label(run, "one-0-a")
+    run.begin()
 
 
-async def while_nobody_can_ask(life: OperatorRun) -> None:
-    life.climate.blind = 503
-    loses_its_label(life, "one-0-a")
+async def while_nobody_can_ask(run: OperatorRun) -> None:
+    run.fault_rates.blind = 503
+    loses_its_label(run, "one-0-a")
     await asyncio.sleep(40)
-    assert len(pods_of(life, "one-0-a")) == 1
-    life.climate.blind = 0
+    assert len(pods_of(run, "one-0-a")) == 1
+    run.fault_rates.blind = 0
 
 
 @pytest.mark.req("OP-018")
@@ -60,17 +60,17 @@ async def while_nobody_can_ask(life: OperatorRun) -> None:
 def test_op106_a_pod_that_lost_its_label_is_not_made_again(loses: Callable[[OperatorRun], Awaitable[None]]) -> None:
     """It serves on, and is followed again."""
 
-    async def story(life: OperatorRun) -> None:
-        await is_replaced(life, "one-0-a")
-        before.update(pod["metadata"]["uid"] for pod in life.store.of("Pod"))
-        await loses(life)
+    async def story(run: OperatorRun) -> None:
+        await is_replaced(run, "one-0-a")
+        before.update(pod["metadata"]["uid"] for pod in run.store.of("Pod"))
+        await loses(run)
 
     before: set[str] = set()
-    life = run_in_virtual_time(run_of("design", story))
-    assert not life.faults, life.faults
-    assert not life.ended
-    assert {pod["metadata"]["uid"] for pod in life.store.of("Pod")} == before
-    assert all(MANAGED_BY in pod["metadata"]["labels"] for pod in life.store.of("Pod"))
+    run = run_in_virtual_time(run_of("design", story))
+    assert not run.faults, run.faults
+    assert not run.ended
+    assert {pod["metadata"]["uid"] for pod in run.store.of("Pod")} == before
+    assert all(MANAGED_BY in pod["metadata"]["labels"] for pod in run.store.of("Pod"))
 
 
 @pytest.mark.req("OP-106")
@@ -78,20 +78,20 @@ def test_op106_a_pod_that_lost_its_label_is_not_made_again(loses: Callable[[Oper
 def test_op107_who_is_too_many_does_not_stay_so(knows: bool) -> None:
     """A pod loses its label, and another one is there in its place: nobody is to make one, and so nobody asks."""
 
-    async def story(life: OperatorRun) -> None:
-        (pod,) = pods_of(life, "one-0-a")
+    async def story(run: OperatorRun) -> None:
+        (pod,) = pods_of(run, "one-0-a")
         address = Address("Pod", NAMESPACE, pod["metadata"]["name"])
         if not knows:
-            await life.end()
+            await run.end()
         copy = {"metadata": {**pod["metadata"], "name": "one-0-a-other"}, "spec": pod["spec"]}
-        life.store.create(address._replace(name="one-0-a-other"), {"apiVersion": "v1", "kind": "Pod", **copy})
-        loses_its_label_of(life, address)
+        run.store.create(address._replace(name="one-0-a-other"), {"apiVersion": "v1", "kind": "Pod", **copy})
+        loses_its_label_of(run, address)
         if not knows:
-            life.begin()
+            run.begin()
         await asyncio.sleep(5)
-        assert len(pods_of(life, "one-0-a")) == 2
+        assert len(pods_of(run, "one-0-a")) == 2
 
-    life = run_in_virtual_time(run_of("design", story))
-    assert not life.faults, life.faults
-    assert len(pods_of(life, "one-0-a")) == 1
-    assert all(MANAGED_BY in pod["metadata"]["labels"] for pod in life.store.of("Pod"))
+    run = run_in_virtual_time(run_of("design", story))
+    assert not run.faults, run.faults
+    assert len(pods_of(run, "one-0-a")) == 1
+    assert all(MANAGED_BY in pod["metadata"]["labels"] for pod in run.store.of("Pod"))

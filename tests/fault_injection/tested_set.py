@@ -28,36 +28,36 @@ async def run_of(
     rules: str, happens: Callable[[OperatorRun], Awaitable[None]], replicas: int = 1, pool: Json = POOL
 ) -> OperatorRun:
     """A life in which something happens once all are ready, and the time after it."""
-    life = OperatorRun(0, rules)
-    life.recoveries = 0
+    run = OperatorRun(0, rules)
+    run.recoveries = 0
     template = {**TEMPLATE, "podCliqueScalingGroups": [pool]}
-    async with life.serving.listening() as server, asyncio.TaskGroup() as others:
-        kubelet = others.create_task(life.kubelet.run())
-        life.store.create(Address("PodCliqueSet", NAMESPACE, "one"), set_of("one", template, replicas))
-        life.begin(server)
+    async with run.api_server.listening() as server, asyncio.TaskGroup() as others:
+        kubelet = others.create_task(run.kubelet.run())
+        run.store.create(Address("PodCliqueSet", NAMESPACE, "one"), set_of("one", template, replicas))
+        run.begin(server)
         await asyncio.sleep(_UP)
-        await happens(life)
+        await happens(run)
         await asyncio.sleep(_LONG)
-        await life.end()
+        await run.end()
         kubelet.cancel()
-    return life
+    return run
 
 
-def pod_fails(life: OperatorRun, name: str) -> None:
+def pod_fails(run: OperatorRun, name: str) -> None:
     """The pods of a clique are not ready from now on."""
-    life.kubelet.sick = life.kubelet.sick | {
-        pod["metadata"]["uid"] for pod in life.pods_of(life.store.get(Address("PodClique", NAMESPACE, name)))
+    run.kubelet.sick = run.kubelet.sick | {
+        pod["metadata"]["uid"] for pod in run.pods_of(run.store.get(Address("PodClique", NAMESPACE, name)))
     }
 
 
-def there(life: OperatorRun) -> dict[str, str]:
+def there(run: OperatorRun) -> dict[str, str]:
     """The cliques by name, each with its uid."""
-    return {one["metadata"]["name"]: one["metadata"]["uid"] for one in life.cliques()}
+    return {one["metadata"]["name"]: one["metadata"]["uid"] for one in run.cliques()}
 
 
-def recorded_breach(life: OperatorRun, name: str) -> str:
+def recorded_breach(run: OperatorRun, name: str) -> str:
     """What the status of a clique says of it."""
-    conditions = life.store.get(Address("PodClique", NAMESPACE, name))["status"]["conditions"]
+    conditions = run.store.get(Address("PodClique", NAMESPACE, name))["status"]["conditions"]
     (found,) = (one["status"] for one in conditions if one["type"] == MIN_AVAILABLE_BREACHED)
     return str(found)
 
@@ -69,48 +69,48 @@ async def until(holds: Callable[[], bool]) -> None:
         await asyncio.sleep(0.5)
 
 
-def is_healthy(life: OperatorRun) -> bool:
+def is_healthy(run: OperatorRun) -> bool:
     """Whether all cliques are there, and enough of their pods ready."""
-    return there(life).keys() == NAMES and all(is_ready(life, name) for name in NAMES)
+    return there(run).keys() == NAMES and all(is_ready(run, name) for name in NAMES)
 
 
-def is_ready(life: OperatorRun, name: str) -> bool:
+def is_ready(run: OperatorRun, name: str) -> bool:
     """Whether a clique is there with as many ready pods as it needs."""
     return any(
-        one["metadata"]["name"] == name and has_enough_ready_pods(one, life.pods_of(one)) for one in life.cliques()
+        one["metadata"]["name"] == name and has_enough_ready_pods(one, run.pods_of(one)) for one in run.cliques()
     )
 
 
-def created_twice(life: OperatorRun) -> set[str]:
+def created_twice(run: OperatorRun) -> set[str]:
     """Who ended so."""
-    return {name for name, uids in life.ended.items() if len(uids) > 1}
+    return {name for name, uids in run.ended.items() if len(uids) > 1}
 
 
-def recovers(life: OperatorRun, name: str) -> None:
+def recovers(run: OperatorRun, name: str) -> None:
     """They are as they were made again."""
-    life.kubelet.sick = life.kubelet.sick - {
-        pod["metadata"]["uid"] for pod in life.pods_of(life.store.get(Address("PodClique", NAMESPACE, name)))
+    run.kubelet.sick = run.kubelet.sick - {
+        pod["metadata"]["uid"] for pod in run.pods_of(run.store.get(Address("PodClique", NAMESPACE, name)))
     }
 
 
-def scaled(life: OperatorRun, replicas: int) -> None:
+def scaled(run: OperatorRun, replicas: int) -> None:
     """The set is to have so many replicas from now on."""
 
     def written(raw: Json) -> None:
         raw["spec"]["replicas"] = replicas
 
-    life.store.change(Address("PodCliqueSet", NAMESPACE, "one"), written)
+    run.store.change(Address("PodCliqueSet", NAMESPACE, "one"), written)
 
 
-def edited(life: OperatorRun, place: int, image: str = "new:1") -> None:
+def edited(run: OperatorRun, place: int, image: str = "new:1") -> None:
     """A clique of the template is to have another image from now on."""
 
     def written(raw: Json) -> None:
         raw["spec"]["template"]["cliques"][place]["spec"]["podSpec"]["containers"][0]["image"] = image
 
-    life.store.change(Address("PodCliqueSet", NAMESPACE, "one"), written)
+    run.store.change(Address("PodCliqueSet", NAMESPACE, "one"), written)
 
 
-def deletion_fails(life: OperatorRun, name: str, code: int, times: int = ALWAYS) -> None:
+def deletion_fails(run: OperatorRun, name: str, code: int, times: int = ALWAYS) -> None:
     """The deletion of a clique is answered so from now on, so many times."""
-    life.climate.kept, life.climate.kept_by, life.climate.kept_for = name, code, times
+    run.fault_rates.kept, run.fault_rates.kept_by, run.fault_rates.kept_for = name, code, times

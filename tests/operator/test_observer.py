@@ -50,7 +50,7 @@ def test_op037_a_clique_that_the_plan_keeps_and_the_cluster_ends() -> None:
     seen = at_rest()
     gone = replace(seen, cliques=tuple(clique for clique in seen.cliques if clique.ref.name != "llm-0-b"))
     ((message, fields),) = watched(seen, gone, gone)
-    assert message == "the cluster ended what the plan keeps"
+    assert message == "the cluster deleted what the plan keeps"
     assert (fields["target"], fields["plan"]) == ("PodClique/llm-0-b", "a plan")
     assert [reason["rule"] for reason in fields["because"]] == ["SufficientReadyPods"]
     deleting = replace(seen, root=replace(seen.root, deleting=True))
@@ -64,8 +64,8 @@ def test_op037_a_clique_that_the_plan_ends_and_the_cluster_keeps() -> None:
     after = later(fewer, 60)
     said = watched(fewer, after, after)
     assert [(message, fields["target"]) for message, fields in said] == [
-        ("the cluster keeps what the plan ends", "PodClique/llm-0-a"),
-        ("the cluster keeps what the plan ends", "PodClique/llm-0-b"),
+        ("the cluster keeps what the plan deletes", "PodClique/llm-0-a"),
+        ("the cluster keeps what the plan deletes", "PodClique/llm-0-b"),
     ]
     gone = replace(fewer, cliques=())
     assert watched(fewer, gone) == []
