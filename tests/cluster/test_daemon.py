@@ -18,7 +18,7 @@ def put_entries(api: Api, namespace: str, entries: list[Json], manager: str = "c
 @pytest.mark.parametrize("protocol", ["rmw", "ssa", "sharded", "sharded-rmw"])
 @pytest.mark.req("DC-022")
 @pytest.mark.req("DC-124")
-def test_dc127_killed_it_keeps_its_index_and_told_to_stop_it_leaves(domains: Domains, protocol: str) -> None:
+def test_dc127_killed_daemon_keeps_its_index_and_stopped_one_leaves(domains: Domains, protocol: str) -> None:
     domains.make(3)
     first, second, third = domains.add(3, protocol)
     for daemon in (first, second, third):
@@ -41,7 +41,7 @@ def test_dc127_killed_it_keeps_its_index_and_told_to_stop_it_leaves(domains: Dom
 
 @pytest.mark.req("DC-070")
 @pytest.mark.req("DC-128")
-def test_dc127_the_controller_removes_whose_pod_is_gone(domains: Domains) -> None:
+def test_dc127_controller_removes_stale_entries(domains: Domains) -> None:
     domains.make(2)
     domains.start_controller()
     one, two = domains.add(2, "sharded", ["rack.1", "rack.2"])
@@ -58,7 +58,7 @@ def test_dc127_the_controller_removes_whose_pod_is_gone(domains: Domains) -> Non
 
 @pytest.mark.req("DC-024")
 @pytest.mark.req("DC-032")
-def test_dc127_what_older_daemons_left_is_taken_over_or_removed(domains: Domains) -> None:
+def test_dc127_entries_of_older_daemons_are_taken_over_or_removed(domains: Domains) -> None:
     """Two nodes with one index, one without any, one without a pod."""
     domains.make(3)
     one, two, three = domains.add(3, "ssa")
@@ -78,7 +78,7 @@ def test_dc127_what_older_daemons_left_is_taken_over_or_removed(domains: Domains
     assert {reason["requirement"] for line in forced for reason in line["because"]} >= {"DC-032"}
 
 
-def test_dc126_everything_wrong_is_one_report(domains: Domains) -> None:
+def test_dc126_one_report_of_all_problems(domains: Domains) -> None:
     domains.make(1)
     pod = domains.add_pod(f"{domains.namespace}-0")
     config = str(domains.plane.kubeconfig(domains.user))

@@ -71,7 +71,7 @@ def test_cv034_results_are_not_overwritten(tmp_path: Path) -> None:
 
 @pytest.mark.req("CV-041")
 @pytest.mark.req("CV-040")
-def test_cv032_everything_that_is_wrong_is_told_together(tmp_path: Path) -> None:
+def test_cv032_all_problems_are_reported_together(tmp_path: Path) -> None:
     (tmp_path / "runs.csv").write_text("protocol,nods\n", encoding="utf-8")
     (tmp_path / "costs.yaml").write_text("source: x\nseats: many\n", encoding="utf-8")
     words = ("--nodes", "0", "--protocol", "smw", "--clique-size", "36", "--costs", str(tmp_path / "costs.yaml"))
@@ -104,7 +104,7 @@ def test_cv034_resume_needs_a_folder() -> None:
     assert b"--resume: expected --out" in done.stderr
 
 
-def test_cv030_an_interrupt_at_the_very_start_is_quiet(undrawn: None, tmp_path: Path) -> None:
+def test_cv030_interrupt_at_the_start_is_quiet(undrawn: None, tmp_path: Path) -> None:
     words = ("converge", "--nodes", "288..1152", "--out", str(tmp_path / "out"), "-j", "2")
     with subprocess.Popen([*GROVE, *words], stderr=subprocess.PIPE, cwd=ROOT, start_new_session=True) as process:
         deadline = time.monotonic() + 60
@@ -120,7 +120,7 @@ def test_cv030_an_interrupt_at_the_very_start_is_quiet(undrawn: None, tmp_path: 
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-def test_cv030_an_interrupt_keeps_what_is_done(undrawn: None, tmp_path: Path, jobs: str) -> None:
+def test_cv030_interrupt_keeps_finished_runs(undrawn: None, tmp_path: Path, jobs: str) -> None:
     words = ("converge", "--nodes", "18..1152", "--out", str(tmp_path), "-j", jobs)
     with subprocess.Popen(
         [*GROVE, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=ROOT, start_new_session=True

@@ -31,7 +31,7 @@ def removed(cache: DomainCache) -> list[str]:
 
 
 @pytest.mark.req("DC-072")
-def test_dc130_a_list_of_pods_that_was_begun_before_what_is_known_changes_nothing() -> None:
+def test_dc130_older_pod_list_is_dropped() -> None:
     cache = DomainCache()
     for one in (pod(101), domain(104), pod(105)):
         cache.put(one["kind"], one)
@@ -42,7 +42,7 @@ def test_dc130_a_list_of_pods_that_was_begun_before_what_is_known_changes_nothin
     assert removed(cache) == ["d"]
 
 
-def test_dc130_after_a_loss_any_list_is_better_than_nothing() -> None:
+def test_dc130_any_list_is_accepted_after_a_loss() -> None:
     cache = DomainCache()
     cache.put("Pod", pod(105))
     cache.mark_unlisted("Pod", "forbidden")
@@ -51,7 +51,7 @@ def test_dc130_after_a_loss_any_list_is_better_than_nothing() -> None:
 
 
 @pytest.mark.req("DC-082")
-def test_dc130_an_answer_does_not_bring_back_what_is_gone() -> None:
+def test_dc130_stale_response_does_not_restore_a_deleted_object() -> None:
     cache = DomainCache()
     cache.put("ComputeDomain", domain(104))
     cache.put("ComputeDomainClique", clique(110))
@@ -63,7 +63,7 @@ def test_dc130_an_answer_does_not_bring_back_what_is_gone() -> None:
     assert cache.snapshot(one, NOW).cliques
 
 
-def test_dc130_the_end_of_one_is_not_the_end_of_the_next_of_its_name() -> None:
+def test_dc130_deletion_keeps_the_successor() -> None:
     cache = DomainCache()
     cache.put("ComputeDomain", domain(104))
     cache.replace("Pod", [pod(110, uid="second")], "110")
@@ -74,7 +74,7 @@ def test_dc130_the_end_of_one_is_not_the_end_of_the_next_of_its_name() -> None:
     assert [found.uid for found in cache.snapshot(one, NOW).pods] == ["second"]
 
 
-def test_in030_what_does_not_read_is_told_and_changes_nothing() -> None:
+def test_in030_malformed_object_is_reported_and_ignored() -> None:
     heard: list[str] = []
     cache = DomainCache(lambda what, _words: heard.append(what))
     cache.put("ComputeDomain", domain(104))
@@ -94,7 +94,7 @@ BROKEN: Final = {"podIP": 7}
 
 @pytest.mark.parametrize("listed", [True, False])
 @pytest.mark.parametrize("status", [ODD, BROKEN])
-def test_dc076_a_pod_with_odd_fields_is_not_taken_for_gone(status: Json, *, listed: bool) -> None:
+def test_dc076_malformed_pod_is_not_gone(status: Json, *, listed: bool) -> None:
     cache = DomainCache()
     odd = raw("Pod", "p", 107, spec={"nodeName": "n1"}, status={"podIP": "10.0.0.1", **status})
     for one in (pod(101), domain(104)):
@@ -109,7 +109,7 @@ def test_dc076_a_pod_with_odd_fields_is_not_taken_for_gone(status: Json, *, list
     assert removed(cache) == ["d"]
 
 
-def test_dc076_an_unread_pod_of_another_domain_holds_nothing() -> None:
+def test_dc076_malformed_pod_of_another_domain_withholds_nothing() -> None:
     cache = DomainCache()
     foreign = raw("Pod", "p", 107, spec={"nodeName": "n1"}, status=BROKEN)
     foreign["metadata"]["labels"] = {LABEL: "u2"}
@@ -125,7 +125,7 @@ def test_dc076_an_unread_pod_of_another_domain_holds_nothing() -> None:
 
 
 @pytest.mark.parametrize("listed", [True, False])
-def test_dc089_a_clique_that_does_not_read_is_not_taken_for_gone(*, listed: bool) -> None:
+def test_dc089_malformed_clique_is_not_gone(*, listed: bool) -> None:
     cache = DomainCache()
     seen = domain(104)
     seen["status"] = {"status": "Ready", "cliques": [{"id": "c", "status": "Ready"}]}
@@ -144,7 +144,7 @@ def test_dc089_a_clique_that_does_not_read_is_not_taken_for_gone(*, listed: bool
 
 
 @given(st.permutations(range(4)), st.booleans())
-def test_dc130_whatever_the_order_the_newest_wins(order: list[int], gone: bool) -> None:
+def test_dc130_newest_state_wins_in_any_order(order: list[int], gone: bool) -> None:
     """One object's history, told in any order, by events and by answers to own writes."""
     cache = DomainCache()
     history = [clique(version) for version in range(101, 105)]

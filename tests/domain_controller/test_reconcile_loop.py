@@ -48,13 +48,13 @@ async def run_for(seconds: float, *, deletes: bool) -> Server:
     return server
 
 
-def test_dc131_nobody_asks_for_pods_of_a_domain_that_is_gone() -> None:
+def test_dc131_deleted_domain_lists_no_pods() -> None:
     server = run_skipping_time(run_for(0.3, deletes=True))
     assert server.writes == 1
     assert server.lists == 0
 
 
-def test_dc128_what_is_refused_is_looked_at_again_and_not_at_once() -> None:
+def test_dc128_refused_write_is_requeued_with_delay() -> None:
     server = run_skipping_time(run_for(0.3, deletes=False))
     assert server.writes >= 2
     assert 1 <= server.lists <= 15

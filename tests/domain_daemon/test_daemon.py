@@ -36,7 +36,7 @@ Json = dict[str, Any]
 @pytest.mark.req("DC-122")
 @pytest.mark.req("DC-123")
 @pytest.mark.req("DC-125")
-def test_dc120_it_follows_its_own_and_leaves_in_order(tmp_path: Path) -> None:
+def test_dc120_watches_its_own_objects_and_deregisters_in_order(tmp_path: Path) -> None:
     async def live() -> None:
         async with running_daemon(tmp_path) as (server, recorder, out, running):
             await asyncio.sleep(0.3)
@@ -57,7 +57,7 @@ def test_dc120_it_follows_its_own_and_leaves_in_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [10, 12])
-def test_dc121_whole_before_it_waits(count: int) -> None:
+def test_dc121_rate_limit(count: int) -> None:
     """Ten go at once, each further one after a fifth of a second more."""
     pauses: list[float] = []
 
@@ -78,7 +78,7 @@ def test_dc121_whole_before_it_waits(count: int) -> None:
     assert pauses == pytest.approx([0.2 * more for more in range(1, count - 9)])
 
 
-def test_dc132_a_daemon_that_hears_nothing_any_more_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dc132_daemon_ends_with_its_watch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     is_broken = asyncio.Event()
 
     async def broken(*_: object) -> str:
@@ -97,7 +97,7 @@ def test_dc132_a_daemon_that_hears_nothing_any_more_ends(tmp_path: Path, monkeyp
     asyncio.run(live())
 
 
-def test_dc120_a_watch_without_a_token_is_told_and_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dc120_watch_without_token_is_reported_and_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     told, heard = list[str](), list[int]()
     trouble = [NoAccess("the plugin gave no token")] * 2
 
@@ -127,7 +127,7 @@ def test_dc120_a_watch_without_a_token_is_told_and_begun_again(monkeypatch: pyte
     assert heard == [5]
 
 
-def test_dc123_what_stays_the_same_is_said_once() -> None:
+def test_dc123_same_decision_is_logged_once() -> None:
     out = io.StringIO()
     log = DaemonLog(out, clock=lambda: datetime(2026, 11, 20, 9, tzinfo=UTC))
     decision = decide(
@@ -151,7 +151,7 @@ def test_dc123_what_stays_the_same_is_said_once() -> None:
 
 @pytest.mark.req("DC-123")
 @pytest.mark.parametrize("as_json", [False, True])
-def test_op090_what_a_daemon_cannot_tell_is_lost(*, as_json: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_op090_unwritable_log_lines_are_dropped(*, as_json: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The disk is full; or somebody started it with standard error closed."""
     with Path("/dev/full").open("w", encoding="utf-8", buffering=1) as full:
         DaemonLog(full, as_json=as_json).write("info", "x" * 10_000)
@@ -186,6 +186,6 @@ GOOD: Final = DaemonArguments(
         ({"fabric": ("no such program",)}, ["--fabric"]),
     ],
 )
-def test_dc126_all_that_is_wrong_is_said(more: Json, paths: list[str]) -> None:
+def test_dc126_every_problem_is_reported(more: Json, paths: list[str]) -> None:
     told = DaemonArguments(**{**{name: getattr(GOOD, name) for name in GOOD.__slots__}, **more})
     assert [problem.path for problem in problems_in_arguments(told)] == paths

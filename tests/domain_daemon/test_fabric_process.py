@@ -12,7 +12,7 @@ from grove_shell.domain_daemon.fabric_process import FabricChildProcess, hosts_f
 from tests.domain_daemon.single_domain import until
 
 
-def test_dc124_a_child_that_ends_is_not_ready_and_then_none_runs(tmp_path: Path) -> None:
+def test_dc124_ended_child_is_restarted(tmp_path: Path) -> None:
     hosts, told = tmp_path / "hosts", list[str]()
 
     async def live() -> None:
@@ -51,7 +51,7 @@ sys.exit(3)
 """
 
 
-def test_dc124_a_child_may_say_more_than_the_two_words() -> None:
+def test_dc124_other_output_of_a_child_is_ignored() -> None:
     told, states = list[str](), list[bool]()
 
     async def live() -> None:
@@ -66,7 +66,7 @@ def test_dc124_a_child_may_say_more_than_the_two_words() -> None:
     assert told == ["the fabric daemon ended with 3"]
 
 
-def test_dc124_a_program_that_does_not_start_is_told(tmp_path: Path) -> None:
+def test_dc124_failed_start_is_reported(tmp_path: Path) -> None:
     told = list[str]()
 
     async def live() -> None:

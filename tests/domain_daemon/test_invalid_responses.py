@@ -38,7 +38,7 @@ THE_DOMAIN: Final = Ref(NVIDIA, "ComputeDomain", "ml", "training")
 
 @pytest.mark.parametrize("body", NOTHINGS)
 @pytest.mark.parametrize("request_", [ListPods("10.0.0.9"), ReadObject(THE_DOMAIN)], ids=["list", "object"])
-def test_dc133_what_is_no_answer_was_not_answered(request_: ListPods | ReadObject, body: str) -> None:
+def test_dc133_other_bodies_count_as_no_response(request_: ListPods | ReadObject, body: str) -> None:
     """Not even that no other pod of the node lives: the entry of a newer one would be taken over."""
     answer = result_of(request_, Response(200, body.encode()))
     assert answer.kind is ResultKind.NO_RESPONSE
@@ -46,7 +46,7 @@ def test_dc133_what_is_no_answer_was_not_answered(request_: ListPods | ReadObjec
 
 
 @pytest.mark.parametrize("body", ["404 page not found\n", "[]", '{"reason": "NotFound", "details": "x"}'])
-def test_dc133_a_kind_that_is_not_served_right_now_is_no_end(body: str) -> None:
+def test_dc133_unserved_kind_is_no_absence(body: str) -> None:
     """Only of that very object a server says that there is none."""
     assert result_of(ReadObject(THE_DOMAIN), Response(404, body.encode())).kind is ResultKind.NO_RESPONSE
     gone = b'{"kind": "Status", "reason": "NotFound", "details": {"name": "training"}}'
@@ -54,22 +54,22 @@ def test_dc133_a_kind_that_is_not_served_right_now_is_no_end(body: str) -> None:
 
 
 @pytest.mark.parametrize("body", ["[]", "null", '{"details": "x"}', '{"details": {"causes": ["x"]}}'])
-def test_dc133_a_conflict_of_no_shape_is_one(body: str) -> None:
+def test_dc133_conflict_without_details(body: str) -> None:
     assert result_of(ReadObject(THE_DOMAIN), Response(409, body.encode())).kind is ResultKind.CONFLICT
 
 
-def test_dc133_another_object_is_no_answer() -> None:
+def test_dc133_another_object_counts_as_no_response() -> None:
     other = b'{"kind": "ComputeDomain", "metadata": {"name": "another", "uid": "x"}}'
     assert result_of(ReadObject(THE_DOMAIN), Response(200, other)).kind is ResultKind.NO_RESPONSE
 
 
-def test_dc133_none_is_an_answer_where_it_is_a_list() -> None:
+def test_dc133_empty_list_is_a_response() -> None:
     none = b'{"metadata": {"resourceVersion": "5"}, "items": null}'
     assert result_of(ListPods("10.0.0.9"), Response(200, none)) == RequestResult(kind=ResultKind.SUCCEEDED, pods=())
 
 
 @pytest.mark.parametrize("watch", [LOGIN, "[]\n", '{"type": "ADDED"}\n', '{"type": "ADDED", "object": {}}\n', "5\n"])
-def test_dc133_what_was_seen_stays_and_the_server_is_asked_again(watch: str) -> None:
+def test_dc133_observation_stays_and_the_list_is_repeated(watch: str) -> None:
     """The first list is the server's own; everything after it is answered by somebody else."""
     heard, told, watches = list[bool](), list[str](), 0
     domains = {"metadata": {"resourceVersion": "5"}, "items": [SingleDomainServer(Path()).domain]}
@@ -104,7 +104,7 @@ def test_dc133_what_was_seen_stays_and_the_server_is_asked_again(watch: str) -> 
     assert [words.partition(":")[0] for words in told] == ["the line is not a watch event"]
 
 
-def test_dc133_a_login_page_is_no_domain() -> None:
+def test_dc133_login_page_is_no_domain() -> None:
     async def answered(_request: web.Request) -> web.Response:
         return web.Response(text=LOGIN)
 
@@ -121,7 +121,7 @@ def test_dc133_a_login_page_is_no_domain() -> None:
 
 @pytest.mark.parametrize("code", [400, 401, 403, 410, 429, 500, 503])
 @pytest.mark.parametrize("as_event", [False, True], ids=["refused", "ERROR"])
-def test_dc134_a_watch_that_is_refused_is_asked_for_again_later(code: int, *, as_event: bool) -> None:
+def test_dc134_refused_watch_is_repeated(code: int, *, as_event: bool) -> None:
     """And after a list, unless the server only has no time for it."""
     told, asked_for = list[str](), list[str]()
     words = {"kind": "Status", "message": "no watch for you", "code": code}
@@ -151,7 +151,7 @@ def test_dc134_a_watch_that_is_refused_is_asked_for_again_later(code: int, *, as
 
 
 @pytest.mark.parametrize("code", [429, 500])
-def test_dc134_it_goes_on_where_it_was(code: int) -> None:
+def test_dc134_repeated_watch_continues(code: int) -> None:
     """Not where the watch began: what was heard would be heard again, for ever."""
     since, versions = list[str](), list[int]()
     domain = SingleDomainServer(Path()).domain

@@ -177,9 +177,7 @@ def within(wanted: Any, found: Any) -> bool:
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.name))
-def test_dc001_moments_are_decided_as_was_expected(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, *, bless: bool
-) -> None:
+def test_dc001_decisions_are_as_expected(folder: Path, monkeypatch: pytest.MonkeyPatch, *, bless: bool) -> None:
     write_reasons_in_notation(monkeypatch)
     given, case = Given(folder), read(folder / "cases.yaml")
     made = []
@@ -195,7 +193,7 @@ def test_dc001_moments_are_decided_as_was_expected(
     assert path.read_text(encoding="utf-8") == text, case["why"]
 
 
-def test_dc033_every_field_of_an_entry_is_shown() -> None:
+def test_dc033_every_field_of_an_entry_is_parsed() -> None:
     (sharded,) = [folder for folder in FOLDERS if folder.name.startswith("dc036")]
     given = Given(sharded)
     (clique,) = [one for one in given.registries.values() if isinstance(one, ComputeDomainClique)]

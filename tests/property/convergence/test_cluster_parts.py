@@ -47,7 +47,7 @@ def line(version: int, nodes: int, what: str = "MODIFIED") -> bytes:
 @given(
     st.lists(st.tuples(st.integers(1, 9), st.sampled_from(["ADDED", "MODIFIED", "DELETED", "BOOKMARK"])), max_size=30)
 )
-def test_cv062_a_line_is_read_as_if_alone(drawn: list[tuple[int, str]]) -> None:
+def test_cv062_shared_decoder_equals_own_decoder(drawn: list[tuple[int, str]]) -> None:
     """Of each version there is one state, whoever reads it first."""
     streams, alone = WatchDecoder(), event_reader(registry_of)
     for version, what in drawn:
@@ -61,7 +61,7 @@ def test_cv062_a_line_is_read_as_if_alone(drawn: list[tuple[int, str]]) -> None:
 
 
 @pytest.mark.parametrize(("indices", "shown"), [([0, 1], (2, False)), ([0, 0], (2, True)), ([], (0, False))])
-def test_cv062_what_an_object_shows_of_a_clique(indices: list[int], shown: tuple[int, bool]) -> None:
+def test_cv062_members_of_a_clique(indices: list[int], shown: tuple[int, bool]) -> None:
     entries = [{"name": f"n{at}", "cliqueID": "a", "index": index} for at, index in enumerate(indices)]
     other = {"name": "x", "cliqueID": "b", "index": 0}
     raw = {
@@ -91,7 +91,7 @@ process_cpu_seconds_total 12.5
 """
 
 
-def test_cv061_what_a_server_counts() -> None:
+def test_cv061_counters_of_the_server() -> None:
     found = parse_counters(PAGE, "process_cpu_seconds_total 2.25\n")
     assert found == ServerCounters(
         good=9,
@@ -131,7 +131,7 @@ def test_cv060_a_fabric_daemon_that_was_stopped_is_never_ready() -> None:
     st.tuples(*[st.floats(10, 1000)] * 3),
     st.tuples(*[st.floats(0.001, 0.5)] * 5),
 )
-def test_cv065_what_was_put_in_is_fitted(fixed: tuple[float, float, float], slopes: tuple[float, ...]) -> None:
+def test_cv065_fit_recovers_the_constants(fixed: tuple[float, float, float], slopes: tuple[float, ...]) -> None:
     """Measurements without noise, of a server that is the model."""
     request, watcher, store = fixed
     put, merge, once, each, stale = slopes
@@ -161,7 +161,7 @@ def test_cv065_what_was_put_in_is_fitted(fixed: tuple[float, float, float], slop
     assert (problems, again.source) == ((), "a server of our own")
 
 
-def test_cv066_a_client_has_the_limiter_that_is_asked_for() -> None:
+def test_cv066_client_has_the_requested_limiter() -> None:
     """Two at once, and then one each twentieth of a second."""
     waited: list[float] = []
 
@@ -179,7 +179,7 @@ def test_cv066_a_client_has_the_limiter_that_is_asked_for() -> None:
     assert limiter_of(point(rate=0.0)) is None
 
 
-def test_cv067_a_daemon_that_breaks_makes_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cv067_crashed_daemon_is_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """The others are ended, the fault is told, and what was counted is not told as a run."""
 
     async def broken(_player: object, _api: object) -> None:

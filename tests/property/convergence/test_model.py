@@ -32,7 +32,7 @@ WORLDS = 48
 
 @pytest.mark.req("CV-001")
 @pytest.mark.parametrize("part", range(4))
-def test_cv003_objects_in_short_lead_to_the_same_run(part: int) -> None:
+def test_cv003_fast_and_full_models_lead_to_the_same_run(part: int) -> None:
     for seed in range(part * WORLDS // 4, (part + 1) * WORLDS // 4):
         one, costs = drawn(seed)
         quick, whole = LoggedFastParts(), FullParts()
@@ -42,7 +42,7 @@ def test_cv003_objects_in_short_lead_to_the_same_run(part: int) -> None:
 
 @pytest.mark.req("DC-026")
 @pytest.mark.parametrize("seed", [44, 61, 63, 93, 177, 205, 208])
-def test_cv003_also_where_started_daemons_have_to_move(seed: int) -> None:
+def test_cv003_same_run_when_started_daemons_move(seed: int) -> None:
     one, costs = slow(seed)
     quick, whole = LoggedFastParts(), FullParts()
     play = ModelRun(one, costs, quick)
@@ -51,7 +51,7 @@ def test_cv003_also_where_started_daemons_have_to_move(seed: int) -> None:
     assert max(worker.starts for worker in play.daemons) > 1
 
 
-def test_cv003_the_worlds_have_everything_in_them() -> None:
+def test_cv003_compared_runs_cover_every_event() -> None:
     """What is compared is worth comparing: conflicts, lost comparisons, refusals, moves, and runs that do not end."""
     runs = [run_of(*drawn(seed)) for seed in range(WORLDS)]
     for name in ("conflicts", "cas_failures", "throttled", "timeouts", "repicks"):
@@ -60,13 +60,13 @@ def test_cv003_the_worlds_have_everything_in_them() -> None:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_cv002_a_seed_is_a_run(protocol: Protocol) -> None:
+def test_cv002_runs_are_reproducible(protocol: Protocol) -> None:
     first, again, other = (run_of(point(protocol, 36, seed=seed)) for seed in (3, 3, 4))
     assert asdict(first) == asdict(again)
     assert first.t_all_s != other.t_all_s
 
 
-def test_cv023_protocols_meet_the_same_arrivals() -> None:
+def test_cv023_same_arrivals_for_all_protocols() -> None:
     def workers(protocol: Protocol) -> list[tuple[int, int]]:
         return [
             (worker.arrives_at, worker.ready_after)
@@ -107,7 +107,7 @@ class ServerFixture:
             self.context.queue.run_next()
 
 
-def test_cv005_an_apply_is_tried_until_it_wins() -> None:
+def test_cv005_apply_is_retried_until_it_succeeds() -> None:
     fixture = ServerFixture(point(Protocol.SSA, 4, server_cores=None))
     for writer in range(4):
         fixture.write(writer, writer)
@@ -118,7 +118,7 @@ def test_cv005_an_apply_is_tried_until_it_wins() -> None:
     assert fixture.store.version(DOMAIN_NUMBER) == 5
 
 
-def test_cv005_every_try_takes_the_processor() -> None:
+def test_cv005_every_try_takes_processor_time() -> None:
     costs = {"request_us": 0.0, "merge_ns_per_byte": 1_000.0, "store_us": 0.0, "watcher_us": 0.0}
     rest = {"serialise_ns_per_byte": 0.0, "watcher_ns_per_byte": 0.0}
     fixture = ServerFixture(point(Protocol.SSA, 2, server_cores=None), **costs, **rest)
@@ -141,7 +141,7 @@ def test_cv006_a_stale_write_costs_for_its_whole_object() -> None:
     assert fixture.context.counters.conflicts == 1
 
 
-def test_cv006_of_two_at_one_version_one_is_refused() -> None:
+def test_cv006_one_of_two_writes_at_one_version_conflicts() -> None:
     fixture = ServerFixture(point(Protocol.RMW, 2, server_cores=None))
     fixture.write(0, 0, base=1)
     fixture.write(1, 0, base=1)
@@ -150,7 +150,7 @@ def test_cv006_of_two_at_one_version_one_is_refused() -> None:
     assert (fixture.context.counters.conflicts, fixture.context.counters.cas_failures) == (1, 1)
 
 
-def test_cv007_who_finds_no_seat_queues_and_is_turned_away() -> None:
+def test_cv007_write_without_a_seat_gets_429() -> None:
     fixture = ServerFixture(point(Protocol.SSA, 3, server_cores=1), seats=1, seat_wait_ms=1, commit_us=10_000.0)
     for writer in range(3):
         fixture.write(writer, writer)
@@ -163,7 +163,7 @@ def test_cv007_who_finds_no_seat_queues_and_is_turned_away() -> None:
     assert fixture.context.counters.throttled == 2
 
 
-def test_cv007_a_seat_that_is_left_goes_to_the_next() -> None:
+def test_cv007_free_seat_goes_to_the_next_write() -> None:
     fixture = ServerFixture(point(Protocol.SSA, 3, server_cores=1), seats=1)
     for writer in range(3):
         fixture.write(writer, writer)
@@ -172,7 +172,7 @@ def test_cv007_a_seat_that_is_left_goes_to_the_next() -> None:
     assert fixture.context.counters.writes == 3
 
 
-def test_cv007_what_takes_too_long_is_given_up() -> None:
+def test_cv007_slow_write_gets_504() -> None:
     fixture = ServerFixture(point(Protocol.SSA, 2, server_cores=1), request_limit_ms=1, request_us=5_000.0)
     fixture.write(0, 0)
     fixture.run()
@@ -195,14 +195,14 @@ def test_cv008_events_come_once_and_in_order() -> None:
     assert fixture.context.counters.watch_events == 36 * 6
 
 
-def test_cv004_a_request_waits_as_it_was_built() -> None:
+def test_cv004_requests_are_built_before_they_wait() -> None:
     """Two that start within a second and may send once a second: the later one sends what it built before it waited."""
     one = point(Protocol.RMW, 2, arrival_s=1.0, rate=1.0, burst=1, server_cores=None)
     assert run_of(one).conflicts > 0
     assert run_of(replace(one, burst=10)).conflicts == 0
 
 
-def test_cv004_a_bucket_is_full_at_first_and_fills_again() -> None:
+def test_cv004_limiter_starts_full_and_refills() -> None:
     bucket = VirtualLimiter(point(rate=5.0, burst=3))
     assert [bucket.take(0) for _ in range(5)] == [0, 0, 0, 200_000, 400_000]
     assert [bucket.take(10_000_000) for _ in range(4)] == [10_000_000] * 3 + [10_200_000]
@@ -210,7 +210,7 @@ def test_cv004_a_bucket_is_full_at_first_and_fills_again() -> None:
     assert [free.take(moment) for moment in (5, 5, 6)] == [5, 5, 6]
 
 
-def test_a_processor_has_so_many_cores() -> None:
+def test_processor_runs_one_job_per_core() -> None:
     def ends(cores: int | None) -> list[int]:
         queue, found = EventQueue(), list[int]()
         processor = Processor(queue, cores)
@@ -227,7 +227,7 @@ def test_a_processor_has_so_many_cores() -> None:
 
 
 @pytest.mark.parametrize("protocol", [Protocol.RMW, Protocol.SSA])
-def test_cv010_events_of_one_object_are_those_of_the_closed_form(protocol: Protocol) -> None:
+def test_cv010_events_match_the_closed_form(protocol: Protocol) -> None:
     one = point(protocol, 60, arrival_s=0.0, readiness_s=60.0, server_cores=None)
     run = run_of(one)
     wanted = expected_watch_events(protocol, 60, 18) + 60 * run.repicks
@@ -246,7 +246,7 @@ def test_cv011_events_of_a_shard_do_not_depend_on_the_nodes(protocol: Protocol) 
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_cv012_convergence_is_what_an_observer_sees(protocol: Protocol) -> None:
+def test_cv012_convergence_is_observed_from_outside(protocol: Protocol) -> None:
     run = run_of(point(protocol, 36, seed=1))
     assert run.outcome is Outcome.CONVERGED
     assert run.t_all_s is not None
@@ -257,7 +257,7 @@ def test_cv012_convergence_is_what_an_observer_sees(protocol: Protocol) -> None:
     assert run.writes == 2 * 36 + run.repicks
 
 
-def test_cv012_a_shared_index_is_no_convergence() -> None:
+def test_cv012_duplicate_index_is_no_convergence() -> None:
     def heard(entries: dict[int, EntryState]) -> ModelRun:
         play = ModelRun(point(Protocol.SSA, 2), costs_with())
         play.on_change(CommittedChange(DOMAIN_NUMBER, 2, 0, CliqueState(entries), is_domain_ready=False, size=700))
@@ -299,14 +299,14 @@ def test_cv009_a_server_with_two_cores_has_a_knee() -> None:
     assert run_of(point(Protocol.SHARDED, 576, arrival_s=60.0)).time_s < 65.0
 
 
-def test_cv021_a_run_that_does_not_end_is_given_up() -> None:
+def test_cv021_slow_run_is_censored() -> None:
     run = run_of(point(Protocol.SSA, 36, run_limit_s=2.0))
     assert run.outcome is Outcome.CENSORED
     assert run.t_all_s is None
     assert run.time_s == float("inf")
 
 
-def test_a_fabric_daemon_that_starts_anew_is_ready_anew() -> None:
+def test_restarted_fabric_daemon_is_ready_once() -> None:
     """Only the last start counts; the timers of earlier ones come to nothing."""
     fixture = ServerFixture(point(Protocol.SSA, 1))
 

@@ -55,7 +55,7 @@ def test_cv002_the_same_runs_give_the_same_pictures(tmp_path: Path) -> None:
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
 
 
-def test_cv050_where_nothing_could_be_played_there_is_one_picture(tmp_path: Path) -> None:
+def test_cv050_unstorable_points_have_one_picture(tmp_path: Path) -> None:
     too_large = [run_point(point(Protocol.SSA, 4_000), shipped_costs())]
     assert list(draw_all(too_large, tmp_path)) == [
         f"{name}.{form}" for name in ("convergence", "convergence-ssa") for form in ("png", "svg")

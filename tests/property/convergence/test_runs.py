@@ -311,7 +311,7 @@ def both(engine: ModelEngine) -> Iterator[Run]:
 
 
 @pytest.mark.req("CV-002")
-def test_cv001_it_does_not_matter_how_many_run_at_once() -> None:
+def test_cv001_parallel_runs_are_equal() -> None:
     def order(one: Run) -> tuple[str, int, int]:
         return one.point.protocol.short_name, one.point.nodes, one.point.seed
 
@@ -332,7 +332,7 @@ class Mortal:
         return run(one)
 
 
-def test_cv030_a_process_that_ends_takes_nothing_along() -> None:
+def test_cv030_finished_runs_survive_a_dead_worker() -> None:
     points, _ = points_of(ConvergeArguments(nodes="4,8", protocols=("ssa",), seeds="3"))
     runs = run_scheduled(Schedule(points, {}), Mortal())
     assert [next(runs).point.nodes for _ in range(3)] == [4, 4, 4]
@@ -364,7 +364,7 @@ class TestCV052:
         assert "> 600 s" in text
 
 
-def test_cv052_quantiles_count_those_that_never_saw_all() -> None:
+def test_cv052_quantiles_count_daemons_without_a_view() -> None:
     seen = run(point(nodes=100), t_views_s=tuple(float(number) for number in range(1, 51)))
     assert [seen.t_view_s(share) for share in (0.0, 0.01, 0.29, 0.5, 0.51, 1.0)] == [1.0, 1.0, 29.0, 50.0, None, None]
 
@@ -377,7 +377,7 @@ def test_cv050_captions_name_every_parameter() -> None:
         assert words in text
 
 
-def test_cv050_what_runs_do_not_share_is_listed_in_order() -> None:
+def test_cv050_varying_parameters_are_listed_in_order() -> None:
     runs = [run(point(nodes=18, clique_size=size, limit=72)) for size in (9, 4, 36, 18)]
     assert "cliques of 4, 9, 18, 36;" in "\n".join(caption_lines(runs))
 

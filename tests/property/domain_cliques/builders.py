@@ -1,4 +1,4 @@
-"""Entries, registers, pods and situations, made for a test."""
+"""Builders of entries, registries, pods and daemon contexts for tests."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

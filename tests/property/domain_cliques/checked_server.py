@@ -1,4 +1,4 @@
-"""What is stored in the small cluster, with each of its changes told to the judge."""
+"""The object server of the small cluster; an invariant checker is called with each change."""
 
 import random
 from collections.abc import Iterator
@@ -31,7 +31,7 @@ class CheckedServer:
     """A server of domains, cliques and pods.
 
     Attributes:
-        judge: is told of each commit and of each deed, and raises where something happened that may never happen.
+        checker: called with each commit and each action; raises if an invariant is violated.
     """
 
     seed: int
@@ -44,7 +44,7 @@ class CheckedServer:
 
     def __post_init__(self) -> None:
         self.chance = random.Random(self.seed)
-        self.facts: dict[tuple[str, str], DaemonPod] = {}
+        self.parsed_pods: dict[tuple[str, str], DaemonPod] = {}
         self.registries: dict[tuple[str, str], DaemonRegistry] = {}
         self.make_domain()
 
@@ -58,14 +58,14 @@ class CheckedServer:
         return [self.pod_of(body) for body in self.server.all_of("Pod")]
 
     def pod_of(self, body: Json) -> DaemonPod:
-        """A pod's facts, projected once for each of its versions."""
+        """The parsed pod, cached by version."""
         key = (body["metadata"]["uid"], body["metadata"]["resourceVersion"])
-        if key not in self.facts:
-            self.facts[key] = daemon_pod_of(body)
-        return self.facts[key]
+        if key not in self.parsed_pods:
+            self.parsed_pods[key] = daemon_pod_of(body)
+        return self.parsed_pods[key]
 
     def register_of(self, body: Json) -> DaemonRegistry:
-        """A register's facts, projected once for each of its versions."""
+        """The parsed registry, cached by version."""
         key = (body["metadata"]["uid"], body["metadata"]["resourceVersion"])
         if key not in self.registries:
             self.registries[key] = projected(body)
@@ -83,13 +83,13 @@ class CheckedServer:
     def commit(
         self, by: DaemonProcess | None, request: Request | None, write: Any, *, controller: bool = False
     ) -> Response:
-        """A write, and what the judge says of whatever it changed."""
+        """Execute a write, and check each of its changes."""
         start = len(self.server.history)
         before = dict(self.stored())
         response: Response = write()
         for event in self.server.history[start:]:
-            told = Commit(event.address, before.get(event.address), event.body, by, request, controller)
-            self.checker.committed(self, told)
+            result = Commit(event.address, before.get(event.address), event.body, by, request, controller)
+            self.checker.on_commit(self, result)
         return response
 
     def stored(self) -> Iterator[tuple[Address, Json]]:

@@ -1,4 +1,4 @@
-"""The controller of the small cluster: it looks through views of pods and of registers that move on apart."""
+"""The controller of the small cluster; its views of pods and of registries lag independently."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -18,23 +18,23 @@ MANAGER: Final = "cd-controller"
 
 @dataclass
 class Controller:
-    """Its views, and what it writes.
+    """The views of the controller, and its writes.
 
     Attributes:
-        pods_seen, registers_seen: how much of the history of the server each view shows.
+        pods_position, registries_position: how many events of the server's history each view includes.
     """
 
     stage: CheckedServer
     cache: dict[Address, Json] = field(default_factory=dict)
-    pods_seen: int = 0
-    registers_seen: int = 0
+    pods_position: int = 0
+    registries_position: int = 0
 
-    def see(self, pods: int | None = None, registries: int | None = None) -> None:
-        """The views of the controller move on, each for itself."""
-        self.pods_seen = self.seen_until(self.pods_seen, pods, pods=True)
-        self.registers_seen = self.seen_until(self.registers_seen, registries, pods=False)
+    def advance_views(self, pods: int | None = None, registries: int | None = None) -> None:
+        """Advance each view by a number of events; to the end for None."""
+        self.pods_position = self.advance_view(self.pods_position, pods, pods=True)
+        self.registries_position = self.advance_view(self.registries_position, registries, pods=False)
 
-    def seen_until(self, start: int, count: int | None, *, pods: bool) -> int:
+    def advance_view(self, start: int, count: int | None, *, pods: bool) -> int:
         history = self.stage.server.history
         end = len(history) if count is None else min(len(history), start + count)
         for event in history[start:end]:
@@ -45,12 +45,12 @@ class Controller:
                     self.cache[event.address] = event.body
         return end
 
-    def moment(self) -> DomainSnapshot | None:
-        """What the controller can see."""
+    def snapshot(self) -> DomainSnapshot | None:
+        """The snapshot that the controller decides on; None without a domain."""
         body = self.cache.get(Address(DOMAIN_KIND, NAMESPACE, DOMAIN_NAME))
         if body is None:
             return None
-        at = self.stage.server.history[self.pods_seen - 1].version if self.pods_seen else 0
+        at = self.stage.server.history[self.pods_position - 1].version if self.pods_position else 0
         cliques = [self.stage.register_of(found) for at_, found in self.cache.items() if at_.kind == CLIQUE_KIND]
         pods = [self.stage.pod_of(found) for at_, found in self.cache.items() if at_.kind == "Pod"]
         domain = self.stage.register_of(body)
@@ -58,13 +58,13 @@ class Controller:
         own = [clique for clique in cliques if isinstance(clique, ComputeDomainClique)]
         return domain_snapshot_of(domain, own, pods, pods_version=at, now=self.stage.now)
 
-    def tick(self) -> bool:
-        """The controller looks once; whether it wrote anything."""
-        moment = self.moment()
-        if moment is None:
+    def reconcile_once(self) -> bool:
+        """Reconcile once; return whether anything was written."""
+        snapshot = self.snapshot()
+        if snapshot is None:
             return False
-        plan = self.stage.core.reconcile(moment)
-        self.stage.checker.planned(self.stage, moment, plan)
+        plan = self.stage.core.reconcile(snapshot)
+        self.stage.checker.planned(self.stage, snapshot, plan)
         version = self.stage.server.version
         for step in plan.steps:
             self.stage.commit(None, None, lambda step=step: self.written(step), controller=True)

@@ -1,4 +1,4 @@
-"""Who plays in a world: the decisions and folds of the core; a mutant has one of them replaced by a mistake."""
+"""The functions of the core that a small cluster calls; a mutant replaces one of them by a mistake."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from grove_core.reconcile_domain import reconcile_domain
 
 @dataclass(frozen=True)
 class CoreFunctions:
-    """The core, or something that differs from it in one point.
+    """The functions of the core, or of a mutant.
 
     Attributes:
-        rewrite: what becomes of a request body on its way to the server; nothing, but for a mutant.
+        rewrite: changes a request body on its way to the server; only mutants do.
     """
 
     decide: Callable[[DaemonContext], Decision[DaemonAction]] = decide

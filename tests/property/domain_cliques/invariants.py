@@ -1,4 +1,4 @@
-"""What may never happen while daemons register, judged by what is stored and by what runs, not by the decisions."""
+"""Invariants of registration, checked on what is stored and on what runs, not on decisions."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -33,15 +33,15 @@ FIELDS: Final = frozenset({"ipAddress", "cliqueID", "index", "status"})
 
 
 class Violation(AssertionError):
-    """A promise was broken; ``code`` names it: a number of the list of invariants, or IX1 to IX8."""
+    """An invariant was violated; ``code`` is its number in the list of invariants, or IX1 to IX8."""
 
-    def __init__(self, code: str, says: str) -> None:
-        super().__init__(f"{code} {says}")
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(f"{code} {message}")
         self.code = code
 
 
 class InvariantChecker:
-    """Watches a world."""
+    """Checks the invariants of one small cluster."""
 
     def __init__(self) -> None:
         self.sources: set[Protocol] = set()
@@ -49,8 +49,8 @@ class InvariantChecker:
         self.registered: set[tuple[str, str]] = set()
         self.addresses: dict[str, frozenset[str]] = {}
 
-    def decided(
-        self, world: SmallCluster, process: DaemonProcess, context: DaemonContext, action: DaemonAction
+    def on_decision(
+        self, cluster: SmallCluster, process: DaemonProcess, context: DaemonContext, action: DaemonAction
     ) -> None:
         self.sources.add(process.settings.protocol)
         registry = context.registry
@@ -61,20 +61,20 @@ class InvariantChecker:
                 if entry.clique == process.identity.clique and entry.index is not None
             )
             twice = [index for index, count in held.items() if count > 1]
-            expect(not twice, "2", f"{process.identity.node} pushes while {twice} have two holders")
+            require(not twice, "2", f"{process.identity.node} pushes while {twice} have two holders")
         if isinstance(action, Apply | Put | Post):
             seen = context.state.observed.version if context.state.observed is not None else 0
-            expect(
-                seen >= process.answered,
+            require(
+                seen >= process.last_own_version,
                 "IX2",
-                f"{process.identity.node} writes from a view older than its last answer",
+                f"{process.identity.node} writes from a view older than its last response",
             )
             foreign = isinstance(registry, ComputeDomain) and registry.uid != process.identity.domain_uid
-            expect(not foreign, "10", f"{process.identity.node} writes to another domain")
-            self.index_is_right(process, context, action)
+            require(not foreign, "10", f"{process.identity.node} writes to another domain")
+            self.check_index(process, context, action)
 
-    def index_is_right(self, process: DaemonProcess, context: DaemonContext, action: Apply | Put | Post) -> None:
-        """Gap filling (9) and sticky indices (8), over the view that the index was chosen from."""
+    def check_index(self, process: DaemonProcess, context: DaemonContext, action: Apply | Put | Post) -> None:
+        """Check gap filling (9) and sticky indices (8) in the view that the index was chosen from."""
         identity, registry = process.identity, context.registry
         body = thaw(action.fields if isinstance(action, Apply) else action.manifest)
         written = entries(body).get(identity.node)
@@ -91,28 +91,30 @@ class InvariantChecker:
         elsewhere = next(
             (entry.index for entry in (other.entries if other else ()) if entry.node == identity.node), None
         )
-        expect(written.keys() >= FIELDS, "5", f"{identity.node} writes only {sorted(written)}")
+        require(written.keys() >= FIELDS, "5", f"{identity.node} writes only {sorted(written)}")
         index, stored = written["index"], own.index if own is not None else None
         stays = own is not None and (own.ip, own.index) == (identity.ip, index)
-        expect(
-            stays or written["status"] != READY, "D44", f"{identity.node} comes with index {index} and is ready at once"
+        require(
+            stays or written["status"] != READY,
+            "D44",
+            f"{identity.node} registers with index {index} and is ready at once",
         )
-        if stored is not None and stored not in used and 0 <= stored < world_limit(context) and running is None:
+        if stored is not None and stored not in used and 0 <= stored < index_limit(context) and running is None:
             moved = context.state.settled_index is not None
-            expect(index == stored or moved, "8", f"{identity.node} had {stored}, which is free, and takes {index}")
+            require(index == stored or moved, "8", f"{identity.node} had {stored}, which is free, and takes {index}")
         elif index not in {stored, running, elsewhere}:
-            free = next(number for number in range(world_limit(context) + 1) if number not in used)
-            expect(index == free, "9", f"{identity.node} takes {index}, and {free} is the smallest free one")
+            free = next(number for number in range(index_limit(context) + 1) if number not in used)
+            require(index == free, "9", f"{identity.node} takes {index}, and {free} is the smallest free one")
 
-    def fabric_changed(self, world: SmallCluster, process: DaemonProcess) -> None:
-        """No two started daemons of a clique have one index (2, IX1), but for who was disturbed, or is superseded."""
-        newest = newest_of(world, process.identity.domain_uid).values()
-        running = [other for other in newest if other.fabric is not None and not other.disturbed]
+    def on_fabric_change(self, cluster: SmallCluster, process: DaemonProcess) -> None:
+        """Check that no two started, undisturbed and newest daemons of a clique have one index (2, IX1)."""
+        newest = newest_of(cluster, process.identity.domain_uid).values()
+        running = [other for other in newest if other.fabric is not None and not other.is_disturbed]
         held = Counter((other.identity.clique, other.fabric.index) for other in running if other.fabric is not None)
         twice = [what for what, count in held.items() if count > 1]
-        expect(not twice, "IX1", f"two daemons run with {twice}")
+        require(not twice, "IX1", f"two daemons run with {twice}")
 
-    def committed(self, world: SmallCluster, commit: Commit) -> None:
+    def on_commit(self, cluster: SmallCluster, commit: Commit) -> None:
         if commit.address.kind == "Pod":
             return
         before, after = entries(commit.before), entries(commit.after)
@@ -123,33 +125,37 @@ class InvariantChecker:
         )
         changed = {node for node in before.keys() | after.keys() if before.get(node) != after.get(node)}
         if commit.by is not None and not replaced:
-            self.daemon_wrote(world, commit, commit.by, before, after, changed)
+            self.check_daemon_write(cluster, commit, commit.by, before, after, changed)
         elif commit.controller:
-            self.controller_wrote(world, commit, before, after, changed)
+            self.check_controller_write(cluster, commit, before, after, changed)
         if commit.after is not None:
-            self.object_is_sound(world, commit)
+            self.check_object(cluster, commit)
         if commit.by is not None:
-            self.recovered(world, commit.by)
-        for other in world.processes:
+            self.update_disturbed(cluster, commit.by)
+        for other in cluster.processes:
             touched = other.identity.node in changed and other is not commit.by
             if touched and before.get(other.identity.node, {}).get("ipAddress") == other.identity.ip:
-                other.disturbed = True
+                other.is_disturbed = True
 
-    def recovered(self, world: SmallCluster, process: DaemonProcess) -> None:
-        """Who was disturbed is so no more when what is stored of it is what it runs with, its alone, and it knows."""
-        stored = dict(all_entries(world))
+    def update_disturbed(self, cluster: SmallCluster, process: DaemonProcess) -> None:
+        """Clear the disturbed mark of a daemon that settled on the stored index, runs with it and has it alone."""
+        stored = dict(all_entries(cluster))
         own = own_entry(stored, process)
-        answered = own is not None and process.state.settled_index == own.get("index")
-        if own is not None and answered and (process.fabric is None or process.fabric.index == own.get("index")):
+        last_own_version = own is not None and process.state.settled_index == own.get("index")
+        if (
+            own is not None
+            and last_own_version
+            and (process.fabric is None or process.fabric.index == own.get("index"))
+        ):
             place = (own["cliqueID"], own.get("index"))
             held = [node for (_, node), item in stored.items() if (item["cliqueID"], item.get("index")) == place]
-            process.disturbed = process.disturbed and any(node != process.identity.node for node in held)
+            process.is_disturbed = process.is_disturbed and any(node != process.identity.node for node in held)
 
-    def daemon_wrote(
-        self, world: SmallCluster, commit: Commit, by: DaemonProcess, before: Json, after: Json, changed: set[str]
+    def check_daemon_write(
+        self, cluster: SmallCluster, commit: Commit, by: DaemonProcess, before: Json, after: Json, changed: set[str]
     ) -> None:
         identity = by.identity
-        expect(
+        require(
             changed <= {identity.node},
             "4",
             f"{identity.node} changed the entries of {sorted(changed - {identity.node})}",
@@ -157,96 +163,96 @@ class InvariantChecker:
         old, new = before.get(identity.node), after.get(identity.node)
         if isinstance(commit.request, RemoveEntry):
             gone_from = old is None or old["ipAddress"] == identity.ip or by.stop_deadline is None
-            expect(gone_from or new is not None, "7", f"{identity.node} removed the entry of {old}")
-            expect(commit.before is not None, "7", f"{identity.node} made an object by leaving")
+            require(gone_from or new is not None, "7", f"{identity.node} removed the entry of {old}")
+            require(commit.before is not None, "7", f"{identity.node} created an object by leaving")
         elif new is not None and identity.node in changed:
-            expect(new.keys() >= FIELDS, "5", f"{identity.node} stored only {sorted(new)}")
+            require(new.keys() >= FIELDS, "5", f"{identity.node} stored only {sorted(new)}")
         removes = isinstance(commit.request, RemoveEntry)
         if isinstance(commit.request, Apply | Put | Post):
             self.registered.add((identity.pod_uid, commit.address.name))
         if new and old and not removes and old.get("index") != new.get("index") and old["ipAddress"] == identity.ip:
             by.moves += 1
-            frozen = by.fabric is not None and not by.disturbed
+            frozen = by.fabric is not None and not by.is_disturbed
             patience = (
                 by.state.contested_since is not None
-                and world.now >= by.state.contested_since + by.settings.rival_timeout
+                and cluster.now >= by.state.contested_since + by.settings.rival_timeout
             )
-            expect(not frozen or patience, "3", f"{identity.node} runs with {old} and moved to {new}")
+            require(not frozen or patience, "3", f"{identity.node} runs with {old} and moved to {new}")
 
-    def controller_wrote(
-        self, world: SmallCluster, commit: Commit, before: Json, after: Json, changed: set[str]
+    def check_controller_write(
+        self, cluster: SmallCluster, commit: Commit, before: Json, after: Json, changed: set[str]
     ) -> None:
         for node in changed:
             old, new = before.get(node), after.get(node)
             if (old or new or {}).get("cliqueID") == "":
                 continue
-            expect(new is None, "11", f"the controller changed the entry of {node}")
+            require(new is None, "11", f"the controller changed the entry of {node}")
             assert old is not None
             version = int((commit.before or {})["metadata"]["resourceVersion"])
-            moved = self.registered_elsewhere(world, commit, node)
-            for pod in world.pods():
-                mine = pod.node == node and pod.domain_uid == self.domain_of(commit, world)
-                known = made_at(world, pod.uid) <= max(version, self.pods_version)
+            moved = self.registered_elsewhere(cluster, commit, node)
+            for pod in cluster.pods():
+                mine = pod.node == node and pod.domain_uid == self.domain_of(commit, cluster)
+                known = made_at(cluster, pod.uid) <= max(version, self.pods_version)
                 fits = mine and pod.clique in {None, old["cliqueID"]} and known
                 if fits and (pod.ip == old["ipAddress"] or not moved):
                     raise Violation("6", f"the controller removed the entry of {node}, where {pod.ref.name} is")
 
-    def registered_elsewhere(self, world: SmallCluster, commit: Commit, node: str) -> bool:
-        """Whether, as the controller saw it, a living pod on the node stood in another object (DC-074)."""
-        uid = self.domain_of(commit, world)
+    def registered_elsewhere(self, cluster: SmallCluster, commit: Commit, node: str) -> bool:
+        """Whether, in the controller's view, a living pod on the node was registered in another object (DC-074)."""
+        uid = self.domain_of(commit, cluster)
         elsewhere = [held for name, held in self.addresses.items() if name != commit.address.name]
-        pods = (pod for pod in pods_at(world, self.pods_version) if (pod.node, pod.domain_uid) == (node, uid))
+        pods = (pod for pod in pods_at(cluster, self.pods_version) if (pod.node, pod.domain_uid) == (node, uid))
         return any(pod.living and any(pod.ip in held for held in elsewhere) for pod in pods)
 
-    def domain_of(self, commit: Commit, world: SmallCluster) -> str:
+    def domain_of(self, commit: Commit, cluster: SmallCluster) -> str:
         body = commit.after or commit.before or {}
         if commit.address.kind == DOMAIN_KIND:
             return str(body["metadata"]["uid"])
         return commit.address.name.partition(".")[0]
 
-    def object_is_sound(self, world: SmallCluster, commit: Commit) -> None:
+    def check_object(self, cluster: SmallCluster, commit: Commit) -> None:
         body = commit.after
         assert body is not None
-        found = [entry for entry in world.register_of(body).entries if entry.clique]
-        optimistic = all(not protocol.uses_apply for protocol in self.sources) and "legacy" not in world.faults
+        found = [entry for entry in cluster.register_of(body).entries if entry.clique]
+        optimistic = all(not protocol.uses_apply for protocol in self.sources) and "legacy" not in cluster.faults
         if optimistic:
             held = Counter((entry.clique, entry.index) for entry in found)
-            expect(max(held.values(), default=1) == 1, "1", f"{commit.address.name} stores {held}")
-            inside = all(entry.index is not None and 0 <= entry.index < world.limit for entry in found)
-            expect(inside, "1", f"{commit.address.name} stores an index beyond the limit")
+            require(max(held.values(), default=1) == 1, "1", f"{commit.address.name} stores {held}")
+            inside = all(entry.index is not None and 0 <= entry.index < cluster.limit for entry in found)
+            require(inside, "1", f"{commit.address.name} stores an index beyond the limit")
         if commit.address.kind == CLIQUE_KIND:
-            expect(not commit.address.name.endswith("."), "13", "a clique object without a clique")
+            require(not commit.address.name.endswith("."), "13", "a clique object without a clique")
             owners = body["metadata"].get("ownerReferences", [])
-            expect(not any(owner.get("controller") for owner in owners), "14", "a controlling owner of a clique")
+            require(not any(owner.get("controller") for owner in owners), "14", "a controlling owner of a clique")
             uids = {owner["uid"] for owner in owners}
-            for pod in world.pods():
+            for pod in cluster.pods():
                 entry = next((entry for entry in found if entry.node == pod.node and entry.ip == pod.ip), None)
                 known = (pod.uid, commit.address.name) in self.registered  # its address may be that of an earlier pod
                 outside = entry is None or not known
-                expect(outside or pod.uid in uids, "14", f"{pod.ref.name} is registered and no owner")
+                require(outside or pod.uid in uids, "14", f"{pod.ref.name} is registered and no owner")
 
-    def planned(self, world: SmallCluster, moment: DomainSnapshot, plan: Plan) -> None:
-        self.pods_version = moment.pods_version
-        registries: tuple[DaemonRegistry, ...] = (moment.domain, *moment.cliques)
+    def planned(self, cluster: SmallCluster, snapshot: DomainSnapshot, plan: Plan) -> None:
+        self.pods_version = snapshot.pods_version
+        registries: tuple[DaemonRegistry, ...] = (snapshot.domain, *snapshot.cliques)
         self.addresses = {
             registry.ref.name: frozenset(entry.ip for entry in registry.entries) for registry in registries
         }
         for step in plan.steps:
             if step.target.kind == DOMAIN_KIND and getattr(step.action, "fields", {}).get("status") == READY:
-                pods = {(pod.node, pod.clique) for pod in moment.pods}
+                pods = {(pod.node, pod.clique) for pod in snapshot.pods}
                 found = [entry for registry in registries for entry in registry.entries]
-                fabricless = {pod.node for pod in moment.pods if pod.clique == ""}
-                enough = len({entry.node for entry in found} | fabricless) >= moment.domain.num_nodes
+                fabricless = {pod.node for pod in snapshot.pods if pod.clique == ""}
+                enough = len({entry.node for entry in found} | fabricless) >= snapshot.domain.num_nodes
                 here = {entry.node: entry for entry in found if entry.clique and (entry.node, entry.clique) in pods}
-                expect(enough and all(entry.status == READY for entry in here.values()), "15", "not all are ready")
+                require(enough and all(entry.status == READY for entry in here.values()), "15", "not all are ready")
 
 
-def expect(holds: object, code: str, says: str) -> None:
+def require(holds: object, code: str, message: str) -> None:
     if not holds:
-        raise Violation(code, says)
+        raise Violation(code, message)
 
 
-def world_limit(context: DaemonContext) -> int:
+def index_limit(context: DaemonContext) -> int:
     return context.settings.limit
 
 
@@ -259,41 +265,41 @@ def entries(body: Json | None) -> dict[str, Json]:
     return {item["nodeName"]: item for item in body.get("daemons", [])}
 
 
-def newest_of(world: SmallCluster, uid: str) -> dict[str, DaemonProcess]:
-    """The process that owns each node's entry (D45): that of the pod created last, by uid where that is one second."""
-    pods = {pod.uid: (pod.created, pod.uid) for pod in world.pods() if pod.created is not None}
-    own = [process for process in world.processes if process.identity.domain_uid == uid]
+def newest_of(cluster: SmallCluster, uid: str) -> dict[str, DaemonProcess]:
+    """The process that owns each node's entry (D45): that of the newest pod, by uid within one second."""
+    pods = {pod.uid: (pod.created, pod.uid) for pod in cluster.pods() if pod.created is not None}
+    own = [process for process in cluster.processes if process.identity.domain_uid == uid]
     return {
         process.identity.node: process for process in sorted(own, key=lambda process: pods[process.identity.pod_uid])
     }
 
 
-def pods_at(world: SmallCluster, version: int) -> list[DaemonPod]:
-    """The pods that the store held at a version, as they were."""
+def pods_at(cluster: SmallCluster, version: int) -> list[DaemonPod]:
+    """The pods as of a version of the store."""
     found: dict[Address, Json] = {}
-    for event in world.server.history:
+    for event in cluster.server.history:
         if event.address.kind == "Pod" and event.version <= version:
             found.pop(event.address, None)
             if event.body is not None:
                 found[event.address] = event.body
-    return [world.pod_of(body) for body in found.values()]
+    return [cluster.pod_of(body) for body in found.values()]
 
 
-def made_at(world: SmallCluster, uid: str) -> int:
-    """The version at which a pod was made."""
+def made_at(cluster: SmallCluster, uid: str) -> int:
+    """The version at which a pod was created."""
     return next(
         event.version
-        for event in world.server.history
+        for event in cluster.server.history
         if event.address.kind == "Pod" and event.body is not None and event.body["metadata"]["uid"] == uid
     )
 
 
-def violations_at_rest(world: SmallCluster) -> Iterator[tuple[str, str]]:
-    """What is not as it should be in the end: (code, words)."""
-    uid = world.domain["metadata"]["uid"]
-    newest = newest_of(world, uid)
-    stored = dict(all_entries(world))
-    alive = {(pod.node, pod.clique or "") for pod in world.pods() if pod.domain_uid == uid}
+def violations_at_rest(cluster: SmallCluster) -> Iterator[tuple[str, str]]:
+    """The violated conditions of a cluster at rest: (code, message)."""
+    uid = cluster.domain["metadata"]["uid"]
+    newest = newest_of(cluster, uid)
+    stored = dict(all_entries(cluster))
+    alive = {(pod.node, pod.clique or "") for pod in cluster.pods() if pod.domain_uid == uid}
     for (_, node), item in stored.items():
         if (node, item["cliqueID"]) not in alive:
             yield "19", f"{node} has no pod and still an entry"
@@ -303,10 +309,10 @@ def violations_at_rest(world: SmallCluster) -> Iterator[tuple[str, str]]:
     for clique in sorted({process.identity.clique for process in newest.values()} - {""}):
         members = [process for process in newest.values() if process.identity.clique == clique]
         inside = [process for process in members if own_entry(stored, process) is not None]
-        if len(inside) != min(len(members), world.limit):
+        if len(inside) != min(len(members), cluster.limit):
             yield (
                 "16",
-                f"{len(inside)} of {len(members)} daemons of {clique} are registered, with {world.limit} indices",
+                f"{len(inside)} of {len(members)} daemons of {clique} are registered, with {cluster.limit} indices",
             )
         found = {process: own_entry(stored, process) or {} for process in inside}
         held = Counter(item["index"] for item in found.values())
@@ -322,38 +328,38 @@ def violations_at_rest(world: SmallCluster) -> Iterator[tuple[str, str]]:
             elif item["status"] != READY:
                 yield "16", f"{process.identity.node} is not ready"
         expected_ready = expected_ready and len(inside) == len(members)
-    yield from status_of(world, newest, stored)
+    yield from status_of(cluster, newest, stored)
 
 
 def status_of(
-    world: SmallCluster, newest: dict[str, DaemonProcess], stored: dict[tuple[str, str], Json]
+    cluster: SmallCluster, newest: dict[str, DaemonProcess], stored: dict[tuple[str, str], Json]
 ) -> Iterator[tuple[str, str]]:
-    status = world.domain.get("status", {})
+    status = cluster.domain.get("status", {})
     by_node = {node: item for (_, node), item in stored.items()}
     for node, process in newest.items():
         if not process.identity.clique and by_node.get(node, {}).get("index") != -1:
             yield "62", f"{node} has no fabric and no entry"
-    ready = len(by_node) >= world.domain["spec"]["numNodes"] and all(
+    ready = len(by_node) >= cluster.domain["spec"]["numNodes"] and all(
         item["status"] == READY for item in by_node.values()
     )
     wanted = READY if ready else NOT_READY
     if status.get("status") != wanted:
         yield "21", f"the domain is {status.get('status')} and should be {wanted}"
-    told = {item["id"]: item["status"] for item in status.get("cliques", [])}
-    uid = world.domain["metadata"]["uid"]
+    result = {item["id"]: item["status"] for item in status.get("cliques", [])}
+    uid = cluster.domain["metadata"]["uid"]
     found = {}
-    for body in world.server.all_of(CLIQUE_KIND):
+    for body in cluster.server.all_of(CLIQUE_KIND):
         if body["metadata"]["name"].startswith(f"{uid}."):
             daemons = body.get("daemons", [])
             good = bool(daemons) and all(item["status"] == READY for item in daemons)
             found[body["metadata"]["name"].removeprefix(f"{uid}.")] = READY if good else NOT_READY
-    if told != found:
-        yield "12", f"the summary says {told} and should say {found}"
+    if result != found:
+        yield "12", f"the records are {result} and should be {found}"
 
 
-def all_entries(world: SmallCluster) -> Iterator[tuple[tuple[str, str], Json]]:
-    uid = world.domain["metadata"]["uid"]
-    for address, body in world.stored():
+def all_entries(cluster: SmallCluster) -> Iterator[tuple[tuple[str, str], Json]]:
+    uid = cluster.domain["metadata"]["uid"]
+    for address, body in cluster.stored():
         if address.kind == DOMAIN_KIND or address.name.startswith(f"{uid}."):
             for node, item in entries(body).items():
                 yield (address.name, node), item

@@ -1,4 +1,4 @@
-"""The core with one known mistake each; the checks must find every one of them."""
+"""The core with one mistake each; the invariants must detect every one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from tests.property.domain_cliques.core_functions import CoreFunctions
 
 @dataclass(frozen=True)
 class Mutant:
-    """Players with one mistake.
+    """The core with one mistake.
 
     Attributes:
-        codes: of the promises that it may break first.
-        protocol, faults: where it shows soonest; None for any.
+        codes: of the invariants that it may violate first.
+        protocol, faults: with which it is detected soonest; None for any.
     """
 
     core: CoreFunctions
@@ -115,8 +115,8 @@ MUTANTS: Final[Mapping[str, Mutant]] = {
     "never cleans up (19)": Mutant(
         CoreFunctions(reconcile=mistakes.never_cleans_up), frozenset({"19"}), None, frozenset({"node leaves"})
     ),
-    "writes in vain (20)": Mutant(
-        CoreFunctions(decide=mistakes.writes_statuses_in_vain), frozenset({"20"}), None, None
+    "writes without change (20)": Mutant(
+        CoreFunctions(decide=mistakes.writes_without_change), frozenset({"20"}), None, None
     ),
     "registers without a fabric (13)": Mutant(
         CoreFunctions(decide=mistakes.registers_without_a_fabric), frozenset({"13", "62", "16", "19"}), None, None
@@ -137,6 +137,6 @@ MUTANTS: Final[Mapping[str, Mutant]] = {
         frozenset({"address kept", "gate flip"}),
     ),
     "exceeds the limit (18)": Mutant(
-        CoreFunctions(decide=mistakes.waits_in_vain), frozenset({"1", "16", "IX7"}), None, None
+        CoreFunctions(decide=mistakes.exceeds_limit_when_full), frozenset({"1", "16", "IX7"}), None, None
     ),
 }

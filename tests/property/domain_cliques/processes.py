@@ -1,4 +1,4 @@
-"""Who is in the small cluster: nodes, daemon processes with requests under way, and changes with who made them."""
+"""Nodes, daemon processes with pending requests, and commits of the small cluster."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -31,9 +31,9 @@ class DaemonProcess:
     """One daemon process, with the pod it runs in.
 
     Attributes:
-        answered: the newest version that an answer to a write of its own showed.
-        disturbed: somebody else took its entry away or altered it since it last settled.
-        answer: of the request under way, once the server has carried it out.
+        last_own_version: the newest version in a response to its own write.
+        is_disturbed: whether another writer removed or changed its entry since it last settled.
+        answer: the result of the pending request, once the server has executed it.
     """
 
     identity: DaemonIdentity
@@ -45,8 +45,8 @@ class DaemonProcess:
     pending: Request | None = None
     answer: RequestResult | None = None
     wake: datetime | None = None
-    answered: int = 0
-    disturbed: bool = False
+    last_own_version: int = 0
+    is_disturbed: bool = False
     restarts: int = 0
     moves: int = 0
     writes: int = 0
@@ -58,7 +58,7 @@ class DaemonProcess:
 
 @dataclass
 class Commit:
-    """One change of the store, and whose it was."""
+    """One change of the store, and its writer."""
 
     address: Address
     before: Json | None

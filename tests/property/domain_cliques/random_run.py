@@ -1,4 +1,4 @@
-"""One world from its seed: it is set up, chance has its way with it, faults end, and it comes to rest."""
+"""One run of a small cluster from its seed: random steps and faults, then no faults until nothing changes."""
 
 import random
 from collections import Counter
@@ -34,19 +34,19 @@ FAULTS: Final = (
     "entry removed",
     "legacy",
 )
-RARE: Final = 0.06
+FAULT_PROBABILITY: Final = 0.06
 ROUNDS: Final = 600
-QUIET: Final = 12
+ROUNDS_AT_REST: Final = 12
 
 
 @dataclass
 class RunResult:
-    """What became of one world."""
+    """The result of one run."""
 
     seed: int
     protocol: Protocol
-    broken: Violation | None = None
-    happened: Counter[str] = field(default_factory=Counter)
+    violation: Violation | None = None
+    fault_counts: Counter[str] = field(default_factory=Counter)
     writes: int = 0
     commits: int = 0
 
@@ -54,7 +54,7 @@ class RunResult:
 def random_cluster(
     seed: int, core: CoreFunctions, protocol: Protocol | None = None, wanted: frozenset[str] | None = None
 ) -> SmallCluster:
-    """The world of a seed, before anything happens in it; protocol and faults may be given instead of drawn."""
+    """Return the cluster of a seed before its first step; protocol and faults are random unless they are given."""
     chance = random.Random(f"{seed} setting")
     chosen = protocol or chance.choice(list(Protocol))
     cliques = (
@@ -73,188 +73,188 @@ def run_seed(
     protocol: Protocol | None = None,
     faults: frozenset[str] | None = None,
 ) -> RunResult:
-    """Play a world to its end; what was broken first, if anything was."""
-    told = RunResult(seed, Protocol.SSA)
+    """Run the cluster of a seed; return the result with its first violation."""
+    result = RunResult(seed, Protocol.SSA)
     try:
-        world = random_cluster(seed, core or CoreFunctions(), protocol, faults)
-        told.protocol = world.protocol
-        RandomRun(world, told).run()
-        told.commits = len(world.server.history)
-    except Violation as broken:
-        told.broken = broken
-    return told
+        cluster = random_cluster(seed, core or CoreFunctions(), protocol, faults)
+        result.protocol = cluster.protocol
+        RandomRun(cluster, result).run()
+        result.commits = len(cluster.server.history)
+    except Violation as violation:
+        result.violation = violation
+    return result
 
 
 class RandomRun:
-    """Chance, and whoever lets the world come to rest."""
+    """Random steps of a cluster, then steps until it is at rest."""
 
-    def __init__(self, world: SmallCluster, told: RunResult) -> None:
-        self.world = world
-        self.told = told
-        self.chance = world.chance
+    def __init__(self, cluster: SmallCluster, result: RunResult) -> None:
+        self.cluster = cluster
+        self.result = result
+        self.chance = cluster.chance
         self.flipped = False
 
     def run(self) -> None:
-        world, chance = self.world, self.chance
-        if "legacy" in world.faults:
+        cluster, chance = self.cluster, self.chance
+        if "legacy" in cluster.faults:
             self.legacy()
-        waiting = list(world.nodes)
+        waiting = list(cluster.nodes)
         chance.shuffle(waiting)
         for _ in range(chance.choice([60, 120, 180])):
-            world.now += timedelta(milliseconds=chance.choice([1, 5, 10, 20, 300]))
+            cluster.now += timedelta(milliseconds=chance.choice([1, 5, 10, 20, 300]))
             if waiting and chance.random() < 0.25:
-                world.start_pod(waiting.pop())
-            elif chance.random() < RARE and world.faults:
-                self.fault(chance.choice(sorted(world.faults - {"legacy"} or {"lost answer"})))
+                cluster.start_pod(waiting.pop())
+            elif chance.random() < FAULT_PROBABILITY and cluster.faults:
+                self.fault(chance.choice(sorted(cluster.faults - {"legacy"} or {"lost answer"})))
             else:
                 self.step()
         for node in waiting:
-            world.start_pod(node)
-        self.come_to_rest()
-        for code, says in violations_at_rest(world):
-            raise Violation(code, says)
-        self.stays_at_rest()
+            cluster.start_pod(node)
+        self.reach_rest()
+        for code, message in violations_at_rest(cluster):
+            raise Violation(code, message)
+        self.check_rest()
 
     def step(self) -> None:
-        """Mostly somebody goes on with what it does; views and the controller move now and then."""
-        world, chance = self.world, self.chance
+        """Take a random step: mostly of a daemon, sometimes of a view or of the controller."""
+        cluster, chance = self.cluster, self.chance
         kind = chance.choices(["go on", "deliver", "ready", "see", "tick", "gc"], [60, 14, 8, 9, 8, 1])[0]
-        process = chance.choice(world.processes) if world.processes else None
+        process = chance.choice(cluster.processes) if cluster.processes else None
         if kind == "see":
-            world.controller.see(chance.choice([0, 1, 3, None]), chance.choice([0, 2, None, None]))
+            cluster.controller.advance_views(chance.choice([0, 1, 3, None]), chance.choice([0, 2, None, None]))
         elif kind == "tick":
-            world.controller.tick()
+            cluster.controller.reconcile_once()
         elif kind == "gc":
-            world.collect_garbage()
+            cluster.collect_garbage()
         elif process is None:
             return
         elif kind == "deliver":
-            world.deliver(process, chance.choice([1, 2, 5, None]))
+            cluster.deliver_events(process, chance.choice([1, 2, 5, None]))
         elif kind == "ready":
             self.report(process)
         elif process.answer is not None:
-            world.hear(process)
+            cluster.receive(process)
         elif process.pending is not None:
-            world.carry_out(process)
+            cluster.execute(process)
         else:
-            world.work(process)
+            cluster.decide(process)
 
     def report(self, process: DaemonProcess) -> None:
         if process.identity.clique:
-            self.world.report(process, ready=True)
+            self.cluster.report(process, ready=True)
         else:
-            self.world.report_fabricless(process)
+            self.cluster.report_pod_ready(process)
 
     # faults
 
     def fault(self, what: str) -> None:
-        world, chance = self.world, self.chance
-        process = chance.choice(world.processes) if world.processes else None
-        self.told.happened[what] += 1
+        cluster, chance = self.cluster, self.chance
+        process = chance.choice(cluster.processes) if cluster.processes else None
+        self.result.fault_counts[what] += 1
         if what == "gate flip":
             self.flip()
         elif what == "domain recreated":
-            world.server.delete(Address(DOMAIN_KIND, NAMESPACE, DOMAIN_NAME))
-            world.make_domain()
+            cluster.server.delete(Address(DOMAIN_KIND, NAMESPACE, DOMAIN_NAME))
+            cluster.make_domain()
         elif what == "clique deleted":
-            for body in world.server.all_of(CLIQUE_KIND)[:1]:
+            for body in cluster.server.all_of(CLIQUE_KIND)[:1]:
                 address = Address(CLIQUE_KIND, DRIVER_NAMESPACE, body["metadata"]["name"])
-                world.commit(None, None, lambda address=address: world.server.delete(address))
+                cluster.commit(None, None, lambda address=address: cluster.server.delete(address))
         elif what == "entry removed":
             self.remove_an_entry()
         elif process is not None:
-            self.fault_of(what, process)
+            self.process_fault(what, process)
 
-    def fault_of(self, what: str, process: DaemonProcess) -> None:
+    def process_fault(self, what: str, process: DaemonProcess) -> None:
         if what in {"lost answer", "lost request", "busy"}:
-            self.lose(what, process)
+            self.lose_request(what, process)
         elif what in {"node moves", "node leaves"}:
             self.change_nodes(what, process)
         else:
-            self.disturb(what, process)
+            self.process_event(what, process)
 
-    def lose(self, what: str, process: DaemonProcess) -> None:
-        world = self.world
+    def lose_request(self, what: str, process: DaemonProcess) -> None:
+        cluster = self.cluster
         under_way = process.pending is not None
         if what == "lost answer" and under_way:
             if process.answer is None:
-                world.carry_out(process)
-            world.hear(process, RequestResult(kind=ResultKind.NO_RESPONSE))
+                cluster.execute(process)
+            cluster.receive(process, RequestResult(kind=ResultKind.NO_RESPONSE))
         elif what == "lost request" and under_way and process.answer is None:
-            world.hear(process, RequestResult(kind=ResultKind.NO_RESPONSE))
+            cluster.receive(process, RequestResult(kind=ResultKind.NO_RESPONSE))
         elif what == "busy" and under_way and process.answer is None:
-            world.hear(
+            cluster.receive(
                 process, RequestResult(kind=ResultKind.TOO_MANY_REQUESTS, retry_after=timedelta(milliseconds=500))
             )
 
-    def disturb(self, what: str, process: DaemonProcess) -> None:
-        world = self.world
+    def process_event(self, what: str, process: DaemonProcess) -> None:
+        cluster = self.cluster
         if what == "container restart" and process.stop_deadline is None:
-            world.restart(process)
+            cluster.restart(process)
         elif what == "pod crash":
-            world.end(process)
-            world.start_pod(self.node_of(process))
+            cluster.end(process)
+            cluster.start_pod(self.node_of(process))
         elif what == "address kept":
-            world.end(process)
-            shared = any(other.identity.node == process.identity.node for other in world.processes)
-            world.start_pod(self.node_of(process), "" if shared else process.identity.ip)
+            cluster.end(process)
+            shared = any(other.identity.node == process.identity.node for other in cluster.processes)
+            cluster.start_pod(self.node_of(process), "" if shared else process.identity.ip)
         elif what == "graceful replacement":
-            world.stop(process)
+            cluster.stop(process)
         elif what == "second pod":
-            world.start_pod(self.node_of(process))
+            cluster.start_pod(self.node_of(process))
         elif what == "fabric fails":
-            world.report(process, ready=False)
+            cluster.report(process, ready=False)
 
     def change_nodes(self, what: str, process: DaemonProcess) -> None:
-        world = self.world
+        cluster = self.cluster
         if (
             what == "node moves"
             and process.identity.clique
-            and process.identity.node in {node.name for node in world.nodes}
+            and process.identity.node in {node.name for node in cluster.nodes}
         ):
             moved = Node(process.identity.node, "b" if process.identity.clique == "a" else "a")
-            world.nodes = tuple(moved if node.name == moved.name else node for node in world.nodes)
-            for other in [other for other in world.processes if other.identity.node == moved.name]:
-                world.end(other)
-            world.start_pod(moved)
-        elif what == "node leaves" and len(world.processes) > 1:
-            world.end(process)
-            world.nodes = tuple(node for node in world.nodes if node.name != process.identity.node)
+            cluster.nodes = tuple(moved if node.name == moved.name else node for node in cluster.nodes)
+            for other in [other for other in cluster.processes if other.identity.node == moved.name]:
+                cluster.end(other)
+            cluster.start_pod(moved)
+        elif what == "node leaves" and len(cluster.processes) > 1:
+            cluster.end(process)
+            cluster.nodes = tuple(node for node in cluster.nodes if node.name != process.identity.node)
 
     def node_of(self, process: DaemonProcess) -> Node:
         return Node(process.identity.node, process.identity.clique)
 
     def flip(self) -> None:
-        """New pods come with the gate the other way; old ones are replaced one after the other."""
-        world = self.world
+        """Flip the feature gate for new pods; old pods are replaced one by one."""
+        cluster = self.cluster
         other = {Protocol.RMW: Protocol.SHARDED_RMW, Protocol.SSA: Protocol.SHARDED}
         back = {new: old for old, new in other.items()}
-        world.protocol = {**other, **back}[world.protocol]
+        cluster.protocol = {**other, **back}[cluster.protocol]
         self.flipped = True
 
     def remove_an_entry(self) -> None:
-        """Somebody takes an entry away that is a living daemon's."""
-        world = self.world
-        for address, body in list(world.stored()):
+        """Remove the entry of a living daemon by another writer."""
+        cluster = self.cluster
+        for address, body in list(cluster.stored()):
             key, part = ("nodes", "status") if address.kind == DOMAIN_KIND else ("daemons", "")
             found = (body.get("status", {}) if part else body).get(key, [])
             if found:
                 kept = found[1:]
                 fields = {"status": {key: kept}} if part else {key: kept}
-                world.commit(
+                cluster.commit(
                     None,
                     None,
-                    lambda address=address, fields=fields, part=part: world.server.patch(
+                    lambda address=address, fields=fields, part=part: cluster.server.patch(
                         address, fields, "somebody", part
                     ),
                 )
                 return
 
     def legacy(self) -> None:
-        """An older daemon of each node left its entry, under its own manager; some share an index, some have none."""
-        world, chance = self.world, self.chance
-        self.told.happened["legacy"] += 1
-        roomy = len(world.nodes) <= world.limit
+        """Write entries of older daemons under their manager, some with duplicate indices, some without any."""
+        cluster, chance = self.cluster, self.chance
+        self.result.fault_counts["legacy"] += 1
+        roomy = len(cluster.nodes) <= cluster.limit
 
         def indices(at: int) -> list[int]:
             return [0, at] if roomy else [at]
@@ -263,10 +263,10 @@ class RandomRun:
             {"name": node.name, "ipAddress": f"10.9.9.{at}", "cliqueID": node.clique}
             | ({"index": chance.choice(indices(at))} if chance.random() < 0.7 else {})
             | ({"status": "Ready"} if chance.random() < 0.5 else {})
-            for at, node in enumerate(world.nodes)
+            for at, node in enumerate(cluster.nodes)
             if node.clique
         ]
-        world.server.patch(
+        cluster.server.patch(
             Address(DOMAIN_KIND, NAMESPACE, DOMAIN_NAME),
             {"status": {"nodes": nodes}},
             "compute-domain-daemon",
@@ -275,70 +275,70 @@ class RandomRun:
 
     # the end of faults
 
-    def come_to_rest(self) -> None:
-        """No fault any more, everybody gets a turn, and time passes where nobody has anything to do."""
-        self.let_leftovers_go()
-        quiet = 0
+    def reach_rest(self) -> None:
+        """Take steps of all processes without faults until nothing changes; time advances when nothing changes."""
+        self.end_leftovers()
+        rounds_at_rest = 0
         for _ in range(ROUNDS):
             if self.turn():
-                quiet = 0
+                rounds_at_rest = 0
             else:
-                quiet += 1
-                self.pass_time()
-            if quiet > QUIET:
+                rounds_at_rest += 1
+                self.advance_time()
+            if rounds_at_rest > ROUNDS_AT_REST:
                 return
-            self.replace_the_fallen()
+            self.replace_missing_pods()
         raise Violation("20", "it does not come to rest")
 
-    def let_leftovers_go(self) -> None:
-        world = self.world
-        uid = world.domain["metadata"]["uid"]
-        for process in list(world.processes):
+    def end_leftovers(self) -> None:
+        cluster = self.cluster
+        uid = cluster.domain["metadata"]["uid"]
+        for process in list(cluster.processes):
             if process.identity.domain_uid != uid:
-                world.end(process)
-            elif self.flipped and process.settings.protocol is not world.protocol:
-                world.stop(process)
-        self.replace_the_fallen()
+                cluster.end(process)
+            elif self.flipped and process.settings.protocol is not cluster.protocol:
+                cluster.stop(process)
+        self.replace_missing_pods()
 
-    def replace_the_fallen(self) -> None:
-        """What a DaemonSet does: one pod for each node."""
-        world = self.world
-        there = {process.identity.node for process in world.processes}
-        for node in world.nodes:
+    def replace_missing_pods(self) -> None:
+        """Start a pod on each node without one, as a DaemonSet does."""
+        cluster = self.cluster
+        there = {process.identity.node for process in cluster.processes}
+        for node in cluster.nodes:
             if node.name not in there:
-                world.start_pod(node)
+                cluster.start_pod(node)
 
     def turn(self) -> bool:
-        """Everybody once; whether anything changed."""
-        world = self.world
-        version, did = world.server.version, False
-        for process in list(world.processes):
-            world.deliver(process)
+        """One step of every process; return whether anything changed."""
+        cluster = self.cluster
+        version, did = cluster.server.version, False
+        for process in list(cluster.processes):
+            cluster.deliver_events(process)
             if process.pending is not None:
                 if process.answer is None:
-                    world.carry_out(process)
-                world.hear(process)
+                    cluster.execute(process)
+                cluster.receive(process)
             fabric = process.fabric
             if fabric is None or not fabric.ready:
                 self.report(process)
-            local = world.work(process)
+            local = cluster.decide(process)
             did = did or (local and process.pending is None)
-        world.collect_garbage()
-        world.controller.see()
-        world.controller.tick()
-        return did or world.server.version != version
+        cluster.collect_garbage()
+        cluster.controller.advance_views()
+        cluster.controller.reconcile_once()
+        return did or cluster.server.version != version
 
-    def pass_time(self) -> None:
-        self.world.now += timedelta(seconds=5)
+    def advance_time(self) -> None:
+        self.cluster.now += timedelta(seconds=5)
 
-    def stays_at_rest(self) -> None:
-        """Nothing changes, so nobody writes (20)."""
-        world = self.world
-        before = {process: process.writes for process in world.processes}
-        version = world.server.version
+    def check_rest(self) -> None:
+        """Check that no process writes at rest (20)."""
+        cluster = self.cluster
+        before = {process: process.writes for process in cluster.processes}
+        version = cluster.server.version
         for _ in range(4):
             self.turn()
-            self.pass_time()
-        if world.server.version != version or any(process.writes != before[process] for process in world.processes):
+            self.advance_time()
+        if cluster.server.version != version or any(process.writes != before[process] for process in cluster.processes):
             raise Violation("20", "somebody writes although nothing changes")
-        self.told.writes = sum(process.writes for process in world.processes)
+        self.result.writes = sum(process.writes for process in cluster.processes)

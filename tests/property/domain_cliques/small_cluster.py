@@ -1,7 +1,7 @@
-"""A small cluster in which daemons register: a server, processes with requests under way, lagging views, faults.
+"""A small cluster in which daemons register: a server, processes with pending requests, lagging views, and faults.
 
-Everything that happens is drawn from one seed. A request has three moments, at each of which it may be overtaken or
-lost: it is decided, the server carries it out, its answer arrives.
+Everything that happens follows from one seed. A request has three steps, between which it may be superseded or lost:
+decision, execution on the server, and result.
 """
 
 from dataclasses import dataclass, field, replace
@@ -63,7 +63,7 @@ class SmallCluster(CheckedServer):
     """See the module.
 
     Attributes:
-        limit: of the indices in a clique.
+        limit: number of indices of a clique.
     """
 
     limit: int = 18
@@ -105,15 +105,15 @@ class SmallCluster(CheckedServer):
         )
         process = DaemonProcess(identity, DaemonSettings(protocol=self.protocol, limit=self.limit))
         self.processes.append(process)
-        self.look(process)
+        self.list_registry(process)
         return process
 
     # what daemons do
 
-    def look(self, process: DaemonProcess) -> None:
-        """A fresh watch begins with a list."""
+    def list_registry(self, process: DaemonProcess) -> None:
+        """List the registry, as at the start of a watch."""
         process.cursor = len(self.server.history)
-        self.tell(
+        self.observe(
             process,
             RegistryObservation(
                 self.server.version, self.registry(process.identity, process.settings.protocol.sharded)
@@ -124,13 +124,13 @@ class SmallCluster(CheckedServer):
         body = self.server.get(address_of(identity.registry_ref(sharded=sharded)))
         return self.register_of(body) if body is not None else None
 
-    def tell(self, process: DaemonProcess, observation: RegistryObservation) -> None:
+    def observe(self, process: DaemonProcess, observation: RegistryObservation) -> None:
         process.state = self.core.after_event(
             process.state, process.identity, process.settings, observation, now=self.now
         )
 
-    def deliver(self, process: DaemonProcess, count: int | None = None) -> bool:
-        """Some events reach the daemon; of several on its object only the last is looked at."""
+    def deliver_events(self, process: DaemonProcess, count: int | None = None) -> bool:
+        """Deliver some events to a daemon; of several events of its registry it decides on the last."""
         history = self.server.history
         end = len(history) if count is None else min(len(history), process.cursor + count)
         own = address_of(process.identity.registry_ref(sharded=process.settings.protocol.sharded))
@@ -138,7 +138,7 @@ class SmallCluster(CheckedServer):
         process.cursor = end
         if news:
             last = news[-1]
-            self.tell(
+            self.observe(
                 process,
                 RegistryObservation(last.version, self.register_of(last.body) if last.body is not None else None),
             )
@@ -156,19 +156,19 @@ class SmallCluster(CheckedServer):
             now=self.now,
         )
 
-    def work(self, process: DaemonProcess) -> bool:
-        """The worker of a process looks once; whether it did anything."""
+    def decide(self, process: DaemonProcess) -> bool:
+        """Decide and act once; return whether the process did anything."""
         if process.pending is not None:
             return False
         context = self.context(process)
         decision: Decision[DaemonAction] = self.core.decide(context)
         action = decision.verdict
-        self.checker.decided(self, process, context, action)
+        self.checker.on_decision(self, process, context, action)
         process.wake = None
         match action:
             case StartFabric(index, peers) | RestartFabric(index, peers):
                 process.fabric = FabricState(index, peers)
-                self.checker.recovered(self, process)
+                self.checker.update_disturbed(self, process)
             case PushPeers(index, peers):
                 assert process.fabric is not None
                 process.fabric = replace(process.fabric, peers=peers)
@@ -187,17 +187,17 @@ class SmallCluster(CheckedServer):
                 assert isinstance(action, REQUESTS)
                 process.pending = action
                 return True
-        self.checker.fabric_changed(self, process)
+        self.checker.on_fabric_change(self, process)
         return True
 
-    def carry_out(self, process: DaemonProcess) -> None:
-        """The server does what the request under way asks."""
+    def execute(self, process: DaemonProcess) -> None:
+        """Execute the pending request on the server."""
         request = process.pending
         assert request is not None
         process.writes += not isinstance(request, ListPods | ReadObject)
         match request:
             case ListPods():
-                pods = [pod for pod in self.pods() if (pod.node, pod.domain_uid) == mine_of(process)]
+                pods = [pod for pod in self.pods() if (pod.node, pod.domain_uid) == node_and_domain_of(process)]
                 process.answer = RequestResult(kind=ResultKind.SUCCEEDED, pods=tuple(pods))
             case ReadObject(target):
                 body = self.server.get(address_of(target))
@@ -206,10 +206,10 @@ class SmallCluster(CheckedServer):
                     kind=ResultKind.SUCCEEDED if found is not None else ResultKind.NOT_FOUND, registry=found
                 )
             case _:
-                response = self.commit(process, request, lambda: self.sent(request))
-                process.answer = self.answer_of(response)
+                response = self.commit(process, request, lambda: self.send(request))
+                process.answer = self.result_of(response)
 
-    def sent(self, request: Request) -> Response:
+    def send(self, request: Request) -> Response:
         write = request.write if isinstance(request, RemoveEntry | ClearOtherEntry) else request
         match write:
             case Apply(target=target, subresource=part, manager=manager, fields=fields, force=force):
@@ -226,7 +226,7 @@ class SmallCluster(CheckedServer):
                 return self.server.patch(address_of(pod), {"metadata": {"labels": thaw(labels)}}, "daemon")
         raise AssertionError(request)
 
-    def answer_of(self, response: Response) -> RequestResult:
+    def result_of(self, response: Response) -> RequestResult:
         if response.good:
             body = response.body
             registry = self.register_of(body) if body is not None and body["kind"] != "Pod" else None
@@ -239,43 +239,43 @@ class SmallCluster(CheckedServer):
             return RequestResult(kind=ResultKind.NOT_FOUND, detail=response.detail)
         return RequestResult(kind=ResultKind.REFUSED, detail=response.detail)
 
-    def hear(self, process: DaemonProcess, answer: RequestResult | None = None) -> None:
-        """The answer to the request under way arrives, or another in its place."""
-        request, answered = process.pending, answer or process.answer
+    def receive(self, process: DaemonProcess, answer: RequestResult | None = None) -> None:
+        """Deliver the result of the pending request, or another result in its place."""
+        request, last_own_version = process.pending, answer or process.answer
         assert request is not None
-        assert answered is not None
+        assert last_own_version is not None
         process.pending = process.answer = None
-        if answered.registry is not None and isinstance(request, Apply | Put | Post):
-            process.answered = version_number(answered.registry)
+        if last_own_version.registry is not None and isinstance(request, Apply | Put | Post):
+            process.last_own_version = version_number(last_own_version.registry)
         process.state = self.core.after_result(
-            process.state, process.identity, process.settings, request, answered, now=self.now
+            process.state, process.identity, process.settings, request, last_own_version, now=self.now
         )
 
     # what becomes of processes and pods
 
-    def settle_request(self, process: DaemonProcess) -> None:
-        """A process ends: what it asked for was carried out by now, or never will be."""
+    def resolve_pending(self, process: DaemonProcess) -> None:
+        """End the pending request of a process that ends: executed by now, or never."""
         if process.pending is not None and process.answer is None and self.chance.random() < 0.5:
-            self.carry_out(process)
+            self.execute(process)
         process.pending = process.answer = None
 
     def restart(self, process: DaemonProcess) -> None:
-        """The container ends and starts again in the same pod."""
-        self.settle_request(process)
+        """Restart the container in the same pod."""
+        self.resolve_pending(process)
         process.state, process.fabric, process.stop_deadline = DaemonState(), None, None
         process.restarts += 1
-        process.answered = 0
-        self.look(process)
+        process.last_own_version = 0
+        self.list_registry(process)
 
     def end(self, process: DaemonProcess) -> None:
-        """The process and its pod are gone."""
-        self.settle_request(process)
+        """Delete the process and its pod."""
+        self.resolve_pending(process)
         process.fabric = None
         self.processes.remove(process)
         self.server.delete(process.pod)
 
     def stop(self, process: DaemonProcess) -> None:
-        """The pod is deleted, and the process told to stop."""
+        """Mark the pod as terminating, and ask the process to stop."""
         if process.stop_deadline is None:
             process.stop_deadline = self.now + GRACE
             mark = {"metadata": {"deletionTimestamp": format_time(self.now)}}
@@ -288,14 +288,14 @@ class SmallCluster(CheckedServer):
             condition = {"type": "Ready", "status": truth, "lastTransitionTime": format_time(START)}
             self.server.patch(process.pod, {"status": {"conditions": [condition]}}, "kubelet")
 
-    def report_fabricless(self, process: DaemonProcess) -> None:
+    def report_pod_ready(self, process: DaemonProcess) -> None:
         condition = {"type": "Ready", "status": "True", "lastTransitionTime": format_time(START)}
         self.server.patch(process.pod, {"status": {"conditions": [condition]}}, "kubelet")
 
     # what others do
 
     def collect_garbage(self) -> None:
-        """Cliques all of whose owners are gone go too."""
+        """Delete cliques whose owners are all deleted."""
         alive = {body["metadata"]["uid"] for body in self.server.all_of("Pod")}
         for body in self.server.all_of(CLIQUE_KIND):
             owners = body["metadata"].get("ownerReferences", [])
@@ -306,5 +306,5 @@ class SmallCluster(CheckedServer):
                 )
 
 
-def mine_of(process: DaemonProcess) -> tuple[str, str]:
+def node_and_domain_of(process: DaemonProcess) -> tuple[str, str]:
     return process.identity.node, process.identity.domain_uid

@@ -1,4 +1,4 @@
-"""What the controller makes of a domain, rule by rule (DC-062 to DC-086)."""
+"""Decisions of the domain controller, rule by rule (DC-062 to DC-086)."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -15,7 +15,7 @@ from grove_core.resources.daemon_pod import DaemonPod
 from tests.property.domain_cliques.builders import NOW, Json, clique, domain, entry, planned, pod, status_in
 
 
-def test_no_rule_set_judged_a_domain() -> None:
+def test_domain_plans_name_no_rule_set() -> None:
     assert planned(domain(), [], []).rules == ""
 
 
@@ -33,13 +33,13 @@ def test_no_rule_set_judged_a_domain() -> None:
 )
 @pytest.mark.req("DC-070")
 @pytest.mark.req("DC-071")
-def test_dc073_which_pods_keep_an_entry(found: DaemonPod, *, stays: bool) -> None:
+def test_dc073_pods_that_keep_an_entry(found: DaemonPod, *, stays: bool) -> None:
     plan = planned(domain(), [clique(entry("n1", 0))], [found])
     removed = [step for step in plan.steps if step.target.kind == "ComputeDomainClique"]
     assert bool(removed) is not stays
 
 
-def test_dc072_a_view_must_be_as_new_as_the_entry() -> None:
+def test_dc072_older_pods_remove_no_entry() -> None:
     plan = planned(domain(), [clique(entry("n1", 0), version=50)], [], version=49)
     assert [held.target.kind for held in plan.withheld] == ["ComputeDomainClique"]
     assert plan.wake_at == NOW + timedelta(seconds=2)
@@ -56,8 +56,8 @@ def test_dc072_a_view_must_be_as_new_as_the_entry() -> None:
         ("10.9.9.1", [pod("n1", "10.0.0.1")], 49, False),
     ],
 )
-def test_dc074_who_is_registered_elsewhere(ip: str, pods: list[DaemonPod], version: int, *, goes: bool) -> None:
-    """An entry of no pod goes for a living pod that stands in the clique, however many other pods wait on the node."""
+def test_dc074_registered_in_another_object(ip: str, pods: list[DaemonPod], version: int, *, goes: bool) -> None:
+    """An entry without a pod is removed if a living pod of the node is registered in the clique."""
     plan = planned(domain(entry("n1", 0, ip)), [clique(entry("n1", 0), version=50)], pods, version)
     removed = [step for step in plan.steps if isinstance(step.action, ApplyStep)]
     assert [step.target.kind for step in removed] == (["ComputeDomain"] if goes else [])
@@ -86,14 +86,16 @@ def test_dc062_a_node_without_fabric_gets_its_entry() -> None:
 def test_dc062_of_two_pods_of_a_node_the_newer_counts(
     first: datetime | None, second: datetime | None, wins: str
 ) -> None:
-    """As in DC-052: who was created later; of two created in one second, the larger uid. Names say nothing."""
+    """As in DC-052: the pod created later, or the larger uid within one second; names do not matter."""
     pods = [
         pod("n1", "10.0.0.1", "z", clique="", ready=True, created=first),
         pod("n1", "10.0.0.2", "a", clique="", created=second),
     ]
     for order in (pods, pods[::-1]):
-        (told,) = status_in(planned(domain(), [], order))["nodes"]
-        assert (told["ipAddress"], told["status"]) == {"z": ("10.0.0.1", "Ready"), "a": ("10.0.0.2", "NotReady")}[wins]
+        (result,) = status_in(planned(domain(), [], order))["nodes"]
+        assert (result["ipAddress"], result["status"]) == {"z": ("10.0.0.1", "Ready"), "a": ("10.0.0.2", "NotReady")}[
+            wins
+        ]
 
 
 def test_dc082_only_cliques_of_the_domain_have_a_record() -> None:
@@ -102,7 +104,7 @@ def test_dc082_only_cliques_of_the_domain_have_a_record() -> None:
 
 
 def test_dc082_two_objects_with_one_id_have_one_record() -> None:
-    """In two namespaces, say: a server takes no id twice, and the worse word is said."""
+    """In two namespaces, for instance: a record is NotReady if one object is."""
     ready, other = clique(entry("n1", 0, status="Ready")), clique(entry("n2", 0))
     pods = [pod("n1", "10.0.0.1"), pod("n2", "10.0.0.2", "other_registry")]
     for here, there in ((ready, other), (other, ready)):
@@ -111,33 +113,33 @@ def test_dc082_two_objects_with_one_id_have_one_record() -> None:
             assert status_in(planned(domain(), order, pods))["cliques"] == [{"id": "a", "status": "NotReady"}]
 
 
-def test_dc082_a_record_of_another_manager_goes_too() -> None:
-    """No apply takes away what another one owns, so the whole of the records is written."""
+def test_dc082_records_of_other_managers_are_removed() -> None:
+    """An apply does not remove what another manager owns, so all records are written."""
     stored = domain(cliques=[{"id": "b", "status": "Ready"}, {"id": "c", "status": "Ready"}])
     (step,) = planned(stored, [clique()], []).steps
     assert isinstance(step.action, ApplyStep)
-    told: Json = {"status": "NotReady", "cliques": [{"id": "a", "status": "NotReady"}]}
-    assert thaw(step.action.fields) == {"status": told}
+    result: Json = {"status": "NotReady", "cliques": [{"id": "a", "status": "NotReady"}]}
+    assert thaw(step.action.fields) == {"status": result}
     assert step.because[0].sentence == "there is a record, and no object of the domain, for b, c"
-    assert planned(domain(**told), [clique()], []).steps == ()
+    assert planned(domain(**result), [clique()], []).steps == ()
 
 
 def unlabelled(status: str) -> tuple[ComputeDomain, DaemonPod]:
-    """A node without fabric whose daemon, of the first generation, says so in an entry and not on its pod."""
+    """A node without fabric whose first-generation daemon writes an entry and does not label its pod."""
     return domain(entry("n1", 0, clique="", status=status), status=status), pod("n1", "10.0.0.1", clique=None)
 
 
 @pytest.mark.parametrize("status", ["Ready", "NotReady"])
 @pytest.mark.req("DC-086")
-def test_dc083_who_registered_itself_without_fabric_counts(status: str) -> None:
+def test_dc083_self_registered_nodes_without_fabric_count(status: str) -> None:
     found, itself = unlabelled(status)
     plan = planned(found, [], [itself])
     assert plan.steps == ()
     assert [finding.verdict for finding in plan.findings if finding.subject.kind == "ComputeDomain"] == [status]
 
 
-def test_dc072_what_is_applied_leaves_out_no_entry_on_an_older_view() -> None:
-    """The controller owns the entries of nodes without fabric: what it does not apply again goes."""
+def test_dc072_an_apply_keeps_entries_newer_than_the_pods() -> None:
+    """The controller owns the entries of nodes without fabric: an apply without one removes it."""
     found, _ = unlabelled("Ready")
     plan = planned(found, [], [], version=9)
     assert plan.steps == ()
@@ -147,20 +149,20 @@ def test_dc072_what_is_applied_leaves_out_no_entry_on_an_older_view() -> None:
 
 
 @pytest.mark.parametrize(("status", "wanted"), [("Ready", "Ready"), ("NotReady", "NotReady"), ("", "NotReady")])
-def test_dc085_no_word_is_no(status: str, wanted: str) -> None:
+def test_dc085_missing_status_is_not_ready(status: str, wanted: str) -> None:
     plan = planned(domain(), [clique(entry("n1", 0, status=status))], [pod("n1", "10.0.0.1")])
     found = {finding.subject.kind: finding.verdict for finding in plan.findings}
     assert found == {"ComputeDomain": wanted, "ComputeDomainClique": wanted}
 
 
-def test_dc066_a_node_in_two_sources_counts_once_and_as_the_worse() -> None:
+def test_dc066_a_node_in_two_registries_counts_once() -> None:
     both = [clique(entry("n1", 0, status="Ready"))]
     plan = planned(domain(entry("n1", 0, ip="10.9.9.9")), both, [pod("n1", "10.0.0.1")], version=5)
     assert [found.verdict for found in plan.findings if found.subject.kind == "ComputeDomain"][-1] == "NotReady"
 
 
 @given(st.permutations([clique(entry("n1", 0, status="Ready")), clique(entry("n2", 0, clique="b"), name="b")]))
-def test_dc086_twice_is_once_in_any_order(cliques: list[ComputeDomainClique]) -> None:
+def test_dc086_reconciling_again_writes_nothing(cliques: list[ComputeDomainClique]) -> None:
     pods = [pod("n1", "10.0.0.1"), pod("n2", "10.0.0.2", "other_registry", clique="b")]
     fields = status_in(planned(domain(), cliques, pods))
     assert fields == status_in(planned(domain(), cliques[::-1], pods[::-1]))
@@ -169,7 +171,7 @@ def test_dc086_twice_is_once_in_any_order(cliques: list[ComputeDomainClique]) ->
     assert planned(compute_domain_of(raw), cliques, pods).steps == ()
 
 
-def test_dc075_what_stays_is_carried_byte_for_byte() -> None:
+def test_dc075_kept_entries_are_unchanged() -> None:
     raw = thaw(clique(entry("n1", 0), entry("n2", 1)).stored)
     raw["daemons"][1]["novelty"] = True
     plan = planned(domain(), [compute_domain_clique_of(raw)], [pod("n2", "10.0.0.2")])

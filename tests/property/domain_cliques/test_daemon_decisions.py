@@ -1,4 +1,4 @@
-"""What a daemon does next, rule by rule: what it remembers, waits for, gives way to and writes (DC-010 to DC-068)."""
+"""Decisions and state of a daemon, rule by rule (DC-010 to DC-068)."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -44,7 +44,7 @@ from tests.property.domain_cliques.builders import (
 )
 
 
-def test_dc010_an_older_event_is_no_news() -> None:
+def test_dc010_older_events_are_ignored() -> None:
     state = DaemonState(observed=RegistryObservation(10, domain(entry("n1", 0))), settled_index=0)
     after = after_event(state, IDENTITY, SETTINGS, RegistryObservation(9, None), now=NOW)
     assert (after.observed, after.settled_index) == (state.observed, 0)
@@ -53,7 +53,7 @@ def test_dc010_an_older_event_is_no_news() -> None:
     assert version_number(replace(domain(), resource_version="ab")) == 0
 
 
-def test_dc027_what_is_contested_is_remembered_and_forgotten() -> None:
+def test_dc027_contest_time_is_kept_until_the_rival_leaves() -> None:
     state = DaemonState(observed=RegistryObservation(10, domain(entry("n1", 0))), settled_index=0)
     two = after_event(
         state, IDENTITY, SETTINGS, RegistryObservation(11, domain(entry("n1", 0), entry("n2", 0), version=11)), now=NOW
@@ -72,7 +72,7 @@ def test_dc027_what_is_contested_is_remembered_and_forgotten() -> None:
 REQUEST = Apply(target=IDENTITY.registry_ref(sharded=False), subresource="status", manager="m", fields=domain().spec)
 
 
-def test_dc034_delays_double_and_events_end_them() -> None:
+def test_dc034_backoff_doubles_and_events_reset_it() -> None:
     state, delays = DaemonState(), []
     for _ in range(13):
         state = after_result(state, IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.CONFLICT), now=NOW)
@@ -88,7 +88,7 @@ def test_dc034_delays_double_and_events_end_them() -> None:
 
 
 @pytest.mark.parametrize(("asked", "wanted"), [(None, 1), (timedelta(seconds=30), 30)])
-def test_dc035_patience_is_kept_through_events(asked: timedelta | None, wanted: int) -> None:
+def test_dc035_throttling_outlasts_events(asked: timedelta | None, wanted: int) -> None:
     state = after_result(
         DaemonState(),
         IDENTITY,
@@ -103,7 +103,7 @@ def test_dc035_patience_is_kept_through_events(asked: timedelta | None, wanted: 
     assert decide(context).verdict == Wait(NOW + timedelta(seconds=wanted))
 
 
-def test_dc032_once_with_force() -> None:
+def test_dc032_one_apply_with_force() -> None:
     state = after_result(
         DaemonState(), IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.FIELD_CONFLICT), now=NOW
     )
@@ -115,7 +115,7 @@ def test_dc032_once_with_force() -> None:
 
 
 @pytest.mark.parametrize("kind", [ResultKind.SUCCEEDED, ResultKind.REFUSED])
-def test_dc056_what_remains_is_written_away(kind: ResultKind) -> None:
+def test_dc056_a_remaining_entry_is_removed_by_put(kind: ResultKind) -> None:
     registry = domain(entry("n1", 0), entry("n2", 1))
     context = context_for(registry, state={"settled_index": 0}, stop_deadline=NOW + timedelta(seconds=10))
     request = decide(context).verdict
@@ -133,7 +133,7 @@ def test_dc056_what_remains_is_written_away(kind: ResultKind) -> None:
 
 @pytest.mark.parametrize(("other", "rule"), [(0, Why.INDEX_LOST), (1, Why.INDEX_KEPT)])
 @pytest.mark.parametrize("left", [[], [entry("n1", 2)], [entry("n1", 4, ip="10.9.9.9")]])
-def test_dc028_somebody_took_the_entry_away_or_altered_it(other: int, rule: Why, left: list[Json]) -> None:
+def test_dc028_removed_or_changed_entry(other: int, rule: Why, left: list[Json]) -> None:
     fabric = FabricState(0, PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2"))), ready=True)
     decision = decide(context_for(domain(*left, entry("n2", other)), fabric=fabric))
     assert isinstance(decision.verdict, Apply)
@@ -142,15 +142,15 @@ def test_dc028_somebody_took_the_entry_away_or_altered_it(other: int, rule: Why,
     assert [why.rule for why in decision.because] == [kept]
 
 
-def test_dc028_an_altered_index_that_is_shared_too_is_replaced() -> None:
+def test_dc028_changed_duplicate_index_is_replaced() -> None:
     fabric = FabricState(0, PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2"))), ready=True)
     decision = decide(context_for(domain(entry("n1", 2), entry("n2", 0), entry("n3", 2)), fabric=fabric))
     assert [why.rule for why in decision.because] == [Why.INDEX_LOST]
 
 
 @pytest.mark.parametrize("lost", [-1, 18])
-def test_dc024_an_index_out_of_range_is_nobodys(lost: int) -> None:
-    """That of a node without fabric, or of a longer clique: none that a rival has too."""
+def test_dc024_index_out_of_range_counts_as_none(lost: int) -> None:
+    """The index of a node without fabric or of a larger clique is no valid index, and has no rival."""
     mine = entry("n1", lost)
     decision = decide(context_for(domain(mine, entry("n2", 0))))
     assert [why.sentence for why in decision.because] == ["it has no index yet; 1 is the smallest that nobody has"]
@@ -159,7 +159,7 @@ def test_dc024_an_index_out_of_range_is_nobodys(lost: int) -> None:
     assert [why.rule for why in full.because] == [Why.CLIQUE_FULL]
 
 
-def test_dc026_who_is_not_the_last_goes_on_waiting() -> None:
+def test_dc026_only_the_last_node_moves() -> None:
     state = {"settled_index": 0, "contested_since": NOW - timedelta(minutes=1)}
     registry = domain(entry("n1", 0), entry("n2", 0))
     assert decide(context_for(registry, state=state, fabric=FabricState(0, PeerMap(())))).verdict == Wait()
@@ -173,7 +173,7 @@ def test_dc026_who_is_not_the_last_goes_on_waiting() -> None:
         ([entry("n1", 0), entry("n2", 0)], {}),
     ],
 )
-def test_dc029_who_would_have_to_move_and_cannot_withdraws(entries: list[Json], state: Json) -> None:
+def test_dc029_withdraws_without_a_free_index(entries: list[Json], state: Json) -> None:
     fabric = FabricState(0, PeerMap(())) if state else None
     context = context_for(domain(*entries), replace(SETTINGS, limit=1), state=state, fabric=fabric)
     decision = decide(context)
@@ -186,7 +186,7 @@ def test_dc029_who_would_have_to_move_and_cannot_withdraws(entries: list[Json], 
     assert [why.rule for why in last.because] == [Why.CLIQUE_FULL]
 
 
-def test_dc010_what_was_made_anew_is_not_forgotten() -> None:
+def test_dc010_recreated_object_stays_observed() -> None:
     settings = replace(SETTINGS, protocol=Protocol.SHARDED_RMW)
     old = clique(entry("n2", 0))
     request = decide(context_for(old, settings)).verdict
@@ -218,8 +218,8 @@ def test_dc010_what_was_made_anew_is_not_forgotten() -> None:
 
 @pytest.mark.req("DC-010")
 @pytest.mark.parametrize("request_", [LabelPod(IDENTITY.pod_ref, FrozenMap({})), ListPods("10.0.0.9")])
-def test_dc034_a_pod_that_is_not_there_says_nothing_of_the_register(request_: LabelPod | ListPods) -> None:
-    """What was seen and settled stays; the request is tried again."""
+def test_dc034_missing_pod_does_not_affect_the_registry(request_: LabelPod | ListPods) -> None:
+    """Observation and settled index stay; the request is retried."""
     before = DaemonState(observed=RegistryObservation(10, domain(entry("n1", 0))), settled_index=0)
     after = after_result(before, IDENTITY, SETTINGS, request_, RequestResult(kind=ResultKind.NOT_FOUND), now=NOW)
     assert (after.observed, after.settled_index) == (before.observed, 0)
@@ -228,7 +228,7 @@ def test_dc034_a_pod_that_is_not_there_says_nothing_of_the_register(request_: La
 
 @pytest.mark.parametrize("runs", [False, True])
 @pytest.mark.req("DC-025")
-def test_dc068_who_has_not_started_yields_to_the_other_object(*, runs: bool) -> None:
+def test_dc068_unstarted_daemon_yields_to_other_registry(*, runs: bool) -> None:
     settings = DaemonSettings(has_pods=False)
     peers = PeerMap(((0, "10.0.0.1"),))
     state = {"settled_index": 0, "contested_since": NOW, "other_registry": clique(entry("n2", 0)), "other_read_at": NOW}
@@ -238,7 +238,7 @@ def test_dc068_who_has_not_started_yields_to_the_other_object(*, runs: bool) -> 
     assert decision.because[0].rule is (Why.RIVAL_AWAITED if runs else Why.CONTESTED_ELSEWHERE)
 
 
-def test_dc065_a_domain_of_another_uid_is_no_source() -> None:
+def test_dc065_other_domain_is_no_registry() -> None:
     request, other = (
         ReadObject(IDENTITY.registry_ref(sharded=False)),
         replace(domain(entry("n2", 0)), uid="other_registry"),
@@ -258,7 +258,7 @@ def test_dc065_a_domain_of_another_uid_is_no_source() -> None:
     assert (gone.other_registry, gone.other_read_at) == (None, NOW)
 
 
-def test_dc065_it_looks_again_while_others_are_there() -> None:
+def test_dc065_rereads_while_members_are_there() -> None:
     settings = DaemonSettings(protocol=Protocol.SHARDED, has_pods=False)
     peers = PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2")))
     state = {"settled_index": 0, "other_registry": domain(entry("n2", 1)), "other_read_at": NOW}
@@ -271,7 +271,7 @@ def test_dc065_it_looks_again_while_others_are_there() -> None:
     assert decide(unread).verdict == ReadObject(IDENTITY.registry_ref(sharded=False))
 
 
-def test_dc030_unknown_fields_are_carried_along() -> None:
+def test_dc030_unknown_fields_are_kept() -> None:
     raw = thaw(domain(entry("n2", 0)).stored)
     raw["status"]["nodes"][0]["novelty"] = 1
     raw["status"]["nodes"].append({**entry("n1", 3), "novelty": 2})
@@ -293,7 +293,7 @@ def test_dc030_unknown_fields_are_carried_along() -> None:
         (None, NOW, True),
     ],
 )
-def test_dc052_the_newer_pod_by_age_then_by_uid(own: datetime | None, other: datetime, *, newer: bool) -> None:
+def test_dc052_newer_pod_by_age_then_uid(own: datetime | None, other: datetime, *, newer: bool) -> None:
     mine = pod("n1", "10.0.0.1", "a", created=own)
     rival = pod("n1", "10.0.0.9", "b", created=other)
     assert (newer_pod((mine, rival), "uid-a", "10.0.0.9") is not None) is newer
@@ -304,7 +304,7 @@ def test_dc052_the_newer_pod_by_age_then_by_uid(own: datetime | None, other: dat
 
 @pytest.mark.parametrize("own", [pod("n1", "10.0.0.1", "1", clique=None), None])
 def test_dc050_a_label_is_written_once(own: DaemonPod | None) -> None:
-    """A pod that is not seen yet may have none."""
+    """A pod that was not observed yet may have no label."""
     identity = replace(IDENTITY, clique="")
     context = DaemonContext(identity=identity, settings=DaemonSettings(), state=DaemonState(), pod=own, now=NOW)
     request = decide(context).verdict
@@ -318,7 +318,7 @@ def test_dc050_a_label_is_written_once(own: DaemonPod | None) -> None:
 
 @pytest.mark.parametrize(("ip", "clears"), [("10.0.0.1", True), ("10.9.9.9", False)])
 def test_dc067_its_own_address_in_the_other_object(ip: str, *, clears: bool) -> None:
-    """A pod may get the address of the one before it, which registered by the other gate."""
+    """A pod may get the address of an earlier pod that registered in the other registry."""
     kept = entry("n2", 1, clique="b")
     state = {"settled_index": 0, "other_registry": clique(entry("n1", 0, ip), kept), "other_read_at": NOW}
     fabric = FabricState(0, PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2"))), ready=True)
@@ -332,7 +332,7 @@ def test_dc067_its_own_address_in_the_other_object(ip: str, *, clears: bool) -> 
         assert (written["metadata"]["resourceVersion"], verdict.write.subresource) == ("10", "")
 
 
-def test_dc067_what_could_not_be_cleared_is_read_again() -> None:
+def test_dc067_failed_clear_rereads() -> None:
     put = Put(target=IDENTITY.registry_ref(sharded=True), subresource="", manager="m", manifest=FrozenMap({}))
     state = DaemonState(other_read_at=NOW)
     after = after_result(

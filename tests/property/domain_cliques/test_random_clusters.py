@@ -1,4 +1,4 @@
-"""Worlds keep every promise; the core with a known mistake does not."""
+"""Small clusters keep every invariant; the core with a known mistake does not."""
 
 import pytest
 
@@ -41,92 +41,94 @@ ENOUGH = 60
 @pytest.mark.req("DC-084")
 @pytest.mark.req("DC-088")
 @pytest.mark.req("DC-093")
-def test_dc090_worlds_keep_every_promise(part: int) -> None:
+def test_dc090_small_clusters_keep_every_invariant(part: int) -> None:
     size = WORLDS // 4
     for seed in range(part * size, (part + 1) * size):
-        broken = run_seed(seed).broken
-        assert broken is None, f"python -m tests.property.domain_cliques.seed_sweep --first {seed} --seeds 1: {broken}"
+        violation = run_seed(seed).violation
+        assert violation is None, (
+            f"python -m tests.property.domain_cliques.seed_sweep --first {seed} --seeds 1: {violation}"
+        )
 
 
-def test_dc074_a_removal_is_judged_by_what_the_controller_saw() -> None:
-    """The pod that stood in the other object ended between the look and the write."""
-    assert run_seed(15016).broken is None
+def test_dc074_removal_is_checked_against_the_controllers_view() -> None:
+    """The pod that was registered in the other object ended between decision and write."""
+    assert run_seed(15016).violation is None
 
 
 @pytest.mark.parametrize("mutant", MUTANTS.values(), ids=MUTANTS)
-def test_dc090_every_known_mistake_is_found(mutant: Mutant) -> None:
-    worlds = (run_seed(seed, mutant.core, mutant.protocol, mutant.faults) for seed in range(ENOUGH))
-    assert any(told.broken is not None and told.broken.code in mutant.codes for told in worlds)
+def test_dc090_every_mutant_is_detected(mutant: Mutant) -> None:
+    clusters = (run_seed(seed, mutant.core, mutant.protocol, mutant.faults) for seed in range(ENOUGH))
+    assert any(result.violation is not None and result.violation.code in mutant.codes for result in clusters)
 
 
 @pytest.mark.parametrize("protocol", list(Protocol))
-def test_dc094_a_world_is_a_function_of_its_seed(protocol: Protocol) -> None:
+def test_dc094_small_clusters_are_reproducible(protocol: Protocol) -> None:
     first, second = run_seed(7, protocol=protocol), run_seed(7, protocol=protocol)
-    assert (first.commits, first.writes, first.happened) == (second.commits, second.writes, second.happened)
+    assert (first.commits, first.writes, first.fault_counts) == (second.commits, second.writes, second.fault_counts)
     assert first.commits > 0
 
 
 def test_dc094_every_fault_happens() -> None:
-    happened = {what for seed in range(60) for what in run_seed(seed, faults=frozenset(FAULTS)).happened}
-    assert happened == set(FAULTS)
+    fault_counts = {what for seed in range(60) for what in run_seed(seed, faults=frozenset(FAULTS)).fault_counts}
+    assert fault_counts == set(FAULTS)
 
 
-def quiet_world(protocol: Protocol, cliques: dict[str, int], limit: int = 18) -> SmallCluster:
+def quiet_cluster(protocol: Protocol, cliques: dict[str, int], limit: int = 18) -> SmallCluster:
     nodes = tuple(Node(f"{clique}{number:03}", clique) for clique, size in cliques.items() for number in range(size))
     return SmallCluster(0, nodes, protocol, InvariantChecker(), CoreFunctions(), limit=limit)
 
 
-def settled(world: SmallCluster) -> SmallCluster:
-    for node in world.nodes:
-        world.start_pod(node)
-    RandomRun(world, RunResult(0, world.protocol)).come_to_rest()
-    return world
+def settled(cluster: SmallCluster) -> SmallCluster:
+    for node in cluster.nodes:
+        cluster.start_pod(node)
+    RandomRun(cluster, RunResult(0, cluster.protocol)).reach_rest()
+    return cluster
 
 
 @pytest.mark.parametrize("protocol", list(Protocol))
-def test_dc091_eighteen_starters_settle_with_few_writes(protocol: Protocol) -> None:
-    world = settled(quiet_world(protocol, {"a": 18}))
-    assert list(violations_at_rest(world)) == []
-    assert max(process.moves for process in world.processes) <= 18
-    assert sum(process.writes for process in world.processes) <= 18 * 18
+def test_dc091_eighteen_daemons_settle_with_few_writes(protocol: Protocol) -> None:
+    cluster = settled(quiet_cluster(protocol, {"a": 18}))
+    assert list(violations_at_rest(cluster)) == []
+    assert max(process.moves for process in cluster.processes) <= 18
+    assert sum(process.writes for process in cluster.processes) <= 18 * 18
 
 
 @pytest.mark.parametrize("protocol", list(Protocol))
 @pytest.mark.req("DC-021")
-def test_dc092_the_one_too_many_waits_and_then_enters(protocol: Protocol) -> None:
-    world = settled(quiet_world(protocol, {"a": 4}, limit=3))
-    indices = [process.state.settled_index for process in world.processes]
+def test_dc092_one_daemon_too_many_waits(protocol: Protocol) -> None:
+    cluster = settled(quiet_cluster(protocol, {"a": 4}, limit=3))
+    indices = [process.state.settled_index for process in cluster.processes]
     assert sorted(index for index in indices if index is not None) == [0, 1, 2]
-    leaver = next(process for process in world.processes if process.state.settled_index == 1)
-    world.nodes = tuple(node for node in world.nodes if node.name != leaver.identity.node)
-    world.stop(leaver)
-    RandomRun(world, RunResult(0, protocol)).come_to_rest()
-    assert sorted(process.state.settled_index or 0 for process in world.processes) == [0, 1, 2]
+    leaver = next(process for process in cluster.processes if process.state.settled_index == 1)
+    cluster.nodes = tuple(node for node in cluster.nodes if node.name != leaver.identity.node)
+    cluster.stop(leaver)
+    RandomRun(cluster, RunResult(0, protocol)).reach_rest()
+    assert sorted(process.state.settled_index or 0 for process in cluster.processes) == [0, 1, 2]
 
 
 @pytest.mark.parametrize(("protocol", "grows"), [(Protocol.SHARDED, False), (Protocol.SSA, True)])
 def test_dc095_sharded_work_does_not_grow_with_the_domain(protocol: Protocol, *, grows: bool) -> None:
     def costs(cliques: int) -> tuple[int, int]:
-        world = settled(quiet_world(protocol, {chr(97 + number): 3 for number in range(cliques)}))
+        cluster = settled(quiet_cluster(protocol, {chr(97 + number): 3 for number in range(cliques)}))
         events = [
             sum(
                 event.address.name == process.identity.registry_ref(sharded=protocol.sharded).name
-                for event in world.server.history
+                for event in cluster.server.history
             )
-            for process in world.processes
+            for process in cluster.processes
         ]
-        size = max(len(str(body.get("daemons") or body["status"]["nodes"])) for _, body in world.stored() if body)
+        size = max(len(str(body.get("daemons") or body["status"]["nodes"])) for _, body in cluster.stored() if body)
         return max(events), size
 
     (few, small), (many, large) = costs(2), costs(6)
     assert (many > few + 3, large > small * 2) == (grows, grows)
 
 
-def test_dc001_setups_differ_in_the_protocol_alone() -> None:
+def test_dc001_all_protocols_have_the_same_limit() -> None:
     assert {DaemonSettings(protocol=protocol).limit for protocol in Protocol} == {18}
 
 
-def test_dc090_volume_adds_up(capsys: pytest.CaptureFixture[str]) -> None:
+def test_dc090_sweep_adds_up(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--seeds", "6", "-j", "1"]) == 0
-    assert "6 worlds, 0 violations" in capsys.readouterr().out
+    assert "6 clusters, 0 violations" in capsys.readouterr().out
     assert lines_of.__doc__

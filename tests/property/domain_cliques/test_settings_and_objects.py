@@ -1,4 +1,4 @@
-"""Settings, names, places and objects as they are read, rule by rule (DC-001 to DC-044)."""
+"""Settings, names and parsed objects, rule by rule (DC-001 to DC-044)."""
 
 from dataclasses import replace
 from typing import Any
@@ -45,12 +45,12 @@ from tests.property.domain_cliques.builders import IDENTITY, NOW, SETTINGS, UID,
         (True, False, Protocol.SHARDED_RMW),
     ],
 )
-def test_dc001_gate_and_setting_choose(cliques: bool, uses_apply: bool, wanted: Protocol) -> None:
+def test_dc001_feature_gate_and_setting_choose_a_protocol(cliques: bool, uses_apply: bool, wanted: Protocol) -> None:
     assert protocol_for(cliques=cliques, uses_apply=uses_apply) is wanted
     assert protocol_named(wanted.short_name) is wanted
 
 
-def test_dc002_without_a_setting_it_is_apply_on_the_domain() -> None:
+def test_dc002_default_protocol_is_ssa() -> None:
     assert protocol_for() is DaemonSettings().protocol is Protocol.SSA
 
 
@@ -88,7 +88,7 @@ def test_dc005_hosts_have_four_digits() -> None:
         ("sharded", 18, 0, ["clique size"]),
     ],
 )
-def test_dc007_all_that_is_wrong_is_said_at_once(protocol: str, limit: int, size: int, places: list[str]) -> None:
+def test_dc007_all_problems_are_reported_at_once(protocol: str, limit: int, size: int, places: list[str]) -> None:
     assert [problem.path for problem in problems_in_settings(protocol, limit, size)] == places
 
 
@@ -99,14 +99,14 @@ def test_dc011_order_does_not_matter(entries: list[Json]) -> None:
     assert thaw(decision.verdict.fields)["status"]["nodes"][0]["index"] == 1
 
 
-def test_dc018_other_cliques_do_not_count() -> None:
+def test_dc018_indices_of_other_cliques_do_not_count() -> None:
     registry = domain(entry("n2", 0, clique="b"), entry("n3", 1))
     assert choose_index(clique_view_of(IDENTITY, registry), 18) == 0
     assert [found.node for found in entries_of_clique("a", registry)] == ["n3"]
 
 
 @given(st.frozensets(st.integers(-1, 5)), st.integers(1, 6), st.none() | st.integers(-1, 6))
-def test_dc020_the_smallest_gap_or_the_proposal(used: frozenset[int], limit: int, proposal: int | None) -> None:
+def test_dc020_free_proposal_or_smallest_gap(used: frozenset[int], limit: int, proposal: int | None) -> None:
     view = clique_view_of(IDENTITY, domain(*(entry(f"n{number + 20}", number) for number in used)))
     index = choose_index(view, limit, proposal)
     free = [number for number in range(limit) if number not in used]
@@ -125,7 +125,7 @@ def test_dc020_the_smallest_gap_or_the_proposal(used: frozenset[int], limit: int
     ],
 )
 @pytest.mark.req("DC-022")
-def test_dc023_only_an_own_and_single_index_settles(entries: list[Json], wanted: int | None) -> None:
+def test_dc023_only_an_own_unique_index_settles(entries: list[Json], wanted: int | None) -> None:
     registry = domain(*entries)
     assert index_settled_by(IDENTITY, SETTINGS, registry) == wanted
     request = decide(context_for(domain())).verdict
@@ -136,26 +136,26 @@ def test_dc023_only_an_own_and_single_index_settles(entries: list[Json], wanted:
     assert after.settled_index == wanted
 
 
-def test_dc044_a_map_holds_what_has_an_index() -> None:
+def test_dc044_peer_map_contains_valid_indices() -> None:
     registry = domain(entry("n1", 0), entry("n2", None), entry("n3", -1), entry("n4", 18), entry("n5", 2))
     decision = decide(context_for(registry, state={"settled_index": 0}))
     assert decision.verdict == StartFabric(0, PeerMap(((0, "10.0.0.1"), (2, "10.0.0.5"))))
 
 
-def test_dc022_an_older_writer_left_no_index() -> None:
+def test_dc022_entry_without_index() -> None:
     decision = decide(context_for(domain(entry("n1", None), entry("n2", 0))))
     assert isinstance(decision.verdict, Apply)
     assert [why.rule for why in decision.because] == [Why.INDEX_CHOSEN]
     assert thaw(decision.verdict.fields)["status"]["nodes"][0]["index"] == 1
 
 
-def test_dc022_an_index_of_another_clique_is_not_inherited() -> None:
+def test_dc022_index_of_another_clique_is_not_sticky() -> None:
     decision = decide(context_for(domain(entry("n1", 5, ip="10.9.9.9", clique="b"))))
     assert isinstance(decision.verdict, Apply)
     assert thaw(decision.verdict.fields)["status"]["nodes"][0]["index"] == 0
 
 
-def test_dc021_a_predecessor_without_a_free_index_waits() -> None:
+def test_dc021_successor_waits_for_a_free_index() -> None:
     settings = replace(SETTINGS, limit=1)
     decision = decide(context_for(domain(entry("n1", None, ip="10.9.9.9"), entry("n2", 0)), settings))
     assert (decision.verdict, [why.rule for why in decision.because]) == (Wait(), [Why.CLIQUE_FULL])
@@ -170,7 +170,7 @@ def test_dc021_a_predecessor_without_a_free_index_waits() -> None:
     ],
 )
 @pytest.mark.req("IN-030")
-def test_dc011_every_problem_of_an_object_is_said(project: Any, raw: Json) -> None:
+def test_dc011_every_problem_of_an_object_is_reported(project: Any, raw: Json) -> None:
     with pytest.raises(MalformedObject) as fault:
         project(raw)
     assert len(fault.value.problems) >= 2

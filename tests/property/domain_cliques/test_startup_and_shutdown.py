@@ -1,4 +1,4 @@
-"""A daemon before there is anything to register in, and when it is told to stop; a domain in short, and at its end."""
+"""A daemon without a registry and while it stops; the status of a domain, also while it is deleted."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -18,20 +18,20 @@ WORDS = st.sampled_from(["Ready", "NotReady", ""])
 
 
 @pytest.mark.parametrize("protocol", list(Protocol))
-def test_dc012_who_has_seen_nothing_waits(protocol: Protocol) -> None:
+def test_dc012_waits_without_observation(protocol: Protocol) -> None:
     decision = decide(context_for(None, DaemonSettings(protocol=protocol), state={"observed": None}))
     assert isinstance(decision.verdict, Wait)
     assert decision.because[0].rule is Why.NOTHING_SEEN
 
 
 @pytest.mark.parametrize("protocol", [protocol for protocol in Protocol if not protocol.sharded])
-def test_dc013_nobody_makes_a_domain(protocol: Protocol) -> None:
+def test_dc013_no_daemon_creates_a_domain(protocol: Protocol) -> None:
     decision = decide(context_for(None, DaemonSettings(protocol=protocol)))
     assert isinstance(decision.verdict, Wait)
     assert decision.because[0].rule is Why.DOMAIN_MISSING
 
 
-def test_dc051_another_address_is_looked_into_before_anything_is_written() -> None:
+def test_dc051_lists_pods_before_taking_over() -> None:
     registry = clique(entry("n1", 0, ip="10.9.9.9"))
     decision = decide(context_for(registry, DaemonSettings(protocol=Protocol.SHARDED), state={"other_read_at": NOW}))
     assert decision.verdict == ListPods("10.9.9.9")
@@ -49,7 +49,7 @@ def test_dc051_another_address_is_looked_into_before_anything_is_written() -> No
 )
 @pytest.mark.req("DC-054")
 @pytest.mark.req("DC-057")
-def test_dc053_who_stops_takes_its_own_away_while_there_is_time(
+def test_dc053_removes_its_entry_until_the_deadline(
     protocol: Protocol, ip: str, passed: timedelta, wanted: Why
 ) -> None:
     registry = clique(entry("n1", 0, ip=ip)) if protocol.sharded else domain(entry("n1", 0, ip=ip))
@@ -64,19 +64,19 @@ def test_dc053_who_stops_takes_its_own_away_while_there_is_time(
 @given(st.lists(WORDS, max_size=4))
 @pytest.mark.req("DC-080", "DC-083")
 @pytest.mark.req("DC-081", "DC-084")
-def test_dc080_a_clique_is_ready_when_all_of_it_is_and_there_is_some(words: list[str]) -> None:
-    """The domain asks for one node, so it is ready when its only clique is."""
+def test_dc080_ready_with_all_daemons_and_at_least_one(words: list[str]) -> None:
+    """The domain needs one node, so it is ready when its only clique is."""
     found = clique(*(entry(f"n{number}", number, status=word) for number, word in enumerate(words)))
     pods = [pod(f"n{number}", f"10.0.0.{number}", name=f"pod-{number}") for number in range(len(words))]
     plan = planned(domain(), [found], pods)
     wanted = "Ready" if words and set(words) == {"Ready"} else "NotReady"
-    told = {finding.subject.kind: finding.verdict for finding in plan.findings}
-    assert told == {"ComputeDomain": wanted, "ComputeDomainClique": wanted}
+    result = {finding.subject.kind: finding.verdict for finding in plan.findings}
+    assert result == {"ComputeDomain": wanted, "ComputeDomainClique": wanted}
     assert status_in(plan)["cliques"] == [{"id": "a", "status": wanted}]
 
 
 @given(st.lists(WORDS, max_size=3), st.booleans())
-def test_dc087_nothing_is_written_of_a_domain_that_ends(words: list[str], gone: bool) -> None:
+def test_dc087_no_write_to_a_deleted_domain(words: list[str], gone: bool) -> None:
     found = clique(*(entry(f"n{number}", number, status=word) for number, word in enumerate(words)))
     pods = [] if gone else [pod(f"n{number}", f"10.0.0.{number}", name=f"pod-{number}") for number in range(len(words))]
     plan = planned(replace(domain(), deleting=True), [found], pods)

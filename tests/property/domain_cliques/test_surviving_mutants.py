@@ -1,4 +1,4 @@
-"""What mutants of ComputeDomain synchronisation lived through until these tests were written (specs/mutants.md)."""
+"""Mutants of domain cliques that no other test detects (specs/mutants.md)."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -27,7 +27,7 @@ REQUEST = Apply(target=IDENTITY.registry_ref(sharded=False), subresource="status
 SECOND = timedelta(seconds=1)
 
 
-def test_dc034_a_delay_that_is_over_does_not_hurry_an_event() -> None:
+def test_dc034_past_backoff_does_not_shorten_the_next() -> None:
     state = DaemonState(not_before=NOW - SECOND, failures=2)
     assert (
         after_event(state, IDENTITY, SETTINGS, RegistryObservation(1, None), now=NOW).not_before
@@ -35,7 +35,7 @@ def test_dc034_a_delay_that_is_over_does_not_hurry_an_event() -> None:
     )
 
 
-def test_dc034_an_answer_ends_the_delays() -> None:
+def test_dc034_success_resets_backoff() -> None:
     failed = DaemonState(failures=7, failure="it did not work", not_before=NOW + SECOND)
     for request, answer in (
         (REQUEST, RequestResult(kind=ResultKind.SUCCEEDED, registry=domain())),
@@ -45,8 +45,8 @@ def test_dc034_an_answer_ends_the_delays() -> None:
         assert (after.failures, after.failure, after.not_before) == (0, "", None)
 
 
-def test_dc010_who_was_to_be_written_away_may_be_another_by_now() -> None:
-    """The object is gone; one of its name that was made since is not, whatever the request meant."""
+def test_dc010_removal_of_a_gone_object_keeps_its_successor() -> None:
+    """The object of the request is gone; a new object of its name is not."""
     put = Put(
         target=IDENTITY.registry_ref(sharded=False),
         subresource="status",
@@ -68,24 +68,24 @@ def test_dc010_who_was_to_be_written_away_may_be_another_by_now() -> None:
         )
 
 
-def test_dc023_an_answer_that_shows_a_rival_keeps_what_was_settled_and_counts() -> None:
+def test_dc023_response_with_rival_keeps_settled_index() -> None:
     answer = RequestResult(kind=ResultKind.SUCCEEDED, registry=domain(entry("n1", 0), entry("n2", 0)))
     after = after_result(DaemonState(settled_index=0), IDENTITY, SETTINGS, REQUEST, answer, now=NOW)
     assert (after.settled_index, after.contested_since) == (0, NOW)
 
 
-def test_dc065_a_rival_in_the_other_object_contests_too() -> None:
+def test_dc065_rival_in_the_other_registry_contests() -> None:
     state = DaemonState(settled_index=0, other_registry=clique(entry("n2", 0)), other_read_at=NOW)
     after = after_event(state, IDENTITY, SETTINGS, RegistryObservation(10, domain(entry("n1", 0))), now=NOW)
     assert (after.settled_index, after.contested_since) == (0, NOW)
 
 
-def test_dc007_every_protocol_that_there_is_is_named() -> None:
+def test_dc007_problem_lists_all_protocols() -> None:
     (problem,) = problems_in_settings("paxos", 18)
     assert problem.expected == "one of rmw, ssa, sharded, sharded-rmw"
 
 
-def test_dc065_an_object_without_others_of_the_clique_is_read_once() -> None:
+def test_dc065_registry_without_members_is_read_once() -> None:
     settings = DaemonSettings(protocol=Protocol.SHARDED, has_pods=False)
     for others, again in (
         ((), None),
@@ -96,7 +96,7 @@ def test_dc065_an_object_without_others_of_the_clique_is_read_once() -> None:
         assert next_read(context_for(clique(entry("n1", 0)), settings, state=state)) == again
 
 
-def test_dc051_pods_are_listed_again_when_the_list_is_old_or_of_another_address() -> None:
+def test_dc051_pods_are_relisted_when_old_or_for_another_address() -> None:
     settings = DaemonSettings(reads_other_registry=False)
     registry = domain(entry("n1", 0, "10.0.0.9"))
     mine = clique_view_of(IDENTITY, registry).own
@@ -114,6 +114,6 @@ def test_dc051_pods_are_listed_again_when_the_list_is_old_or_of_another_address(
 
 def test_dc062_nodes_without_fabric_are_sorted() -> None:
     pods = [pod(node, f"10.0.0.{node[1:]}", node, clique="") for node in ("n3", "n1", "n2")]
-    moment = domain_snapshot_of(domain(), [], pods, pods_version=100, now=NOW)
-    assert [one.node for one in fabricless_entries(moment)] == ["n1", "n2", "n3"]
-    assert fabricless_entries(replace(moment, pods=())) == ()
+    snapshot = domain_snapshot_of(domain(), [], pods, pods_version=100, now=NOW)
+    assert [one.node for one in fabricless_entries(snapshot)] == ["n1", "n2", "n3"]
+    assert fabricless_entries(replace(snapshot, pods=())) == ()

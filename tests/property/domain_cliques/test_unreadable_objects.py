@@ -1,4 +1,4 @@
-"""What cannot be read removes nothing and lets no domain become NotReady (DC-076, DC-089)."""
+"""Objects that cannot be parsed remove no entry and make no domain NotReady (DC-076, DC-089)."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def plan_of(
 
 @st.composite
 def entries(draw: st.DrawFn, name: str) -> list[Json]:
-    """Of some nodes, some with an address that no pod has."""
+    """Entries of some nodes, some with an address that no pod has."""
     nodes = draw(st.lists(st.sampled_from(NODES), unique=True))
     addresses = [draw(st.sampled_from(["", "10.9.9.9"])) for _ in nodes]
     return [
@@ -43,7 +43,7 @@ def entries(draw: st.DrawFn, name: str) -> list[Json]:
 def settled(
     found: ComputeDomain, cliques: list[ComputeDomainClique], pods: list[DaemonPod]
 ) -> tuple[ComputeDomain, list[ComputeDomainClique]]:
-    """The same after a controller has written all that it wanted."""
+    """The objects after a controller has written everything it wants."""
     while steps := plan_of(found, cliques, pods, {}).steps:
         for step in steps:
             assert isinstance(step.action, Apply | SetStatus)
@@ -60,7 +60,7 @@ def settled(
 
 @st.composite
 def moments(draw: st.DrawFn) -> tuple[ComputeDomain, list[ComputeDomainClique], list[DaemonPod]]:
-    """A domain, cliques and pods; often what a controller with every object in sight has written already."""
+    """A domain, cliques and pods; often as a controller has already written them."""
     cliques = [clique(*draw(entries(name)), name=name) for name in draw(st.sampled_from([(), ("a",), ("a", "b")]))]
     found = domain(*draw(entries("")), status=draw(words))
     pods = [
@@ -73,7 +73,7 @@ def moments(draw: st.DrawFn) -> tuple[ComputeDomain, list[ComputeDomainClique], 
 
 
 def removals(plan: Plan, found: ComputeDomain, cliques: list[ComputeDomainClique]) -> set[tuple[Ref, str]]:
-    """Object and node of each entry that a write takes away; an apply takes those without clique alone."""
+    """Object and node of each entry that a write removes; an apply removes only entries without clique."""
     gone = set()
     registries: dict[Ref, DaemonRegistry] = {one.ref: one for one in cliques} | {found.ref: found}
     for step in plan.steps:
@@ -94,7 +94,7 @@ def removals(plan: Plan, found: ComputeDomain, cliques: list[ComputeDomainClique
 
 @pytest.mark.req("DC-089")
 @given(st.data(), moments())
-def test_dc076_less_in_sight_takes_nothing_away(
+def test_dc076_unreadable_objects_remove_nothing(
     data: st.DataObject, seen: tuple[ComputeDomain, list[ComputeDomainClique], list[DaemonPod]]
 ) -> None:
     found, cliques, pods = seen
@@ -110,7 +110,7 @@ def test_dc076_less_in_sight_takes_nothing_away(
 
 
 @pytest.mark.parametrize("uid", ["", UID, "another"])
-def test_dc089_only_its_own_cliques_hold_a_domain(uid: str) -> None:
+def test_dc089_unreadable_cliques_of_other_domains_do_not_matter(uid: str) -> None:
     strange = clique(name="b")
     plan = plan_of(domain(), [], [], {strange.ref: uid})
     assert bool(plan.steps) is (uid == "another")
