@@ -62,17 +62,17 @@ class ExpectationChecker:
             ):
                 self._record("breached", after.ref.short)
 
-    def check_before(self, moment: int | None) -> None:
-        """Check the expectations of all times before ``moment``; all of them, the end included, for None."""
+    def check_before(self, end: int | None) -> None:
+        """Check the expectations of all times before ``end``; all of them, also those at the end, for None."""
         if self.history.terminations:
             self._record("terminated", "a replica")
         if self.history.refused:
             self._record("refused", "a write")
-        while self._timed and (moment is None or self._timed[0][0] < moment):
+        while self._timed and (end is None or self._timed[0][0] < end):
             at, expected = self._timed.pop(0)
-            self._judge(at, f"at {span_text(at)}", expected)
-        for expected in self._last if moment is None else ():
-            self._judge(self.cluster.queue.now, "at the end", expected)
+            self._check(at, f"at {span_text(at)}", expected)
+        for expected in self._last if end is None else ():
+            self._check(self.cluster.queue.now, "at the end", expected)
 
     def fail_unreached(self) -> None:
         """Record the expectations of times after the stop of the run as not met."""
@@ -87,7 +87,7 @@ class ExpectationChecker:
             at = self.cluster.queue.now
             self.unmet.append(UnmetExpectation(at, f"never {what}: {subject} was, at {span_text(at)}"))
 
-    def _judge(self, at: int, when: str, expected: Expectation) -> None:
+    def _check(self, at: int, when: str, expected: Expectation) -> None:
         for what, wanted, found in self._differences(expected):
             if wanted != found:
                 self.unmet.append(UnmetExpectation(at, f"{when}: expected {what} {wanted}, found {found}"))

@@ -27,6 +27,6 @@ def time_at(start: datetime, at: int) -> datetime:
     return start + timedelta(milliseconds=at)
 
 
-def millis_until(start: datetime, moment: datetime) -> int:
+def millis_until(start: datetime, clock_time: datetime) -> int:
     """Return the milliseconds from the start to a clock time, rounded up so that a round never comes too early."""
-    return -((start - moment) // _MILLISECOND)
+    return -((start - clock_time) // _MILLISECOND)

@@ -24,10 +24,10 @@ class Line:
     below: tuple[str, ...] = ()
 
 
-def lines_of(moment: Iterable[HistoryEntry], *, verbose: bool) -> Iterator[Line]:
+def lines_of(step_entries: Iterable[HistoryEntry], *, verbose: bool) -> Iterator[Line]:
     """Yield the lines of the entries of one time, in the order of their first entries."""
     groups: dict[tuple[object, ...], list[HistoryEntry]] = {}
-    for entry in moment:
+    for entry in step_entries:
         if verbose or _is_shown(entry):
             groups.setdefault(_group_key(entry, verbose=verbose), []).append(entry)
     for group in groups.values():

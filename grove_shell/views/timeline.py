@@ -53,7 +53,7 @@ def _on_predictions(run: Run) -> list[Span]:
     """Return for how many sets the simulated steps are not those of the operator that runs there (SM-098)."""
     if not run.unpredicted:
         return []
-    return [(f"{not_predicted_text('played', len(run.unpredicted))}; ", STYLES[Tone.UNKNOWN])]
+    return [(f"{not_predicted_text('simulated', len(run.unpredicted))}; ", STYLES[Tone.UNKNOWN])]
 
 
 def _headline(run: Run) -> str:
@@ -77,8 +77,8 @@ def _add_entries(page: Page, entries: Sequence[HistoryEntry], *, verbose: bool) 
     last = ""
     again: dict[tuple[Actor, str], list[int]] = {}  # failed write -> times at which it failed again
     width = max((len(span_text(entry.at)) for entry in entries), default=0)
-    for at, moment in groupby(entries, key=lambda entry: entry.at):
-        for line in lines_of(moment, verbose=verbose):
+    for at, step in groupby(entries, key=lambda entry: entry.at):
+        for line in lines_of(step, verbose=verbose):
             when = span_text(at)
             if line.what is EntryKind.DENIED and not verbose:
                 before = again.get((line.actor, line.text))

@@ -119,7 +119,7 @@ def test_sm098_an_unpredicted_edit_is_shown_first(
     path = written(tmp_path / "s.yaml", **spec)
     assert grove(["simulate", path, "--rules", rules], "grove") == 0
     first, second, third, *_ = capsys.readouterr().out.splitlines()
-    words = "NOT PREDICTED: the steps played for 1 PodCliqueSet are not those of the operator there; s: "
+    words = "NOT PREDICTED: the steps simulated for 1 PodCliqueSet are not those of the operator there; s: "
     assert first.startswith(words) is is_said
     assert second.startswith(f"as of 2026-11-20 09:00:00Z, by the rules '{rules}")
     assert ("ml/llm: the edit is not predicted" in third) is is_said
@@ -140,7 +140,9 @@ def test_sm098_a_newer_release_is_shown_first(tmp_path: Path, capsys: pytest.Cap
     path = written(tmp_path / "s.yaml", cluster="dump.json", until="1s")
     assert grove(["simulate", path], "grove") == 0
     shown = capsys.readouterr().out
-    assert shown.startswith("NOT PREDICTED: the steps played for 3 PodCliqueSets are not those of the operator there")
+    assert shown.startswith(
+        "NOT PREDICTED: the steps simulated for 3 PodCliqueSets are not those of the operator there"
+    )
     assert shown.count("a release newer than") == 4, "once beside the rules, once for each set"
 
 

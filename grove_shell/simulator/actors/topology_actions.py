@@ -34,9 +34,9 @@ class TopologyActions:
         verdict = self.admission.of_topology(arguments.manifest, old, self.cluster.server.configuration, around)
         if isinstance(verdict, Deny):
             self.history.refused += 1
-            words = tuple(map(str, verdict.objections))
+            objections = tuple(map(str, verdict.objections))
             self.history.record(
-                self._now, Actor.USER, EntryKind.REFUSED, detail=f"ClusterTopology {name}", because=words
+                self._now, Actor.USER, EntryKind.REFUSED, detail=f"ClusterTopology {name}", because=objections
             )
             return
         self.history.record(self._now, Actor.USER, EntryKind.APPLIED, self.admit(arguments.manifest).ref)

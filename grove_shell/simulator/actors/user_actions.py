@@ -209,12 +209,12 @@ class UserActions:
             return defaults(manifest)
         return apply_manifest(manifest, old, self._last_applied.get(key), defaults).manifest
 
-    def _scale(self, item: ScalingGroup | PodClique, replicas: int, who: Actor) -> None:
+    def _scale(self, item: ScalingGroup | PodClique, replicas: int, actor: Actor) -> None:
         if item.replicas == replicas:
             raise NoEffect(f"{item.ref.kind} {item.ref.name} has {replicas} replicas already")
         generation = None if item.generation is None else item.generation + 1
         self.history.record(
-            self._now, who, EntryKind.SCALED, item.ref, detail=f"replicas {item.replicas} to {replicas}"
+            self._now, actor, EntryKind.SCALED, item.ref, detail=f"replicas {item.replicas} to {replicas}"
         )
         self.cluster.put(replace(item, replicas=replicas, generation=generation))
 

@@ -103,10 +103,10 @@ class AllChecks:
         clock = time_at(operator.start, self.state.now)
         snapshots = (informers.view.observe(root, clock) for root in informers.view.roots())
         plans = [operator.decide(snapshot) for snapshot in snapshots if snapshot is not None]
-        moments = (
+        topology_snapshots = (
             topology_snapshot_in(informers.view, root.name, clock, ()) for root in managed_topologies(informers.view)
         )
-        plans += [operator.decide_topology(moment) for moment in moments]
+        plans += [operator.decide_topology(snapshot) for snapshot in topology_snapshots]
         for steps in (plan.steps for plan in plans):
             if steps:
                 short = ", ".join(f"{type(step.action).__name__} {step.target.short}" for step in steps[:3])

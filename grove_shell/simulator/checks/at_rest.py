@@ -157,9 +157,9 @@ class NothingLeftCheck(Check):
 
     def at_rest(self) -> None:
         """Check that no object of a deleted set is left (O10)."""
-        world = self.state.cluster.server
-        there = {item.uid for item in world.items.values() if isinstance(item, PodCliqueSet)}
-        for ref, item in world.items.items():
+        server = self.state.cluster.server
+        there = {item.uid for item in server.items.values() if isinstance(item, PodCliqueSet)}
+        for ref, item in server.items.items():
             root = self.state.root_of.get(item.uid, "")
             if root and root not in there:
                 self.state.fail("O10", f"{ref.short} is left of a deleted set", ref.short)

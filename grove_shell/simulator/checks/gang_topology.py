@@ -100,11 +100,11 @@ class GangTopologyCheck(Check):
 
     def _trouble(self, root: PodCliqueSet) -> str:
         """Return what is wrong with the topology of a set; empty where nothing is."""
-        world = self.state.cluster.server
-        keys, trouble = topology_keys(root, world.topologies(), self._configuration)
+        server = self.state.cluster.server
+        keys, trouble = topology_keys(root, server.topologies(), self._configuration)
         if trouble:
             return trouble
-        gangs = [gang for gang in world.items.values() if isinstance(gang, PodGang) and gang.owner_uid == root.uid]
+        gangs = [gang for gang in server.items.values() if isinstance(gang, PodGang) and gang.owner_uid == root.uid]
         for gang in gangs if used_by(root) else ():
             if gang.placement != expected_placement(root, gang, used_by(root), keys) and not gang.deleting:
                 message = f"the placement of {gang.ref.name} differs from topology {used_by(root)}"

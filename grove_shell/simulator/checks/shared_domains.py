@@ -153,9 +153,9 @@ class SharedDomainCheck(Check):
             share = self._shares.get(clique.uid)
             if share is not None and share.stem == stem and not self._is_no_user(clique, share):
                 self.state.fail("CD5", f"{name} was deleted while {clique.ref.name} uses it", name, clique.ref.short)
-        world = self.state.cluster.server
+        server = self.state.cluster.server
         for pod in self.state.cluster.pods():
-            manifest = world.manifests.get(pod.ref)
+            manifest = server.manifests.get(pod.ref)
             of_old_leader = pod.owner_uid in self._made_by_old_leader
             if manifest is not None and claim_in(thaw(manifest)["spec"]) == f"{stem}-mnnvl-claim" and not of_old_leader:
                 self.state.fail("CD5", f"{name} was deleted while {pod.name} uses it", name, pod.ref.short)

@@ -50,27 +50,27 @@ class TopologyLifecycleCheck(Check):
 
     def at_rest(self) -> None:
         """Check that exactly the used topologies have the finalizer, and that the default one is as configured."""
-        told = self.state.cluster.server.configuration.topology
+        settings = self.state.cluster.server.configuration.topology
         users: defaultdict[str, list[PodCliqueSet]] = defaultdict(list)
         for root in self.state.cluster.sets():
             users[used_by(root)].append(root)
         for name, topology in self.state.cluster.server.topologies().items():
             held = FINALIZER in topology.finalizers
-            wanted = bool(users[name]) and (name != DEFAULT or told.enabled)
+            wanted = bool(users[name]) and (name != DEFAULT or settings.enabled)
             if held != wanted and not (wanted and topology.deleting):
                 message = f"topology {name} is {'held' if held else 'not held'}, and used by {len(users[name])} sets"
                 self.state.fail("TP6", message, topology.ref.short)
             if topology.deleting and not topology.finalizers:
-                self.state.fail("TP6", f"topology {name} is being deleted and never goes", topology.ref.short)
-        if told.enabled:
+                self.state.fail("TP6", f"topology {name} is being deleted and never disappears", topology.ref.short)
+        if settings.enabled:
             self._default(users[DEFAULT])
 
     def _default(self, users: list[PodCliqueSet]) -> None:
-        told = self.state.cluster.server.configuration.topology
+        settings = self.state.cluster.server.configuration.topology
         found = self.state.cluster.server.topologies().get(DEFAULT)
         if found is None:
             self.state.fail("TP7", "there is no default topology")
-        elif found.levels != told.levels and not found.deleting and found.ref.kind == "ClusterTopology":
+        elif found.levels != settings.levels and not found.deleting and found.ref.kind == "ClusterTopology":
             uids = {root.uid for root in users}
             bound = any(pod.node for uid in self.state.cliques for pod in self._pods_in(uids, uid))
             stored = any(

@@ -73,13 +73,15 @@ class TopologyReferenceCheck(Check):
         self._named_since[after.uid] = self.state.now
         short = after.ref.short
         if isinstance(before, PodCliqueSet) and self._has_been(self._bound_since.get(after.uid)):
-            self.state.fail("TP3", f'{after.ref.name} goes from topology "{was}" to "{named}" with pods bound', short)
+            self.state.fail(
+                "TP3", f'{after.ref.name} changes from topology "{was}" to "{named}" with pods bound', short
+            )
         if not named:
             return
         is_missing = named not in self._there and self._has_been(self._gone_since.get(named, -1))
         if (is_missing and named != DEFAULT) or self._has_been(self._leaving_since.get(named)):
-            words = "does not exist" if is_missing else "is being deleted"
-            self.state.fail("TP2", f"{after.ref.name} is admitted with topology {named}, which {words}", short)
+            problem = "does not exist" if is_missing else "is being deleted"
+            self.state.fail("TP2", f"{after.ref.name} is admitted with topology {named}, which {problem}", short)
 
     def on_set_write(self, new: Manifest, old: Manifest | None, stored: Manifest | Deny) -> None:
         """Check that an admitted set names a topology only where this has an effect (TP2)."""

@@ -139,8 +139,8 @@ class Webhooks:
 
 
 def _refused(step: Step, verdict: Deny) -> Attempt:
-    words = "; ".join(f"{one.path}: {one.reason.sentence}" for one in verdict.objections)
-    return Attempt(step, Outcome.REFUSED, f"422 Unprocessable Entity: {words}")
+    objections = "; ".join(f"{one.path}: {one.reason.sentence}" for one in verdict.objections)
+    return Attempt(step, Outcome.REFUSED, f"422 Unprocessable Entity: {objections}")
 
 
 def patched(value: Json, patch: tuple[dict[str, Any], ...]) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Fault injection: what goes wrong between the operator and the API server, and what other clients write."""
+"""Fault injection: faults of the operator, its caches and its connection, and writes of other clients."""

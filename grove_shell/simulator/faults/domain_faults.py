@@ -31,14 +31,14 @@ class DomainFaults:
     def reconfigure(self, fault: Reconfigure) -> None:
         """Change the configuration and restart the operator (F13)."""
         configuration = self.cluster.server.configuration
-        words: list[str] = []
+        changes: list[str] = []
         if fault.mnnvl is not None:
             configuration = replace(configuration, mnnvl=fault.mnnvl.as_configuration)
-            words.append(f"MNNVL {_on(configuration.mnnvl.enabled)}")
+            changes.append(f"MNNVL {_on(configuration.mnnvl.enabled)}")
         if fault.topology_aware_scheduling is not None:
             configuration = replace(configuration, topology=fault.topology_aware_scheduling.as_configuration)
-            words.append(f"topologies {_on(configuration.topology.enabled)}")
-        self._record(f"the operator restarts, configured with {' and '.join(words)}")
+            changes.append(f"topologies {_on(configuration.topology.enabled)}")
+        self._record(f"the operator restarts, configured with {' and '.join(changes)}")
         self.cluster.server.configuration = configuration
         self.operator.crash_later(CrashOperator(down=fault.down))
 
@@ -48,8 +48,8 @@ class DomainFaults:
         if not namespace:
             wanting = [root.ref for root in self.cluster.sets() if name.startswith(f"{root.ref.name}-")]
             namespace = max(wanting, key=lambda ref: len(ref.name)).namespace if wanting else "default"
-        world = self.cluster.server
-        ref = Ref(domain_format_of(world.configuration, world.served).api_version, DOMAIN_KIND, namespace, name)
+        server = self.cluster.server
+        ref = Ref(domain_format_of(server.configuration, server.served).api_version, DOMAIN_KIND, namespace, name)
         if ref in self.cluster.server.items:
             raise NoEffect(f"ComputeDomain {name} exists already")
         kind, _, owner = (fault.owner or "").partition("/")

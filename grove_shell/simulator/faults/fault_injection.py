@@ -114,8 +114,8 @@ class FaultInjector:
 
     def slow_answers(self, fault: SlowAnswers) -> None:
         """Delay writes (F6)."""
-        words = f"each write of the operator takes {span_text(fault.delay)} longer for {span_text(fault.span)}"
-        self._record(words)
+        text = f"each write of the operator takes {span_text(fault.delay)} longer for {span_text(fault.span)}"
+        self._record(text)
         wire = self.operator.connection
         wire.extra_latency = fault.delay
         self._slow_until = self._now + fault.span
@@ -153,8 +153,8 @@ class FaultInjector:
         old.informers.relist(self.operator.spec.watch)
         old.informers.frozen = dict.fromkeys(map(str, KINDS), _NEVER)
         self.old.append(old)
-        for moment in range(fault.every, fault.span, fault.every):
-            self.cluster.queue.schedule_after(moment, old.reconcile_all)
+        for at in range(fault.every, fault.span, fault.every):
+            self.cluster.queue.schedule_after(at, old.reconcile_all)
         self.cluster.queue.schedule_after(fault.span, lambda: setattr(old, "retired", True))
 
     def jump_clock(self, fault: JumpClock) -> None:

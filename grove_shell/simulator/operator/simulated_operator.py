@@ -115,7 +115,7 @@ class SimulatedOperator:
             self.reconcile_all()
 
     def crash_later(self, fault: CrashOperator) -> None:
-        """Crash at a later write or at once, as often as the fault says."""
+        """Crash at a later write or at once, as often as the fault requires."""
         self._crash_fault, self._crashes_left = fault, fault.times
         self._arm_crash()
 
@@ -162,7 +162,7 @@ class SimulatedOperator:
             self.schedule_round(self.cluster.queue.now)
 
     def _passes_preflight(self) -> bool:
-        """Return whether the process goes on after its preflight; Kubernetes restarts one that exits."""
+        """Return whether the process passes its preflight; Kubernetes restarts one that exits."""
         objection = self.preflight(self.configuration, self.cluster.server.served)
         for observer in self.observers:
             observer.on_start(self.actor, self.configuration, objection)

@@ -53,11 +53,11 @@ def _apply_topology(rng: Random, targets: Targets, at: int) -> list[Event]:
 def _delete_topology(rng: Random, targets: Targets, at: int) -> list[Event]:
     """Return the deletion of a topology, often with its recreation."""
     name = rng.choice(targets.topologies)
-    gone = Event(at=at, delete_topology=TopologyByName(name=name))
+    deletion = Event(at=at, delete_topology=TopologyByName(name=name))
     if rng.random() < 0.5:  # noqa: PLR2004 - a coin
-        return [gone]
+        return [deletion]
     again = ApplyTopology(manifest=topology_raw(name, rng.choice(HIERARCHIES)))
-    return [gone, Event(at=at + random_span(rng, 2 * MINUTE), apply_topology=again)]
+    return [deletion, Event(at=at + random_span(rng, 2 * MINUTE), apply_topology=again)]
 
 
 def _name_topology(rng: Random, targets: Targets, at: int) -> list[Event]:
@@ -82,9 +82,9 @@ def _hold_topology(rng: Random, targets: Targets, at: int) -> list[Event]:
         events.append(Event(at=at + rng.randrange(0, span // 2, 100), delete_topology=TopologyByName(name=name)))
     then = at + rng.randrange(span // 2, span, 100)
     if targets.sets:
-        goes = _change_topology(rng.choice((name, *targets.topologies)), rng, targets, then)
-        gone = Event(at=then, delete_set=SetByName(name=rng.choice(targets.sets)["metadata"]["name"]))
-        events += rng.choice(([goes], [gone], []))
+        update = _change_topology(rng.choice((name, *targets.topologies)), rng, targets, then)
+        deletion = Event(at=then, delete_set=SetByName(name=rng.choice(targets.sets)["metadata"]["name"]))
+        events += rng.choice(([update], [deletion], []))
     return events
 
 

@@ -51,13 +51,13 @@ class Lane:
 def lanes_of(log: list[Change]) -> list[Lane]:
     """Return a lane for every PodClique in a list of changes, sorted by replica, gang and name."""
     builder = _LaneBuilder()
-    moment: list[Change] = []
+    step: list[Change] = []
     for change in log:
-        if moment and change.at != moment[0].at:
-            builder.add(moment)
-            moment = []
-        moment.append(change)
-    builder.add(moment)
+        if step and change.at != step[0].at:
+            builder.add(step)
+            step = []
+        step.append(change)
+    builder.add(step)
     return sorted(builder.lanes.values(), key=lambda lane: (lane.namespace, lane.replica, lane.gang, lane.name))
 
 
@@ -70,10 +70,10 @@ class _LaneBuilder:
         self._names: dict[str, tuple[str, str]] = {}
         self._pods: defaultdict[str, dict[str, Pod]] = defaultdict(dict)
 
-    def add(self, moment: list[Change]) -> None:
-        """Add all changes of one time."""
+    def add(self, step: list[Change]) -> None:
+        """Add all changes of one time step."""
         touched: dict[tuple[str, str], None] = {}
-        for change in moment:
+        for change in step:
             item = change.object
             if isinstance(item, PodClique):
                 key = (item.ref.namespace, item.ref.name)
@@ -91,7 +91,7 @@ class _LaneBuilder:
                 if item.owner_uid in self._names:
                     touched[self._names[item.owner_uid]] = None
         for key in touched:
-            self._mark(moment[0].at, key)
+            self._mark(step[0].at, key)
 
     def _mark(self, at: int, key: tuple[str, str]) -> None:
         clique = self._cliques.get(key)

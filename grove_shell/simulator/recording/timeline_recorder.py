@@ -1,7 +1,7 @@
 """Records what the operator does and which conditions change, as entries of the timeline."""
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, assert_never
 
 from grove_core.areas.gang_termination.questions import PREDICTION, TERMINATION
 from grove_core.areas.gang_termination.verdicts import WAITS
@@ -138,7 +138,7 @@ class TimelineRecorder:
                 because=because,
             )
             return
-        self.history.record(self.cluster.queue.now, actor, _verb(step), step.target, clique=clique, because=because)
+        self.history.record(self.cluster.queue.now, actor, _kind_of(step), step.target, clique=clique, because=because)
 
     def on_start(self, actor: Actor, configuration: Configuration, objection: Reason | None) -> None:
         """Record a process that exits because of its preflight; a successful start has no entry."""
@@ -166,8 +166,9 @@ class TimelineRecorder:
             ended.add(step.target)
 
 
-def _verb(step: Step) -> EntryKind:
-    match step.action:
+def _kind_of(step: Step) -> EntryKind:
+    action = step.action
+    match action:
         case Create() | Ensure():
             return EntryKind.CREATED
         case Apply():
@@ -178,12 +179,14 @@ def _verb(step: Step) -> EntryKind:
             return EntryKind.RELEASED
         case Delete():
             return EntryKind.TERMINATED if terminated_by(step) else EntryKind.DELETED
+        case _:
+            assert_never(action)
 
 
 def _clique_of(step: Step, seen: RoundSnapshot) -> str:
     if isinstance(step.action, Create):
-        owner = step.action.manifest["metadata"]["ownerReferences"][0]  # type: ignore[index,call-overload]  # what is created has an owner (PL-016)
-        return str(owner["name"])  # type: ignore[index,call-overload]  # what is created has an owner (PL-016)
+        owner = step.action.manifest["metadata"]["ownerReferences"][0]  # type: ignore[index,call-overload]  # a new object has an owner (PL-016)
+        return str(owner["name"])  # type: ignore[index,call-overload]  # a new object has an owner (PL-016)
     pods = seen.pods() if isinstance(seen, Snapshot) else ()
     found = (clique.ref.name for clique, pod in pods if pod.name == step.target.name)
     return next(found, "")

@@ -52,12 +52,12 @@ def _interval(value: object, info: ValidationInfo) -> object:
     return span
 
 
-def _moment(value: object) -> object:
+def _clock_time(value: object) -> object:
     """Return a time whose year leaves room for the longest span before and after it."""
-    moment = value if isinstance(value, datetime) else parse_time(value) if isinstance(value, str) else None
-    if moment is None or not _FIRST_YEAR <= moment.year <= _LAST_YEAR:
-        raise PydanticCustomError("moment", 'a time such as "2026-11-20T09:00:00Z", from 1970 to 2200')
-    return moment
+    clock_time = value if isinstance(value, datetime) else parse_time(value) if isinstance(value, str) else None
+    if clock_time is None or not _FIRST_YEAR <= clock_time.year <= _LAST_YEAR:
+        raise PydanticCustomError("clock_time", 'a time such as "2026-11-20T09:00:00Z", from 1970 to 2200')
+    return clock_time
 
 
 def _amount(value: object) -> object:
@@ -106,7 +106,7 @@ Span = Annotated[int, BeforeValidator(_span), PlainSerializer(span_text)]
 """A span in milliseconds; a Go duration in a file."""
 Time = Annotated[int | Literal["end"], BeforeValidator(_time), PlainSerializer(_time_text)]
 """A time since the start of a scenario in milliseconds, or ``end``."""
-Moment = Annotated[datetime, BeforeValidator(_moment), PlainSerializer(format_time)]
+ClockTime = Annotated[datetime, BeforeValidator(_clock_time), PlainSerializer(format_time)]
 Amount = Annotated[str, BeforeValidator(_amount)]
 Counted = Annotated[int | dict[str, int], BeforeValidator(_counted)]
 Address = Annotated[StrictStr, BeforeValidator(_address)]

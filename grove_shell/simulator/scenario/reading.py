@@ -248,12 +248,12 @@ class _ScenarioReader:
     @cached_property
     def _configuration(self) -> Configuration:
         """The configuration of admission; a part with faults is left at its default."""
-        told = _part(_part(self.item.value, "spec"), "operator")
+        operator = _part(_part(self.item.value, "spec"), "operator")
         found = DEFAULT_CONFIGURATION
         with suppress(ValidationError):
-            found = replace(found, mnnvl=MnnvlSettings.model_validate(told.get("mnnvl", {})).as_configuration)
+            found = replace(found, mnnvl=MnnvlSettings.model_validate(operator.get("mnnvl", {})).as_configuration)
         with suppress(ValidationError):
-            settings = TopologySettings.model_validate(told.get("topologyAwareScheduling", {}))
+            settings = TopologySettings.model_validate(operator.get("topologyAwareScheduling", {}))
             found = replace(found, topology=settings.as_configuration)
         return found
 

@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.settings.topology import TopologySettings
 from grove_shell.simulator.scenario.events import Event
-from grove_shell.simulator.scenario.field_types import Address, Count, Counted, Model, Moment, Name, Raw, Span, Time
+from grove_shell.simulator.scenario.field_types import Address, ClockTime, Count, Counted, Model, Name, Raw, Span, Time
 from grove_shell.simulator.scenario.user_events import NodePool
 from grove_shell.simulator.virtual_time import SECOND
 
@@ -141,7 +141,7 @@ class Spec(Model):
         until: when the run stops; without it the run stops when no event is left.
     """
 
-    start: Moment = _START
+    start: ClockTime = _START
     sets: tuple[Raw, ...] = ()
     topologies: tuple[Raw, ...] = ()
     cluster: StrictStr | None = None

@@ -6,7 +6,7 @@ checked when the event happens (SM-007).
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, assert_never
 
 from pydantic.alias_generators import to_camel
 
@@ -14,21 +14,37 @@ from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.snapshot.cluster import Cluster
-from grove_shell.simulator.scenario.events import Event
+from grove_shell.simulator.scenario.events import Event, EventArguments
 from grove_shell.simulator.scenario.fault_events import (
+    ChangeHashes,
+    CrashOperator,
     EditLabels,
     EditStatus,
     ForeignDomain,
     GateForeign,
     HoldForeign,
+    JumpClock,
+    LagCache,
+    LimitDomains,
+    LoseAnswers,
+    PermuteLists,
+    Reconfigure,
+    RefuseWrites,
+    Relist,
     RemoveLabels,
+    SecondLeader,
+    SlowAnswers,
+    Touch,
 )
 from grove_shell.simulator.scenario.name_registry import AUTOSCALER, CLIQUE_TEMPLATE, NODE, NameRegistry
 from grove_shell.simulator.scenario.scenario import Expectation, Scenario
 from grove_shell.simulator.scenario.user_events import (
+    ApplySet,
+    ApplyTopology,
     Autoscale,
     ClaimByName,
     DomainByName,
+    NodePool,
     NodeTarget,
     PodByIndex,
     Scale,
@@ -46,6 +62,16 @@ _EXPECTED_OF: Final = {
     "levels": TOPOLOGY_KIND,
 }
 """Fields of an expectation whose keys are names, and the kind of these."""
+
+_KIND_OF: Final[Mapping[type[EventArguments], str]] = {
+    Autoscale: AUTOSCALER,
+    SetByName: "PodCliqueSet",
+    DomainByName: DOMAIN_KIND,
+    ForeignDomain: DOMAIN_KIND,
+    ClaimByName: CLAIM_KIND,
+    TopologyByName: TOPOLOGY_KIND,
+}
+"""Arguments of events that name one object, and its kind."""
 
 MOST_OBJECTS: Final = 200_000
 """Limit of the objects that sets may have in a scenario: the name of each is computed before the run."""
@@ -128,24 +154,35 @@ def _names_in_event(event: Event) -> Iterator[tuple[str, str, str]]:
     match arguments:
         case Scale() | HoldForeign() | EditLabels():
             yield f"{field}.name", arguments.kind, arguments.name
-        case Autoscale(name=name):
-            yield f"{field}.name", AUTOSCALER, name
-        case SetByName(name=name):
-            yield f"{field}.name", "PodCliqueSet", name
-        case DomainByName(name=name) | ForeignDomain(name=name):
-            yield f"{field}.name", DOMAIN_KIND, name
-        case ClaimByName(name=name):
-            yield f"{field}.name", CLAIM_KIND, name
-        case TopologyByName(name=name):
-            yield f"{field}.name", TOPOLOGY_KIND, name
+        case Autoscale() | SetByName() | DomainByName() | ForeignDomain() | ClaimByName() | TopologyByName():
+            yield f"{field}.name", _KIND_OF[type(arguments)], arguments.name
         case PodByIndex() | GateForeign() | EditStatus() | RemoveLabels():
             yield f"{field}.clique", "PodClique", arguments.clique
         case NodeTarget(of=PodByIndex(clique=name)):
             yield f"{field}.of.clique", "PodClique", name
         case NodeTarget(node=name):
             yield f"{field}.node", NODE, name
+        case (
+            ApplySet()
+            | ApplyTopology()
+            | NodePool()
+            | CrashOperator()
+            | LagCache()
+            | Relist()
+            | Touch()
+            | LoseAnswers()
+            | RefuseWrites()
+            | SlowAnswers()
+            | ChangeHashes()
+            | SecondLeader()
+            | JumpClock()
+            | PermuteLists()
+            | Reconfigure()
+            | LimitDomains()
+        ):
+            return  # they name no object
         case _:
-            return
+            assert_never(arguments)
 
 
 def _names_in_expectation(expectation: Expectation) -> Iterator[tuple[str, str, str]]:
