@@ -1,6 +1,6 @@
-"""Where code, tests and golden cases cite a rule: in the members of an enum, in names and marks, in saved plans.
+"""Citations of rules in code, tests and golden cases: enum members, names, marks, docstrings and saved plans.
 
-Rules for this file: as for ``tracing``, which gathers what is read here.
+As in ``tracing``, nothing is imported and problems are not raised.
 """
 
 import ast
@@ -17,7 +17,7 @@ _MENTION: Final = re.compile(r"\b[A-Z]{2}-\d{3}\b")
 
 @dataclass(frozen=True, order=True)
 class Citation:
-    """A place that claims to follow a rule.
+    """A place that cites a rule.
 
     Attributes:
         code: the reason code of a member of ``rules.py``.
@@ -58,7 +58,7 @@ def _requirement_of(clause: ast.Call) -> str:
 
 
 def cited_in(source: str, file: str) -> list[Citation]:
-    """Tests by the rules that their name, their class or a ``req`` mark cites; one citation for a test and a rule."""
+    """Tests whose name, class or ``req`` mark cites a rule: one citation for each test and rule."""
     tree = ast.parse(source)
     whole_file = {
         requirement
@@ -74,7 +74,7 @@ def _tests_of(body: list[ast.stmt], file: str, owner: str, inherited: set[str]) 
     for node in body:
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if name.startswith("test"):
-                for requirement in inherited | named_by(name) | _marks_in(node.decorator_list):
+                for requirement in inherited | rules_in_name(name) | _marks_in(node.decorator_list):
                     yield Citation(requirement, f"{file}:{node.lineno}", f"{owner}{name}")
             case ast.ClassDef(name=name):
                 cited = _cited_by(_IN_CLASS.match(name)) | _marks_in(node.decorator_list)
@@ -84,19 +84,19 @@ def _tests_of(body: list[ast.stmt], file: str, owner: str, inherited: set[str]) 
                     yield Citation(requirement, f"{file}:{node.lineno}", f"{owner}{name}")
 
 
-def named_by(name: str) -> set[str]:
-    """The rule that the name of a test or of a golden case begins with."""
+def rules_in_name(name: str) -> set[str]:
+    """The rule at the start of the name of a test or of a golden case."""
     return _cited_by(_IN_NAME.match(name))
 
 
-def claims_in(source: str, file: str) -> list[tuple[Citation, str]]:
+def quotes_in(source: str, file: str) -> list[tuple[Citation, str]]:
     """Classes ``TestXX000`` with the first paragraph of their docstring, on one line; empty where they have none."""
     return [
-        (Citation(requirement, f"{file}:{node.lineno}", node.name), " ".join(told.split("\n\n")[0].split()))
+        (Citation(requirement, f"{file}:{node.lineno}", node.name), " ".join(quoted.split("\n\n")[0].split()))
         for node in ast.walk(ast.parse(source))
         if isinstance(node, ast.ClassDef)
         for requirement in _cited_by(_IN_CLASS.match(node.name))
-        for told in [ast.get_docstring(node) or ""]
+        for quoted in [ast.get_docstring(node) or ""]
     ]
 
 
@@ -115,13 +115,13 @@ def _marks_in(nodes: Iterable[ast.expr]) -> set[str]:
     }
 
 
-def shown_in(plan: str) -> set[str]:
-    """The rules whose reasons a saved plan shows."""
+def rules_shown_in(plan: str) -> set[str]:
+    """The rules whose reasons a saved plan contains."""
     return {match["id"] for match in _IN_PLAN.finditer(plan)}
 
 
-def promises_in(text: str, file: str) -> list[tuple[str, str]]:
-    """Place and words of each sentence that a spec file has under "## Guarantees"."""
+def guarantees_in(text: str, file: str) -> list[tuple[str, str]]:
+    """Place and text of each sentence under "## Guarantees" of a spec file."""
     before, found, rest = text.partition("\n## Guarantees\n")
     if not found:
         return [(file, "")]
@@ -130,7 +130,7 @@ def promises_in(text: str, file: str) -> list[tuple[str, str]]:
 
 
 def mentions_in(source: str, file: str, prefixes: frozenset[str]) -> list[Citation]:
-    """Numbers in comments, docstrings and messages, of areas that have a spec."""
+    """Rule numbers in comments, docstrings and messages, for prefixes that a spec uses."""
     return [
         Citation(number, f"{file}:{line_number}", "a line")
         for line_number, line in enumerate(source.splitlines(), start=1)

@@ -1,10 +1,9 @@
-"""What the ``source:`` of a rule names, so that a check can tell whether it is anywhere.
+"""Parses the ``source:`` of a rule into the sources that it names.
 
-Most rules rest on documents that are not shipped: a design, its decisions, catalogues of faults and laws, what was
-read or measured elsewhere. ``specs/sources.md`` says in one sentence what each of them says, so that a source can be
-followed by whoever has only this repository.
+Most rules rest on documents outside the repository: a design, its decisions, catalogues of faults and laws.
+``specs/sources.md`` has an entry for each of them, so that a reader of the repository alone can follow a source.
 
-Rules for this file: as for ``tracing``, which calls it; it reads text only, and nothing of the project.
+This module reads text only. ``tracing`` calls it.
 """
 
 import re
@@ -39,13 +38,13 @@ _RULE: Final = re.compile(r"\b[A-Z]{2}-\d{3}\b")
 _FILE: Final = re.compile(r"\bspecs/(?:decisions/\d{4}|\w+\.md)|\bdecision (?P<number>\d{4})\b")
 
 
-def entries_of(text: str) -> list[str]:
-    """What ``specs/sources.md`` has a sentence for, in its order."""
+def source_entries(text: str) -> list[str]:
+    """The entries of ``specs/sources.md``, in their order."""
     return [match["key"] for line in text.split("\n- ") if (match := _ENTRY.match(f"- {line.removeprefix('- ')}"))]
 
 
-def named_in(source: str) -> Iterator[str]:
-    """Everything that a ``source:`` names by a number or a title, each as ``specs/sources.md`` calls it.
+def sources_named_in(source: str) -> Iterator[str]:
+    """Yield each source that a ``source:`` names by a number or a title, as ``specs/sources.md`` writes it.
 
     Rules are called by their number, files of ``specs/`` by their path (decisions by its first part). What is neither
     numbered nor a section of a work that is known here is prose, and not named.

@@ -1,8 +1,8 @@
-"""Golden admissions: what is said to who writes a set, or a topology; every validation sentence of the design.
+"""Golden admissions of PodCliqueSets and topologies: each validation rule of the design.
 
-A folder holds `given.yaml` (topologies and sets that there are), `admission.yaml` (what is written, and what was
-expected by hand) and `said.txt`: what is objected to and warned of, with what stood there, and reasons in the notation
-of `reason_notation.py`. That one is written by `pytest --bless`.
+A folder has `given.yaml` (topologies and sets of the cluster), `admission.yaml` (the write and its expected outcome)
+and `remarks.txt`: objections and warnings, each with the value that it is about, and reasons in the notation of
+`reason_notation.py`. `pytest --bless` writes `remarks.txt`.
 """
 
 from pathlib import Path
@@ -27,14 +27,14 @@ HERE: Final = Path(__file__).parent / "topology"
 FOLDERS: Final = sorted(path.parent for path in HERE.glob("*/admission.yaml"))
 
 
-def told_in(case: Json) -> Configuration:
+def configuration_of(case: Json) -> Configuration:
     settings, problems = settings_of({"topologyAwareScheduling": case["topologyAwareScheduling"]})
     assert not problems
     return settings.configuration
 
 
-def around(folder: Path, scheduled: dict[str, int]) -> TopologyView:
-    """What is known of the cluster; whose pods are bound is said by the case."""
+def topology_view(folder: Path, scheduled: dict[str, int]) -> TopologyView:
+    """The topologies and sets of the cluster, and the numbers of bound pods that the case gives."""
     items = yaml.safe_load((folder / "given.yaml").read_text(encoding="utf-8"))["items"]
     sets = [item for item in items if item["kind"] == "PodCliqueSet"]
     found = topology_view_of((item for item in items if item["kind"] == TOPOLOGY_KIND), sets, ())
@@ -47,24 +47,24 @@ def around(folder: Path, scheduled: dict[str, int]) -> TopologyView:
     return TopologyView(found.topologies or {}, bound, {name: tuple(of) for name, of in users.items()})
 
 
-def judged(case: Json, known: TopologyView) -> AdmissionVerdict:
+def verdict_on(case: Json, known: TopologyView) -> AdmissionVerdict:
     old, new = case["old"], case["new"]
     if new is None:
         return admit_topology_deletion(old, known).verdict
     if new["kind"] == TOPOLOGY_KIND:
-        return admit_topology(new, old, known, told_in(case)).verdict
-    return admit(new, old, configuration=told_in(case), around=known).verdict
+        return admit_topology(new, old, known, configuration_of(case)).verdict
+    return admit(new, old, configuration=configuration_of(case), around=known).verdict
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_tp060_writes_are_judged_as_expected(folder: Path, monkeypatch: pytest.MonkeyPatch, *, bless: bool) -> None:
     write_reasons_in_notation(monkeypatch)
     case: Json = yaml.safe_load((folder / "admission.yaml").read_text(encoding="utf-8"))
-    verdict = judged(case, around(folder, case.get("scheduled", {})))
-    refused = verdict.objections if isinstance(verdict, Deny) else ()
+    verdict = verdict_on(case, topology_view(folder, case.get("scheduled", {})))
+    objections = verdict.objections if isinstance(verdict, Deny) else ()
     found = {
-        "refused": [[one.path, one.reason.rule.requirement] for one in refused],
+        "refused": [[one.path, one.reason.rule.requirement] for one in objections],
         "warned": [[one.path, one.reason.rule.requirement] for one in verdict.warnings],
     }
     assert found == case["expect"], case["why"]
-    same_words(folder / "said.txt", words_of(refused, verdict.warnings), bless=bless)
+    same_words(folder / "remarks.txt", words_of(objections, verdict.warnings), bless=bless)

@@ -1,7 +1,7 @@
-"""A small experiment to the last digit: its runs as a file, and the table that a person reads.
+"""A small convergence experiment: its runs as CSV, and its table.
 
-`runs.csv` and `table.txt` are written by `pytest --bless` and reviewed like code; the numbers must be the same on every
-machine, for time is virtual.
+`pytest --bless` writes `runs.csv` and `table.txt`; they are reviewed like code. The numbers are the same on every
+machine, because time is virtual.
 """
 
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""Golden moments of daemons and controllers of ComputeDomains: what the documents expect, and the decision in full.
+"""Golden decisions of daemons and controllers of ComputeDomains.
 
-A folder holds `given.yaml` (what kubectl printed), `cases.yaml` (who looks, what it remembers, and what was expected
-by hand) and `plan.yaml`, which is written by `pytest --bless` and reviewed like code.
+A folder has `given.yaml` (output of kubectl), `cases.yaml` (the daemon or the controller, what it remembers, and the
+expected decision) and `plan.yaml`, the whole decision. `pytest --bless` writes `plan.yaml`; it is reviewed like code.
 """
 
 from dataclasses import asdict, fields, is_dataclass
@@ -70,7 +70,7 @@ class Given:
 
 
 def read(path: Path) -> Json:
-    """Our own files, in which times are quoted."""
+    """Read a YAML file in which times are quoted."""
     loaded: Json = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     return loaded
 
@@ -81,14 +81,14 @@ def moment(text: str) -> datetime:
     return found
 
 
-def situation_of(told: Json, given: Given) -> DaemonContext:
-    protocol = protocol_named(told["protocol"])
+def daemon_context(case: Json, given: Given) -> DaemonContext:
+    protocol = protocol_named(case["protocol"])
     assert protocol is not None
-    settings = DaemonSettings(protocol=protocol, **told.get("settings", {}))
-    identity = DaemonIdentity(**told["daemon"])
+    settings = DaemonSettings(protocol=protocol, **case.get("settings", {}))
+    identity = DaemonIdentity(**case["daemon"])
     registry = given.registries.get(identity.registry_ref(sharded=protocol.sharded))
     remembered: Json = {
-        name: moment(value) if name in TIMES else value for name, value in told.get("state", {}).items()
+        name: moment(value) if name in TIMES else value for name, value in case.get("state", {}).items()
     }
     if remembered.pop("other_registry", False):
         remembered["other_registry"] = given.registries.get(identity.registry_ref(sharded=not protocol.sharded))
@@ -96,18 +96,18 @@ def situation_of(told: Json, given: Given) -> DaemonContext:
         remembered["pods"] = tuple(given.pods)
     seen = (
         None
-        if told.get("blind")
+        if case.get("blind")
         else RegistryObservation(version_number(registry) if registry is not None else 0, registry)
     )
-    fabric = told.get("fabric")
+    fabric = case.get("fabric")
     return DaemonContext(
         identity=identity,
         settings=settings,
         state=DaemonState(observed=seen, **remembered),
         pod=next((pod for pod in given.pods if pod.uid == identity.pod_uid), None),
         fabric=FabricState(fabric["index"], peers_of(fabric["peers"]), ready=fabric["ready"]) if fabric else None,
-        stop_deadline=moment(told["stop_deadline"]) if "stop_deadline" in told else None,
-        now=moment(told["now"]),
+        stop_deadline=moment(case["stop_deadline"]) if "stop_deadline" in case else None,
+        now=moment(case["now"]),
     )
 
 
@@ -115,8 +115,8 @@ def peers_of(addresses: Json) -> PeerMap:
     return PeerMap(tuple(sorted((int(index), address) for index, address in addresses.items())))
 
 
-def shown(value: Any) -> Any:
-    """A verdict as YAML shows it."""
+def as_yaml(value: Any) -> Any:
+    """Return a verdict or an action as plain YAML data."""
     if isinstance(value, PeerMap):
         return {name: address for address, name in value.hosts}
     if isinstance(value, Ref):
@@ -128,7 +128,7 @@ def shown(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return {
             "verdict": type(value).__name__,
-            **{part.name: shown(getattr(value, part.name)) for part in fields(value) if part.compare},
+            **{part.name: as_yaml(getattr(value, part.name)) for part in fields(value) if part.compare},
         }
     return value.name if isinstance(value, Enum) else value
 
@@ -137,26 +137,27 @@ def reasons(because: tuple[Reason, ...]) -> list[Json]:
     return [{"requirement": why.rule.requirement, "code": why.rule.code, "facts": dict(why.facts)} for why in because]
 
 
-def decided(told: Json, given: Given) -> Json:
-    """What comes of one moment."""
-    if "podsVersion" not in told:
-        decision = decide(situation_of(told, given))
-        return {"case": told["case"], **shown(decision.verdict), "because": reasons(decision.because)}
+def decision_of(case: Json, given: Given) -> Json:
+    """Return the decision of one case as plain YAML data."""
+    if "podsVersion" not in case:
+        decision = decide(daemon_context(case, given))
+        return {"case": case["case"], **as_yaml(decision.verdict), "because": reasons(decision.because)}
     domains = [one for one in given.registries.values() if isinstance(one, ComputeDomain)]
     cliques = [one for one in given.registries.values() if isinstance(one, ComputeDomainClique)]
     seen = domain_snapshot_of(
         domains[0],
         cliques,
         given.pods,
-        pods_version=told["podsVersion"],
+        pods_version=case["podsVersion"],
         unreadable=given.unreadable,
-        now=moment(told["now"]),
+        now=moment(case["now"]),
     )
     plan = reconcile_domain(seen)
     return {
-        "case": told["case"],
+        "case": case["case"],
         "steps": [
-            {"target": step.target.short, **shown(step.action), "because": reasons(step.because)} for step in plan.steps
+            {"target": step.target.short, **as_yaml(step.action), "because": reasons(step.because)}
+            for step in plan.steps
         ],
         "withheld": [{"target": held.target.short, "because": reasons(held.because)} for held in plan.withheld],
         "findings": [
@@ -168,7 +169,7 @@ def decided(told: Json, given: Given) -> Json:
 
 
 def within(wanted: Any, found: Any) -> bool:
-    """Whether all that is wanted stands in what was found."""
+    """Whether a decision contains what is wanted; lists have the same length."""
     if isinstance(wanted, dict):
         return isinstance(found, dict) and all(key in found and within(wanted[key], found[key]) for key in wanted)
     if isinstance(wanted, list):
@@ -179,18 +180,18 @@ def within(wanted: Any, found: Any) -> bool:
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.name))
 def test_dc001_decisions_are_as_expected(folder: Path, monkeypatch: pytest.MonkeyPatch, *, bless: bool) -> None:
     write_reasons_in_notation(monkeypatch)
-    given, case = Given(folder), read(folder / "cases.yaml")
+    given, golden = Given(folder), read(folder / "cases.yaml")
     made = []
-    for told in case["cases"]:
-        whole = {**case.get("all", {}), **told}
-        found = decided(whole, given)
-        assert within(told["expect"], found), (case["why"], found)
+    for case in golden["cases"]:
+        whole = {**golden.get("all", {}), **case}
+        found = decision_of(whole, given)
+        assert within(case["expect"], found), (golden["why"], found)
         made.append(found)
     text = yaml.dump(made, Dumper=yaml.CSafeDumper, sort_keys=False, allow_unicode=True, width=120)
     path = folder / "plan.yaml"
     if bless:
         path.write_text(text, encoding="utf-8")
-    assert path.read_text(encoding="utf-8") == text, case["why"]
+    assert path.read_text(encoding="utf-8") == text, golden["why"]
 
 
 def test_dc033_every_field_of_an_entry_is_parsed() -> None:

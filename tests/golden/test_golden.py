@@ -1,19 +1,19 @@
-"""Golden cases: folders that a user could have sent us, what the documents say of them, and what the program says.
+"""Golden cases: folders with the state of a cluster, the outcome that the documents require, and the plan.
 
-A case holds `given.yaml` (what kubectl printed), `case.yaml` (the clock, further arguments, and what was expected
-before anybody read the code) and `plan.yaml` (the plan with its decisions: verdicts, steps, rules and facts, in the
-notation of `reason_notation.py`). Cases whose subject is the page hold `story.txt`, the page as a person reads it:
-those of `PAGES`. `plan.yaml` and `story.txt` are written by `pytest --bless` and reviewed like code.
+A case has `given.yaml` (output of kubectl), `case.yaml` (the clock, further arguments, and the outcome that was derived
+from the documents before the code was read) and `plan.yaml` (the plan with its decisions: verdicts, steps, rules and
+facts, in the notation of `reason_notation.py`). The cases of `PAGES` also have `page.txt`, the text that `grove plan`
+prints. `pytest --bless` writes `plan.yaml` and `page.txt`; they are reviewed like code.
 
-What is expected (`expect` in `case.yaml`):
+Keys of `expect` in `case.yaml`:
 
 - `deletes`, `terminate`, `wakeAt`, `status`: the first round.
-- `withheld`: the domains, claims, cliques and scaling groups that the first round holds back.
-- `creates`: every object that some round creates, or ensures where it is not there, by name.
-- `rounds`: what is done to domains, claims, cliques and scaling groups, round by round; nothing more is done to any.
-- `objects`: parts of manifests; some object is like that once a step has written it. A list is of that length and
-  order, null is a field that is not there.
-- `atRest`: as `status`, after the last round; null for a condition that is gone.
+- `withheld`: the domains, claims, cliques and scaling groups that are withheld in the first round.
+- `creates`: every object that any round creates, or ensures where it does not exist, by name.
+- `rounds`: all steps on domains, claims, cliques and scaling groups, for each round.
+- `objects`: parts of manifests; each matches an object after a step has written it. Lists match in length and order,
+  and null matches a missing field.
+- `atRest`: as `status`, after the last round; null for a condition that was removed.
 """
 
 import re
@@ -30,7 +30,7 @@ from tests.kubectl_yaml import Json, items_in
 
 HERE: Final = Path(__file__).parent
 CASES: Final = sorted(path.parent for path in HERE.glob("*/*/case.yaml"))
-ENDED: Final = "Terminate"
+TERMINATE: Final = "Terminate"
 WRITES: Final = frozenset({"create", "ensure", "apply"})
 KEYS: Final = frozenset({"why", "now", "args", "expect"})
 EXPECTED: Final = frozenset(
@@ -69,7 +69,7 @@ code of the page that the pages of all cases reach; an entry that adds none does
 
 
 def read(path: Path) -> Json:
-    """Our own files, in which times are quoted."""
+    """Read a YAML file in which times are quoted."""
     loaded: Json = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
     return loaded
 
@@ -78,14 +78,14 @@ def name_of(case: Path) -> str:
     return f"{case.parent.name}/{case.name}"
 
 
-def telling(*keys: str) -> pytest.MarkDecorator:
-    """The cases that expect something of these."""
+def cases_expecting(*keys: str) -> pytest.MarkDecorator:
+    """Parametrize a test with the cases whose `expect` has one of these keys."""
     cases = [case for case in CASES if any(key in read(case / "case.yaml")["expect"] for key in keys)]
     return pytest.mark.parametrize("folder", cases, indirect=True, ids=name_of)
 
 
 def given(folder: Path) -> list[Json]:
-    """The objects that a case begins with."""
+    """The objects of `given.yaml`."""
     return items_in(folder / "given.yaml")
 
 
@@ -95,25 +95,25 @@ def arguments(case: Json) -> list[str]:
     return ["plan", "-f", "given.yaml", "--now", case["now"], *rules, *args]
 
 
-def spoken(capsys: pytest.CaptureFixture[str], words: list[str]) -> str:
-    """Run the command line and return what it printed; it must find nothing to complain of."""
+def output_of(capsys: pytest.CaptureFixture[str], words: list[str]) -> str:
+    """Run a command, require exit code 0, and return what it printed."""
     assert run(words, "grove") == 0, capsys.readouterr().err
     return capsys.readouterr().out
 
 
-def unknown_in(case: Json) -> set[str]:
-    """Keys that nothing here reads: whatever they expect, it would hold."""
+def unknown_keys(case: Json) -> set[str]:
+    """Keys of a case that no test reads."""
     return {*case} - KEYS | {*case["expect"]} - EXPECTED
 
 
 @pytest.mark.parametrize("case", CASES, ids=name_of)
-def test_a_case_expects_nothing_that_is_never_looked_at(case: Path) -> None:
-    assert unknown_in(read(case / "case.yaml")) == set()
+def test_a_case_has_only_keys_that_a_test_reads(case: Path) -> None:
+    assert unknown_keys(read(case / "case.yaml")) == set()
 
 
 def test_a_misspelt_expectation_is_noticed() -> None:
     case = {"why": "", "now": "", "arg": [], "expect": {"deletes": [], "withhelt": []}}
-    assert unknown_in(case) == {"arg", "withhelt"}
+    assert unknown_keys(case) == {"arg", "withhelt"}
 
 
 @pytest.fixture(params=CASES, ids=name_of)
@@ -127,7 +127,7 @@ def folder(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> P
 
 def test_pl001_the_plan_is_as_blessed(folder: Path, capsys: pytest.CaptureFixture[str], *, bless: bool) -> None:
     case = read(folder / "case.yaml")
-    printed = spoken(capsys, [*arguments(case), "-o", "yaml", "--decisions"])
+    printed = output_of(capsys, [*arguments(case), "-o", "yaml", "--decisions"])
     document = yaml.load(printed, Loader=yaml.CSafeLoader)
     compare(folder / "plan.yaml", yaml_document(abridged(document)), case["why"], bless=bless)
 
@@ -139,18 +139,18 @@ def test_cl010_the_page_is_as_blessed(
     folder = HERE / name
     monkeypatch.chdir(folder)
     case = read(folder / "case.yaml")
-    compare(folder / "story.txt", spoken(capsys, arguments(case)), case["why"], bless=bless)
+    compare(folder / "page.txt", output_of(capsys, arguments(case)), case["why"], bless=bless)
 
 
 def test_cl010_the_cases_of_the_page_alone_have_one() -> None:
-    assert sorted(name_of(path.parent) for path in HERE.glob("*/*/story.txt")) == sorted(PAGES)
+    assert sorted(name_of(path.parent) for path in HERE.glob("*/*/page.txt")) == sorted(PAGES)
 
 
 def test_cl010_the_page_labels_every_verdict(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each replica of each set is shown with the label of its verdict; of one whose end is averted, of the last one."""
+    """The page has a line for each replica with the label of its verdict, or of the verdict after averting steps."""
     case = read(folder / "case.yaml")
-    page = spoken(capsys, [*arguments(case), "-v"])
-    document = yaml.load(spoken(capsys, [*arguments(case), "-o", "yaml", "--decisions"]), Loader=yaml.CSafeLoader)
+    page = output_of(capsys, [*arguments(case), "-v"])
+    document = yaml.load(output_of(capsys, [*arguments(case), "-o", "yaml", "--decisions"]), Loader=yaml.CSafeLoader)
     for plan in document["plans"]:
         verdicts = {
             decision["subject"].get("replica"): decision["verdict"]
@@ -163,17 +163,17 @@ def test_cl010_the_page_labels_every_verdict(folder: Path, capsys: pytest.Captur
             assert re.search(line, page, re.MULTILINE), (line, page)
 
 
-def compare(path: Path, said: str, why: str, *, bless: bool) -> None:
+def compare(path: Path, printed: str, why: str, *, bless: bool) -> None:
     if bless:
-        path.write_text(said, encoding="utf-8")
-    assert path.read_text(encoding="utf-8") == said, why
+        path.write_text(printed, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == printed, why
 
 
-def test_gt010_the_documents_agree(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The first round of the plan is what was derived by hand from the documents."""
+def test_gt010_the_first_round_is_as_expected(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Deletions, terminations, wake-up time and statuses of the first round are those that the documents require."""
     case = read(folder / "case.yaml")
     expect, why = case["expect"], case["why"]
-    document = yaml.load(spoken(capsys, [*arguments(case), "-o", "yaml", "--decisions"]), Loader=yaml.CSafeLoader)
+    document = yaml.load(output_of(capsys, [*arguments(case), "-o", "yaml", "--decisions"]), Loader=yaml.CSafeLoader)
     steps = [step for plan in document["plans"] for step in plan["rounds"][0]["steps"]]
     assert sorted(step["target"]["name"] for step in steps if step["action"] == "delete") == expect["deletes"], why
 
@@ -182,9 +182,9 @@ def test_gt010_the_documents_agree(folder: Path, capsys: pytest.CaptureFixture[s
     for plan in document["plans"]:
         for decision in plan["decisions"]:
             subject = decision["subject"]
-            if decision["verdict"] == ENDED and subject["kind"] == "PodCliqueSet":
+            if decision["verdict"] == TERMINATE and subject["kind"] == "PodCliqueSet":
                 sets.append(subject["replica"])
-            elif decision["verdict"] == ENDED and "replica" in subject:
+            elif decision["verdict"] == TERMINATE and "replica" in subject:
                 groups.setdefault(subject["name"], []).append(subject["replica"])
     assert groups == expect["terminate"]["podCliqueScalingGroups"], why
     assert sets == expect["terminate"]["podCliqueSetReplicas"], why
@@ -194,7 +194,7 @@ def test_gt010_the_documents_agree(folder: Path, capsys: pytest.CaptureFixture[s
     stored = {f"{item['kind']}/{item['metadata']['name']}": item.get("status", {}) for item in given(folder)}
     written = {f"{step['target']['kind']}/{step['target']['name']}": step["object"] for step in steps}
     for name, status in expect["status"].items():
-        shown = after(stored[name], written.get(name) or {})
+        shown = status_after(stored[name], written.get(name) or {})
         for field, value in status.items():
             if isinstance(value, dict):
                 assert {key: shown[field][key] for key in value} == value, (name, field, why)
@@ -203,9 +203,9 @@ def test_gt010_the_documents_agree(folder: Path, capsys: pytest.CaptureFixture[s
 
 
 def test_wl010_what_is_created_in_all_rounds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every object by name, pods by their number in a clique, is what was derived by hand from the documents."""
+    """All rounds together create the expected objects: pods are counted by clique, all else is compared by name."""
     case = read(folder / "case.yaml")
-    document = yaml.load(spoken(capsys, [*arguments(case), "-o", "yaml"]), Loader=yaml.CSafeLoader)
+    document = yaml.load(output_of(capsys, [*arguments(case), "-o", "yaml"]), Loader=yaml.CSafeLoader)
     created: dict[str, Any] = {}
     there = {(item["kind"], item["metadata"]["name"]) for item in given(folder)}
     for step in (step for round_ in rounds_in(document) for step in round_["steps"]):
@@ -227,97 +227,99 @@ def test_wl010_what_is_created_in_all_rounds(folder: Path, capsys: pytest.Captur
     assert created == case["expect"].get("creates", {}), case["why"]
 
 
-@telling("withheld", "rounds", "atRest")
+@cases_expecting("withheld", "rounds", "atRest")
 def test_pl010_each_round_does_what_is_expected(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is held back at first, and what is done to whom in which round, ensured objects before what needs them."""
+    """Withheld steps, steps of each round and the last status are as expected; objects are ensured before use."""
     case = read(folder / "case.yaml")
     expect, why = case["expect"], case["why"]
-    document = yaml.load(spoken(capsys, [*arguments(case), "-o", "yaml"]), Loader=yaml.CSafeLoader)
+    document = yaml.load(output_of(capsys, [*arguments(case), "-o", "yaml"]), Loader=yaml.CSafeLoader)
     if "withheld" in expect:
         held = [target for plan in document["plans"] for target in followed(plan["rounds"][0]["withheld"])]
         assert sorted(held) == sorted(expect["withheld"]), why
     if "rounds" in expect:
-        said = [done_in(round_) for round_ in rounds_in(document)]
-        wanted = expect["rounds"] + [[]] * (len(said) - len(expect["rounds"]))
-        assert [sorted(words) for words in said] == [sorted(words) for words in wanted], why
-        for words in said:
+        printed = [steps_in(round_) for round_ in rounds_in(document)]
+        wanted = expect["rounds"] + [[]] * (len(printed) - len(expect["rounds"]))
+        assert [sorted(words) for words in printed] == [sorted(words) for words in wanted], why
+        for words in printed:
             kinds = [word.startswith("ensure") for word in words if not word.startswith("apply")]
             assert kinds == sorted(kinds, reverse=True), (words, why)
     for name, conditions in expect.get("atRest", {}).items():
         (stored,) = (item for item in given(folder) if f"{item['kind']}/{item['metadata']['name']}" == name)
-        shown = after(stored.get("status", {}), {})
+        shown = status_after(stored.get("status", {}), {})
         for step in (step for round_ in rounds_in(document) for step in round_["steps"]):
-            if step["action"] == "setStatus" and called(step["target"]) == name:
-                shown = after(shown, step["object"])
+            if step["action"] == "setStatus" and address(step["target"]) == name:
+                shown = status_after(shown, step["object"])
         assert {key: shown.get(key) for key in conditions} == conditions, (name, why)
 
 
-@telling("objects")
+@cases_expecting("objects")
 def test_wl030_objects_are_as_the_documents_print_them(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each printed manifest is part of some object as a step has left it."""
+    """Each expected manifest matches an object after a step has written it."""
     case = read(folder / "case.yaml")
     expected, why = case["expect"]["objects"], case["why"]
-    document = yaml.load(spoken(capsys, [*arguments(case), "-o", "yaml"]), Loader=yaml.CSafeLoader)
+    document = yaml.load(output_of(capsys, [*arguments(case), "-o", "yaml"]), Loader=yaml.CSafeLoader)
     now: dict[str, Json] = {f"{item['kind']}/{item['metadata']['name']}": item for item in given(folder)}
     left: list[Json] = []
     for step in (step for round_ in rounds_in(document) for step in round_["steps"]):
-        name = called(step["target"])
+        name = address(step["target"])
         if step["action"] == "create" or (step["action"] == "ensure" and name not in now):
             now[name] = step["object"]
         elif step["action"] == "apply":
-            now[name] = written_over(now[name], step["object"])
+            now[name] = merged(now[name], step["object"])
         else:
             continue
         left.append(now[name])
     for wanted in expected:
         alike = [found for found in left if found.get("kind") == wanted["kind"]]
-        assert any(holds(found, wanted) for found in alike), (wanted, alike, why)
+        assert any(contains(found, wanted) for found in alike), (wanted, alike, why)
 
 
 def rounds_in(document: Json) -> list[Json]:
     return [round_ for plan in document["plans"] for round_ in plan["rounds"]]
 
 
-def called(target: Json) -> str:
+def address(target: Json) -> str:
     return f"{target['kind']}/{target['name']}"
 
 
-def done_in(round_: Json) -> list[str]:
-    """What is written or deleted of the kinds that are followed; an object that two cliques need is ensured once."""
-    return list(dict.fromkeys(f"{step['action']} {called(step['target'])}" for step in round_["steps"] if counts(step)))
+def steps_in(round_: Json) -> list[str]:
+    """Writes and deletions of the followed kinds, each once."""
+    return list(
+        dict.fromkeys(f"{step['action']} {address(step['target'])}" for step in round_["steps"] if is_followed(step))
+    )
 
 
 def followed(items: list[Json]) -> list[str]:
-    return [called(item["target"]) for item in items if item["target"]["kind"] in FOLLOWED]
+    return [address(item["target"]) for item in items if item["target"]["kind"] in FOLLOWED]
 
 
-def counts(step: Json) -> bool:
+def is_followed(step: Json) -> bool:
     return step["target"]["kind"] in FOLLOWED and step["action"] in WRITES | {"delete"}
 
 
-def written_over(stored: Any, fields: Any) -> Any:
-    """What stands after a write of some fields: objects by key, null removes, lists whole."""
+def merged(stored: Any, fields: Any) -> Any:
+    """Return an object after a merge patch: null removes a key, and lists are replaced."""
     if not isinstance(stored, dict) or not isinstance(fields, dict):
         return fields
     kept = {key: value for key, value in stored.items() if key not in fields}
-    written = {key: written_over(stored.get(key), value) for key, value in fields.items() if value is not None}
+    written = {key: merged(stored.get(key), value) for key, value in fields.items() if value is not None}
     return {**kept, **written}
 
 
-def holds(found: Any, wanted: Any) -> bool:
-    """Whether every field that is wanted is there, with that value and type."""
+def contains(found: Any, wanted: Any) -> bool:
+    """Whether an object has every wanted field, with its value and type."""
     if isinstance(wanted, dict):
         if found is None and all(value is None for value in wanted.values()):
-            return True  # what is not there has none of it
-        return isinstance(found, dict) and all(holds(found.get(key), value) for key, value in wanted.items())
+            return True  # a missing object has no field
+        return isinstance(found, dict) and all(contains(found.get(key), value) for key, value in wanted.items())
     if isinstance(wanted, list):
         same = isinstance(found, list) and len(found) == len(wanted)
-        return same and all(holds(one, other) for one, other in zip(found, wanted, strict=True))
+        return same and all(contains(one, other) for one, other in zip(found, wanted, strict=True))
     return type(found) is type(wanted) and bool(found == wanted)
 
 
-def after(stored: Json, written: Json) -> Json:
-    """A status after a write, its conditions by type."""
+def status_after(stored: Json, written: Json) -> Json:
+    """Return a status after a write, with its conditions also by type."""
     shown = {**stored, **written}
     conditions = {condition["type"]: condition for condition in stored.get("conditions", ())}
     conditions |= {condition["type"]: condition for condition in written.get("conditions", ())}

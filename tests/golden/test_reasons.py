@@ -67,7 +67,7 @@ def pattern_of(rule: Rule) -> tuple[str, re.Pattern[str]] | None:
 
 def files_that_pin_no_text() -> list[Path]:
     """The golden files but for the sentences, and the pages of `grove plan` and `grove topology`."""
-    pages = {*HERE.glob("*/*/story.txt"), *(path.with_name("said.txt") for path in HERE.glob("*/*/command.yaml"))}
+    pages = set(HERE.glob("*/*/page.txt"))
     found = {path for path in HERE.rglob("*") if path.suffix in {".txt", ".yaml"} and path.parent != REASONS}
     return sorted(found - pages)
 

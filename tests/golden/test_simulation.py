@@ -1,8 +1,8 @@
-"""Golden simulations: what was expected by hand from the documents, and the timeline that a person reads.
+"""Golden simulations: scenarios with expectations derived from the documents, and their timelines.
 
-A folder holds `scenario.yaml`, whose `expect` was written before the scenario was played, the manifests it names, and
-`timeline.txt`, which is written by `pytest --bless` and reviewed like code: what happened when, with reasons in the
-notation of `reason_notation.py`.
+A folder has `scenario.yaml`, whose `expect` was written before the scenario was run, the manifests that it names, and
+`timeline.txt`, with reasons in the notation of `reason_notation.py`. `pytest --bless` writes `timeline.txt`; it is
+reviewed like code.
 """
 
 from pathlib import Path

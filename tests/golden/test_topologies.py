@@ -1,8 +1,8 @@
-"""Golden moments of topologies themselves: who holds them, and what becomes of the default one.
+"""Golden cases of the topology lifecycle: finalizers, and the default topology.
 
-A folder holds `given.yaml` (what kubectl printed), `operator.yaml`, `moments.yaml` (the clock, and what was expected by
-hand: topology -> steps, and whether something is held back) and `plan.yaml`, which is written by `pytest --bless`,
-with reasons in the notation of `reason_notation.py`.
+A folder has `given.yaml` (output of kubectl), `operator.yaml`, `lifecycle.yaml` (the clock, and the expected steps and
+withheld steps of each topology) and `plan.yaml`, with reasons in the notation of `reason_notation.py`. `pytest --bless`
+writes `plan.yaml`.
 """
 
 import sys
@@ -25,18 +25,18 @@ from tests.golden.reason_notation import abridged, write_reasons_in_notation
 
 Json = dict[str, Any]
 HERE: Final = Path(__file__).parent / "topology"
-FOLDERS: Final = sorted(path.parent for path in HERE.glob("*/moments.yaml"))
+FOLDERS: Final = sorted(path.parent for path in HERE.glob("*/lifecycle.yaml"))
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_tp040_topologies_are_kept_as_expected(folder: Path, monkeypatch: pytest.MonkeyPatch, *, bless: bool) -> None:
     write_reasons_in_notation(monkeypatch)
-    case: Json = yaml.safe_load((folder / "moments.yaml").read_text(encoding="utf-8"))
-    told = read_configuration(str(folder / "operator.yaml"))
-    loaded = load((str(folder / "given.yaml"),), sys.stdin.buffer, configuration=told.configuration)
+    case: Json = yaml.safe_load((folder / "lifecycle.yaml").read_text(encoding="utf-8"))
+    command_input = read_configuration(str(folder / "operator.yaml"))
+    loaded = load((str(folder / "given.yaml"),), sys.stdin.buffer, configuration=command_input.configuration)
     now = parse_time(case["now"])
     assert now is not None
-    assert not told.problems
+    assert not command_input.problems
     assert not loaded.faults
     moments = topology_snapshots(loaded.cluster, now)
     plans = [reconcile_topology(moment) for moment in moments]
@@ -51,10 +51,10 @@ def test_tp040_topologies_are_kept_as_expected(folder: Path, monkeypatch: pytest
         as_of=now,
         not_collected=(),
         forecasts=tuple(map(forecast_topology, moments)),
-        configuration=told.configuration,
+        configuration=command_input.configuration,
         rules_from=RulesSource("option"),
     )
-    said = yaml_document(abridged(document_as_json(document, decisions=True)))
+    printed = yaml_document(abridged(document_as_json(document, decisions=True)))
     if bless:
-        (folder / "plan.yaml").write_text(said, encoding="utf-8")
-    assert (folder / "plan.yaml").read_text(encoding="utf-8") == said, case["why"]
+        (folder / "plan.yaml").write_text(printed, encoding="utf-8")
+    assert (folder / "plan.yaml").read_text(encoding="utf-8") == printed, case["why"]

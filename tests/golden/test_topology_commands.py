@@ -1,8 +1,7 @@
-"""Golden answers of `grove topology`.
+"""Golden output of `grove topology`.
 
-A folder holds `given.yaml` (what kubectl printed), `command.yaml` (the words behind `grove topology`, and what was
-expected by hand: the exit code, parts of the document, and how the page begins) and `said.txt`, which is written by
-`pytest --bless`.
+A folder has `given.yaml` (output of kubectl), `command.yaml` (the arguments, and the expected exit code, parts of the
+document and beginnings of the lines of the page) and `page.txt`, which `pytest --bless` writes.
 """
 
 from pathlib import Path
@@ -26,8 +25,8 @@ def folder(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> P
     return path
 
 
-def said(capsys: pytest.CaptureFixture[str], case: Json, *more: str) -> str:
-    """What the command prints; it leaves with the code that was expected, and complains of nothing."""
+def printed_by(capsys: pytest.CaptureFixture[str], case: Json, *more: str) -> str:
+    """Return what the command prints; require the expected exit code and no error output."""
     clock = () if case["args"][0] == "check" else NOW
     code = run(["topology", *case["args"], "-f", "given.yaml", *clock, *more], "grove")
     printed = capsys.readouterr()
@@ -40,26 +39,26 @@ def said(capsys: pytest.CaptureFixture[str], case: Json, *more: str) -> str:
 @pytest.mark.req("TP-124")
 def test_tp121_the_answer_is_as_expected(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     case: Json = yaml.safe_load((folder / "command.yaml").read_text(encoding="utf-8"))
-    document = yaml.safe_load(said(capsys, case, "-o", "yaml"))
-    assert lacking_in(document, case["expect"]) == [], case["why"]
-    assert document == yaml.safe_load(said(capsys, case, "-o", "json"))
+    document = yaml.safe_load(printed_by(capsys, case, "-o", "yaml"))
+    assert differences(document, case["expect"]) == [], case["why"]
+    assert document == yaml.safe_load(printed_by(capsys, case, "-o", "json"))
 
 
 def test_tp121_the_page_is_as_blessed(folder: Path, capsys: pytest.CaptureFixture[str], *, bless: bool) -> None:
     case: Json = yaml.safe_load((folder / "command.yaml").read_text(encoding="utf-8"))
-    page = said(capsys, case)
+    page = printed_by(capsys, case)
     if bless:
-        (folder / "said.txt").write_text(page, encoding="utf-8")
+        (folder / "page.txt").write_text(page, encoding="utf-8")
     for line, begun in zip(page.splitlines(), case.get("lines", ()), strict=False):
         assert line.startswith(begun), case["why"]
-    assert (folder / "said.txt").read_text(encoding="utf-8") == page, case["why"]
+    assert (folder / "page.txt").read_text(encoding="utf-8") == page, case["why"]
 
 
-def lacking_in(found: Any, wanted: Any, path: str = "") -> list[str]:
-    """Where a document says otherwise: keys that are not expected may say anything, lists are compared whole."""
+def differences(found: Any, wanted: Any, path: str = "") -> list[str]:
+    """Differences of a document from an expectation: other keys are ignored, and lists are compared whole."""
     if isinstance(wanted, dict) and isinstance(found, dict):
-        return [one for key, value in wanted.items() for one in lacking_in(found.get(key), value, f"{path}.{key}")]
+        return [one for key, value in wanted.items() for one in differences(found.get(key), value, f"{path}.{key}")]
     if isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
         pairs = enumerate(zip(found, wanted, strict=True))
-        return [one for index, (got, value) in pairs for one in lacking_in(got, value, f"{path}[{index}]")]
+        return [one for index, (got, value) in pairs for one in differences(got, value, f"{path}[{index}]")]
     return [] if found == wanted else [f"{path}: {found!r} and not {wanted!r}"]

@@ -1,13 +1,13 @@
-"""Every sentence of ``specs/`` leads to code, tests and stories, and each of them back to a sentence."""
+"""Every rule of ``specs/`` is cited by code, tests and golden cases, and every citation names a rule."""
 
 import difflib
 from typing import Final
 
 import pytest
 
-from tests.golden.citations import Citation, cited_in, claims_in, members_in, mentions_in, promises_in, shown_in
-from tests.golden.sentences import Sentence, sentences_in
-from tests.golden.sources import entries_of, named_in
+from tests.golden.citations import Citation, cited_in, guarantees_in, members_in, mentions_in, quotes_in, rules_shown_in
+from tests.golden.sources import source_entries, sources_named_in
+from tests.golden.spec_rules import SpecRule, spec_rules_in
 from tests.golden.tracing import ROOT, Trace, trace_of
 
 HOW_TO_WRITE: Final = "python -m tests.golden.tracing --write"
@@ -25,27 +25,27 @@ def report(what: str, offenders: list[str]) -> str:
 class TestTheProject:
     """The repository as it stands."""
 
-    def test_there_is_something_to_trace(self, trace: Trace) -> None:
+    def test_the_trace_is_not_empty(self, trace: Trace) -> None:
         assert {"PL-001", "GT-033"} <= trace.by_id.keys()
         assert trace.members
         assert trace.tests
-        assert trace.folders
+        assert trace.case_names
 
     def test_rules_are_well_written(self, trace: Trace) -> None:
         found = trace.badly_written()
         assert not found, report("faults in specs/", found)
 
     def test_examples_named_by_rules_exist(self, trace: Trace) -> None:
-        found = trace.lost_examples()
-        assert not found, report("examples that nobody wrote", found)
+        found = trace.missing_examples()
+        assert not found, report("examples that do not exist", found)
 
     def test_what_rules_rest_on_can_be_looked_up(self, trace: Trace) -> None:
-        found = trace.lost_sources()
-        assert not found, report("sources that lead nowhere, or that nothing leads to", found)
+        found = trace.source_problems()
+        assert not found, report("sources without an entry, or entries without a rule", found)
 
     def test_cited_rules_exist_and_are_not_retired(self, trace: Trace) -> None:
         found = trace.unknown_or_retired()
-        assert not found, report("citations that lead nowhere", found)
+        assert not found, report("citations of rules that do not exist or are retired", found)
 
     def test_every_rule_is_tested_or_says_why_not(self, trace: Trace) -> None:
         found = trace.untested()
@@ -64,11 +64,11 @@ class TestTheProject:
         )
 
     def test_guarantees_name_the_rules_that_keep_them(self, trace: Trace) -> None:
-        found = trace.unkept()
+        found = trace.guarantees_without_rule()
         assert not found, report("guarantees that no rule keeps", found)
 
-    def test_every_reason_is_seen_in_a_story(self, trace: Trace) -> None:
-        found = trace.never_shown()
+    def test_every_reason_is_in_a_golden_plan(self, trace: Trace) -> None:
+        found = trace.reasons_in_no_plan()
         assert not found, report("reasons that no golden plan shows", found)
 
     def test_the_matrix_is_up_to_date(self, trace: Trace) -> None:
@@ -98,18 +98,18 @@ Some words of explanation.
 """
 
 
-def sentence(number: str, kind: str = "decision", **items: str) -> Sentence:
+def a_rule(number: str, kind: str = "decision", **items: str) -> SpecRule:
     text = "It MUST be so."
-    return Sentence(id=number, title="So", text=text, items={"kind": kind, **items}, place=f"specs/q.md:{number[-1]}")
+    return SpecRule(id=number, title="So", text=text, items={"kind": kind, **items}, place=f"specs/q.md:{number[-1]}")
 
 
 class TestReadingSpecs:
-    """Rules are read from their headings, quotes and lists."""
+    """Rules come from headings, quotes and lists of spec files."""
 
     def test_a_rule_is_read_whole(self) -> None:
-        assert sentences_in(RULE, "q.md") == (
+        assert spec_rules_in(RULE, "q.md") == (
             [
-                Sentence(
+                SpecRule(
                     id="QQ-010",
                     title="First things first",
                     text="The first thing MUST come first.",
@@ -121,9 +121,9 @@ class TestReadingSpecs:
         )
 
     def test_the_digest_knows_words_and_not_lines(self) -> None:
-        (first,), _ = sentences_in(RULE, "q.md")
-        (wrapped,), _ = sentences_in(RULE.replace("MUST\n> come", "MUST come"), "q.md")
-        (changed,), _ = sentences_in(RULE.replace("come first.", "come last."), "q.md")
+        (first,), _ = spec_rules_in(RULE, "q.md")
+        (wrapped,), _ = spec_rules_in(RULE.replace("MUST\n> come", "MUST come"), "q.md")
+        (changed,), _ = spec_rules_in(RULE.replace("come first.", "come last."), "q.md")
         assert first.digest == wrapped.digest
         assert first.digest != changed.digest
         assert len(first.digest) == len("3f9c1a7e")
@@ -136,23 +136,23 @@ class TestReadingSpecs:
             ("> The first thing MUST\n> come first.", "", "q.md:5: QQ-010 has no sentence in a quote block"),
             ("kind: decision", "kind: wish", "q.md:5: QQ-010 is of kind 'wish', which is none of"),
             ("- kind: decision\n", "", "q.md:5: QQ-010 is of kind '', which is none of"),
-            ("thing MUST", "thing should", "q.md:5: QQ-010 obliges nobody"),
+            ("thing MUST", "thing should", "q.md:5: QQ-010 has no MUST"),
             ("- source", "- kind: naming\n- source", "q.md:5: QQ-010 says 'kind' twice"),
             ("- source", "- open:\n- source", "q.md:5: QQ-010 says 'open' without saying why"),
             ("- source", "- retired: long ago\n- source", "q.md:5: QQ-010 must say which rule took its place"),
         ],
     )
     def test_bad_form_is_told_with_its_place(self, old: str, new: str, problem: str) -> None:
-        _, problems = sentences_in(RULE.replace(old, new), "q.md")
+        _, problems = spec_rules_in(RULE.replace(old, new), "q.md")
         assert any(line.startswith(problem) for line in problems), problems
 
     def test_an_assumption_needs_no_must(self) -> None:
         text = RULE.replace("MUST", "does").replace("decision", "assumption")
-        assert sentences_in(text, "q.md")[1] == []
+        assert spec_rules_in(text, "q.md")[1] == []
 
 
 class TestReadingCitations:
-    """Citations are read from rule enums, test names, marks, case names and plans."""
+    """Citations come from rule enums, test names, marks, names of golden cases and plans."""
 
     def test_members_of_rule_enums(self) -> None:
         source = (
@@ -195,15 +195,15 @@ class TestReadingCitations:
             "class TestQQ011:\n    x = 1\n"
             "class TestOther:\n    'Words.'\n"
         )
-        assert claims_in(source, "t.py") == [
+        assert quotes_in(source, "t.py") == [
             (Citation("QQ-010", "t.py:1", "TestQQ010"), "First things."),
             (Citation("QQ-011", "t.py:3", "TestQQ011"), ""),
         ]
 
     def test_guarantees_are_read_sentence_by_sentence(self) -> None:
         text = "# Area\n\n## Guarantees\n\nOne (QQ-010,\nQQ-011). Two.\n\n## Rules\n\nWords.\n"
-        assert promises_in(text, "q.md") == [("q.md:3", "One (QQ-010, QQ-011)."), ("q.md:3", "Two.")]
-        assert promises_in("# Area\n", "q.md") == [("q.md", "")]
+        assert guarantees_in(text, "q.md") == [("q.md:3", "One (QQ-010, QQ-011)."), ("q.md:3", "Two.")]
+        assert guarantees_in("# Area\n", "q.md") == [("q.md", "")]
 
     def test_a_mark_for_a_whole_file(self) -> None:
         source = "pytestmark = [pytest.mark.req('QQ-012')]\ndef test_x(): ...\n"
@@ -217,7 +217,7 @@ class TestReadingCitations:
         plan = 'because:\n- {rule: A, requirement: QQ-010}\n- requirement: \'QQ-011\'\n- "requirement": "QQ-012"\n'
         plan += "- SomethingHappened QQ-014:\n    since: QQ-015\n- NothingHappened QQ-016\nmessage: Something QQ-017\n"
         shown = {"QQ-010", "QQ-011", "QQ-012", "QQ-014", "QQ-016"}
-        assert shown_in(plan + "sentence: QQ-013 is not a reason\n") == shown
+        assert rules_shown_in(plan + "sentence: QQ-013 is not a reason\n") == shown
 
     def test_numbers_in_comments_count_where_there_is_a_spec(self) -> None:
         source = "# QQ-010, and RFC-123, ZZ-100\nx = 1\n"
@@ -225,7 +225,7 @@ class TestReadingCitations:
 
 
 class TestReadingSources:
-    """What a rule rests on is read from its ``source:``."""
+    """Sources of a rule come from its ``source:``."""
 
     @pytest.mark.parametrize(
         ("source", "named"),
@@ -247,56 +247,56 @@ class TestReadingSources:
         ],
     )
     def test_names_and_titles(self, source: str, named: list[str]) -> None:
-        assert list(named_in(source)) == named
+        assert list(sources_named_in(source)) == named
 
     def test_entries_have_a_sentence(self) -> None:
         text = '# Head\n\n- `D1`: a sentence.\n- `D2`:\n- `seed 000, "So"`: one\n  on two lines.\n- prose\n'
-        assert entries_of(text) == ["D1", 'seed 000, "So"']
+        assert source_entries(text) == ["D1", 'seed 000, "So"']
 
 
 class TestTheChecks:
-    """Each check finds what it is there for; together they are content with a sound trace."""
+    """Each check reports its own problem, and none of them reports a sound trace."""
 
     SOUND: Final = Trace(
-        sentences=(sentence("QQ-010", example="qq010_a"), sentence("QQ-011", kind="invariant")),
+        rules=(a_rule("QQ-010", example="qq010_a"), a_rule("QQ-011", kind="invariant")),
         members=(Citation("QQ-010", "rules.py:1", "FIRST"),),
         tests=(Citation("QQ-011", "t.py:1", "test_qq011"),),
         cases=(Citation("QQ-010", "golden/qq010_a", "its name"),),
-        stories={"QQ-010": frozenset({"golden/qq010_a"})},
-        folders=frozenset({"qq010_a"}),
+        shown={"QQ-010": frozenset({"golden/qq010_a"})},
+        case_names=frozenset({"qq010_a"}),
     )
 
     def test_a_sound_trace_is_sound(self) -> None:
         trace = self.SOUND
         assert trace.badly_written() == []
-        assert trace.lost_examples() == []
-        assert trace.lost_sources() == []
+        assert trace.missing_examples() == []
+        assert trace.source_problems() == []
         assert trace.unknown_or_retired() == []
         assert trace.untested() == []
         assert trace.without_one_member() == []
-        assert trace.never_shown() == []
+        assert trace.reasons_in_no_plan() == []
         assert trace.misquoted() == []
-        assert trace.unkept() == []
+        assert trace.guarantees_without_rule() == []
 
     def test_a_number_used_twice(self) -> None:
-        (problem,) = Trace(sentences=(sentence("QQ-010"), sentence("QQ-010"))).badly_written()
+        (problem,) = Trace(rules=(a_rule("QQ-010"), a_rule("QQ-010"))).badly_written()
         assert "QQ-010 is already used at" in problem
 
     def test_a_source_that_leads_nowhere(self) -> None:
-        rules = (sentence("QQ-010", source="decision D1; QQ-011; specs/decisions/0099"), sentence("QQ-012"))
-        wrong = Trace(sentences=rules, sources=("D2", "D2"), files=frozenset({"specs/decisions/0001"})).lost_sources()
+        rules = (a_rule("QQ-010", source="decision D1; QQ-011; specs/decisions/0099"), a_rule("QQ-012"))
+        wrong = Trace(rules=rules, sources=("D2", "D2"), files=frozenset({"specs/decisions/0001"})).source_problems()
         assert wrong == [
             f"specs/q.md:0: QQ-010 rests on {name}, which is not in specs/sources.md, no rule and no file"
             for name in ("D1", "QQ-011", "specs/decisions/0099")
-        ] + ["specs/sources.md: no rule rests on D2", "specs/sources.md: D2 stands there twice"]
+        ] + ["specs/sources.md: no rule rests on D2", "specs/sources.md: D2 has two entries"]
 
     def test_an_unknown_rule(self) -> None:
-        wrong = Trace(sentences=(), tests=(Citation("QQ-099", "t.py:1", "test_qq099"),)).unknown_or_retired()
+        wrong = Trace(rules=(), tests=(Citation("QQ-099", "t.py:1", "test_qq099"),)).unknown_or_retired()
         assert wrong == ["t.py:1: test_qq099 cites QQ-099, which no spec states"]
 
     def test_a_retired_rule(self) -> None:
         retired = Trace(
-            sentences=(sentence("QQ-010", retired="by QQ-011"), sentence("QQ-011")),
+            rules=(a_rule("QQ-010", retired="by QQ-011"), a_rule("QQ-011")),
             cases=(Citation("QQ-010", "golden/qq010_a", "its name"),),
         )
         assert retired.unknown_or_retired() == [
@@ -305,58 +305,63 @@ class TestTheChecks:
         assert retired.without_one_member() == ["specs/q.md:1: QQ-011 (decision) has no member in any rules.py"]
 
     def test_a_heir_that_does_not_exist(self) -> None:
-        wrong = Trace(sentences=(sentence("QQ-010", retired="by QQ-011"),)).unknown_or_retired()
+        wrong = Trace(rules=(a_rule("QQ-010", retired="by QQ-011"),)).unknown_or_retired()
         assert wrong == ["specs/q.md:0: QQ-010 cites QQ-011, which no spec states"]
 
     @pytest.mark.parametrize("excuse", ["open", "waived", "by construction"])
     def test_a_rule_without_a_test(self, excuse: str) -> None:
-        assert Trace(sentences=(sentence("QQ-010", kind="invariant"),)).untested() == ["specs/q.md:0: QQ-010 — So"]
-        assert Trace(sentences=(sentence("QQ-010", kind="invariant", **{excuse: "why"}),)).untested() == []
-        assert Trace(sentences=(sentence("QQ-010", kind="assumption"),)).untested() == []
+        assert Trace(rules=(a_rule("QQ-010", kind="invariant"),)).untested() == ["specs/q.md:0: QQ-010 — So"]
+        assert Trace(rules=(a_rule("QQ-010", kind="invariant", **{excuse: "why"}),)).untested() == []
+        assert Trace(rules=(a_rule("QQ-010", kind="assumption"),)).untested() == []
 
     def test_two_members_for_one_rule(self) -> None:
         members = (Citation("QQ-010", "rules.py:1", "FIRST"), Citation("QQ-010", "rules.py:2", "SECOND"))
-        (problem,) = Trace(sentences=(sentence("QQ-010"),), members=members).without_one_member()
+        (problem,) = Trace(rules=(a_rule("QQ-010"),), members=members).without_one_member()
         assert problem == "specs/q.md:0: QQ-010 has 2 members: FIRST (rules.py:1), SECOND (rules.py:2)"
 
-    def test_a_reason_that_no_story_shows(self) -> None:
+    def test_a_reason_in_no_plan(self) -> None:
         member = Citation("QQ-010", "rules.py:1", "FIRST")
-        assert Trace(sentences=(sentence("QQ-010"),), members=(member,)).never_shown() == [
+        assert Trace(rules=(a_rule("QQ-010"),), members=(member,)).reasons_in_no_plan() == [
             "rules.py:1: FIRST (QQ-010) is the reason of nothing in tests/golden"
         ]
-        assert Trace(sentences=(sentence("QQ-010", kind="admission"),), members=(member,)).never_shown() == []
+        assert Trace(rules=(a_rule("QQ-010", kind="admission"),), members=(member,)).reasons_in_no_plan() == []
 
     def test_a_class_that_says_something_else(self) -> None:
-        rule = Sentence(id="QQ-010", title="So", text="`x` MUST be so.", items={}, place="q.md:1")
+        rule = SpecRule(id="QQ-010", title="So", text="`x` MUST be so.", items={}, place="q.md:1")
         claim = Citation("QQ-010", "t.py:1", "TestQQ010")
-        assert Trace(sentences=(rule,), claims=((claim, "``x`` MUST be so."),)).misquoted() == []
-        assert Trace(sentences=(rule,), claims=((claim, "x is so."),)).misquoted() == [
+        assert Trace(rules=(rule,), quotes=((claim, "``x`` MUST be so."),)).misquoted() == []
+        assert Trace(rules=(rule,), quotes=((claim, "x is so."),)).misquoted() == [
             "t.py:1: TestQQ010 does not begin with the sentence of QQ-010: `x` MUST be so."
         ]
 
     def test_a_sentence_in_two_files(self) -> None:
-        rule = Sentence(id="QQ-010", title="So", text="x MUST be so.", items={}, place="q.md:1")
-        claims = tuple((Citation("QQ-010", place, "TestQQ010"), "x MUST be so.") for place in ("t.py:1", "u.py:1"))
-        assert Trace(sentences=(rule,), claims=claims).misquoted() == [
+        rule = SpecRule(id="QQ-010", title="So", text="x MUST be so.", items={}, place="q.md:1")
+        quotes = tuple((Citation("QQ-010", place, "TestQQ010"), "x MUST be so.") for place in ("t.py:1", "u.py:1"))
+        assert Trace(rules=(rule,), quotes=quotes).misquoted() == [
             "u.py:1: TestQQ010 says the sentence of QQ-010 a second time, after t.py:1"
         ]
 
     def test_a_guarantee_that_nothing_keeps(self) -> None:
-        promises = (("q.md:3", "So it is (QQ-010)."), ("q.md:3", "And so."), ("q.md:3", "Too (QQ-099)."), ("r.md", ""))
-        assert Trace(sentences=(sentence("QQ-010"),), promises=promises).unkept() == [
+        guarantees = (
+            ("q.md:3", "So it is (QQ-010)."),
+            ("q.md:3", "And so."),
+            ("q.md:3", "Too (QQ-099)."),
+            ("r.md", ""),
+        )
+        assert Trace(rules=(a_rule("QQ-010"),), guarantees=guarantees).guarantees_without_rule() == [
             "q.md:3: no rule keeps 'And so.'",
             "q.md:3: QQ-099 is to keep 'Too (QQ-099).', and does not hold",
             "r.md: guarantees nothing",
         ]
 
-    def test_an_example_that_nobody_wrote(self) -> None:
-        assert Trace(sentences=(sentence("QQ-010", example="qq010_a"),)).lost_examples() == [
+    def test_an_example_that_does_not_exist(self) -> None:
+        assert Trace(rules=(a_rule("QQ-010", example="qq010_a"),)).missing_examples() == [
             "specs/q.md:0: QQ-010 names the example qq010_a, which is no golden case"
         ]
 
     def test_the_matrix_has_a_line_for_each_rule(self) -> None:
         *_, sums, _, first, second = self.SOUND.text().splitlines()
         assert sums == "# QQ  rules   2  members   1  golden    1  tests    1  neither  0"
-        digest = sentence("QQ-010").digest
+        digest = a_rule("QQ-010").digest
         assert first.split() == ["QQ-010", digest, "rule", "FIRST", "golden", "1", "tests", "0", "So"]
         assert second.split() == ["QQ-011", digest, "rule", "-", "golden", "0", "tests", "1", "So"]

@@ -89,7 +89,7 @@ def golden() -> Iterator[tuple[ClusterCache, Snapshot, Plan]]:
 
 def topologies() -> Iterator[tuple[ClusterCache, Step]]:
     """Every write to a topology in every recorded cluster."""
-    for case in sorted((GOLDEN / "topology").glob("*/moments.yaml")):
+    for case in sorted((GOLDEN / "topology").glob("*/lifecycle.yaml")):
         configuration = read_configuration(str(case.parent / "operator.yaml")).configuration
         given = str(case.parent / "given.yaml")
         cluster = load([given], io.BytesIO(), configuration=configuration).cluster

@@ -1,6 +1,6 @@
-"""The rules as a spec file states them: heading, quote and list, and what is wrong with the way they are written.
+"""Parses the rules of a spec file (heading, quote, list) and reports format problems.
 
-Rules for this file: as for ``tracing``, which gathers what is read here; problems are collected and never raised.
+As in ``tracing``, problems are collected and never raised.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ _ID: Final = re.compile(r"[A-Z]{2}-\d{3}")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sentence:
+class SpecRule:
     """One rule as a spec file states it.
 
     Attributes:
@@ -47,18 +47,18 @@ class Sentence:
 
     @property
     def excuse(self) -> str:
-        """Why there is no test, as the spec says it; empty where it says nothing."""
+        """The reason that the spec gives for a missing test; empty where it gives none."""
         return next((f"{key}: {self.items[key]}" for key in EXCUSES if self.items.get(key)), "")
 
     @property
     def digest(self) -> str:
-        """Eight digits that change when a word of the sentence does, and not when a line is wrapped differently."""
+        """Eight hexadecimal digits that change with the words of the sentence, and not with its line breaks."""
         return hashlib.sha256(" ".join(self.text.split()).encode()).hexdigest()[:8]
 
 
-def sentences_in(text: str, file: str) -> tuple[list[Sentence], list[str]]:
-    """All rules of one spec file, and what is wrong with the way they are written."""
-    found: list[Sentence] = []
+def spec_rules_in(text: str, file: str) -> tuple[list[SpecRule], list[str]]:
+    """All rules of one spec file, and its format problems."""
+    found: list[SpecRule] = []
     problems: list[str] = []
     lines = text.splitlines()
     starts = [number for number, line in enumerate(lines) if line.startswith("#")] + [len(lines)]
@@ -70,14 +70,14 @@ def sentences_in(text: str, file: str) -> tuple[list[Sentence], list[str]]:
                 problems.append(f"{place}: write a rule's heading as '### XX-000 — Title', not {lines[start]!r}")
             continue
         quote, items, faults = _body_of(lines[start + 1 : end])
-        sentence = Sentence(id=heading["id"], title=heading["title"], text=quote, items=items, place=place)
-        found.append(sentence)
-        problems.extend(f"{place}: {sentence.id} {fault}" for fault in (*faults, *_faults_of(sentence)))
+        rule = SpecRule(id=heading["id"], title=heading["title"], text=quote, items=items, place=place)
+        found.append(rule)
+        problems.extend(f"{place}: {rule.id} {fault}" for fault in (*faults, *_faults_of(rule)))
     return found, problems
 
 
 def _body_of(lines: list[str]) -> tuple[str, dict[str, str], list[str]]:
-    """Quote, items and faults of the lines below a heading."""
+    """Quote, list items and format problems of the lines below a heading."""
     quote: list[str] = []
     items: dict[str, str] = {}
     faults: list[str] = []
@@ -98,15 +98,15 @@ def _body_of(lines: list[str]) -> tuple[str, dict[str, str], list[str]]:
     return " ".join(quote), items, faults
 
 
-def _faults_of(sentence: Sentence) -> Iterator[str]:
-    if not sentence.text:
+def _faults_of(rule: SpecRule) -> Iterator[str]:
+    if not rule.text:
         yield "has no sentence in a quote block"
-    if sentence.kind not in KINDS:
-        yield f"is of kind '{sentence.kind}', which is none of {', '.join(sorted(KINDS))}"
-    elif sentence.kind != "assumption" and "MUST" not in sentence.text:
-        yield "obliges nobody: its sentence has no MUST"
+    if rule.kind not in KINDS:
+        yield f"is of kind '{rule.kind}', which is none of {', '.join(sorted(KINDS))}"
+    elif rule.kind != "assumption" and "MUST" not in rule.text:
+        yield "has no MUST in its sentence"
     for key in EXCUSES:
-        if key in sentence.items and not sentence.items[key]:
+        if key in rule.items and not rule.items[key]:
             yield f"says '{key}' without saying why"
-    if sentence.is_retired and not re.fullmatch(rf"by {_ID.pattern}", sentence.items["retired"]):
+    if rule.is_retired and not re.fullmatch(rf"by {_ID.pattern}", rule.items["retired"]):
         yield "must say which rule took its place: '- retired: by XX-000'"
