@@ -126,9 +126,8 @@ def _cut(text: str, size: int) -> str:
 
 def _name_of(planned: PlannedEvent) -> str:
     """Return the name of an Event: that of its object, cut to a valid length, and a hash of its content."""
-    digest = hashlib.sha256(f"{planned.uid} {planned.reason} {planned.key}".encode(errors="replace")).hexdigest()[
-        :_DIGITS
-    ]
+    content = f"{planned.uid} {planned.reason} {planned.key}".encode(errors="replace")
+    digest = hashlib.sha256(content).hexdigest()[:_DIGITS]
     return f"{_cut(planned.about.name, _LONGEST_NAME - _DIGITS - 1).rstrip('-.')}.{digest}"
 
 

@@ -27,10 +27,10 @@ class ProcessMetrics:
     def _time(self, name: str, words: str, label: str, buckets: Sequence[float]) -> Histogram:
         return Histogram(name, words, [label], buckets=buckets, registry=self.registry)
 
-    def requested(self, method: str, status: int) -> None:
+    def count_request(self, method: str, status: int) -> None:
         """Count a request to the API server; ``status`` is that of the response, 0 without one."""
         self._requests.labels(str(status) if status else "<error>", method).inc()
 
-    def page(self) -> bytes:
+    def render(self) -> bytes:
         """Return the metrics in the text format of Prometheus."""
         return generate_latest(self.registry)

@@ -92,10 +92,11 @@ class Observer(RoundListener):
         now = _Compared(planned_round, planned_round.observation, predicted)
         for _ in now.predicted.keys() - earlier.keys():
             self._count(PredictionOutcome.PREDICTED)
-        ended = set[str]()
+        predicted_deletions = set[str]()
         if before is not None:
-            ended = {clique.uid for clique in _ended_between(before, now) if self._ended(before, now, clique)}
-        self._withdraw(planned_round.root_key, earlier.keys() - now.predicted.keys() - ended)
+            deleted = _deleted_between(before, now)
+            predicted_deletions = {clique.uid for clique in deleted if self._is_predicted(before, now, clique)}
+        self._withdraw(planned_round.root_key, earlier.keys() - now.predicted.keys() - predicted_deletions)
         self._report_overdue(planned_round, planned_round.observation)
         if before is not None:
             lately = self._lately.setdefault(planned_round.root_key, deque())
@@ -106,11 +107,12 @@ class Observer(RoundListener):
 
     def _report_overdue(self, planned_round: PlannedRound, seen: Snapshot) -> None:
         """Log PodCliques that still exist a minute after a plan first deleted them, for whatever reason."""
+        root_key = planned_round.root_key
         deletes = {step.target: step for step in planned_round.plan.steps if isinstance(step.action, Delete)}
-        last = self._due.get(planned_round.root_key, {})
+        last = self._due.get(root_key, {})
         due = {clique.uid: last.get(clique.uid, seen.now) for clique in seen.cliques if clique.ref in deletes}
-        reported = self._reported.get(planned_round.root_key, frozenset()) & due.keys()
-        missed = self._missed.get(planned_round.root_key, frozenset()) & reported
+        reported = self._reported.get(root_key, frozenset()) & due.keys()
+        missed = self._missed.get(root_key, frozenset()) & reported
         for clique in seen.cliques:
             if clique.uid in due.keys() - reported and seen.now - due[clique.uid] >= _OVERDUE_AFTER:
                 reported |= {clique.uid}
@@ -119,11 +121,7 @@ class Observer(RoundListener):
                     missed |= {clique.uid}
                     self._count(PredictionOutcome.OTHERWISE)
                 self._log("the cluster keeps what the plan deletes", planned_round, clique, step.because)
-        (
-            self._due[planned_round.root_key],
-            self._reported[planned_round.root_key],
-            self._missed[planned_round.root_key],
-        ) = due, reported, missed
+        self._due[root_key], self._reported[root_key], self._missed[root_key] = due, reported, missed
 
     def _withdraw(self, root_key: RootKey, uids: AbstractSet[str]) -> None:
         """Count predictions as withdrawn, except those that were counted as ``otherwise``."""
@@ -160,7 +158,7 @@ class Observer(RoundListener):
             plan = self._decide(replace(seen, now=moment, attempts=recorded))
         return found
 
-    def _ended(self, before: _Compared, now: _Compared, clique: PodClique) -> bool:
+    def _is_predicted(self, before: _Compared, now: _Compared, clique: PodClique) -> bool:
         """Count the deletion of a PodClique; return whether it is a termination that was predicted."""
         seen, due = now.snapshot, before.predicted.get(clique.uid)
         if clique.uid in self._missed.get(now.round.root_key, frozenset()):
@@ -208,7 +206,7 @@ class Observer(RoundListener):
         self._report("warning", message, **fields)
 
 
-def _ended_between(before: _Compared, now: _Compared) -> Iterator[PodClique]:
+def _deleted_between(before: _Compared, now: _Compared) -> Iterator[PodClique]:
     """Yield the PodCliques that are deleted or being deleted since."""
     then, seen = before.snapshot, now.snapshot
     if then.root.deleting or seen.root.deleting or "PodClique" in seen.not_collected:
@@ -228,20 +226,20 @@ def _deletions(plan: Plan, clique: PodClique) -> Iterator[Step]:
 
 def _snapshots_between(then: Snapshot, now: Snapshot, clique: PodClique) -> Iterator[Snapshot]:
     """Yield what the other operator may have seen between two rounds when it deleted a PodClique."""
-    yield _as_wanted(then, now)
-    there = _put_back(then, now, clique)
+    yield _with_replicas_of_now(then, now)
+    there = _with_clique_of_then(then, now, clique)
     yield there
     yield replace(there, root=then.root)  # before the set was edited
 
 
-def _put_back(then: Snapshot, now: Snapshot, clique: PodClique) -> Snapshot:
+def _with_clique_of_then(then: Snapshot, now: Snapshot, clique: PodClique) -> Snapshot:
     """Return the snapshot of now with the PodClique as it was: an update may have reached it just before."""
     others = (one for one in now.cliques if one.ref != clique.ref)
     cliques = tuple(sorted((*others, clique), key=lambda one: one.ref.sort_key))
     return replace(now, cliques=cliques, pods_of={**now.pods_of, clique.uid: then.pods_of.get(clique.uid, ())})
 
 
-def _as_wanted(then: Snapshot, now: Snapshot) -> Snapshot:
+def _with_replicas_of_now(then: Snapshot, now: Snapshot) -> Snapshot:
     """Return the snapshot of then with the replicas of now: scaling in is no termination."""
     groups = {group.uid: group.replicas for group in now.groups}
     cliques = {clique.uid: clique.replicas for clique in now.cliques}
@@ -254,7 +252,7 @@ def _as_wanted(then: Snapshot, now: Snapshot) -> Snapshot:
     )
 
 
-def _kept_because(shown: _Compared, clique: PodClique) -> tuple[Reason, ...]:
+def _kept_because(compared: _Compared, clique: PodClique) -> tuple[Reason, ...]:
     """Return the guard that kept a PodClique, as ``grove explain --why-not terminate`` names it."""
-    guards = Inquiry(shown.snapshot, shown.round.plan, "PodClique", clique.ref.name).guards()
+    guards = Inquiry(compared.snapshot, compared.round.plan, "PodClique", clique.ref.name).guards()
     return next((guard.because for guard in guards), ())

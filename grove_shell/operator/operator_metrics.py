@@ -30,27 +30,25 @@ class OperatorMetrics(ProcessMetrics, RoundListener):
         """Start with all at zero."""
         super().__init__()
         self._rounds = self._count("controller_runtime_reconcile_total", "Rounds by result.", "controller", "result")
-        self._errors = self._count("controller_runtime_reconcile_errors_total", "Rounds that broke off.", "controller")
+        self._errors = self._count("controller_runtime_reconcile_errors_total", "Rounds that failed.", "controller")
         time = "controller_runtime_reconcile_time_seconds"
-        self._thinking = self._time(time, "Thinking, per round.", "controller", _BUCKETS)
+        self._planning_time = self._time(time, "Seconds to make a plan.", "controller", _BUCKETS)
         self._requests = self._count(*REQUESTS)
-        self._depth = self._gauge("workqueue_depth", "Sets and topologies that wait for a look.", "name")
-        self._leads = self._gauge("leader_election_master_status", "Whether this process leads.", "name")
+        self._depth = self._gauge("workqueue_depth", "Sets and topologies that wait for a round.", "name")
+        self._leads = self._gauge("leader_election_master_status", "Whether this process is the leader.", "name")
         self.set_leading(False)
-        self._writes = self._count("grove_writes_total", "Steps by what became of them.", "kind", "action", "outcome")
+        self._writes = self._count("grove_writes_total", "Steps by outcome.", "kind", "action", "outcome")
         self._terminations = self._count(
-            "grove_gang_terminations_total", "Gangs ended, by level and cause.", "level", "rule"
+            "grove_gang_terminations_total", "Terminated gangs by level and rule.", "level", "rule"
         )
-        self._causes: dict[
-            tuple[RootKey, Ref], frozenset[str]
-        ] = {}  # gang -> uids of the causes of its last counted termination
+        self._causes: dict[tuple[RootKey, Ref], frozenset[str]] = {}  # gang -> causes of its last counted termination
         self._predictions = self._count(
-            "grove_predictions_total", "PodCliques whose end was predicted, and what came of it (--observe).", "outcome"
+            "grove_predictions_total", "Predicted terminations of PodCliques by outcome (--observe).", "outcome"
         )
-        self._breached = self._gauge("grove_breached", "What is breached now.", "namespace", "set", "kind")
+        self._breached = self._gauge("grove_breached", "Breached objects.", "namespace", "set", "kind")
         self._waiting = self._gauge(
             "grove_termination_deadline_timestamp_seconds",
-            "When a gang is due; 0 for none.",
+            "When the next gang is due; 0 for none.",
             "namespace",
             "set",
         )
@@ -71,7 +69,7 @@ class OperatorMetrics(ProcessMetrics, RoundListener):
         """Count a round, and set the gauges of its set."""
         root_key, plan = planned_round.root_key, planned_round.plan
         self._rounds.labels(_controller(root_key), "success").inc()
-        self._thinking.labels(_controller(root_key)).observe(planned_round.planning_seconds)
+        self._planning_time.labels(_controller(root_key)).observe(planned_round.planning_seconds)
         if is_topology_key(root_key):
             return
         breached = Count(

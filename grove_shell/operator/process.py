@@ -80,7 +80,7 @@ class OperatorProcess:
             Api,
             self.connection,
             timeout=client.timeout,
-            on_response=metrics.requested,
+            on_response=metrics.count_request,
             user_agent=f"grove-operator/{VERSION}",
         )
         # A Lease must not wait behind a thousand pods, so it has a session of its own.
@@ -162,7 +162,7 @@ class _Running:
             host=served.host,
             port=served.port,
             missing=self._missing,
-            metrics=self._metrics.page,
+            metrics=self._metrics.render,
             notes=lambda: (*self._topology_notes.notes, *self._unread()),
         )
         async with listening_at(serving, served.host, served.port) as port:

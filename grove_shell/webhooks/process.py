@@ -58,7 +58,7 @@ class WebhookProcess:
         served = ServedCertificate()
         metrics = WebhookMetrics(lambda: served.expires)
         agent = f"grove-webhooks/{VERSION}"
-        async with Api(self.connection, on_response=metrics.requested, user_agent=agent) as api:
+        async with Api(self.connection, on_response=metrics.count_request, user_agent=agent) as api:
             return await _Running(self, api, served, metrics).run()
 
 
@@ -95,7 +95,7 @@ class _Running:
     async def run(self) -> int:
         """Run until a signal or ``stop``; return the exit code."""
         serving = self._options.settings.serving
-        health = HealthServer(host=serving.host, port=serving.port, missing=self._missing, metrics=self._metrics.page)
+        health = HealthServer(host=serving.host, port=serving.port, missing=self._missing, metrics=self._metrics.render)
         errors: list[CannotListen] = []
         async with listening_at(health, serving.host, serving.port) as port:
             self._log.report(

@@ -114,7 +114,7 @@ def test_op041_who_waits_for_something_else_has_no_deadline() -> None:
 
 def shown(telemetry: OperatorMetrics) -> list[str]:
     """Lines of the page about a set."""
-    return [line for line in telemetry.page().decode().splitlines() if 'set="' in line]
+    return [line for line in telemetry.render().decode().splitlines() if 'set="' in line]
 
 
 @pytest.mark.parametrize("known", [True, False])

@@ -219,7 +219,7 @@ def test_op067_what_is_left_of_a_set_is_let_go_of_later_where_it_cannot_be_now(t
         ("info", "ml/llama", "llama-0-a"),
     ]
     counted = 'grove_writes_total{action="DropFinalizer",kind="PodClique",outcome="done"} 1.0'
-    assert counted in telemetry.page().decode()
+    assert counted in telemetry.render().decode()
 
 
 @pytest.mark.req("WL-233")

@@ -183,7 +183,7 @@ def test_op078_a_set_that_is_gone_is_told_of_no_more_though_its_parts_stay() -> 
     telemetry = OperatorMetrics()
 
     def told() -> set[str]:
-        lines = telemetry.page().decode().splitlines()
+        lines = telemetry.render().decode().splitlines()
         return {line.partition("{")[0] for line in lines if 'namespace="' in line and 'set="' in line}
 
     async def scenario() -> tuple[set[str], set[str], list[RootKey]]:

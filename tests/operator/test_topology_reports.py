@@ -90,5 +90,5 @@ def test_tp047_a_line_of_the_log_names_the_topology_and_a_metric_its_controller(
         ("round failed", "grove-topology"),
     ]
     counted = 'controller_runtime_reconcile_total{controller="clustertopology",result="success"} 1.0'
-    assert counted in telemetry.page().decode()
-    assert "grove_breached{" not in telemetry.page().decode()
+    assert counted in telemetry.render().decode()
+    assert "grove_breached{" not in telemetry.render().decode()

@@ -328,7 +328,7 @@ def test_wh033_reviews_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
         await caller.ask(VALIDATION, review(set_of(min_available=9)))
         await caller.ask(DEFAULTING, review(set_of()))
         await caller.ask(DEFAULTING, b"{")
-        return caller.metrics.page().decode(), caller.said
+        return caller.metrics.render().decode(), caller.said
 
     page, said = played(play)
     for verdict, webhook in (("allowed", VALIDATION), ("refused", VALIDATION), ("patched", DEFAULTING)):
