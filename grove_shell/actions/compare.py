@@ -70,7 +70,7 @@ def compare_rule_sets(source: InputSource, options: CompareOptions) -> int:
         not_collected=gap_names(inputs.loaded.cluster.gaps),
         comparisons=found,
     )
-    print_warnings(inputs.loaded.passed_by)
+    print_warnings(inputs.loaded.foreign_objects)
     renderer = RENDERERS[options.output]
     renderer.show(page=lambda: compare_page(report, full=options.verbose), document=lambda: _as_json(report))
     if nothing and not inputs.problems:

@@ -12,11 +12,11 @@ def nothing_judged_message(loaded: LoadedInput, forecasts: Sequence[Forecast]) -
     """Return why nothing was decided, in one sentence; empty where something was."""
     if any(one.root.kind == SET_KIND or _does_something(one) for one in forecasts):
         return ""
-    if loaded.refusals:
-        return f"nothing was decided: the input holds an error of an API server: {'; '.join(loaded.refusals)}"
+    if loaded.server_errors:
+        return f"nothing was decided: the input holds an error of an API server: {'; '.join(loaded.server_errors)}"
     held = [plural(count, kind) for kind, count in loaded.ignored.items()]
-    if loaded.strays:
-        held.append(plural(loaded.strays, "Pod"))
+    if loaded.pods_without_clique:
+        held.append(plural(loaded.pods_without_clique, "Pod"))
     if loaded.cluster.topologies:
         held.append(plural(len(loaded.cluster.topologies), "topology object"))
     what = f"only {', '.join(held)}" if held else "and no other object that a decision depends on"

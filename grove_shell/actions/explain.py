@@ -67,7 +67,7 @@ def explain(source: InputSource, target: str, *, output: str, rules: str | None,
     inquiries = [
         inquiry for inquiry in every if having or any(held.target == inquiry.ref for held in inquiry.withheld())
     ]
-    print_warnings(inputs.loaded.passed_by)
+    print_warnings(inputs.loaded.foreign_objects)
     if not inquiries:
         hint = _hint(name, [one for snapshot in snapshots for one in _names(snapshot, kind)])
         print_error(f"not in the input, or of no PodCliqueSet in it: {kind} {name}{hint}")

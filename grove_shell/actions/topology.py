@@ -98,7 +98,7 @@ def read_topology_input(source: InputSource, unused: str | None = None) -> Topol
     usable = not problems or source.keep_going
     if problems:
         print_error(problems_page(problems, REST_UNKNOWN if usable else unused or closing_line(problems)))
-    print_warnings((*loaded.passed_by, *loaded.unseen.values()))
+    print_warnings((*loaded.foreign_objects, *loaded.unseen.values()))
     cluster = loaded.cluster if source.config is not None else _as_configured(loaded)
     return TopologyInput(
         cluster=cluster, grounds=grounds, problems=problems, now=input_time(source, loaded), usable=usable

@@ -1,4 +1,4 @@
-"""What was asked of a cluster itself, beside or instead of files."""
+"""Objects listed from a live cluster, or named as collected by a snapshot file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,14 +10,14 @@ from grove_core.snapshot.cluster import EVERYWHERE, Gap
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectedObjects:
-    """Objects of a cluster.
+    """Objects of a cluster, and which kinds are complete.
 
     Attributes:
-        origin: the server, as reports call the place.
-        items: as the server wrote them.
-        complete: of which kinds there is everything, and in which namespace (IN-046).
-        served: what the server offers; None where it was not asked.
-        unseen: of which kinds the server showed nothing, and where; in its own words why.
+        origin: the server, as reports name it.
+        items: as the server returned them.
+        complete: kinds that were listed completely, with their namespace (IN-046).
+        served: what the server serves; None if that was not requested.
+        unseen: kinds that the server did not list, with its message.
     """
 
     origin: str
@@ -28,5 +28,5 @@ class CollectedObjects:
 
     @property
     def is_part(self) -> bool:
-        """Whether only some namespaces of the cluster were asked for."""
+        """Whether only some namespaces of the cluster were listed."""
         return any(where != EVERYWHERE for kind, where in self.complete if kind == "PodCliqueSet")

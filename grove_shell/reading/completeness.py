@@ -1,4 +1,4 @@
-"""What an input left out, found out from what it holds: kinds, and pods that statuses speak of."""
+"""Infers which kinds, PodCliques and pods are missing from an input, from the objects that refer to them."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator
@@ -20,15 +20,17 @@ def inferred_gaps(
     gangs: Collection[PodGang],
     pods: Collection[Pod],
 ) -> set[Gap]:
-    """Kinds of which there is nothing although other objects speak of them (GT-024, IN-035). Linear."""
+    """Return kinds without objects although other objects refer to some, by namespace (GT-024, IN-035). Linear."""
     gaps: set[Gap] = set()
     with_groups = {group.ref.namespace for group in groups}
     with_cliques = {clique.ref.namespace for clique in cliques}
-    speaking = [
+    owners_of_cliques = [
         *(root for root in sets if _wants_cliques(root)),
         *(group for group in groups if group.status.available),
     ]
-    gaps |= {("PodClique", owner.ref.namespace) for owner in speaking if owner.ref.namespace not in with_cliques}
+    gaps |= {
+        ("PodClique", owner.ref.namespace) for owner in owners_of_cliques if owner.ref.namespace not in with_cliques
+    }
     for clique in cliques:
         if clique.owner_kind == GROUP_KIND and clique.ref.namespace not in with_groups:
             gaps.add((GROUP_KIND, clique.ref.namespace))
@@ -36,36 +38,36 @@ def inferred_gaps(
     gaps |= {("PodGang", pod.namespace) for pod in pods if pod.has_grove_gate and pod.namespace not in with_gangs}
     uids = {clique.uid for clique in cliques}
     with_pods = {pod.namespace for pod in pods if pod.owner_uid in uids}
-    podless = Counter(c.ref.namespace for c in cliques if c.ref.namespace not in with_pods and _reports_pods(c))
-    for namespace, count in podless.items():
+    without_pods = Counter(c.ref.namespace for c in cliques if c.ref.namespace not in with_pods and _reports_pods(c))
+    for namespace, count in without_pods.items():
         if count > 1 or not with_pods:
             gaps.add(("Pod", namespace))
     return gaps
 
 
 def complete_kinds(seen: AbstractSet[Gap], gaps: frozenset[Gap]) -> frozenset[Gap]:
-    """Kinds of which there are some in a namespace: whoever asks for a kind gets all of it there (IN-040)."""
+    """Return the present kinds by namespace: a kind is listed completely or not at all (IN-040)."""
     lost = {kind for kind, namespace in gaps if namespace == EVERYWHERE}
     return frozenset(pair for pair in seen - gaps if pair[0] not in lost)
 
 
 def cliques_without_pods(cluster: Cluster) -> Iterator[str]:
-    """``namespace/name`` of PodCliques with pods by their status and none in the input; sorted (IN-045).
+    """Yield ``namespace/name`` of PodCliques whose status counts pods that the input lacks; sorted (IN-045).
 
-    Not where pods were not collected at all: then nothing is said of them anyway.
+    Namespaces whose pods were not collected at all are left out, since they are reported as such.
     """
     missed = {namespace for kind, namespace in cluster.gaps if kind == "Pod"}
     if EVERYWHERE in missed:
         return
     cliques = (clique for owned in cluster.cliques_of.values() for clique in owned)
-    podless = (clique.ref for clique in cliques if _reports_pods(clique) and not cluster.pods_of.get(clique.uid))
-    yield from sorted(f"{ref.namespace}/{ref.name}" for ref in podless if ref.namespace not in missed)
+    without_pods = (clique.ref for clique in cliques if _reports_pods(clique) and not cluster.pods_of.get(clique.uid))
+    yield from sorted(f"{ref.namespace}/{ref.name}" for ref in without_pods if ref.namespace not in missed)
 
 
 def sets_without_cliques(cluster: Cluster) -> Iterator[str]:
-    """``namespace/name`` of sets that are available by their status, and the input has no PodClique of them (IN-045).
+    """Yield ``namespace/name`` of sets whose status counts available replicas without PodCliques in the input (IN-045).
 
-    Not where PodCliques were not collected at all: then nothing is said of them anyway.
+    Namespaces whose PodCliques were not collected at all are left out.
     """
     missed = {namespace for kind, namespace in cluster.gaps if kind in {"PodClique", GROUP_KIND}}
     for root in cluster.sets if EVERYWHERE not in missed else ():
@@ -76,7 +78,7 @@ def sets_without_cliques(cluster: Cluster) -> Iterator[str]:
 
 
 def _wants_cliques(root: PodCliqueSet) -> bool:
-    """Whether a set that is stored has PodCliques, or is to have some soon; of one that is deleted they may be gone."""
+    """Return whether a stored set has or needs PodCliques; those of a deleted set may be gone."""
     wants = root.spec.replicas > 0 and root.spec.template.cliques and not root.deleting
     return bool(root.uid and (wants or root.status.available))
 

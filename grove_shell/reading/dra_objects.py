@@ -1,4 +1,4 @@
-"""What an input says of ComputeDomains: the objects, whoever's they are, and in which shape its cluster has them."""
+"""Dynamic resource allocation: ComputeDomains and claim templates of an input, and the versions its cluster serves."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,13 +19,13 @@ TEMPLATE_KIND: Final = "ResourceClaimTemplate"
 
 @dataclass(slots=True)
 class DraObjects:
-    """What was found so far.
+    """The objects that were read so far.
 
     Attributes:
         domains: by namespace and name.
-        templates: (namespace, name) -> ``spec`` of a ResourceClaimTemplate: what shared claims may be made of (WL-019).
-        shapes: of ComputeDomains, by their definition.
-        claims: the newest version of claims that some object is of; empty for none.
+        templates: (namespace, name) -> ``spec`` of a ResourceClaimTemplate: templates of shared claims (WL-019).
+        shapes: form of ComputeDomains, from their definition.
+        claims: newest API version of a claim in the input; empty for none.
     """
 
     domains: dict[tuple[str, str], ComputeDomain] = field(default_factory=dict)
@@ -33,37 +33,37 @@ class DraObjects:
     shapes: dict[tuple[str, str], DomainShape] = field(default_factory=dict)
     claims: str = ""
 
-    def notice_claim(self, raw: Mapping[str, Any]) -> None:
-        """A claim shows which version its cluster offers (IN-060)."""
+    def record_claim_version(self, raw: Mapping[str, Any]) -> None:
+        """Record the API version of a claim, which its cluster serves (IN-060)."""
         known = [one for one in CLAIM_VERSIONS if one in {str(raw.get("apiVersion")), self.claims}]
         self.claims = known[0] if known else ""
 
     @property
     def served(self) -> ServedApis:
-        """As far as objects of the input give it away."""
+        """What the cluster serves, as far as the objects show it."""
         return ServedApis(domains=next(iter(self.shapes.values()), None), claims=self.claims)
 
 
 def template_in(raw: Mapping[str, Any]) -> tuple[tuple[str, str], FrozenMap | None]:
-    """Namespace and name of a template, and its spec; what has none is no template."""
+    """Return namespace and name of a claim template, and its spec; None without a valid spec."""
     spec = raw.get("spec")
     key = meta_text(raw, "namespace") or "default", meta_text(raw, "name")
     return key, FrozenMap.over(spec) if isinstance(spec, Mapping) else None
 
 
 def shape_in_definition(kind: str, raw: Mapping[str, Any]) -> DomainShape | None:
-    """What the definition of ComputeDomains says of their shape (IN-060); None for any other object."""
+    """Return the form of ComputeDomains that their definition serves (IN-060); None for any other object."""
     is_theirs = kind == DEFINITION_KIND and Fields(raw, "", []).part("metadata").text("name") == DEFINITION
     return _shape_in(raw) if is_theirs else None
 
 
 def is_compute_domain(kind: str, group: str) -> bool:
-    """Whether an object is a ComputeDomain."""
+    """Return whether an object of a kind and API group is a ComputeDomain."""
     return (kind, group) == (DOMAIN_KIND, _GROUP)
 
 
 def _shape_in(definition: Mapping[str, Any]) -> DomainShape:
-    """Of the newest version that has a channel."""
+    """Return the form of the newest version that has a channel."""
     shapes = []
     for version in Fields(definition, "", []).part("spec").parts("versions"):
         spec = version.part("schema").part("openAPIV3Schema").part("properties").part("spec").part("properties")

@@ -1,4 +1,4 @@
-"""Objects of our kinds that are of no set: a cluster may have some, and nobody who looks at it can repair them."""
+"""Objects of our kinds that belong to no PodCliqueSet of the cluster: users of a plan cannot repair them."""
 
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple, TypeAlias
@@ -13,16 +13,16 @@ Address: TypeAlias = tuple[str, str, str]  # kind, namespace, name
 
 
 def controller_of(resource: Resource) -> ControllerReference:
-    """Of an object that was read."""
+    """Return the controller reference of a parsed object."""
     return ControllerReference(resource.owner_uid, resource.owner_kind, resource.owner_name)
 
 
 class ForeignObject(NamedTuple):
-    """What is said of an object whose controller owner is none that the cluster has.
+    """An object whose controller owner does not exist in the cluster.
 
     Attributes:
-        holder: whose it is, as a reason has it.
-        sentence: for whoever asked for a plan.
+        holder: its owner, for reasons of verdicts.
+        sentence: the warning above a plan.
     """
 
     holder: str
@@ -30,7 +30,7 @@ class ForeignObject(NamedTuple):
 
     @classmethod
     def of(cls, label: str, controller: ControllerReference) -> "ForeignObject":
-        """Of an object, by kind, namespace and name."""
+        """Return the object for its label and its controller reference."""
         if not controller.uid:
             return cls(
                 "controlled by nobody", f"{label} has no controller owner; it is of no PodCliqueSet, and left alone"
@@ -40,27 +40,29 @@ class ForeignObject(NamedTuple):
 
 
 class ForeignObjects:
-    """Those of one input.
+    """The foreign objects of one input.
 
     Attributes:
-        captures: where what a cluster showed stands; what stands elsewhere somebody can repair.
+        sources: the live cluster and the snapshot files; objects of other files are faults instead.
     """
 
     def __init__(self, origin: str) -> None:
-        """None yet; ``origin`` is the cluster that is asked, empty for none."""
-        self.captures = {origin} - {""}
+        """Begin empty; ``origin`` is the live cluster, empty for none."""
+        self.sources = {origin} - {""}
         self._found: dict[Address, ForeignObject] = {}
 
-    def takes(self, item: Item, address: Address, controller: ControllerReference, complete: AbstractSet[Gap]) -> bool:
-        """Whether an object is a stranger: the cluster that shows it has no owner of it; then it is kept (IN-048).
+    def add_if_foreign(
+        self, item: Item, address: Address, controller: ControllerReference, complete: AbstractSet[Gap]
+    ) -> bool:
+        """Add an object if its cluster is complete and has no owner of it; return whether it was added (IN-048).
 
         Args:
-            item: it, as it was read.
-            address: of it.
-            controller: which is not in the input.
-            complete: of which kinds the cluster shows everything, and in which namespace.
+            item: the object.
+            address: its kind, namespace and name.
+            controller: its owner, which is not in the input.
+            complete: kinds that the cluster listed completely, with their namespace.
         """
-        if item.file not in self.captures or not all(
+        if item.file not in self.sources or not all(
             {(kind, address[1]), (kind, EVERYWHERE)} & complete for kind in OWNERS_OF_CLIQUES
         ):
             return False
@@ -68,9 +70,9 @@ class ForeignObjects:
         return True
 
     def holders(self) -> dict[Address, str]:
-        """Whose the names are that they have."""
-        return {address: stranger.holder for address, stranger in self._found.items()}
+        """Return the owner of each occupied name."""
+        return {address: foreign.holder for address, foreign in self._found.items()}
 
-    def sentences(self) -> tuple[str, ...]:
-        """What is said of them, sorted."""
-        return tuple(sorted(stranger.sentence for stranger in self._found.values()))
+    def warnings(self) -> tuple[str, ...]:
+        """Return a warning for each object, sorted."""
+        return tuple(sorted(foreign.sentence for foreign in self._found.values()))

@@ -1,7 +1,7 @@
-"""What an input holds, by kind and name; what is wrong with it; and about which kinds nobody may decide for that.
+"""The objects of an input by kind and name, its faults, and the kinds that count as not collected.
 
-What could not be read must not look like something that is not there: a broken object makes its kind count as not
-collected in its namespace, and decisions that need it then say "unknown" (IN-034).
+An object that cannot be read must not look absent. It makes its kind count as not collected in its namespace, and
+decisions that need the kind are then "unknown" (IN-034).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -37,42 +37,42 @@ API_GROUPS: Final[Mapping[str, str]] = {
     "PodGang": "scheduler.grove.io",
     "Pod": "",
 }
-"""The kinds that decisions read, each with its API group."""
+"""Kinds that decisions read, with their API groups."""
 
-IDENTIFIED: Final = ("PodClique", GROUP_KIND)  # nobody writes these by hand
+IDENTIFIED: Final = ("PodClique", GROUP_KIND)  # these are never written by hand
 
 
 class KindStore(NamedTuple):
-    """Where the objects of a kind are kept, and what projects one."""
+    """The objects of a kind, and the function that parses one."""
 
-    project: Callable[[Mapping[str, Any], dict[str, str]], Any]
+    parse: Callable[[Mapping[str, Any], dict[str, str]], Any]
     objects: dict[Key, Any]
 
 
 class InputObjects:
-    """Everything that was read so far.
+    """The objects that were read so far.
 
     Attributes:
-        faults: what is wrong, in no order.
-        gaps: what counts as not collected, of which kind and where.
-        torn: addresses of which there are two objects that differ.
-        owners: uid -> whose it is, also where the object itself did not read.
-        places: uid -> where the object stands.
-        fabric: ComputeDomains, and what tells of them.
-        others: objects of the kinds that Grove makes besides its own, by kind, namespace and name.
-        claims: ResourceClaims of everybody, for a name may be taken.
-        running: PodCliqueSets of a cluster, as they stand in the input.
+        faults: problems, unordered.
+        gaps: kinds that count as not collected, with their namespace.
+        conflicting: addresses of two objects that differ.
+        owners: uid -> reference of the object, also if the object cannot be parsed.
+        places: uid -> position of the object in the input.
+        dra: ComputeDomains, claim templates and served versions.
+        others: objects of other kinds that Grove creates, by kind, namespace and name.
+        claims: all ResourceClaims, since a foreign one occupies its name too.
+        running: stored PodCliqueSets, as in the input.
         definitions: names of the custom resource definitions of the input.
     """
 
     def __init__(self) -> None:
-        """Nothing yet."""
+        """Begin empty."""
         self.faults: list[Fault] = []
         self.gaps: set[Gap] = set()
-        self.torn: set[Address] = set()
+        self.conflicting: set[Address] = set()
         self.owners: dict[str, Ref] = {}
         self.places: dict[str, Item] = {}
-        self.fabric = DraObjects()
+        self.dra = DraObjects()
         self.sets: dict[Key, PodCliqueSet] = {}
         self.groups: dict[Key, ScalingGroup] = {}
         self.cliques: dict[Key, PodClique] = {}
@@ -89,20 +89,20 @@ class InputObjects:
             "PodGang": KindStore(podgang_of, self.gangs),
             "Pod": KindStore(pod_of, self.pods),
         }
-        self._seen: set[Gap] = set()  # of which kinds there are some, besides those that have a shelf
-        self._clashes: dict[str, dict[Ref, Item]] = {}  # uid -> the objects that have it, where that is not one
+        self._seen: set[Gap] = set()  # present kinds without a store
+        self._clashes: dict[str, dict[Ref, Item]] = {}  # uid -> objects with that uid, if there are several
 
-    def note(self, item: Item, path: str, expected: str, got: str) -> None:
-        """Something is wrong with an item: at which field, what was expected, what was got."""
+    def add_fault(self, item: Item, path: str, expected: str, got: str) -> None:
+        """Add a fault of an item: field path, expectation and value."""
         self.faults.append(fault_in(item, label_of(item), (path, expected, got), None, lost=False))
 
-    def note_all(self, item: Item, problems: Iterable[Problem]) -> None:
-        """The same for what a projection objects to."""
+    def add_faults(self, item: Item, problems: Iterable[Problem]) -> None:
+        """Add a fault for each problem of a parser."""
         for problem in problems:
-            self.note(item, problem.path, problem.expected, problem.got)
+            self.add_fault(item, problem.path, problem.expected, problem.got)
 
-    def miss(self, kind: str, raw: Mapping[str, Any]) -> None:
-        """An object of that kind is missing from now on, and everybody in its namespace must know."""
+    def mark_missing(self, kind: str, raw: Mapping[str, Any]) -> None:
+        """Count the kind as not collected in the namespace of an object that cannot be used."""
         meta = raw.get("metadata")
         fields: Mapping[str, Any] = meta if isinstance(meta, Mapping) else {}
         namespace, uid = fields.get("namespace", "default"), fields.get("uid")
@@ -110,37 +110,37 @@ class InputObjects:
         if kind in self.kinds and kind != "Pod" and isinstance(uid, str) and isinstance(namespace, str):
             self.owners.setdefault(uid, Ref(str(raw.get("apiVersion")), kind, namespace, str(fields.get("name"))))
 
-    def see(self, kind: str, namespace: str) -> None:
-        """There are objects of a kind that has no shelf."""
+    def mark_present(self, kind: str, namespace: str) -> None:
+        """Record that objects of a kind without a store are present."""
         self._seen.add((kind, namespace))
 
     @property
     def seen(self) -> set[Gap]:
-        """Of which kinds there is some, and in which namespace."""
-        return self._seen | {(kind, namespace) for kind, shelf in self.kinds.items() for namespace, _ in shelf.objects}
+        """The kinds that are present, with their namespaces."""
+        return self._seen | {(kind, namespace) for kind, store in self.kinds.items() for namespace, _ in store.objects}
 
-    def put(self, item: Item, kind: str, shelf: dict[K, V], key: K, found: V) -> None:
-        """Put an object into its place; of two that differ nobody knows which one is right (IN-032)."""
-        before = shelf.setdefault(key, found)
+    def put(self, item: Item, kind: str, store: dict[K, V], key: K, found: V) -> None:
+        """Store an object; two objects of one name that differ are a fault, and neither counts (IN-032)."""
+        before = store.setdefault(key, found)
         if before is found or is_same(before, found):
             return
         address = (kind, key[-2], key[-1])
-        if address not in self.torn:
+        if address not in self.conflicting:
             if _is_edited(before, found):
                 expected, got = "no uid in an edit: with one it is the set of a cluster", "two specs of this set"
-                self.note(item, "metadata.uid", expected, got)
+                self.add_fault(item, "metadata.uid", expected, got)
             else:
-                self.note(item, "metadata.name", "one object of this kind and name", "a second one that differs")
-        self.torn.add(address)
+                self.add_fault(item, "metadata.name", "one object of this kind and name", "a second one that differs")
+        self.conflicting.add(address)
         if kind != DEFINITION_KIND:
-            self.miss(kind, item.value)
+            self.mark_missing(kind, item.value)
 
     def identify(self, item: Item, kind: str, resource: Resource) -> bool:
-        """Whether an object can be told from every other one (IN-038); its place is remembered for later faults."""
+        """Return whether an object has a unique identity (IN-038), and record its position for later faults."""
         uid, place = resource.uid, item._replace(value=heading_of(item.value))
         known = kind not in IDENTIFIED or bool(uid and resource.resource_version)
         if not known:
-            self.note(item, "metadata", "a uid and a resourceVersion, as every object of a cluster has", "none")
+            self.add_fault(item, "metadata", "a uid and a resourceVersion, as every object of a cluster has", "none")
         first = self.owners.setdefault(uid, resource.ref) if uid else resource.ref
         if first != resource.ref:
             self._clashes.setdefault(uid, {first: self.places[uid]})[resource.ref] = place
@@ -148,39 +148,39 @@ class InputObjects:
             self.places[uid] = place
         return known and first == resource.ref
 
-    def leave_out_torn(self) -> None:
-        """Objects of which there are two that differ, and those that share a uid, are as if they had not been read."""
+    def drop_conflicting(self) -> None:
+        """Drop objects that differ from another one of their name, and objects that share a uid."""
         for members in self._clashes.values():
             for ref, item in members.items():
                 others = " and ".join(sorted(other.short for other in members if other != ref))
-                self.note(item, "metadata.uid", "a uid of its own", f"that of {others}")
-                self.miss(ref.kind, item.value)
-                self.torn.add((ref.kind, ref.namespace, ref.name))
-        for kind, namespace, name in self.torn:
+                self.add_fault(item, "metadata.uid", "a uid of its own", f"that of {others}")
+                self.mark_missing(ref.kind, item.value)
+                self.conflicting.add((ref.kind, ref.namespace, ref.name))
+        for kind, namespace, name in self.conflicting:
             self.others.pop((kind, namespace, name), None)
-            for shelf in self._shelves_of(kind):
-                shelf.pop((namespace, name), None)
+            for store in self._stores_of(kind):
+                store.pop((namespace, name), None)
 
-    def torn_of(self, kind: str) -> set[Key]:
-        """Namespaces and names of the objects of a kind of which there are two that differ."""
-        return {(namespace, name) for torn, namespace, name in self.torn if torn == kind}
+    def conflicting_of(self, kind: str) -> set[Key]:
+        """Return namespace and name of the conflicting objects of a kind."""
+        return {(namespace, name) for conflicting, namespace, name in self.conflicting if conflicting == kind}
 
-    def _shelves_of(self, kind: str) -> tuple[dict[Key, Any], ...]:
+    def _stores_of(self, kind: str) -> tuple[dict[Key, Any], ...]:
         if kind in self.kinds:
             return self.kinds[kind].objects, self.running if kind == "PodCliqueSet" else {}
         more: dict[str, dict[Key, Any]] = {
             CLAIM_KIND: self.claims,
-            DOMAIN_KIND: self.fabric.domains,
-            DEFINITION_KIND: self.fabric.shapes,
-            TEMPLATE_KIND: self.fabric.templates,
+            DOMAIN_KIND: self.dra.domains,
+            DEFINITION_KIND: self.dra.shapes,
+            TEMPLATE_KIND: self.dra.templates,
         }
         return (more[kind],) if kind in more else ()
 
 
 def is_same(before: object, other: object) -> bool:
-    """Whether two objects of one name are the same object in the same state, as in overlapping files.
+    """Return whether two objects of one name are the same object in the same state, as in overlapping files.
 
-    A version tells the state (PL-900); where neither has one, all that is read of them does.
+    Equal resource versions mean equal states (PL-900). Without versions, everything that is read is compared.
     """
     if isinstance(before, Resource | Pod) and isinstance(other, Resource | Pod) and before.uid:
         versions = before.resource_version, other.resource_version
@@ -190,5 +190,5 @@ def is_same(before: object, other: object) -> bool:
 
 
 def _is_edited(before: object, other: object) -> bool:
-    """Whether two PodCliqueSets of one version have two specs: one of them is an edited copy."""
+    """Return whether two PodCliqueSets of one version have different specs: one is an edited copy."""
     return isinstance(before, PodCliqueSet) and isinstance(other, PodCliqueSet) and before.spec != other.spec

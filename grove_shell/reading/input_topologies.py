@@ -1,4 +1,4 @@
-"""Topologies of an input: of both kinds, one of each name."""
+"""The topologies of an input: ClusterTopologies and ClusterTopologyBindings, one for each name."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,7 +23,7 @@ _GROUP = GROVE.partition("/")[0]
 
 
 def is_topology(raw: Mapping[str, Any]) -> bool:
-    """Whether an object is a topology; one that no cluster has seen says so in the version that there is (IN-044)."""
+    """Return whether an object is a topology; one without a uid must have the served version (IN-044)."""
     kind, version = raw.get("kind"), raw.get("apiVersion")
     if kind not in TOPOLOGY_KINDS or not isinstance(version, str) or version.partition("/")[0] != _GROUP:
         return False
@@ -31,36 +31,36 @@ def is_topology(raw: Mapping[str, Any]) -> bool:
 
 
 def around(topologies: Mapping[str, ClusterTopology] | None, cliques: Iterable[PodClique] | None) -> "TopologyView":
-    """What manifests are judged by; None for kinds that are not in the input."""
+    """Return what manifests are admitted by; None for kinds that are not in the input."""
     from grove_core.areas.topology.admit import TopologyView  # noqa: PLC0415 - dumps of clusters have no manifests (P11)
 
     return TopologyView(topologies, None if cliques is None else bound_pods_by_set(cliques))
 
 
 class _Place(NamedTuple):
-    """Where an item stands; several may stand in one list."""
+    """Position of an item in the input."""
 
     file: str
     document: int
     item: int
 
     def seen_from(self, other: "_Place") -> str:
-        """For a sentence about another one of that name."""
+        """Return the position in words, for a fault about another object of the same name."""
         file = f"{self.file}, " if self.file != other.file else ""
         here = f"; this is items[{other.item}]" if other.item >= 0 else ""
         return f"{file}document {self.document}{f', items[{self.item}]' if self.item >= 0 else ''}{here}"
 
 
 class InputTopologies:
-    """What was found so far."""
+    """The topologies that were read so far."""
 
     def __init__(self, *, judging: bool = True) -> None:
-        """Nothing yet; whether manifests are judged by what will be found."""
+        """Begin empty; ``judging``: whether manifests are admitted by these topologies."""
         self._judging = judging
         self._found: dict[tuple[str, str], tuple[ClusterTopology, _Place]] = {}
 
     def take(self, item: Item, shared: dict[str, str]) -> tuple[Problem, ...]:
-        """Take in a topology; what is wrong with it otherwise (TP-126)."""
+        """Add a topology; return its problems (TP-126)."""
         try:
             topology = cluster_topology_of(item.value, shared)
         except MalformedObject as fault:
@@ -75,15 +75,15 @@ class InputTopologies:
 
     @property
     def judging(self) -> Mapping[str, ClusterTopology] | None:
-        """Those that manifests are judged by; None where nobody knows any."""
+        """The topologies that manifests are admitted by; None if the input has none."""
         return self.by_name if self._judging and self._found else None
 
     @property
     def by_name(self) -> Mapping[str, ClusterTopology]:
-        """The topologies that count."""
+        """The effective topology of each name."""
         return effective_topologies(topology for topology, _ in self._found.values())
 
     @property
     def shadowed(self) -> Mapping[str, ClusterTopology]:
-        """The bindings that do not count."""
+        """The bindings that another topology of their name shadows."""
         return shadowed_bindings(topology for topology, _ in self._found.values())

@@ -86,7 +86,7 @@ class _Reader:
                 self.content = True
                 window.at += 1
                 yield from self._elements()
-            elif (value := window.value()) is not None or window.odd:
+            elif (value := window.value()) is not None or window.needs_check:
                 self.content = True
                 yield from self._checked(value, -1)
 
@@ -94,7 +94,7 @@ class _Reader:
         """An object at the root. It is scanned as one where it fits into the window and is no list."""
         window = self._window
         try:
-            window.odd = False
+            window.needs_check = False
             value, end = window.scan(window.text, window.at)
         except (RecursionError, StopIteration, ValueError):
             value = {"items": None}
@@ -147,14 +147,14 @@ class _Reader:
         if window.peek() == "]":
             window.at += 1
             return
-        skim, text, at, like_a_pod = window.skim, window.text, window.at, ""
+        scan_fast, text, at, pod_prefix = window.scan_fast, window.text, window.at, ""
         while True:
             self._index += 1
             value, end = None, len(text)
-            if like_a_pod and text.startswith(like_a_pod, at):
-                window.odd = False
+            if pod_prefix and text.startswith(pod_prefix, at):
+                window.needs_check = False
                 try:
-                    value, end = skim(text, at)
+                    value, end = scan_fast(text, at)
                 except (RecursionError, StopIteration, ValueError):
                     value = None
             if (
@@ -162,7 +162,7 @@ class _Reader:
                 and value.get("kind") == "Pod"
                 and type(meta := value.get("metadata")) is dict
                 and "uid" in meta
-                and not window.odd
+                and not window.needs_check
                 and not window.escaped
                 and end <= len(text) - UNSURE
                 and end - at <= MAX_CHARACTERS
@@ -173,20 +173,20 @@ class _Reader:
                 window.at = at
                 value = window.value()
                 text, end = window.text, window.at
-                like_a_pod = self._beginning_of_pod(value) or like_a_pod
+                pod_prefix = self._prefix_of_pod(value) or pod_prefix
                 yield from self._checked(value, self._index)
-            if (comma := _COMMA.match(text, end)) and comma.end() < window.ample:
+            if (comma := _COMMA.match(text, end)) and comma.end() < window.complete_before:
                 at = comma.end()
                 continue
             if window.take(",]") == "]":
                 break
             window.peek()
-            if window.at >= window.ample:
+            if window.at >= window.complete_before:
                 window.more()
             text, at = window.text, window.at
         self._index = -1
 
-    def _beginning_of_pod(self, value: JsonValue) -> str:
+    def _prefix_of_pod(self, value: JsonValue) -> str:
         """The text of the value that was read last, up to its kind; empty where it is no pod."""
         text, start = self._window.text, self._window.start
         found = text.find(_POD, start, start + _BEGINNING) if type(value) is dict and value.get("kind") == "Pod" else -1
@@ -215,7 +215,7 @@ class _Reader:
             self._fault(display_name(value, index), problem, window.place(start))
             return False
         if not (
-            window.odd
+            window.needs_check
             or text.count("{", start, end) + text.count("[", start, end) >= MAX_DEPTH
             or (window.escaped and HALF_PAIR_ESCAPE.search(text, start, end))
         ):

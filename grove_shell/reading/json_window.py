@@ -46,10 +46,10 @@ class JsonWindow:
         text: what is in memory.
         at: where reading goes on, in ``text``.
         start: where the value that was read last begins, in ``text``.
-        ample: a value that begins before this position is likely to end in ``text``.
+        complete_before: a value that begins before this position is likely to end in ``text``.
         escaped: whether there is an escape in ``text`` that may be half of a surrogate pair.
-        odd: whether the value read last may hold what only `check_value` sees.
-        scan, skim: read a value; the latter is faster by a third, and does not see that a key is repeated.
+        needs_check: whether the value read last may hold what only `check_value` sees.
+        scan, scan_fast: read a value; the latter is faster by a third, and does not see that a key is repeated.
     """
 
     __slots__ = (
@@ -57,12 +57,12 @@ class JsonWindow:
         "_closed",
         "_known",
         "_stream",
-        "ample",
         "at",
+        "complete_before",
         "escaped",
-        "odd",
+        "needs_check",
         "scan",
-        "skim",
+        "scan_fast",
         "start",
         "text",
     )
@@ -75,13 +75,13 @@ class JsonWindow:
         self.text = ""
         self.at = 0
         self.start = 0
-        self.odd = False
+        self.needs_check = False
         self.escaped = False
-        self.ample = 0
+        self.complete_before = 0
         number, constant = self._float, self._constant
         closely = JSONDecoder(parse_float=number, parse_constant=constant, object_pairs_hook=self._object)
         self.scan = scanner_of(closely)
-        self.skim = scanner_of(JSONDecoder(parse_float=number, parse_constant=constant))
+        self.scan_fast = scanner_of(JSONDecoder(parse_float=number, parse_constant=constant))
 
     def more(self) -> bool:
         """Drop what has been read and fetch what follows; False at the end of the text.
@@ -108,7 +108,7 @@ class JsonWindow:
         # Nearly every text has no escape at all, and most that have some have none of this kind.
         self.escaped = "\\" in self.text and HALF_PAIR_ESCAPE.search(self.text) is not None
         self.at = 0
-        self.ample = len(self.text) - (0 if self._closed else _AMPLE)
+        self.complete_before = len(self.text) - (0 if self._closed else _AMPLE)
         return fetched > 0
 
     def peek(self) -> str:
@@ -152,7 +152,7 @@ class JsonWindow:
         """
         scan = scan or self.scan
         while True:
-            self.odd = False
+            self.needs_check = False
             failed, cut, value, end = 0, True, None, -1
             try:
                 value, end = scan(self.text, self.at)
@@ -165,7 +165,7 @@ class JsonWindow:
             except (RecursionError, ValueError):  # too deep, or more digits than Python takes
                 try:
                     end, _ = check_value(self.text, self.at)
-                    self.odd = True
+                    self.needs_check = True
                 except Truncated as off:
                     failed = off.at
             if 0 <= end <= len(self.text) - UNSURE:
@@ -204,7 +204,7 @@ class JsonWindow:
         """An object, whose keys may be repeated (IN-006)."""
         value = dict(pairs)
         if len(value) < len(pairs):
-            self.odd = True
+            self.needs_check = True
         return value
 
     def _float(self, digits: str) -> float:
@@ -212,9 +212,9 @@ class JsonWindow:
         value = float(digits)
         if math.isfinite(value):
             return float_as_sent(value)
-        self.odd = True
+        self.needs_check = True
         return 0.0
 
     def _constant(self, _name: str) -> None:
         """``NaN`` or ``Infinity``, which are no JSON (IN-007)."""
-        self.odd = True
+        self.needs_check = True

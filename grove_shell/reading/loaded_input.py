@@ -1,4 +1,4 @@
-"""What an input holds, when everything in it was read."""
+"""The result of reading an input."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,41 +11,42 @@ from grove_shell.reading.faults import Fault
 
 @dataclass(frozen=True, slots=True)
 class LoadedInput:
-    """What an input holds.
+    """The cluster that an input describes, and everything to report about the input.
 
     Attributes:
-        faults: everything wrong with it, in order of place.
-        ignored: kind -> how many objects of a kind that no decision reads, sorted by kind.
-        strays: how many pods belong to no PodClique of the input.
+        cluster: the snapshot of all objects.
+        faults: all problems, in order of place.
+        ignored: kind -> number of objects of a kind that no decision reads, sorted by kind.
+        pods_without_clique: number of pods whose PodClique is not in the input.
         edited: ``namespace/name`` of the sets that a manifest in the input changes, sorted.
-        kept: ``namespace/name path`` of the fields that such a manifest leaves out and that stay as stored (WL-198).
-        warnings: what admission would warn of in the manifests.
-        podless: ``namespace/name`` of the PodCliques whose status counts pods and of which the input has none (IN-045).
-        cliqueless: the same of the sets whose status counts available replicas and of which it has no PodClique.
-        left_out: whether it lacks a whole kind that other objects speak of (IN-035).
-        unseen: kinds that a cluster does not show to us, and its words why.
-        passed_by: what is said of the objects of our kinds in a cluster that are of no set (IN-048).
-        taken_at: when the newest capture in the input was taken.
+        kept: ``namespace/name path`` of the fields that such a manifest omits and that stay as stored (WL-198).
+        warnings: of admission, about the manifests.
+        cliques_without_pods: ``namespace/name`` of PodCliques whose status counts pods that the input lacks (IN-045).
+        sets_without_cliques: the same of the sets whose status counts available replicas without PodCliques.
+        lacks_kinds: whether a whole kind is missing that other objects refer to (IN-035).
+        unseen: kinds that a cluster did not list, with its message.
+        foreign_objects: a sentence for each object of our kinds in a cluster that belongs to no set (IN-048).
+        taken_at: when the newest snapshot file of the input was taken.
+        newer: fields and kinds of a Go operator newer than the newest known release (GF-134).
+        server_errors: errors of an API server in place of objects (IN-051).
         nodes: name of each Node in the input -> its labels.
-        newer: marks of a release of the Go operator newer than the newest known one (GF-134).
-        refusals: errors of an API server that stand in the input in place of objects (IN-051).
         definitions: names of the custom resource definitions in it.
     """
 
     cluster: Cluster
     faults: tuple[Fault, ...]
     ignored: Mapping[str, int]
-    strays: int
+    pods_without_clique: int
     edited: tuple[str, ...] = ()
     kept: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    podless: tuple[str, ...] = ()
-    cliqueless: tuple[str, ...] = ()
-    left_out: bool = False
+    cliques_without_pods: tuple[str, ...] = ()
+    sets_without_cliques: tuple[str, ...] = ()
+    lacks_kinds: bool = False
     unseen: Mapping[Gap, str] = field(default_factory=dict)
-    passed_by: tuple[str, ...] = ()
+    foreign_objects: tuple[str, ...] = ()
     taken_at: datetime | None = None
     newer: tuple[str, ...] = ()
-    refusals: tuple[str, ...] = ()
+    server_errors: tuple[str, ...] = ()
     nodes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     definitions: tuple[CrdNames, ...] = ()

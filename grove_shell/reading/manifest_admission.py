@@ -1,6 +1,6 @@
-"""Sets as people write them, before any cluster has seen them: new ones, and edits of those that a cluster has.
+"""Admits manifests of PodCliqueSets: new sets, and edits of sets in the input.
 
-Dumps of clusters have none of these, so what judges them is imported only where there is one.
+Dumps of clusters have no manifests, so admission is imported only if there is one.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -39,7 +39,7 @@ class AdmissionContext(NamedTuple):
 
 
 def with_namespace(item: Item, namespace: str | None) -> Item:
-    """A manifest that names no namespace goes to that of ``-n``, as ``kubectl apply -n`` has it (IN-050)."""
+    """Return a manifest with the namespace of ``-n`` if it has none, as with ``kubectl apply -n`` (IN-050)."""
     meta = item.value.get("metadata")
     if not namespace or item.value.get("kind") not in _PLACED or not isinstance(meta, Mapping):
         return item
@@ -49,31 +49,33 @@ def with_namespace(item: Item, namespace: str | None) -> Item:
 
 
 def is_of_other_namespace(item: Item, namespace: str | None) -> bool:
-    """Whether a manifest names another namespace than ``-n``, which ``kubectl apply -n`` refuses (IN-050)."""
+    """Return whether a manifest has another namespace than ``-n``, which ``kubectl apply -n`` refuses (IN-050)."""
     if not namespace or item.value.get("kind") not in _PLACED or meta_text(item.value, "uid"):
         return False
     return meta_text(item.value, "namespace") not in {"", namespace}
 
 
 def unique_manifests(manifests: Iterable[Item], found: "InputObjects") -> dict[tuple[str, str], Item]:
-    """By namespace and name of the set; several that differ are a fault each, and none of them counts (IN-032).
+    """Return manifests by namespace and name; manifests of one name that differ are faults and left out (IN-032).
 
-    A manifest without a namespace is of the one set of its name that the cluster has, if there is one (IN-041).
+    A manifest without a namespace belongs to the only set of its name in the cluster, if there is one (IN-041).
     """
-    torn = found.torn_of("PodCliqueSet")
+    conflicting = found.conflicting_of("PodCliqueSet")
     every: dict[tuple[str, str], list[Item]] = {}
     for item in manifests:
         name, namespace = meta_text(item.value, "name"), meta_text(item.value, "namespace")
-        alike_named = [key for key in found.running.keys() | torn if key[1] == name and namespace in {"", key[0]}]
+        alike_named = [
+            key for key in found.running.keys() | conflicting if key[1] == name and namespace in {"", key[0]}
+        ]
         key = alike_named[0] if len(alike_named) == 1 else (namespace or "default", name)
         alike = every.setdefault(key, [])
         if all(item.value != other.value for other in alike):
             alike.append(item)
     for items in every.values():
         for item in items if len(items) > 1 else ():
-            found.note(item, "metadata.name", "one manifest of this name", f"{len(items)} that differ")
-            found.miss("PodCliqueSet", item.value)
-    return {key: items[0] for key, items in every.items() if len(items) == 1 and key not in torn}
+            found.add_fault(item, "metadata.name", "one manifest of this name", f"{len(items)} that differ")
+            found.mark_missing("PodCliqueSet", item.value)
+    return {key: items[0] for key, items in every.items() if len(items) == 1 and key not in conflicting}
 
 
 def used_names_among(
@@ -90,18 +92,18 @@ def used_names_among(
 def admit_manifest(
     item: Item,
     running: Mapping[str, Any] | None,
-    beside: AdmissionContext,
+    context: AdmissionContext,
     note: Note,
     warn: Callable[[str], None],
 ) -> "AppliedManifest | None":
-    """A manifest as it is stored; None where a server would refuse it, every objection noted (IN-039, IN-043).
+    """Return a manifest as it would be stored; None if admission refuses it, with a fault for each objection (IN-039).
 
     Args:
         item: holds the manifest.
         running: the set of that name as a cluster has it, if it is an edit (IN-041).
-        beside: what it is judged by besides itself.
-        note: takes a fault: where, its field path, what was expected, what was found.
-        warn: takes what admission would warn of.
+        context: what it is judged by besides itself.
+        note: called with item, field path, expectation and value of each fault.
+        warn: called with each warning of admission.
     """
     from grove_core.admit import admit  # noqa: PLC0415 - see above
     from grove_core.areas.workload.admission.defaults import with_defaults  # noqa: PLC0415 - see above
@@ -111,7 +113,7 @@ def admit_manifest(
 
     applied = AppliedManifest(with_defaults(item.value), ()) if running is None else apply_manifest(item.value, running)
     given = item.value if running is None else applied.manifest
-    decision = admit(given, running, beside.used_names, beside.configuration, around=beside.around)
+    decision = admit(given, running, context.used_names, context.configuration, around=context.around)
     verdict = with_schema_objections(item.value, decision).verdict
     for warning in verdict.warnings:
         warn(f"{label_of(item)}: {warning}")
@@ -125,13 +127,13 @@ def admit_manifest(
 def lacks_claim_templates(
     item: Item, manifest: Mapping[str, Any], templates: Collection[tuple[str, str]], note: Note
 ) -> bool:
-    """Whether the set shares what no template describes, neither inline nor in the input; each is noted (IN-042).
+    """Return whether the set shares claims without a template, inline or in the input; each is a fault (IN-042).
 
     Args:
         item: where the manifest stands.
         manifest: with its defaults.
         templates: namespaces and names of the ResourceClaimTemplates in the input.
-        note: takes a fault.
+        note: called with each fault.
     """
     root = podcliqueset_of(manifest)
     template = root.spec.template
@@ -158,10 +160,10 @@ def lacks_claim_templates(
 
 
 def apply_edit(running: PodCliqueSet, manifest: Mapping[str, Any]) -> PodCliqueSet:
-    """The set a moment after the manifest was applied to it; its status is still that of before (IN-041).
+    """Return the set just after the manifest was applied to it; its status is unchanged (IN-041).
 
     Raises:
-        MalformedObject: where the manifest does not read.
+        MalformedObject: the manifest cannot be parsed.
     """
     new = podcliqueset_of(manifest)
     if (new.spec, new.labels, new.annotations) == (running.spec, running.labels, running.annotations):
@@ -195,7 +197,7 @@ def _besides_numbers(spec: SetSpec) -> SetSpec:
 
 
 def expectation_of(sentence: str) -> str:
-    """What an objection asks for, as a fault says it; one that is no demand stays the sentence that it is."""
+    """Return the expectation of a fault for the sentence of an objection."""
     if sentence.startswith("must be "):
         return sentence.removeprefix("must be ")
     return f"it to {sentence.removeprefix('must ')}" if sentence.startswith("must ") else sentence

@@ -1,4 +1,4 @@
-"""What a check of topologies reads besides what every command does: nodes, the pods on them, levels of topologies."""
+"""Collects what ``grove topology check`` needs in addition: nodes, the pods on them, and levels of topologies."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
@@ -17,17 +17,17 @@ _NODE: Final = "Node"
 
 
 class NodeCollector:
-    """What was found so far; to be called with every item of an input.
+    """Nodes and pods of an input; ``take`` is called with every item.
 
     Attributes:
         nodes: by name.
         tenants: the pods that are on some node.
-        with_pods: whether there is any pod, on a node or not: who asks for pods gets all of them.
-        faults: what is wrong with nodes, and with levels of topologies.
+        with_pods: whether there is any pod: pods are listed completely or not at all.
+        faults: problems of nodes and of levels of topologies.
     """
 
     def __init__(self, count: Callable[[Item], None] | None = None) -> None:
-        """Nothing yet; ``count`` is called for every item too."""
+        """Begin empty; ``count`` is called for every item too."""
         self.nodes: dict[str, Node] = {}
         self.tenants: list[PodOnNode] = []
         self.with_pods = False
@@ -35,7 +35,7 @@ class NodeCollector:
         self._count = count
 
     def take(self, item: Item) -> None:
-        """Look at one item."""
+        """Take one item."""
         if self._count is not None:
             self._count(item)
         kind, version = item.value.get("kind"), item.value.get("apiVersion")
@@ -66,11 +66,11 @@ class NodeCollector:
 
 
 def _level_faults(raw: Mapping[str, Any]) -> Iterator[Problem]:
-    """What is wrong with the levels of a topology that reads otherwise (TP-126)."""
+    """Yield the problems of the levels of a topology that can be parsed otherwise (TP-126)."""
     try:
         levels = cluster_topology_of(raw).levels
     except MalformedObject:
-        return  # reported by whoever reads every object
+        return  # reported by the reader of all objects
     for problem in level_problems(levels):
         yield f"spec.levels{problem.path}", problem.expected, problem.got
 

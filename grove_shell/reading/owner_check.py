@@ -1,4 +1,4 @@
-"""Whose the objects of an input are, once all of it was read (IN-033, IN-048)."""
+"""Checks that the owners of objects are in the input (IN-033, IN-048)."""
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
@@ -21,7 +21,7 @@ _RANKS: Final = {GROUP_KIND: 1, "PodClique": 2, "PodGang": 3}
 
 
 class UnreadableObject(NamedTuple):
-    """An object of our kinds that does not read, and may be a stranger."""
+    """An object of our kinds that cannot be parsed; it may be a foreign one."""
 
     item: Item
     kind: str
@@ -29,7 +29,7 @@ class UnreadableObject(NamedTuple):
 
 
 class OwnedObjects(NamedTuple):
-    """What is left of the kinds whose objects must have an owner in the input."""
+    """The objects that have an owner in the input, or may have one."""
 
     groups: Mapping[Key, ScalingGroup]
     cliques: Mapping[Key, PodClique]
@@ -37,45 +37,45 @@ class OwnedObjects(NamedTuple):
 
 
 class OwnerCheck:
-    """Judges by everything that was found."""
+    """Checks the owners of all objects of an input."""
 
-    def __init__(self, found: InputObjects, strangers: ForeignObjects, complete: AbstractSet[Gap]) -> None:
-        """Of an input that was read to its end.
+    def __init__(self, found: InputObjects, foreign: ForeignObjects, complete: AbstractSet[Gap]) -> None:
+        """Begin after the whole input was read.
 
         Args:
-            found: its objects; what turns out to be wrong with them is noted there.
-            strangers: takes the objects that are of no set.
-            complete: of which kinds a cluster showed everything, and in which namespace.
+            found: the objects; faults are added there.
+            foreign: gets the objects that belong to no set.
+            complete: kinds that a cluster listed completely, with their namespace.
         """
         self._found = found
-        self._strangers = strangers
+        self._strangers = foreign
         self._complete = complete
 
-    def tell_unread(self, unread: Iterable[UnreadableObject]) -> None:
-        """What does not read is a fault, unless it is a stranger's; owners first, for those are known from then on."""
+    def report_unreadable(self, unread: Iterable[UnreadableObject]) -> None:
+        """Report objects that cannot be parsed, unless they are foreign; owners first, since others refer to them."""
         for item, kind, fault in sorted(unread, key=lambda one: (_RANKS.get(one.kind, 0), label_of(one.item))):
             namespace, name = meta_text(item.value, "namespace") or "default", meta_text(item.value, "name")
             ranked = kind in _RANKS and name
-            if ranked and self._is_strange(item, (kind, namespace, name), controller_in(item.value)):
+            if ranked and self._is_foreign(item, (kind, namespace, name), controller_in(item.value)):
                 continue
-            self._found.note_all(item, fault.problems)
-            self._found.miss(kind, item.value)
+            self._found.add_faults(item, fault.problems)
+            self._found.mark_missing(kind, item.value)
 
-    def keep(self) -> OwnedObjects:
-        """The objects that have their owner, or whose owner may be among what was not collected."""
+    def owned_objects(self) -> OwnedObjects:
+        """Return the objects whose owner is in the input or may not have been collected."""
         found = self._found
-        missed = frozenset(found.gaps)  # before the pass over each kind, which adds to them
+        missed = frozenset(found.gaps)  # before the check of each kind, which adds to them
         groups = {key: group for key, group in found.groups.items() if self._has_owner(group, missed)}
         missed = frozenset(found.gaps)
         cliques = {key: clique for key, clique in found.cliques.items() if self._has_owner(clique, missed)}
         return OwnedObjects(groups, cliques, {key: gang for key, gang in found.gangs.items() if self._belongs(gang)})
 
     def _has_owner(self, resource: Resource, missed: frozenset[Gap]) -> bool:
-        """Whether the owner is there to judge the object; one that should be and is not is a fault (IN-033).
+        """Return whether the owner of an object is known; a missing owner is a fault (IN-033).
 
         Args:
-            resource: a group or a clique.
-            missed: what was not collected, whatever is found out about others like it.
+            resource: a scaling group or a clique.
+            missed: kinds that were not collected before this check.
         """
         found, namespace = self._found, resource.ref.namespace
         owner = found.owners.get(resource.owner_uid)
@@ -85,13 +85,13 @@ class OwnerCheck:
             return isinstance(resource, PodClique)
         item = found.places[resource.uid]
         address = (resource.ref.kind, namespace, resource.ref.name)
-        if self._is_strange(item, address, controller_of(resource)):
+        if self._is_foreign(item, address, controller_of(resource)):
             return isinstance(resource, PodClique) and resource.owner_kind in OWNERS_OF_CLIQUES  # its set counts it
         if not resource.owner_uid:
-            found.note(item, "metadata.ownerReferences", "a controller owner", "none")
+            found.add_fault(item, "metadata.ownerReferences", "a controller owner", "none")
         else:
             expected = f"{resource.owner_kind} {namespace}/{resource.owner_name} in the input"
-            found.note(item, "metadata.ownerReferences", expected, "no object with that uid there")
+            found.add_fault(item, "metadata.ownerReferences", expected, "no object with that uid there")
         found.gaps.add((resource.ref.kind, namespace))
         if resource.owner_kind == GROUP_KIND:
             found.gaps.add((GROUP_KIND, namespace))
@@ -100,10 +100,10 @@ class OwnerCheck:
     def _belongs(self, gang: PodGang) -> bool:
         item = self._found.places.get(gang.uid)
         address = (gang.ref.kind, gang.ref.namespace, gang.ref.name)
-        return gang.deleting or item is None or not self._is_strange(item, address, controller_of(gang))
+        return gang.deleting or item is None or not self._is_foreign(item, address, controller_of(gang))
 
-    def _is_strange(self, item: Item, address: Address, controller: ControllerReference) -> bool:
+    def _is_foreign(self, item: Item, address: Address, controller: ControllerReference) -> bool:
         owner = self._found.owners.get(controller.uid)
         if owner is not None and owner.namespace == address[1]:
             return False
-        return self._strangers.takes(item, address, controller, self._complete)
+        return self._strangers.add_if_foreign(item, address, controller, self._complete)

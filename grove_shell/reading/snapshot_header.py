@@ -1,4 +1,4 @@
-"""What a capture says of itself: when it was taken, of what, and what the cluster did not show (IN-047)."""
+"""The header of a snapshot file: when it was taken, and which kinds were collected or not (IN-047)."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -18,14 +18,14 @@ _NO_DOMAINS: Final = "none"
 
 
 def header_item(collected: CollectedObjects, taken_at: datetime) -> dict[str, Any]:
-    """The first object of a capture."""
+    """Return the first object of a snapshot file."""
     return {
         "apiVersion": VERSION,
         "kind": KIND,
         "metadata": {"name": "snapshot"},
         "takenAt": format_time(taken_at),
         "server": collected.origin,
-        **({"offers": _offers_as_json(collected.served)} if collected.served is not None else {}),
+        **({"offers": _served_as_json(collected.served)} if collected.served is not None else {}),
         "collected": [{"kind": kind, "namespace": namespace} for kind, namespace in sorted(collected.complete)],
         "notCollected": [
             {"kind": kind, "namespace": namespace, "why": why}
@@ -35,7 +35,7 @@ def header_item(collected: CollectedObjects, taken_at: datetime) -> dict[str, An
 
 
 def read_header(raw: Mapping[str, Any]) -> tuple[CollectedObjects, datetime | None, tuple[Problem, ...]]:
-    """The same read back, and everything wrong with it."""
+    """Parse a header; return the collected kinds, the time and every problem."""
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
     complete: set[Gap] = {(part.text("kind"), part.text("namespace")) for part in top.parts("collected")}
@@ -47,39 +47,39 @@ def read_header(raw: Mapping[str, Any]) -> tuple[CollectedObjects, datetime | No
 
 
 class SnapshotHeaders:
-    """What all captures of the input say of themselves, together; mutable.
+    """The headers of all snapshot files of an input, combined.
 
     Attributes:
-        taken_at: when the newest of them was taken.
+        taken_at: when the newest snapshot was taken.
     """
 
     def __init__(self) -> None:
-        """None yet."""
+        """Begin without headers."""
         self.taken_at: datetime | None = None
-        self._offers: set[ServedApis] = set()
+        self._served: set[ServedApis] = set()
 
     @property
-    def offered(self) -> ServedApis | None:
-        """What their servers offer; None where none says so, or two disagree."""
-        return next(iter(self._offers)) if len(self._offers) == 1 else None
+    def served(self) -> ServedApis | None:
+        """What their servers serve; None without a header that says so, or if two disagree."""
+        return next(iter(self._served)) if len(self._served) == 1 else None
 
     def take(self, raw: Mapping[str, Any], live: CollectedObjects) -> tuple[CollectedObjects, tuple[Problem, ...]]:
-        """One more; what is known to be complete with it, and everything wrong with it."""
+        """Add a header; return the combined collected kinds and every problem of the header."""
         found, taken_at, problems = read_header(raw)
-        unseen, known = dict(live.unseen), len(self._offers)
+        unseen, known = dict(live.unseen), len(self._served)
         for gap, words in found.unseen.items():
             unseen[gap] = min(words, unseen.get(gap, words))
         if found.served is not None:
-            self._offers.add(found.served)
-        if len(self._offers) > 1 >= known:
+            self._served.add(found.served)
+        if len(self._served) > 1 >= known:
             expected = "what the other captures say that their server offers"
             problems = (*problems, Problem(path="offers", expected=expected, got="something else"))
         self.taken_at = max(filter(None, (self.taken_at, taken_at)), default=None)
         return replace(live, complete=live.complete | found.complete, unseen=unseen), problems
 
 
-def _offers_as_json(served: ServedApis) -> dict[str, Any]:
-    """What the server offers (IN-061); a field that is not there was not asked for."""
+def _served_as_json(served: ServedApis) -> dict[str, Any]:
+    """Return what the server serves (IN-061); a field that was not requested is left out."""
     domains = _NO_DOMAINS if served.without_domains else served.domains and served.domains.value
     found = {"computeDomains": domains, "resourceClaims": served.claims}
     return {key: value for key, value in found.items() if value}

@@ -30,7 +30,7 @@ class Anchors(dict[str, JsonValue]):
         self.clear()
         self._spent = 0
 
-    def meant_by(self, alias: NodeEvent) -> JsonValue:
+    def resolve(self, alias: NodeEvent) -> JsonValue:
         """The node that an alias stands for. It is shared, not copied, but it counts as if it were copied.
 
         Raises:

@@ -221,7 +221,7 @@ class NodeBuilder:
 
     def _alias(self, event: NodeEvent, spot: _Spot) -> JsonValue:
         try:
-            return self._anchors.meant_by(event)
+            return self._anchors.resolve(event)
         except InvalidScalar as refused:
             if refused.expected != BOMB or not any(flaw.expected == BOMB for flaw in self.flaws[-1:]):
                 self.flaw(event, _path(spot), refused.expected, refused.got)

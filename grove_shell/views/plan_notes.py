@@ -62,11 +62,11 @@ def add_notes(page: Page, document: Document, stories: Sequence[Story], context:
             f"the manifest leaves out what stays as stored: {joined_names(list(loaded.kept), MAX_NAMES)}",
         )
     _gaps(page, context)
-    for warning in (*loaded.warnings, *loaded.passed_by):
+    for warning in (*loaded.warnings, *loaded.foreign_objects):
         page.add(("warning: ", "bold yellow"), warning)
     for lost, what in (
-        (loaded.cliqueless, "available replicas, and the input has no PodClique of them"),
-        (loaded.podless, "pods, and the input has none of them"),
+        (loaded.sets_without_cliques, "available replicas, and the input has no PodClique of them"),
+        (loaded.cliques_without_pods, "pods, and the input has none of them"),
     ):
         if lost:
             page.add(("note: ", "bold"), f"the status of {joined_names(list(lost), MAX_NAMES)} counts {what}.")
@@ -79,8 +79,10 @@ def add_notes(page: Page, document: Document, stories: Sequence[Story], context:
     if context.operator_note:
         page.add(("note: ", "bold"), context.operator_note)
     _clock(page, document, stories, context)
-    if loaded.strays and not stories:
-        page.add((f"read past: {plural(loaded.strays, 'Pod')} of PodCliques that are not in the input", "dim"))
+    if loaded.pods_without_clique and not stories:
+        page.add(
+            (f"read past: {plural(loaded.pods_without_clique, 'Pod')} of PodCliques that are not in the input", "dim")
+        )
     if loaded.ignored and not stories:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in loaded.ignored.items())
         page.add((f"read past: {kinds}", "dim"))
@@ -92,7 +94,7 @@ def _gaps(page: Page, context: PlanContext) -> None:
         names = joined_names(list(context.sets_with_unknown_nodes), MAX_NAMES)
         page.add(("note: ", "bold"), f"whether the required topology constraints of {names} are kept is not known:")
         page.add("  not every Node of their pods is in the input (kubectl get nodes -o json)")
-    for refusal in context.loaded.refusals:
+    for refusal in context.loaded.server_errors:
         page.add(("warning: ", "bold yellow"), f"the input holds an error of an API server: {refusal}")
 
 
@@ -120,5 +122,5 @@ def _missing(page: Page, document: Document, loaded: LoadedInput) -> None:
         page.add(("not collected: ", "bold magenta"), ", ".join(document.not_collected))
         for words in loaded.unseen.values():
             page.add(f"  {words}")
-        if loaded.left_out and not loaded.unseen:
+        if loaded.lacks_kinds and not loaded.unseen:
             page.add("  all that is needed: kubectl get pcs,pcsg,pclq,pods,podgangs -o json")

@@ -55,4 +55,4 @@ def test_in051_an_error_in_place_of_objects_raises(tmp_path: Path) -> None:
     (tmp_path / "refused.json").write_text(json.dumps(status), encoding="utf-8")
     with pytest.raises(BadInput, match="an error of an API server: no"):
         load([tmp_path / "refused.json"])
-    assert load([tmp_path / "refused.json"], raising=False).refusals == ("no (Forbidden, 403)",)
+    assert load([tmp_path / "refused.json"], raising=False).server_errors == ("no (Forbidden, 403)",)

@@ -163,15 +163,15 @@ class TestIN035:
     """
 
     @pytest.mark.parametrize(
-        ("left_out", "gaps"),
+        ("lacks_kinds", "gaps"),
         [
             ("Pod", {("Pod", "inference")}),
             ("PodCliqueScalingGroup", {("PodCliqueScalingGroup", "inference")}),
             ("PodClique", {("PodClique", "inference")}),
         ],
     )
-    def test_left_out(self, tmp_path: Path, items: list[Json], left_out: str, gaps: set[tuple[str, str]]) -> None:
-        found = loaded(tmp_path / "cluster.json", [item for item in items if item["kind"] != left_out])
+    def test_left_out(self, tmp_path: Path, items: list[Json], lacks_kinds: str, gaps: set[tuple[str, str]]) -> None:
+        found = loaded(tmp_path / "cluster.json", [item for item in items if item["kind"] != lacks_kinds])
         assert found.faults == ()
         assert found.cluster.gaps == gaps
 

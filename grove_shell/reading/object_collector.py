@@ -1,0 +1,224 @@
+"""Parses every object of an input and files it by kind and name; every problem becomes a fault (IN-030 to IN-032)."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, Final
+
+from grove_core.kernel.errors import MalformedObject
+from grove_core.resources.api_names import CORE
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND, TOPOLOGY_KINDS
+from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_of
+from grove_core.resources.configuration import Configuration
+from grove_core.resources.crd_names import crd_names_in
+from grove_core.resources.fields import shown
+from grove_core.resources.newer_release import is_newer_kind, newer_fields_in
+from grove_core.resources.owned_object import CLAIM_KIND, OWNED_KINDS, owned_object_of
+from grove_core.resources.pod import pod_of
+from grove_core.snapshot.cluster import EVERYWHERE
+from grove_shell.reading import snapshot_header
+from grove_shell.reading.collected_objects import CollectedObjects
+from grove_shell.reading.dra_objects import (
+    DEFINITION,
+    DEFINITION_KIND,
+    TEMPLATE_KIND,
+    is_compute_domain,
+    shape_in_definition,
+    template_in,
+)
+from grove_shell.reading.foreign_objects import ForeignObjects
+from grove_shell.reading.input_objects import API_GROUPS, InputObjects, is_same
+from grove_shell.reading.input_topologies import InputTopologies, around, is_topology
+from grove_shell.reading.items import identity_problems, labels_in, meta_text, server_error_in
+from grove_shell.reading.manifest_admission import (
+    AdmissionContext,
+    admit_manifest,
+    apply_edit,
+    lacks_claim_templates,
+    unique_manifests,
+    used_names_among,
+)
+from grove_shell.reading.owner_check import UnreadableObject
+from grove_shell.reading.sources import Item, heading_of, label_of
+
+_KINDS_OF_GROVE: Final = frozenset({*API_GROUPS, *TOPOLOGY_KINDS, snapshot_header.KIND, "Scenario"})
+JUDGED: Final = ("Pod", "PodClique", "PodCliqueScalingGroup")
+"""Kinds whose objects must be complete for decisions."""
+
+
+class ObjectCollector:
+    """Collects the items of one input."""
+
+    def __init__(
+        self, live: CollectedObjects | None, configuration: Configuration, topologies: InputTopologies
+    ) -> None:
+        self.live = live or CollectedObjects(origin="")
+        self.configuration = configuration
+        self.topologies = topologies
+        self.found = InputObjects()
+        self.foreign = ForeignObjects(self.live.origin)
+        self.unread: list[UnreadableObject] = []
+        self.manifests: list[Item] = []  # sets without a uid
+        self.edited: list[tuple[str, str]] = []
+        self.kept: list[str] = []
+        self.interned: dict[str, str] = {}  # strings that many objects share
+        self.ignored: Counter[str] = Counter()
+        self.newer: Counter[str] = Counter()  # marks of a newer release of the Go operator
+        self.warnings: list[str] = []
+        self.server_errors: list[str] = []
+        self.nodes: dict[str, dict[str, str]] = {}
+        self.snapshot_headers = snapshot_header.SnapshotHeaders()
+
+    def take(self, item: Item) -> None:
+        """Parse one item and file it under its kind and name."""
+        raw, kind, version = item.value, item.value.get("kind"), item.value.get("apiVersion")
+        if kind == "Pod" and version == CORE and self._take_pod(raw):
+            return
+        if not isinstance(kind, str) or not isinstance(version, str):
+            for problem in identity_problems(raw):
+                self.found.add_fault(item, *problem)
+            self.found.gaps.update((judged, EVERYWHERE) for judged in JUDGED)
+        elif (kind, version) == (snapshot_header.KIND, snapshot_header.VERSION):
+            self._take_capture(item)
+        elif self._take_related(item, kind, version.rpartition("/")[0]):
+            pass
+        elif API_GROUPS.get(kind) != version.rpartition("/")[0]:
+            self._ignore(item, kind)
+        elif kind == "PodCliqueSet" and not meta_text(raw, "uid"):
+            self.manifests.append(item)
+        else:
+            self._take_ours(item, kind)
+
+    def _take_related(self, item: Item, kind: str, group: str) -> bool:
+        """Take an object of a kind that sets use besides Grove's own kinds; return whether it is one."""
+        if is_compute_domain(kind, group):
+            self._take_domain(item)
+        elif is_topology(item.value):
+            self.found.add_faults(item, problems := self.topologies.take(item, self.interned))
+            if problems:
+                self.found.gaps.add((TOPOLOGY_KIND, EVERYWHERE))
+            else:
+                self.found.mark_present(TOPOLOGY_KIND, EVERYWHERE)
+        elif kind == TEMPLATE_KIND and group == OWNED_KINDS["ResourceClaim"]:
+            key, spec = template_in(item.value)
+            if spec is not None:
+                self.found.put(item, kind, self.found.dra.templates, key, spec)
+            elif item.value.get("spec") is not None:
+                self.found.conflicting.add(
+                    (kind, *key)
+                )  # it exists; no fault, since it may be a foreign object (WL-021)
+                self.warnings.append(f"{label_of(item)}: spec: expected an object, got {shown(item.value['spec'])}")
+        elif OWNED_KINDS.get(kind) == group:
+            self._take_other(item, kind)
+        else:
+            return False
+        return True
+
+    def _ignore(self, item: Item, kind: str) -> None:
+        """Count an object of a kind that no decision reads; a handwritten one may be misspelled (IN-044)."""
+        shape = shape_in_definition(kind, item.value)
+        if shape is not None:
+            self.found.put(item, kind, self.found.dra.shapes, ("", DEFINITION), shape)
+        if kind == DEFINITION_KIND and (names := crd_names_in(item.value)) is not None:
+            self.found.definitions.append(names)
+        if not meta_text(item.value, "uid"):
+            from grove_shell.manifests.misspelled_kinds import misspelling_in  # noqa: PLC0415 - dumps of clusters have none of these
+
+            misspelling = misspelling_in(item.value)
+            if misspelling is not None:
+                self.found.add_fault(item, misspelling.path, misspelling.expected, misspelling.got)
+                self.found.mark_missing(misspelling.kind, item.value)
+                return
+        if error := server_error_in(item.value):
+            self.server_errors.append(error)
+        group = str(item.value.get("apiVersion")).rpartition("/")[0]
+        if is_newer_kind(kind, group, _KINDS_OF_GROVE):
+            self.newer[f"kind {kind}"] += 1
+        if (kind, item.value.get("apiVersion")) == ("Node", CORE):
+            self.nodes[meta_text(item.value, "name")] = labels_in(item.value)
+        self.ignored[kind] += 1
+
+    def _take_capture(self, item: Item) -> None:
+        """Take the header of a snapshot file: its kinds count as if the cluster had just been listed (IN-047)."""
+        self.live, problems = self.snapshot_headers.take(item.value, self.live)
+        self.found.add_faults(item, problems)
+        self.foreign.sources.add(item.file)
+
+    def _take_domain(self, item: Item) -> None:
+        """Take a ComputeDomain, also a foreign one: it occupies its name (IN-062)."""
+        try:
+            domain = compute_domain_of(item.value, self.interned)
+        except MalformedObject as fault:
+            self.found.add_faults(item, fault.problems)
+            self.found.mark_missing(DOMAIN_KIND, item.value)
+            return
+        self.found.mark_present(DOMAIN_KIND, domain.ref.namespace)
+        self.found.put(item, DOMAIN_KIND, self.found.dra.domains, (domain.ref.namespace, domain.ref.name), domain)
+
+    def _take_other(self, item: Item, kind: str) -> None:
+        """Take an object of a kind that Grove creates too; most of them are foreign (IN-037)."""
+        if kind == CLAIM_KIND:
+            self.found.dra.record_claim_version(item.value)
+        try:
+            owned = owned_object_of(item.value, self.interned)
+        except MalformedObject:
+            self.ignored[kind] += 1
+            return
+        self.found.mark_present(kind, owned.ref.namespace)
+        if kind == CLAIM_KIND:
+            self.found.put(item, kind, self.found.claims, (owned.ref.namespace, owned.ref.name), owned)
+        if owned.managed and owned.owner_kind in API_GROUPS:
+            self.found.put(item, kind, self.found.others, (kind, owned.ref.namespace, owned.ref.name), owned)
+        else:
+            self.ignored[kind] += 1
+
+    def _take_ours(self, item: Item, kind: str) -> None:
+        """Parse and store an object of a kind that decisions read."""
+        parse, store = self.found.kinds[kind]
+        try:
+            resource = parse(item.value, self.interned)
+        except MalformedObject as fault:
+            self.unread.append(UnreadableObject(item._replace(value=heading_of(item.value)), kind, fault))
+            return
+        key = (resource.ref.namespace, resource.ref.name)
+        if kind != "Pod" and not self.found.identify(item, kind, resource):
+            self.found.mark_missing(kind, item.value)
+            return
+        if kind == "PodCliqueSet" and resource.uid:
+            self.found.running.setdefault(key, item.value)
+        if kind != "PodGang":
+            self.newer.update(f"field {path} of {kind}" for path in newer_fields_in(item.value))
+        self.found.put(item, kind, store, key, resource)
+
+    def admit_manifests(self) -> None:
+        """Admit the manifests: new sets, or edits of sets in the input (IN-039, IN-041)."""
+        if not self.manifests:
+            return
+        chosen = unique_manifests(self.manifests, self.found)
+        used_names = used_names_among([item.value for item in chosen.values()], self.found.running)
+        judging = around(self.topologies.judging, self.found.cliques.values() or None)
+        context = AdmissionContext(used_names, self.configuration, judging)
+        templates = self.found.dra.templates.keys() | self.found.conflicting_of(TEMPLATE_KIND)
+        for key, item in sorted(chosen.items()):
+            is_edit = key in self.found.running
+            before = self.found.running[key] if is_edit else None
+            applied = admit_manifest(item, before, context, self.found.add_fault, self.warnings.append)
+            raw = applied.manifest if applied is not None else None
+            if raw is not None and lacks_claim_templates(item, raw, templates, self.found.add_fault):
+                raw = None
+            if raw is None:
+                self.found.mark_missing("PodCliqueSet", item.value)
+            elif is_edit:
+                self.found.sets[key] = apply_edit(self.found.sets[key], raw)
+                self.edited.append(key)
+                self.kept += [f"{key[0]}/{key[1]} {path}" for path in (applied.kept if applied is not None else ())]
+            else:
+                self._take_ours(item._replace(value=dict(raw)), "PodCliqueSet")
+
+    def _take_pod(self, raw: Mapping[str, Any]) -> bool:
+        """Take a valid pod the fast way; return False for any problem, which ``_take_ours`` reports."""
+        try:
+            pod = pod_of(raw, self.interned)
+        except MalformedObject:
+            return False
+        before = self.found.pods.setdefault((pod.namespace, pod.name), pod)
+        return before is pod or is_same(before, pod)
