@@ -11,13 +11,13 @@ from datetime import datetime
 from enum import Enum, unique
 from typing import TypeAlias
 
-from grove_core.areas.gang_termination.endings import delays_behind, deletions_by_replica
+from grove_core.areas.gang_termination.deletions import delays_behind, deletions_by_replica
 from grove_core.areas.gang_termination.questions import BREACH, PREDICTION, TERMINATION
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Health, reasons_on
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Step, Toll, toll_of
+from grove_core.kernel.steps import DeletionImpact, Step, total_impact
 from grove_core.plan.forecast import Forecast
 
 _Told: TypeAlias = tuple[Ref, datetime, int] | None  # what sets two ends apart for who reads of them
@@ -51,7 +51,7 @@ class Termination:
     subject: Ref
     at: datetime
     cliques: tuple[Ref, ...]
-    takes: Toll | None
+    takes: DeletionImpact | None
     because: tuple[Reason, ...]
     times: int = 1
 
@@ -172,7 +172,7 @@ def _ends_in(forecast: Forecast) -> Mapping[Ref, Termination]:
 
 def _end_of(subject: Ref, at: datetime, steps: Sequence[Step]) -> Termination:
     delays = dict.fromkeys(reason for step in steps for reason in delays_behind(step))
-    return Termination(subject, at, tuple(step.target for step in steps), toll_of(steps), tuple(delays))
+    return Termination(subject, at, tuple(step.target for step in steps), total_impact(steps), tuple(delays))
 
 
 def _kept_because(forecast: Forecast, subject: Ref, cliques: Sequence[Ref]) -> tuple[Reason, ...]:

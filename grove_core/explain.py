@@ -9,7 +9,7 @@ from enum import Enum, unique
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.gang_termination.endings import delays_behind, deletions_by_replica
+from grove_core.areas.gang_termination.deletions import delays_behind, deletions_by_replica
 from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, PREDICTION, TERMINATION
 from grove_core.areas.gang_termination.verdicts import DELEGATES, ENDS, KEEPS, SUSPENDS, WAITS
 from grove_core.areas.topology.misplaced_pods import MISPLACEMENT
@@ -17,7 +17,7 @@ from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding, Health, Share, reasons_on
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Step, Toll, toll_of
+from grove_core.kernel.steps import DeletionImpact, Step, total_impact
 from grove_core.kernel.wants import Obstacle, Withheld
 from grove_core.plan.forecast import Forecast
 
@@ -86,14 +86,14 @@ class Entry:
     causes: tuple[Cause, ...]
     until: datetime | None = None
     deletes: tuple[Ref, ...] = ()
-    toll: Toll | None = None
+    impact: DeletionImpact | None = None
     degraded: tuple[Cause, ...] = ()
     unwell: bool = False
     averted: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class Explanation:
     """What a person should know about one root, the most urgent entries first.
 
     Attributes:
@@ -123,7 +123,7 @@ class Story:
         return tuple(entry for entry in self.entries if entry.tone is tone)
 
 
-def story_of(forecast: Forecast) -> Story:
+def explanation_of(forecast: Forecast) -> Explanation:
     """Return the story of the first round of a forecast.
 
     It has an entry for every replica of the set, for each replica of a scaling group that is terminated, waits or is
@@ -137,7 +137,7 @@ def story_of(forecast: Forecast) -> Story:
     breaches = {one.subject: one for one in findings if one.question == BREACH}
     entries = [*_replica_entries(forecast, findings, averted, breaches), *_withheld_entries(first.withheld, breaches)]
     share = next((one.share for one in forecast.findings if one.question == AVAILABILITY and one.share), _NO_SHARE)
-    return Story(
+    return Explanation(
         forecast.root,
         tuple(sorted(entries, key=lambda entry: (_URGENCY[entry.tone], entry.subject.sort_key))),
         unrecorded=sum(one.health is Health.UNRECORDED for one in breaches.values()),
@@ -180,7 +180,7 @@ def _replica_entries(
             tuple(_causes(fate.because, (why for why in fate.because if why.subject in fate.causes), breaches)),
             fate.deadline,
             tuple(step.target for step in deletions),
-            toll_of(deletions),
+            total_impact(deletions),
             degraded=tuple(degraded[subject]) if tones[subject] is Tone.KEEPS and subject in degraded else (),
             unwell=fate.health is Health.LACKING,
             averted=deadlines.get(subject),

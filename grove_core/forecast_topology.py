@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.frozen import thaw
-from grove_core.kernel.refs import invented_uid
+from grove_core.kernel.refs import placeholder_uid
 from grove_core.kernel.steps import Make, Step
 from grove_core.plan.forecast import Forecast, forecast_of, round_of
 from grove_core.reconcile_topology import reconcile_topology
@@ -32,7 +32,7 @@ def _next_snapshot(snapshot: TopologySnapshot, steps: tuple[Step, ...]) -> Topol
     for step in steps:
         if isinstance(step.action, Make):
             created = cluster_topology_of(thaw(step.action.manifest))
-            topology = replace(created, uid=invented_uid(step.target), resource_version="1")
+            topology = replace(created, uid=placeholder_uid(step.target), resource_version="1")
         elif topology is not None and step.target == topology.ref:
             topology = after_write(topology, step.action)
     if topology is not None and topology.deleting and not topology.finalizers:

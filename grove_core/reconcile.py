@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
-from grove_core.areas.gang_termination.ruling import RuleSet, unless_unasked
+from grove_core.areas.gang_termination.ruling import RuleSet, deferred_unless_confirmed
 from grove_core.areas.mnnvl.judge import clique_domains_of, judge_mnnvl
 from grove_core.areas.mnnvl.wants import findings_of_mnnvl, wake_of_mnnvl, wants_of_mnnvl
 from grove_core.areas.mnnvl_scopes.judge import judge_scopes
@@ -21,9 +21,9 @@ from grove_core.plan.difference import difference, steps_for
 from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.expectations import with_own_writes
-from grove_core.snapshot.overtaken import with_overtaken
+from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.superseded_breaches import with_superseded_breaches
 
 
 def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
@@ -58,9 +58,9 @@ def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
         Create Secret/llama-ic-sat PodAccess
         SetStatus PodCliqueSet/llama AvailableReplicas
     """
-    seen = with_overtaken(with_own_writes(snapshot))  # our own writes count as seen
+    seen = with_superseded_breaches(with_own_writes(snapshot))  # our own writes count as seen
 
-    ruling = unless_unasked(rules.rule(seen), seen)  # GT or GF
+    ruling = deferred_unless_confirmed(rules.rule(seen), seen)  # GT or GF
 
     fabric = judge_mnnvl(seen)  # MN
     scopes = judge_scopes(seen)  # MS

@@ -23,5 +23,5 @@ def reconcile_domain(snapshot: DomainSnapshot, *, cleanup_interval: timedelta = 
         cleanup_interval: time until the next round if an entry could not be judged.
     """
     desired, findings = wants_of_domain(snapshot)  # DC
-    wake_at = snapshot.now + cleanup_interval if desired.held_back else None
+    wake_at = snapshot.now + cleanup_interval if desired.withheld else None
     return difference(desired, snapshot, wake_at=wake_at, findings=findings)

@@ -14,7 +14,7 @@ from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
 from grove_core.areas.topology import rules as topology
 from grove_core.areas.workload import rules as workload
 from grove_core.document.document import AUTO, FOREGROUND, FORMAT_VERSION, Document, Json, RulesSource
-from grove_core.document.values import Strange, fact, flag, integer, items, moment, text, whole_object
+from grove_core.document.values import MalformedValue, fact, flag, integer, items, moment, text, whole_object
 from grove_core.kernel.decisions import Finding, Health, Share
 from grove_core.kernel.durations import parse_duration
 from grove_core.kernel.errors import MalformedObject, Problem
@@ -26,6 +26,7 @@ from grove_core.kernel.steps import (
     Attempt,
     Create,
     Delete,
+    DeletionImpact,
     DropFinalizer,
     Ensure,
     Outcome,
@@ -33,7 +34,6 @@ from grove_core.kernel.steps import (
     Stage,
     Step,
     Termination,
-    Toll,
 )
 from grove_core.kernel.wants import Obstacle, Withheld
 from grove_core.plan import rules as planning
@@ -149,7 +149,7 @@ def _attempt(raw: Json) -> Attempt:
 def _forecast_from_json(raw: Json) -> Forecast:
     rounds = items(raw["rounds"])
     if not rounds:
-        raise Strange("no round instead of at least one")
+        raise MalformedValue("no round instead of at least one")
     return Forecast(
         root=_ref(raw["root"]),
         root_uid=text(raw["root"]["uid"]),
@@ -234,7 +234,7 @@ def _step(raw: Json, because: tuple[Reason, ...]) -> Step:
         foreground = raw.get("propagationPolicy") == FOREGROUND
         takes, terminates = _toll(raw.get("takes")), _terminations(raw)
         if bool(rests_on) != bool(terminates):
-            raise Strange("a deletion with only one of restsOn and terminates (PL-033)")
+            raise MalformedValue("a deletion with only one of restsOn and terminates (PL-033)")
         action = Delete(guard, rests_on, foreground=foreground, takes=takes, terminates=terminates)
         stage = Stage.CAUSE if flag(raw["isCause"]) else stage
     else:
@@ -242,9 +242,9 @@ def _step(raw: Json, because: tuple[Reason, ...]) -> Step:
     return Step(stage, target, action, because)
 
 
-def _toll(raw: Json | None) -> Toll | None:
+def _toll(raw: Json | None) -> DeletionImpact | None:
     """What a deletion takes along; plans of before 1.1 do not say it."""
-    return None if raw is None else Toll(*(integer(raw[key]) for key in ("pods", "ready", "gpus")))
+    return None if raw is None else DeletionImpact(*(integer(raw[key]) for key in ("pods", "ready", "gpus")))
 
 
 def _guard(raw: Json) -> Guard:

@@ -14,35 +14,35 @@ from grove_core.kernel.times import parse_time
 from grove_core.resources.fields import shown
 
 
-class Strange(ValueError):
+class MalformedValue(ValueError):
     """A value is none of what a plan of ours has there; says what it is instead of what."""
 
 
 def text(value: object) -> str:
     """A string."""
     if not isinstance(value, str):
-        raise Strange(f"{shown(value)} instead of a string")
+        raise MalformedValue(f"{shown(value)} instead of a string")
     return value
 
 
 def integer(value: object) -> int:
     """An integer, of any size."""
     if type(value) is not int:
-        raise Strange(f"{shown(value)} instead of an integer")
+        raise MalformedValue(f"{shown(value)} instead of an integer")
     return value
 
 
 def flag(value: object) -> bool:
     """A boolean."""
     if not isinstance(value, bool):
-        raise Strange(f"{shown(value)} instead of true or false")
+        raise MalformedValue(f"{shown(value)} instead of true or false")
     return value
 
 
 def fact(value: object) -> Fact:
     """What a reason may tell."""
     if not isinstance(value, str | int):
-        raise Strange(f"{shown(value)} instead of a fact")
+        raise MalformedValue(f"{shown(value)} instead of a fact")
     return value
 
 
@@ -50,21 +50,21 @@ def moment(value: object) -> datetime:
     """An RFC 3339 time as aware UTC."""
     found = parse_time(text(value))
     if found is None:
-        raise Strange(f"{shown(value)} instead of an RFC 3339 time")
+        raise MalformedValue(f"{shown(value)} instead of an RFC 3339 time")
     return found
 
 
 def items(value: Any) -> list[Any]:  # noqa: ANN401 - any JSON
     """A list of anything."""
     if not isinstance(value, list):
-        raise Strange(f"{shown(value)} instead of a list")
+        raise MalformedValue(f"{shown(value)} instead of a list")
     return value
 
 
 def whole_object(value: object) -> FrozenMap:
     """A Kubernetes object, or fields of one."""
     if not isinstance(value, Mapping):
-        raise Strange(f"{shown(value)} instead of an object")
+        raise MalformedValue(f"{shown(value)} instead of an object")
     level: list[Any] = [value]
     for _ in range(MOST_LEVELS):
         level = [inner for outer in level for inner in _inside(outer)]

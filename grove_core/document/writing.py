@@ -200,8 +200,8 @@ def step_as_json(step: Step) -> Json:
         shown["isCause"] = step.stage is Stage.CAUSE
         if step.action.terminates:
             shown["terminates"] = _terminations_as_json(step.action.terminates)
-        toll = step.action.takes
-        shown["takes"] = None if toll is None else {"pods": toll.pods, "ready": toll.ready, "gpus": toll.gpus}
+        impact = step.action.takes
+        shown["takes"] = None if impact is None else {"pods": impact.pods, "ready": impact.ready, "gpus": impact.gpus}
         if step.action.foreground:
             shown["propagationPolicy"] = FOREGROUND
     return shown

@@ -44,7 +44,7 @@ class Guard:
     resource_version: str
 
 
-def invented_uid(ref: Ref, serial: int = 1) -> str:
+def placeholder_uid(ref: Ref, serial: int = 1) -> str:
     """The uid of an object that no cluster has seen.
 
     Args:
@@ -54,6 +54,6 @@ def invented_uid(ref: Ref, serial: int = 1) -> str:
     return f"{_INVENTED}{ref.short}{f' no. {serial}' if serial > 1 else ''})"
 
 
-def is_invented(uid: str) -> bool:
+def is_placeholder(uid: str) -> bool:
     """Whether a uid is none that an API server gave."""
     return uid.startswith(_INVENTED)

@@ -73,15 +73,15 @@ class SetStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class Toll:
+class DeletionImpact:
     """What a deletion takes along (PL-019): pods that are there, how many of them are ready, the GPUs they hold."""
 
     pods: int = 0
     ready: int = 0
     gpus: int = 0
 
-    def __add__(self, other: "Toll") -> "Toll":
-        return Toll(self.pods + other.pods, self.ready + other.ready, self.gpus + other.gpus)
+    def __add__(self, other: "DeletionImpact") -> "DeletionImpact":
+        return DeletionImpact(self.pods + other.pods, self.ready + other.ready, self.gpus + other.gpus)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class Delete:
     guard: Guard
     rests_on: tuple[tuple[Ref, Guard], ...] = ()
     foreground: bool = False
-    takes: Toll | None = None
+    takes: DeletionImpact | None = None
     terminates: tuple[Termination, ...] = ()
 
 
@@ -140,7 +140,7 @@ Make: TypeAlias = Create | Ensure
 
 Action: TypeAlias = Make | Apply | SetStatus | Delete | DropFinalizer
 
-Aim: TypeAlias = tuple[Ref, type[Action], Guard | None, bool]
+WriteKey: TypeAlias = tuple[Ref, type[Action], Guard | None, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +158,7 @@ class Step:
         return (self.stage, self.target.sort_key)
 
     @property
-    def aim(self) -> Aim:
+    def write_key(self) -> WriteKey:
         """What makes two steps the same try: the same kind of write on the same state of one object (PL-012).
 
         A status that tells of an end is another kind than one that does not (PL-028).
@@ -167,24 +167,24 @@ class Step:
         return (self.target, type(self.action), self.action.guard, tells)
 
 
-def is_of_end(step: Step) -> bool:
+def is_part_of_termination(step: Step) -> bool:
     """Whether it ends a part of a gang for a breach, or tells of that (PL-014, PL-028)."""
     return bool(causes_of(step.action))
 
 
-def is_end(step: Step) -> bool:
+def is_termination(step: Step) -> bool:
     """Whether it deletes a part of a gang for a breach; other deletions rest on nothing (PL-015)."""
     return isinstance(step.action, Delete) and bool(step.action.rests_on)
 
 
-def toll_of(steps: Iterable[Step]) -> Toll | None:
+def total_impact(steps: Iterable[Step]) -> DeletionImpact | None:
     """What the deletions among some steps take along together; None where nobody knows it of one."""
     tolls = [step.action.takes for step in steps if isinstance(step.action, Delete)]
-    known = [toll for toll in tolls if toll is not None]
-    return sum(known, Toll()) if len(known) == len(tolls) else None
+    known = [impact for impact in tolls if impact is not None]
+    return sum(known, DeletionImpact()) if len(known) == len(tolls) else None
 
 
-def is_told_first(step: Step) -> bool:
+def is_written_first(step: Step) -> bool:
     """Whether it writes a status that what is made in the same round rests on (PL-021)."""
     return step.stage is Stage.FOUNDATION and isinstance(step.action, SetStatus)
 
@@ -194,7 +194,7 @@ def terminated_by(step: Step) -> tuple[Termination, ...]:
     return step.action.terminates if isinstance(step.action, Delete) else ()
 
 
-def rests_on_the_told(step: Step) -> bool:
+def waits_for_first_status(step: Step) -> bool:
     """Whether it makes something that has to wait for such a status (PL-021)."""
     return isinstance(step.action, Create) and step.target.kind in _TOLD_OF
 
@@ -210,7 +210,7 @@ class Outcome(Enum):
     REFUSED = "refused"
     CONFLICT = "conflict"
     UNREACHABLE = "unreachable"
-    UNASKED = "unasked"
+    NOT_CONFIRMED = "unasked"
     """It was not tried: the server has to be asked first, and did not say what there is (PL-029)."""
 
 

@@ -95,7 +95,7 @@ class Absent:
 
 
 @dataclass(frozen=True, slots=True)
-class Released:
+class WithoutFinalizer:
     """The object, which is being deleted, should no longer be held by this finalizer."""
 
     target: Ref
@@ -143,7 +143,7 @@ class Withheld:
     obstacle: Obstacle = Obstacle.RULE
 
 
-Want: TypeAlias = Present | Ensured | Applied | Status | Absent | Released
+Want: TypeAlias = Present | Ensured | Applied | Status | Absent | WithoutFinalizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class Desired:
     """Wants by target, at most one each, and what was held back."""
 
     wants: tuple[Want, ...] = ()
-    held_back: tuple[Withheld, ...] = ()
+    withheld: tuple[Withheld, ...] = ()
 
     @staticmethod
     def of(items: Iterable[Want | Withheld]) -> "Desired":
@@ -166,18 +166,18 @@ class Desired:
     def union(parts: Iterable["Desired"]) -> "Desired":
         """Join the wishes of several areas. Raises BrokenInvariant (PL-013) if two want one object differently."""
         wants: dict[Ref, Want] = {}
-        held_back: list[Withheld] = []
+        withheld: list[Withheld] = []
         for part in parts:
-            held_back.extend(part.held_back)
+            withheld.extend(part.withheld)
             for want in part.wants:
                 other = wants.get(want.target)
                 wants[want.target] = want if other is None else _stronger(other, want)
-        return Desired(tuple(wants.values()), tuple(held_back))
+        return Desired(tuple(wants.values()), tuple(withheld))
 
 
 def _strength(want: Want) -> int:
     match want:
-        case Absent() | Released():
+        case Absent() | WithoutFinalizer():
             return 3
         case Applied():
             return 2

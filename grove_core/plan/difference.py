@@ -23,10 +23,10 @@ from grove_core.kernel.steps import (
     Stage,
     Step,
     causes_of,
-    is_of_end,
-    is_told_first,
-    rests_on_the_told,
+    is_part_of_termination,
+    is_written_first,
     terminated_by,
+    waits_for_first_status,
 )
 from grove_core.kernel.wants import (
     Absent,
@@ -35,18 +35,18 @@ from grove_core.kernel.wants import (
     Ensured,
     Obstacle,
     Present,
-    Released,
     Status,
     Want,
     Withheld,
+    WithoutFinalizer,
 )
+from grove_core.plan.deletion_impact import DeletionImpacts
+from grove_core.plan.partial_status import without_termination
 from grove_core.plan.plan import Plan
 from grove_core.plan.rules import Why
-from grove_core.plan.telling import without_the_end
-from grove_core.plan.toll import Tolls
-from grove_core.snapshot.overtaken import tells_another_breach
+from grove_core.snapshot.root_view import View
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.snapshot.view import View
+from grove_core.snapshot.superseded_breaches import reports_another_breach
 
 
 def difference(
@@ -74,7 +74,7 @@ def difference(
     fallbacks = _fallbacks(desired.wants, causes)
     obstacles = _Obstacles(view.attempts, steps, waiting)
     taken: list[Step] = []
-    withheld = [*desired.held_back, *_not_confirmed(waiting, desired.wants, view)]
+    withheld = [*desired.withheld, *_not_confirmed(waiting, desired.wants, view)]
     for step in steps:
         is_made = isinstance(step.action, Make) and step.target in made  # the listing does not show it yet
         if is_made or (step.target in causes and isinstance(step.action, Apply)):  # a cause stays as judged (PL-026)
@@ -108,8 +108,8 @@ class _Obstacles:
             steps: all steps of the plan, in order.
             waiting: deletions that have to wait for a fresh read.
         """
-        self._refused = {one.step.aim: one for one in attempts if one.outcome is Outcome.REFUSED}
-        last = (step for step in steps if step.stage is Stage.CAUSE and step.aim in self._refused)
+        self._refused = {one.step.write_key: one for one in attempts if one.outcome is Outcome.REFUSED}
+        last = (step for step in steps if step.stage is Stage.CAUSE and step.write_key in self._refused)
         self._staying = {ref: step for step in last for ref in causes_of(step.action)} if self._refused else {}
         self._remaining = {ref: step for step in waiting for ref in causes_of(step.action)}
         self._unwritten: Step | None = None
@@ -117,7 +117,7 @@ class _Obstacles:
     def against(self, step: Step) -> tuple[Obstacle, Reason] | None:
         """Return why a step has to wait; None where it is taken. To be called for the steps in their order."""
         refusal = self._refusal_of(step)
-        if refusal is not None and is_told_first(step):
+        if refusal is not None and is_written_first(step):
             self._unwritten = step
         found = self._find(step, refusal)
         if found is not None:
@@ -133,7 +133,7 @@ class _Obstacles:
         """
         own = step if isinstance(step.action, SetStatus) and step.action.end_of else None
         for one in filter(None, (own, fallback)):
-            found = without_the_end(one) if is_of_end(one) else one
+            found = without_termination(one) if is_part_of_termination(one) else one
             if found is not None and self._refusal_of(found) is None:
                 return (found,)
         return ()
@@ -150,14 +150,14 @@ class _Obstacles:
             return Obstacle.RULE, Why.CAUSE_REMAINS.because(step.target, cause=cause.target.short)
         if part is not None:
             return Obstacle.RULE, Why.COMPANION_REMAINS.because(step.target, companion=part.target.short)
-        if self._unwritten is not None and rests_on_the_told(step):
+        if self._unwritten is not None and waits_for_first_status(step):
             return Obstacle.RULE, Why.UNTOLD.because(step.target, subject=self._unwritten.target.short)
         return None
 
     def _refusal_of(self, step: Step) -> Attempt | None:
         """How the same write was refused; one that is for more breaches or terminations is another write (PL-012)."""
-        refusal = self._refused.get(step.aim) if self._refused else None
-        if refusal is None or tells_another_breach(step, refusal.step) or _rests_on_more(step, refusal.step):
+        refusal = self._refused.get(step.write_key) if self._refused else None
+        if refusal is None or reports_another_breach(step, refusal.step) or _rests_on_more(step, refusal.step):
             return None
         return refusal
 
@@ -186,7 +186,7 @@ def _not_confirmed(waiting: Sequence[Step], wants: Iterable[Want], view: View) -
     """Deletions that wait for a fresh read, but for those of objects that are deleted for another reason (PL-029)."""
     if not waiting:
         return
-    unasked = (one.detail for one in view.attempts if one.outcome is Outcome.UNASKED and one.detail)
+    unasked = (one.detail for one in view.attempts if one.outcome is Outcome.NOT_CONFIRMED and one.detail)
     detail = next(unasked, "no detail given")
     deleted = {want.target for want in wants if isinstance(want, Absent)}
     for step in waiting:
@@ -206,7 +206,7 @@ def _with_tolls(steps: Iterable[Step], view: View) -> Iterable[Step]:
     deleted = {step.target for step in found if isinstance(step.action, Delete)}
     if not deleted or not isinstance(view, Snapshot):
         return found
-    tolls = Tolls(view, deleted)
+    tolls = DeletionImpacts(view, deleted)
     return [
         replace(step, action=replace(step.action, takes=tolls.of(step.target)))
         if isinstance(step.action, Delete)
@@ -236,7 +236,7 @@ def _action_for(want: Want) -> tuple[Stage, Action]:
         case Absent():
             deletion = Delete(want.guard, want.rests_on, want.foreground, terminates=want.terminates)
             return Stage.CAUSE if want.is_cause else Stage.CLEANUP, deletion
-        case Released():
+        case WithoutFinalizer():
             return Stage.CLEANUP, DropFinalizer(want.finalizer, want.guard)
         case _:
             assert_never(want)

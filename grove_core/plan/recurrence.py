@@ -14,7 +14,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import parse_time
 from grove_core.plan.plan import Plan
 
-Lap: TypeAlias = tuple[timedelta, tuple[Hashable, ...]]
+Cycle: TypeAlias = tuple[timedelta, tuple[Hashable, ...]]
 """From one moment at which time alone changes something to the next: how long it takes, the images of its looks."""
 
 _DRAWN: Final = 5
@@ -58,7 +58,7 @@ def image_of(plan: Plan, at: datetime, begun: datetime) -> Hashable:
     )
 
 
-def laps_repeated(laps: Sequence[Lap]) -> int:
+def cycles_repeated(laps: Sequence[Cycle]) -> int:
     """How many of the last laps are, together, as those right before them; the fewest, 0 where there are none."""
     for count in range(1, len(laps) // 2 + 1):
         if laps[-1 - count] == laps[-1] and laps[-2 * count : -count] == laps[-count:]:

@@ -84,8 +84,8 @@ def _content(action: Action) -> Json:
         case Apply(fields) | SetStatus(fields):
             return _still(fields)
         case Delete(rests_on=rests_on, foreground=foreground, takes=takes):
-            toll = () if takes is None else (takes.pods, takes.ready, takes.gpus)
-            return (tuple(sorted(ref.short for ref, _ in rests_on)), foreground, toll)
+            impact = () if takes is None else (takes.pods, takes.ready, takes.gpus)
+            return (tuple(sorted(ref.short for ref, _ in rests_on)), foreground, impact)
         case DropFinalizer(finalizer):
             return finalizer
         case _:

@@ -79,7 +79,7 @@ class CliqueStatus:
     selector: str = ""
     observed: int | None = None
     conditions: tuple[Condition, ...] = ()
-    overtaken: Condition | None = None
+    superseding_breach: Condition | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

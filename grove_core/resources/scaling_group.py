@@ -64,7 +64,7 @@ class GroupStatus:
     updating: bool = False
     old_spelling: bool = False
     conditions: tuple[Condition, ...] = ()
-    overtaken: Condition | None = None
+    superseding_breach: Condition | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

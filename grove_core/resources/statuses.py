@@ -38,7 +38,7 @@ def update_start_time(progress: FrozenMap) -> datetime | None:
 
 def breach_condition_of(status: CliqueStatus | GroupStatus) -> Condition | None:
     """What is known of a breach: as it is stored, or what could not be written since (GT-067)."""
-    return status.overtaken or condition_of(status.conditions, MIN_AVAILABLE_BREACHED)
+    return status.superseding_breach or condition_of(status.conditions, MIN_AVAILABLE_BREACHED)
 
 
 def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: tuple[Condition, ...]) -> FrozenMap:

@@ -14,7 +14,7 @@ from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.document.document import Document, action_name
 from grove_core.document.reading import document_from_json
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.refs import Ref, is_invented
+from grove_core.kernel.refs import Ref, is_placeholder
 from grove_core.kernel.steps import Attempt, Outcome, Step
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.laws import problems_in
@@ -160,7 +160,7 @@ def _compared(document: Document, found: CollectedObjects, decide: Deciding) -> 
 
 def _missing(forecast: Forecast, *, there: bool) -> str:
     whom = forecast.root.short
-    if is_invented(forecast.root_uid):
+    if is_placeholder(forecast.root_uid):
         return f"{whom}: it was planned from a manifest; apply that (kubectl apply), and plan again with --live"
     return f"{whom}: it was made anew since" if there else f"{whom}: there is none any more"
 

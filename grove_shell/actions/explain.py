@@ -7,10 +7,10 @@ from typing import Final
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.areas.topology.misplaced_pods import NodeLabels
 from grove_core.document.writing import rules_source_as_json
-from grove_core.inquiry import Inquiry, has
 from grove_core.kernel.times import format_time
+from grove_core.object_explanation import ObjectExplanation, has
+from grove_core.operator_recognition import Recognition
 from grove_core.plan.plan import Plan
-from grove_core.recognition import Recognition
 from grove_core.reconcile import reconcile
 from grove_core.resources.cluster_topology import most_similar
 from grove_core.snapshot.snapshot import Snapshot
@@ -61,7 +61,7 @@ def explain(source: InputSource, target: str, *, output: str, rules: str | None,
     having = tuple(snapshot for snapshot in snapshots if has(snapshot, kind, name))
     nodes = inputs.loaded.nodes
     every = (
-        Inquiry(snapshot, _planned(snapshot, rule_set, nodes, recognition), kind, name)
+        ObjectExplanation(snapshot, _planned(snapshot, rule_set, nodes, recognition), kind, name)
         for snapshot in having or snapshots
     )
     inquiries = [

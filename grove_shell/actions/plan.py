@@ -9,11 +9,11 @@ from pathlib import Path
 from grove_core.areas.gang_termination.questions import TERMINATION
 from grove_core.document.document import Document
 from grove_core.document.writing import document_as_json
-from grove_core.explain import Tone, is_undecided, story_of
+from grove_core.explain import Tone, explanation_of, is_undecided
 from grove_core.kernel.conditions import Truth
-from grove_core.kernel.steps import Delete, is_end
+from grove_core.kernel.steps import Delete, is_termination
+from grove_core.operator_recognition import Recognition
 from grove_core.plan.forecast import Forecast
-from grove_core.recognition import Recognition
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
 from grove_shell.actions.command_input import CommandInput, read_input_or_report
 from grove_shell.actions.empty_input import nothing_judged_message
@@ -165,7 +165,7 @@ def fail_on_classes(planned: Sequence[Forecast], until: datetime | None = None) 
     """
     classes: set[str] = set()
     for forecast in planned:
-        story = story_of(forecast)
+        story = explanation_of(forecast)
         tones = {entry.tone for entry in story.entries}
         steps = [step for round_ in forecast.rounds for step in round_.steps]
         withheld = [held for round_ in forecast.rounds for held in round_.withheld]
@@ -173,7 +173,7 @@ def fail_on_classes(planned: Sequence[Forecast], until: datetime | None = None) 
         waits = (entry.until for entry in story.having(Tone.WAITS))
         due = until is not None and any(one is not None and one <= until for one in waits)
         found = {
-            "terminate": Tone.ENDS in tones or any(map(is_end, steps)) or (due and bool(story.unpredicted)),
+            "terminate": Tone.ENDS in tones or any(map(is_termination, steps)) or (due and bool(story.unpredicted)),
             "wait": Tone.WAITS in tones,
             "unknown": Tone.UNKNOWN in tones or bool(story.unpredicted) or any(map(is_undecided, withheld)),
             "withheld": bool(withheld),

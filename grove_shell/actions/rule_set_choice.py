@@ -9,7 +9,7 @@ from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.document.document import RulesSource
 from grove_core.kernel.errors import MalformedObject
-from grove_core.recognition import Recognition, recognised
+from grove_core.operator_recognition import Recognition, recognised
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.snapshot.cluster import Cluster

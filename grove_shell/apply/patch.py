@@ -13,6 +13,6 @@ WRITER: Final = "grove-operator"
 
 async def patched(api: Api, target: Ref, fields: Mapping[str, Any], guard: Guard) -> Response:
     """Return the response to a merge patch of these fields. Raises Unreachable where there is none."""
-    aim = {"uid": guard.uid, "resourceVersion": guard.resource_version}
-    body = {**fields, "metadata": {**fields.get("metadata", {}), **aim}}
+    write_key = {"uid": guard.uid, "resourceVersion": guard.resource_version}
+    body = {**fields, "metadata": {**fields.get("metadata", {}), **write_key}}
     return await api.request("PATCH", path_of(target), query={"fieldManager": WRITER}, body=body, content_type=MERGE)

@@ -13,10 +13,10 @@ from grove_core.kernel.steps import (
     Stage,
     Step,
     causes_of,
-    is_told_first,
-    rests_on_the_told,
+    is_written_first,
+    waits_for_first_status,
 )
-from grove_core.plan.telling import without_the_end
+from grove_core.plan.partial_status import without_termination
 from grove_core.resources.missing_domains import uses_missing_domain
 from grove_shell.in_memory.protocol import Executor
 
@@ -40,7 +40,7 @@ def step_batches(steps: Iterable[Step]) -> StepBatches:
             if failed_causes and stage is Stage.STATUS:
                 batch = list(_without_terminations(batch, failed_causes))  # noqa: PLW2901 - fewer of them
             if status_missing:
-                batch = [step for step in batch if not rests_on_the_told(step)]  # noqa: PLW2901 - as above
+                batch = [step for step in batch if not waits_for_first_status(step)]  # noqa: PLW2901 - as above
             if missing:
                 batch = [step for step in batch if not uses_missing_domain(step, missing)]  # noqa: PLW2901 - as above
             attempts = (yield batch) if batch else ()
@@ -48,13 +48,13 @@ def step_batches(steps: Iterable[Step]) -> StepBatches:
             missing -= {attempt.step.target for attempt in attempts if attempt.outcome is Outcome.DONE}
             for failed in (attempt.step for attempt in attempts if attempt.outcome is not Outcome.DONE):
                 failed_causes |= causes_of(failed.action)
-                status_missing = status_missing or is_told_first(failed)
+                status_missing = status_missing or is_written_first(failed)
 
 
 def _without_terminations(statuses: Iterable[Step], failed_causes: AbstractSet[Ref]) -> Iterator[Step]:
     """Yield the statuses without terminations of which a part has failed (PL-028)."""
     for step in statuses:
-        found = step if failed_causes.isdisjoint(causes_of(step.action)) else without_the_end(step)
+        found = step if failed_causes.isdisjoint(causes_of(step.action)) else without_termination(step)
         if found is not None:
             yield found
 

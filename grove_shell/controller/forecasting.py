@@ -17,7 +17,7 @@ from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.podcliqueset import Edit
 from grove_core.resources.template import SetSpec
 from grove_core.snapshot.cluster import Cluster
-from grove_core.snapshot.expectations import refused_so_far
+from grove_core.snapshot.own_writes import standing_refusals
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.controller.execute_plan import execute_plan
 from grove_shell.controller.recurrence_tracker import RecurrenceTracker
@@ -125,7 +125,7 @@ def run_until_settled(
                 return replace(forecast, rounds=tuple(rounds), complete=True, again=again)
         else:
             break
-        refused = refused_so_far(refused, attempts)
+        refused = standing_refusals(refused, attempts)
         accepted = tuple(attempt for attempt in attempts if attempt.outcome is not Outcome.REFUSED)
         seen = cluster.observe(start.root.ref, now, (*accepted, *refused))
         if seen is None:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from grove_core.plan.plan import Plan
-from grove_core.plan.recurrence import Lap, Recurrence, image_of, laps_repeated
+from grove_core.plan.recurrence import Cycle, Recurrence, cycles_repeated, image_of
 
 _FEW: Final = 20
 
@@ -16,7 +16,7 @@ class RecurrenceTracker:
     def __init__(self, begun: datetime) -> None:
         """Start at the first moment of the forecast."""
         self._begun = begun
-        self._laps: list[Lap] = []
+        self._laps: list[Cycle] = []
         self._lap_starts: list[tuple[datetime, int]] = []
         self._images: list[Hashable] = []
         self._moment = begun
@@ -55,7 +55,7 @@ class RecurrenceTracker:
             self._laps.append((now - self._lap_starts[-1][0], tuple(self._images)))
             self._images.clear()
         self._lap_starts.append((now, rounds))
-        count = laps_repeated(self._laps)
+        count = cycles_repeated(self._laps)
         if not count:
             return None
         begun, before = self._lap_starts[-1 - count]

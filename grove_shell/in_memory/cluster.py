@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from grove_core.kernel.errors import MalformedObject
-from grove_core.kernel.refs import Ref, invented_uid
+from grove_core.kernel.refs import Ref, placeholder_uid
 from grove_core.kernel.steps import (
     Attempt,
     Create,
@@ -29,8 +29,8 @@ from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.domain_sharing import managed_user_in, managed_user_of
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod
-from grove_core.snapshot.narrow import may_be_of
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.trim import may_belong_to
 from grove_shell.in_memory.creation import created_object
 from grove_shell.in_memory.garbage_collection import GarbageCollection
 from grove_shell.in_memory.object_store import StoredObject
@@ -68,7 +68,7 @@ class InMemoryCluster(GarbageCollection):
             self.add(clique)
             self.pods[clique.uid] = list(snapshot.pods_of.get(clique.uid, ()))
         root = snapshot.root.ref  # pods of a deleted PodClique count as well (WL-231, MN-051)
-        orphaned = (uid for uid, pods in snapshot.pods_of.items() if may_be_of(root, pods))
+        orphaned = (uid for uid, pods in snapshot.pods_of.items() if may_belong_to(root, pods))
         self.pods |= {uid: list(snapshot.pods_of[uid]) for uid in orphaned if uid not in self.pods}
 
     def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
@@ -145,7 +145,7 @@ class InMemoryCluster(GarbageCollection):
         return uid
 
     def _next_uid(self, ref: Ref) -> str:
-        return invented_uid(ref, self._made[ref.short] + 1)
+        return placeholder_uid(ref, self._made[ref.short] + 1)
 
     def _write_pod(self, pod: Pod, action: Write) -> None:
         if isinstance(action, Delete):

@@ -13,10 +13,10 @@ from datetime import datetime, timedelta
 from enum import Enum, unique
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from grove_core.inquiry import Inquiry
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus, Step, is_end
+from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus, Step, is_termination
 from grove_core.kernel.times import format_time
+from grove_core.object_explanation import ObjectExplanation
 from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
@@ -117,7 +117,7 @@ class Observer(RoundListener):
             if clique.uid in due.keys() - reported and seen.now - due[clique.uid] >= _OVERDUE_AFTER:
                 reported |= {clique.uid}
                 step = deletes[clique.ref]
-                if is_end(step):
+                if is_termination(step):
                     missed |= {clique.uid}
                     self._count(PredictionOutcome.OTHERWISE)
                 self._log("the cluster keeps what the plan deletes", planned_round, clique, step.because)
@@ -149,7 +149,7 @@ class Observer(RoundListener):
         # A breach that no status records yet begins now, not when its delay expires.
         recorded = tuple(Attempt(step, Outcome.DONE) for step in plan.steps if isinstance(step.action, SetStatus))
         for _ in range(_MOST_DELAYS):
-            for step in filter(is_end, plan.steps):
+            for step in filter(is_termination, plan.steps):
                 uid = uids.get(step.target, "")
                 found.setdefault(uid, min(moment, earlier.get(uid, moment)))
             if plan.wake_at is None or plan.wake_at <= moment:
@@ -176,7 +176,7 @@ class Observer(RoundListener):
                 because = _kept_because(before, clique)
                 self._log("the cluster deleted what the plan keeps", before.round, clique, because)
                 return False
-            if not any(map(is_end, steps)):
+            if not any(map(is_termination, steps)):
                 return False  # scaled in, or replaced
             if due is None:
                 self._count(PredictionOutcome.PREDICTED)
@@ -254,5 +254,5 @@ def _with_replicas_of_now(then: Snapshot, now: Snapshot) -> Snapshot:
 
 def _kept_because(compared: _Compared, clique: PodClique) -> tuple[Reason, ...]:
     """Return the guard that kept a PodClique, as ``grove explain --why-not terminate`` names it."""
-    guards = Inquiry(compared.snapshot, compared.round.plan, "PodClique", clique.ref.name).guards()
+    guards = ObjectExplanation(compared.snapshot, compared.round.plan, "PodClique", clique.ref.name).guards()
     return next((guard.because for guard in guards), ())

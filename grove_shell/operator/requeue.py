@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from grove_core.kernel.steps import Attempt, Outcome, Step, is_of_end
+from grove_core.kernel.steps import Attempt, Outcome, Step, is_part_of_termination
 from grove_core.plan.plan import Plan
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.operator.write_backlog import FIRST_BACKOFF, WriteBacklog
@@ -140,7 +140,9 @@ class Requeue:
 def _counted(attempt: Attempt, *, has_moved: bool) -> Attempt:
     """Return a failed part of a termination as refused, unless an object that it depends on has changed (OP-102)."""
     is_unanswered = attempt.outcome is Outcome.UNREACHABLE or (attempt.outcome is Outcome.CONFLICT and not has_moved)
-    return replace(attempt, outcome=Outcome.REFUSED) if is_unanswered and is_of_end(attempt.step) else attempt
+    return (
+        replace(attempt, outcome=Outcome.REFUSED) if is_unanswered and is_part_of_termination(attempt.step) else attempt
+    )
 
 
 def _now() -> float:

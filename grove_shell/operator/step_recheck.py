@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Final
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Outcome, Step, is_end
+from grove_core.kernel.steps import Attempt, Outcome, Step, is_termination
 from grove_core.plan.plan import Plan
 from grove_core.resources.owner_reference import clique_of_new_pod
 from grove_core.snapshot.snapshot import Snapshot
@@ -25,12 +25,12 @@ _RECOVERED: Final = "its gang is not to be terminated any more"
 
 def terminated_by(steps: Iterable[Step]) -> AbstractSet[Ref]:
     """Return the objects that steps delete in order to terminate a gang."""
-    return {step.target for step in steps if is_end(step)}
+    return {step.target for step in steps if is_termination(step)}
 
 
 def unconfirmed(steps: Iterable[Step], because: str) -> tuple[Attempt, ...]:
     """Return an attempt of a termination that is not tried because a read failed; it stands for all (PL-029)."""
-    return tuple(Attempt(step, Outcome.UNASKED, because) for step in islice(filter(is_end, steps), 1))
+    return tuple(Attempt(step, Outcome.NOT_CONFIRMED, because) for step in islice(filter(is_termination, steps), 1))
 
 
 class StepRecheck:
@@ -69,7 +69,7 @@ class StepRecheck:
         """Return why a step must not be sent any more; None to send it."""
         if clique := clique_of_new_pod(step):
             return self._unplanned_pod(clique)
-        if not is_end(step):
+        if not is_termination(step):
             return None
         clock = asyncio.get_running_loop().time
         began = clock()

@@ -8,11 +8,11 @@ from typing import Final, TypeAlias
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
+from grove_core.plan.failed_writes import failed_writes_after, still_wanted, with_earlier_refusals
 from grove_core.plan.plan import Plan
-from grove_core.plan.unfinished import still_wanted, unfinished_after, with_former
 from grove_core.resources.podclique import GROUP_KIND
-from grove_core.snapshot.overtaken import tells_that_a_breach_is_over
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.superseded_breaches import reports_recovery
 
 FIRST_BACKOFF: Final = 0.25
 _LONGEST_BACKOFF: Final = 60.0
@@ -95,13 +95,13 @@ class WriteBacklog:
             Whether the deletion of a PodClique or scaling group is withheld for one round.
         """
         found = tuple(attempts)
-        tried = {attempt.step.aim for attempt in found}
-        reported = {_key_of(attempt.step) for attempt in unfinished_after(self._reported(), found)}
+        tried = {attempt.step.write_key for attempt in found}
+        reported = {_key_of(attempt.step) for attempt in failed_writes_after(self._reported(), found)}
         failed = {_key_of(attempt.step): attempt for attempt in found if attempt.outcome is not Outcome.DONE}
         entries = {
             key: replace(
                 entry,
-                withheld=Withheld.NO if entry.attempt.step.aim in tried else _without_one_round(entry.withheld),
+                withheld=Withheld.NO if entry.attempt.step.write_key in tried else _without_one_round(entry.withheld),
                 is_reported=key in reported,
             )
             for key, entry in self._entries.items()
@@ -154,7 +154,7 @@ class WriteBacklog:
         return tuple(replace(one, outcome=Outcome.CONFLICT) if one.outcome is Outcome.REFUSED else one for one in found)
 
     def _expire(self) -> None:
-        former = with_former(self._reported(), self._withheld(Withheld.UNTIL_RETRY))
+        former = with_earlier_refusals(self._reported(), self._withheld(Withheld.UNTIL_RETRY))
         reported = {_key_of(attempt.step) for attempt in former}
         self.unconfirmed = ()
         self._keep(
@@ -176,7 +176,7 @@ class WriteBacklog:
 
 def _key_of(step: Step) -> _Key:
     """Return what identifies a write; a status that ends a breach is another write than one that begins it."""
-    return step.aim, tells_that_a_breach_is_over(step)
+    return step.write_key, reports_recovery(step)
 
 
 def _without_one_round(withheld: Withheld) -> Withheld:

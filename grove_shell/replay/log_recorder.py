@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from grove_core.document.writing import ref_as_json, step_as_json
 from grove_core.kernel.steps import Attempt
-from grove_core.snapshot.narrow import narrowed
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.trim import trimmed
 from grove_core.version import VERSION
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.controller.round_listener import PlannedRound, RoundListener
@@ -61,7 +61,7 @@ class LogRecorder(RoundListener):
         """A look and its plan; of topologies nothing is recorded."""
         if not isinstance(planned_round.observation, Snapshot) or self._broken:
             return
-        seen, known = narrowed(planned_round.observation), Known()
+        seen, known = trimmed(planned_round.observation), Known()
         before = self._known.get(planned_round.root_key, {})
         told: dict[str, Any] = {
             "look": planned_round.plan_name,

@@ -9,9 +9,9 @@ from grove_core.areas.gang_termination.verdicts import ENDS
 from grove_core.document.document import RulesSource, action_name
 from grove_core.document.writing import finding_as_json, ref_as_json, step_as_json, withheld_as_json
 from grove_core.explain import Tone, is_gated
-from grove_core.inquiry import Inquiry
 from grove_core.kernel.decisions import Finding, Health, reasons_on
-from grove_core.kernel.steps import Step, toll_of
+from grove_core.kernel.steps import Step, total_impact
+from grove_core.object_explanation import ObjectExplanation
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_shell.page import Page
@@ -47,7 +47,7 @@ class ExplainHeader(NamedTuple):
     other: str
 
 
-def explain_page(inquiries: Iterable[Inquiry], top: ExplainHeader, *, only_guards: bool) -> Page:
+def explain_page(inquiries: Iterable[ObjectExplanation], top: ExplainHeader, *, only_guards: bool) -> Page:
     """Return the page of some objects.
 
     Args:
@@ -72,7 +72,7 @@ def explain_page(inquiries: Iterable[Inquiry], top: ExplainHeader, *, only_guard
     return page
 
 
-def inquiry_as_json(inquiry: Inquiry, *, only_guards: bool) -> dict[str, Any]:
+def inquiry_as_json(inquiry: ObjectExplanation, *, only_guards: bool) -> dict[str, Any]:
     """Return what the page of one object shows as JSON; ``only_guards`` as for the page."""
     findings = inquiry.guards() if only_guards else inquiry.findings()
     shown: dict[str, Any] = {
@@ -98,7 +98,7 @@ def inquiry_as_json(inquiry: Inquiry, *, only_guards: bool) -> dict[str, Any]:
     return shown
 
 
-def _whole(page: Page, inquiry: Inquiry) -> None:
+def _whole(page: Page, inquiry: ObjectExplanation) -> None:
     now = inquiry.snapshot.now
     for finding in inquiry.findings():
         if finding.question != PREDICTION and _is_worth_saying(finding, inquiry):
@@ -114,14 +114,14 @@ def _whole(page: Page, inquiry: Inquiry) -> None:
         page.add(f"  the set is reconciled again at {clock_time(wake, now)} ({relative_time(wake, now)})")
 
 
-def _course(page: Page, inquiry: Inquiry) -> None:
+def _course(page: Page, inquiry: ObjectExplanation) -> None:
     """Add the steps of the first round, grouped by kind and reason, and the withheld ones (CL-015)."""
     alike: dict[tuple[str, str, str], list[Step]] = {}
     for step in inquiry.steps():
         alike.setdefault((action_name(step.action), step.target.kind, step.because[0].rule.code), []).append(step)
     for (action, kind, _), steps in alike.items():
         names = joined_names([step.target.name for step in steps], MAX_NAMES)
-        goes = impact_text(toll_of(steps)) if kind != "Pod" else ""
+        goes = impact_text(total_impact(steps)) if kind != "Pod" else ""
         page.add(
             "  now: ", (f"{action} ", "bold"), plural(len(steps), kind), f" with {goes}" if goes else "", f", {names}"
         )
@@ -137,12 +137,12 @@ def _course(page: Page, inquiry: Inquiry) -> None:
         page.add(f"  and {len(held) - _MANY:,} more withheld")
 
 
-def _is_worth_saying(finding: Finding, inquiry: Inquiry) -> bool:
+def _is_worth_saying(finding: Finding, inquiry: ObjectExplanation) -> bool:
     """Whether to show a finding: all of a clique or pod; of larger objects only what is not as it should be."""
     return inquiry.kind in {"PodClique", "Pod"} or finding.health is not Health.HEALTHY
 
 
-def _guards(page: Page, inquiry: Inquiry) -> None:
+def _guards(page: Page, inquiry: ObjectExplanation) -> None:
     guards = list(inquiry.guards())
     if not guards:
         page.add("  none of its cliques has too few ready pods, and nothing above it is terminated")
@@ -160,7 +160,7 @@ def _because(page: Page, finding: Finding) -> None:
         page.add(f"    {where}{reason.sentence}", rule_citation(reason))
 
 
-def _clique(page: Page, inquiry: Inquiry, clique: PodClique) -> None:
+def _clique(page: Page, inquiry: ObjectExplanation, clique: PodClique) -> None:
     pods = inquiry.pods_of(clique)
     ready = sum(pod.ready for pod in pods)
     leaving = ", being deleted" if clique.deleting else ""
@@ -174,7 +174,7 @@ def _clique(page: Page, inquiry: Inquiry, clique: PodClique) -> None:
         page.add(f"    and {len(shown) - _MANY:,} more")
 
 
-def _asked_for(inquiry: Inquiry, clique: PodClique) -> list[Pod]:
+def _asked_for(inquiry: ObjectExplanation, clique: PodClique) -> list[Pod]:
     pods = inquiry.pods_of(clique)
     return [pod for pod in pods if pod.name == inquiry.name] if inquiry.kind == "Pod" else pods
 

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from grove_core.kernel.durations import short_duration
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Toll
+from grove_core.kernel.steps import DeletionImpact
 from grove_core.kernel.times import format_time, whole_seconds
 from grove_shell.page import Span
 
@@ -48,15 +48,15 @@ def object_label(ref: Ref) -> str:
     return f"replica {ref.replica}" if ref.kind == "PodCliqueSet" else f"{ref.name} replica {ref.replica}"
 
 
-def impact_text(toll: Toll | None) -> str:
+def impact_text(impact: DeletionImpact | None) -> str:
     """Return the pods and GPUs that a deletion takes along, as ``12 pods (3 ready) and 96 GPUs``.
 
     It is empty where there are none, or where the pods were not collected.
     """
-    if toll is None or not toll.pods:
+    if impact is None or not impact.pods:
         return ""
-    ready = f" ({toll.ready:,} ready)" if toll.ready else ""
-    return f"{plural(toll.pods, 'pod')}{ready}" + (f" and {plural(toll.gpus, 'GPU')}" if toll.gpus else "")
+    ready = f" ({impact.ready:,} ready)" if impact.ready else ""
+    return f"{plural(impact.pods, 'pod')}{ready}" + (f" and {plural(impact.gpus, 'GPU')}" if impact.gpus else "")
 
 
 def rule_citation(reason: Reason) -> Span:

@@ -6,9 +6,9 @@ from datetime import datetime
 
 from grove_core.areas.gang_termination.assumptions import Assumption
 from grove_core.document.document import Document, RulesSource
-from grove_core.explain import Story, Tone
-from grove_core.kernel.refs import is_invented
-from grove_core.kernel.steps import Step, toll_of
+from grove_core.explain import Explanation, Tone
+from grove_core.kernel.refs import is_placeholder
+from grove_core.kernel.steps import Step, total_impact
 from grove_shell.page import Page, Span
 from grove_shell.views.formatting import clock_time, impact_text, not_predicted_text, plural
 from grove_shell.views.later_terminations import later_terminations, rounds_before_repeats, terminations_in
@@ -16,7 +16,7 @@ from grove_shell.views.layout import STYLES
 from grove_shell.views.round_lines import applied_changes, created_kinds, ordinary_deletions
 
 
-def add_headline(page: Page, document: Document, stories: Sequence[Story], nothing: str = "") -> None:
+def add_headline(page: Page, document: Document, stories: Sequence[Explanation], nothing: str = "") -> None:
     """Add the counts of all terminations and steps, terminations first, and below them the time and the rule set.
 
     Args:
@@ -41,13 +41,13 @@ def as_of_line(now: datetime, rules: str, source: RulesSource | None) -> str:
     return f"as of {now.date().isoformat()} {clock_time(now, now)}, by the rules '{rules}'{shown}"
 
 
-def _on_predictions(stories: Sequence[Story]) -> list[Span]:
+def _on_predictions(stories: Sequence[Explanation]) -> list[Span]:
     """Return the number of sets whose steps are not those of the operator that runs there (GF-130 to GF-134)."""
     count = sum(bool(story.unpredicted) for story in stories)
     return [(not_predicted_text("shown", count), STYLES[Tone.UNKNOWN])] if count else []
 
 
-def _on_terminations(document: Document, stories: Sequence[Story]) -> list[Span]:
+def _on_terminations(document: Document, stories: Sequence[Explanation]) -> list[Span]:
     """Return the counts of terminations now and later, or that there are none.
 
     Sets that are not in the cluster yet do not count: they have nothing to terminate.
@@ -58,7 +58,7 @@ def _on_terminations(document: Document, stories: Sequence[Story]) -> list[Span]
     ends = sum(entry.tone is Tone.ENDS for entry in entries)
     if ends:
         goes = impact_text(
-            toll_of(step for forecast in document.forecasts for step in terminations_in(forecast.rounds[0]))
+            total_impact(step for forecast in document.forecasts for step in terminations_in(forecast.rounds[0]))
         )
         text = f"{plural(ends, 'replica')} to terminate now" + (f", with {goes}" if goes else "")
         found.append((text, STYLES[Tone.ENDS]))
@@ -76,7 +76,7 @@ def _on_terminations(document: Document, stories: Sequence[Story]) -> list[Span]
     if undecided:
         found.append((f"{plural(undecided, 'PodCliqueSet')} undecided", STYLES[Tone.UNKNOWN]))
     sets = [forecast for forecast in document.forecasts if forecast.root.kind == "PodCliqueSet"]
-    running = [forecast for forecast in sets if not is_invented(forecast.root_uid)]
+    running = [forecast for forecast in sets if not is_placeholder(forecast.root_uid)]
     if running and not found:
         found.append((f"nothing to terminate in {plural(len(running), 'PodCliqueSet')}", "bold green"))
     later = [one for forecast in document.forecasts for one in later_terminations(forecast)]
@@ -85,7 +85,7 @@ def _on_terminations(document: Document, stories: Sequence[Story]) -> list[Span]
     return found
 
 
-def _on_the_rest(document: Document, stories: Sequence[Story]) -> list[Span]:
+def _on_the_rest(document: Document, stories: Sequence[Explanation]) -> list[Span]:
     """Return the counts of objects to create, update and delete, and of withheld steps and gated cliques."""
     counts = Counter(entry.tone for story in stories for entry in story.entries)
     rounds = [round_ for forecast in document.forecasts for round_ in rounds_before_repeats(forecast)]

@@ -6,10 +6,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from grove_core.areas.gang_termination.assumptions import Assumption, assumptions_of
-from grove_core.areas.gang_termination.endings import deletions_by_replica
+from grove_core.areas.gang_termination.deletions import deletions_by_replica
 from grove_core.kernel.durations import short_duration
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Step, is_end, toll_of
+from grove_core.kernel.steps import Step, is_termination, total_impact
 from grove_core.kernel.times import whole_seconds
 from grove_core.plan.forecast import Forecast, Round
 from grove_shell.page import Page
@@ -35,7 +35,7 @@ class LaterTermination(NamedTuple):
 
 def terminations_in(round_: Round) -> list[Step]:
     """Return the deletions of a round that terminate a gang."""
-    return list(filter(is_end, round_.steps))
+    return list(filter(is_termination, round_.steps))
 
 
 def later_terminations(forecast: Forecast) -> list[LaterTermination]:
@@ -81,8 +81,8 @@ def add_later_terminations(page: Page, forecast: Forecast, now: datetime) -> Non
         when = f"{clock_time(at, now)} ({relative_time(at, now)})" if at > now else f"round {later.round.number}"
         condition = f", {later.assumption.words}" if later.assumption is not None else ""
         page.add((entry_label("THEN"), "yellow"), f"{when}{condition}: ends {names}")
-        if toll := impact_text(toll_of(later.steps)):
-            page.add(INDENT, f"  with {toll}")
+        if impact := impact_text(total_impact(later.steps)):
+            page.add(INDENT, f"  with {impact}")
         if later.again:
             page.add((entry_label("AGAIN"), "bold red"), _again(later, now))
 

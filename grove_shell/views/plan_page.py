@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final, TypeAlias, TypeVar
 
 from grove_core.document.document import Document, action_name
-from grove_core.explain import Cause, Entry, Story, Tone, story_of
+from grove_core.explain import Cause, Entry, Explanation, Tone, explanation_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step
 from grove_core.plan.forecast import Forecast
@@ -35,14 +35,14 @@ _ACTIONS: Final[Mapping[str, str]] = {
     "dropFinalizer": "finalizer release",
     "setStatus": "status update",
 }
-ForecastAndStory: TypeAlias = tuple[Forecast, Story]
+ForecastAndStory: TypeAlias = tuple[Forecast, Explanation]
 T = TypeVar("T")
 
 
 def plan_page(document: Document, context: PlanContext) -> Page:
     """Return the page of a plan."""
     page, now = Page(), document.as_of
-    entries = [(forecast, story_of(forecast)) for forecast in document.forecasts]
+    entries = [(forecast, explanation_of(forecast)) for forecast in document.forecasts]
     add_headline(page, document, [story for _, story in entries], context.nothing_judged)
     add_notes(page, document, [story for _, story in entries], context)
     calm = []
@@ -62,7 +62,7 @@ def plan_page(document: Document, context: PlanContext) -> Page:
     return page
 
 
-def _root(page: Page, forecast: Forecast, story: Story, now: datetime, *, full: bool) -> None:
+def _root(page: Page, forecast: Forecast, story: Explanation, now: datetime, *, full: bool) -> None:
     """Add the entries of one set; ``full`` for all of them, else at most twenty of a kind (CL-012)."""
     counts = f"  {story.available:,} of {plural(story.replicas, 'replica')} available" if story.replicas else ""
     place = f"{story.root.namespace}/{story.root.name}" if story.root.namespace else story.root.short
@@ -123,7 +123,7 @@ def _entry(page: Page, entry: Entry, now: datetime, *, full: bool) -> None:
             page.add(INDENT, "  ", sentence)
         return
     if entry.tone is Tone.ENDS:
-        goes = ", ".join(filter(None, (plural(len(entry.deletes), "PodClique"), impact_text(entry.toll))))
+        goes = ", ".join(filter(None, (plural(len(entry.deletes), "PodClique"), impact_text(entry.impact))))
         page.add(tone, (head, "bold"), f" now, with {goes}" if entry.deletes else " now: its PodCliques are leaving")
     elif entry.tone is Tone.WAITS and (until := entry.until) is not None:
         page.add(

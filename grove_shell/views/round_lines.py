@@ -6,7 +6,7 @@ from typing import Final
 
 from grove_core.explain import Tone, is_gated
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Apply, Delete, Make, Step, is_end, toll_of
+from grove_core.kernel.steps import Apply, Delete, Make, Step, is_termination, total_impact
 from grove_core.kernel.wants import Obstacle
 from grove_core.plan.forecast import Forecast, Round
 from grove_shell.page import Page
@@ -58,7 +58,7 @@ def _lines_of_round(round_: Round) -> Iterator[tuple[str, str]]:
     for word, steps in (("DELETE", ordinary_deletions(round_.steps)), ("UPDATE", applied_changes(round_.steps))):
         for alike in _grouped_by_reason(steps):
             names = joined_names([step.target.name for step in alike], MAX_NAMES)
-            goes = impact_text(toll_of(alike)) if word == "DELETE" and alike[0].target.kind != "Pod" else ""
+            goes = impact_text(total_impact(alike)) if word == "DELETE" and alike[0].target.kind != "Pod" else ""
             count = plural(len(alike), alike[0].target.kind) + (f" with {goes}" if goes else "")
             yield word, f"{count}, {names}: {_first_reason(alike)}"
     kinds = created_kinds(round_.steps)
@@ -91,7 +91,7 @@ def created_kinds(steps: Iterable[Step]) -> Counter[str]:
 
 def ordinary_deletions(steps: Iterable[Step]) -> list[Step]:
     """Return the deletions that are not part of a termination."""
-    return [step for step in steps if isinstance(step.action, Delete) and not is_end(step)]
+    return [step for step in steps if isinstance(step.action, Delete) and not is_termination(step)]
 
 
 def applied_changes(steps: Iterable[Step]) -> list[Step]:

@@ -182,9 +182,9 @@ class TestWrites:
         }
         for each in asked:
             body = json.loads(each.body)
-            aim = body["preconditions"] if each.method == "DELETE" else body["metadata"]
-            assert aim["uid"], each
-            assert aim.get("resourceVersion") or (each.method, each.resource) == ("PATCH", "pods"), each
+            write_key = body["preconditions"] if each.method == "DELETE" else body["metadata"]
+            assert write_key["uid"], each
+            assert write_key.get("resourceVersion") or (each.method, each.resource) == ("PATCH", "pods"), each
 
 
 class TestStart:

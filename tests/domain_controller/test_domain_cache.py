@@ -150,7 +150,7 @@ def test_dc130_newest_state_wins_in_any_order(order: list[int], gone: bool) -> N
     history = [clique(version) for version in range(101, 105)]
     cache.put("ComputeDomain", domain(100))
     for place in order:
-        is_end = gone and place == 3
-        (cache.drop if is_end else cache.put)("ComputeDomainClique", history[place])
+        is_termination = gone and place == 3
+        (cache.drop if is_termination else cache.put)("ComputeDomainClique", history[place])
     (one,) = cache.domains
     assert [found.resource_version for found in cache.snapshot(one, NOW).cliques] == ([] if gone else ["104"])

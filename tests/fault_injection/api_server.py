@@ -95,12 +95,12 @@ class ApiServer:
         return 200, _shown(self._patched(request, address, body), kind)
 
     def _deleted(self, kind: ApiKind, address: Address, body: Json) -> Json:
-        aim = body["preconditions"]
-        self.store.delete(address, aim, foreground=body["propagationPolicy"] == "Foreground")
+        write_key = body["preconditions"]
+        self.store.delete(address, write_key, foreground=body["propagationPolicy"] == "Foreground")
         if address in self.store.there:
             return _shown(self.store.get(address), kind)
         done = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
-        return {**done, "details": {"name": address.name, "uid": aim["uid"]}}
+        return {**done, "details": {"name": address.name, "uid": write_key["uid"]}}
 
     def _patched(self, request: web.Request, address: Address, body: Json) -> Json:
         if request.path.endswith("/status"):

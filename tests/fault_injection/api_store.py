@@ -88,15 +88,15 @@ class Store:
         self.check(address, fields.get("metadata", {}))
         return self.change(address, lambda raw: _merge(raw, fields))
 
-    def check(self, address: Address, aim: Json) -> None:
+    def check(self, address: Address, write_key: Json) -> None:
         """That it still is what somebody judged."""
         meta = self.get(address)["metadata"]
-        if any(aim.get(key) not in {None, meta[key]} for key in ("uid", "resourceVersion")):
+        if any(write_key.get(key) not in {None, meta[key]} for key in ("uid", "resourceVersion")):
             raise Refused(409, "Conflict", f"{address.name}: the object has been modified")
 
-    def delete(self, address: Address, aim: Json, *, foreground: bool = False) -> None:
+    def delete(self, address: Address, write_key: Json, *, foreground: bool = False) -> None:
         """At once, or when its finalizers are gone."""
-        self.check(address, aim)
+        self.check(address, write_key)
         raw = self.get(address)
         finalizers = [*(raw["metadata"].get("finalizers") or ()), *([_FOREGROUND] if foreground else [])]
         if not finalizers and address.kind != _POD:

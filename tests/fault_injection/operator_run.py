@@ -158,10 +158,14 @@ class OperatorRun:
         groups = (one for one in parts if one["kind"] == GROUP_KIND)
         return {*cliques, *(one["metadata"]["name"] for one in groups if self._is_well_group(one, cliques))}
 
-    def _hear_deletion(self, address: Address, aim: Json) -> None:
+    def _hear_deletion(self, address: Address, write_key: Json) -> None:
         """In the moment in which it goes out, what it ends must not be well, as far as was told (GT-033, GT-050)."""
         raw = self.store.there.get(address)
-        if address.kind != "PodClique" or raw is None or raw["metadata"]["resourceVersion"] != aim["resourceVersion"]:
+        if (
+            address.kind != "PodClique"
+            or raw is None
+            or raw["metadata"]["resourceVersion"] != write_key["resourceVersion"]
+        ):
             return
         self.ends += 1
         self._see_how_often(raw["metadata"]["name"], raw["metadata"]["uid"])

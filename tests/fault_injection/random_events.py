@@ -106,7 +106,7 @@ def held(run: OperatorRun, clique: Json, _root: str) -> None:
     run.store.change(address, lambda raw: raw["metadata"].setdefault("finalizers", []).append(_HOLD))
 
 
-def let_go(run: OperatorRun, _clique: Json, _root: str) -> None:
+def drop_finalizers(run: OperatorRun, _clique: Json, _root: str) -> None:
     for raw in run.store.of("PodClique", NAMESPACE):
         if _HOLD in raw["metadata"].get("finalizers", []):
             kept = [one for one in raw["metadata"]["finalizers"] if one != _HOLD]
@@ -148,7 +148,7 @@ def updated(run: OperatorRun, _clique: Json, root: str) -> None:
 async def replaced(run: OperatorRun, _clique: Json, root: str) -> None:
     """Deleted, and made anew as soon as it is gone, however bad the weather; nobody forbids for ever that it goes."""
     address, fault_rates = Address("PodCliqueSet", NAMESPACE, root), run.fault_rates
-    let_go(run, {}, "")
+    drop_finalizers(run, {}, "")
     fault_rates.denied = fault_rates.kept = fault_rates.fixed = ""
     run.store.delete(address, {}, foreground=run.random.random() < 0.5)
     for _ in range(_LONG):
@@ -173,7 +173,7 @@ OFTEN: Final[tuple[Happens, ...]] = (
     mute,
     kept,
 )
-SELDOM: Final[tuple[Happens, ...]] = (*OFTEN, *OFTEN, clique_deleted, denied, held, held, let_go, lost, fixed)
+SELDOM: Final[tuple[Happens, ...]] = (*OFTEN, *OFTEN, clique_deleted, denied, held, held, drop_finalizers, lost, fixed)
 CHANGES: Final[tuple[Happens, ...]] = (*SELDOM, scaled, scaled, group_scaled, group_scaled, updated, updated, replaced)
 UNSEEN: Final[tuple[Happens, ...]] = (*SELDOM, *(8 * (label_lost, pod_deleted)))
 """Pods go out of sight, many of which have names that depend on who was there before."""
@@ -271,7 +271,7 @@ async def _rests(run: OperatorRun, roots: tuple[str, ...]) -> None:
     """The weather is fair and pods are as they are made, but for those of a clique that is to end for it."""
     run.fault_rates.clear_up()
     run.recoveries, run.kubelet.sick = 0, set()
-    let_go(run, {}, "")
+    drop_finalizers(run, {}, "")
     await asyncio.sleep(_LONG)
     cliques = run.cliques()
     doomed = [clique for clique in cliques if run.random.random() < 0.2] or cliques[:1]

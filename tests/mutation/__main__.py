@@ -1,4 +1,4 @@
-"""Mutants of the core: ``python -m tests.mutation grove_core/kernel grove_core/plan/toll.py``, all of it by default.
+"""Mutants of the core: ``python -m tests.mutation grove_core/kernel grove_core/plan``, all of it by default.
 
 mutmut makes them in a copy of the checkout below ``.nox/mutants``, so nothing is changed here and work may go on. Who
 judges them is `tests.mutation.judge`: the tests that enter the function, wherever they are, the fastest first; those

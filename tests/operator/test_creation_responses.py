@@ -16,7 +16,7 @@ from grove_shell.client.api import Api
 from tests.manifests.request_recorder import Asked, Recorder
 
 Json = dict[str, Any]
-UNASKED = (
+NOT_CONFIRMED = (
     'Internal error occurred: failed calling webhook "domains.example.com": failed to call webhook: '
     'Post "https://10.0.0.7:443/judge?timeout=10s": dial tcp 10.0.0.7:443: connect: connection refused'
 )
@@ -49,8 +49,8 @@ def test_op061_a_kind_that_is_gone_is_a_refusal(making: type[Create | Ensure]) -
 
 @pytest.mark.parametrize("making", [Create, Ensure])
 def test_op062_a_webhook_that_nobody_can_ask_is_a_refusal(making: type[Create | Ensure]) -> None:
-    found = created(making, 500, reason="InternalError", message=UNASKED)
-    assert (found.outcome, found.detail) == (Outcome.REFUSED, UNASKED)
+    found = created(making, 500, reason="InternalError", message=NOT_CONFIRMED)
+    assert (found.outcome, found.detail) == (Outcome.REFUSED, NOT_CONFIRMED)
 
 
 @pytest.mark.parametrize("making", [Create, Ensure])

@@ -26,7 +26,7 @@ from grove_shell.client.reflector import Reflector
 from grove_shell.client.response_check import is_list
 from tests.operator.list_server import ListingServer
 from tests.operator.stub_server import api_with
-from tests.property.rarely import RARELY
+from tests.property.few_examples import RARELY
 from tests.property.workload.sets import clique_raw, set_raw
 
 SET: Final = set_raw(

@@ -20,7 +20,7 @@ from grove_shell.client.reflector import Reflector
 from grove_shell.client.response import Response
 from grove_shell.client.response_check import is_list, is_object, parse_watch_event
 from tests.operator.stub_server import api_with
-from tests.property.rarely import RARELY
+from tests.property.few_examples import RARELY
 
 DEEP: Final = "[" * 100_000
 SOUND: Final = {

@@ -23,7 +23,7 @@ from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of
 from grove_shell.redaction import Redaction
-from tests.property.rarely import RARELY
+from tests.property.few_examples import RARELY
 from tests.property.workload.sets import NOW
 
 Json = dict[str, Any]

@@ -225,8 +225,8 @@ def test_pl015_a_cause_that_nobody_waits_for_any_more_is_no_traceback() -> None:
 
         async with api_with(answer) as api:
             cause, companion = (Ref(GROVE, "PodClique", "ml", name) for name in ("llm-0-a", "llm-0-b"))
-            aim = Guard("uid", "1")
-            step = Step(Stage.CLEANUP, companion, Delete(aim, rests_on=((cause, aim),)), ())
+            write_key = Guard("uid", "1")
+            step = Step(Stage.CLEANUP, companion, Delete(write_key, rests_on=((cause, write_key),)), ())
             trying = asyncio.ensure_future(ConfirmedExecutor(StepExecutor(api, ClusterCache())).attempt(step))
             await hangs.wait()
             trying.cancel()

@@ -113,8 +113,8 @@ def test_op018_it_gets_its_label_back_and_is_seen_again() -> None:
     server, cache = Server(), vanished_pods()
     assert answered(server, cache, create).outcome is Outcome.DONE
     (patch,) = server.patches
-    aim = {"uid": "pod", "resourceVersion": "8"}
-    assert patch == {"metadata": {**aim, "labels": {MANAGED_BY: OPERATOR}}}
+    write_key = {"uid": "pod", "resourceVersion": "8"}
+    assert patch == {"metadata": {**write_key, "labels": {MANAGED_BY: OPERATOR}}}
     assert cache.find(REF) is not None
     assert answered(server, cache, create).outcome is Outcome.DONE
     assert len(server.patches) == 1

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.assumptions import Assumption, assumptions_of
-from grove_core.areas.gang_termination.endings import deletions_by_replica
+from grove_core.areas.gang_termination.deletions import deletions_by_replica
 from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.document.document import Document
 from grove_core.document.writing import document_as_json
@@ -17,8 +17,8 @@ from grove_core.kernel.steps import terminated_by
 from grove_core.plan.forecast import Forecast
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.forecasting import forecasts
+from tests.property.few_examples import RARELY
 from tests.property.gang_termination_field.worlds import field_storms, field_worlds
-from tests.property.rarely import RARELY
 from tests.property.strategies.worlds import World
 
 Json = dict[str, Any]

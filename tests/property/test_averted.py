@@ -8,14 +8,14 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.endings import deletions_by_replica
+from grove_core.areas.gang_termination.deletions import deletions_by_replica
 from grove_core.areas.gang_termination.questions import BREACH, PREDICTION, TERMINATION, averted_between
 from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.areas.gang_termination.verdicts import ENDS, WAITS
 from grove_core.document.document import Document
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
-from grove_core.explain import Tone, story_of
+from grove_core.explain import Tone, explanation_of
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import parse_time
@@ -24,8 +24,8 @@ from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.forecasting import run_until_settled
 from grove_shell.in_memory.cluster import InMemoryCluster
-from tests.property.broken import broken_set
-from tests.property.rarely import RARELY
+from tests.property.breached_sets import broken_set
+from tests.property.few_examples import RARELY
 
 RULES: Final = (rule_set("design"), rule_set("field"))
 
@@ -54,11 +54,11 @@ def test_pl025_what_is_averted_does_not_come(lost: set[str], changed: set[str], 
     forecast = forecast_for(seen, name=name)
     is_predicted = all(one.question != PREDICTION for one in forecast.findings)  # other steps avert nothing (GF-133)
     averted = [one.subject for one in forecast.averted if one.question == TERMINATION and is_predicted]
-    waiting = [entry.subject for entry in story_of(forecast).entries if entry.tone is Tone.WAITS]
+    waiting = [entry.subject for entry in explanation_of(forecast).entries if entry.tone is Tone.WAITS]
     event(f"averted {bool(averted)}")
     assert not set(waiting) & set(averted)
     deadlines = {subject: deadline_of(forecast, subject) for subject in (*averted, *waiting)}
-    kept = {entry.subject: entry.averted for entry in story_of(forecast).entries if entry.tone is not Tone.WAITS}
+    kept = {entry.subject: entry.averted for entry in explanation_of(forecast).entries if entry.tone is not Tone.WAITS}
     assert {subject: until for subject, until in kept.items() if until is not None} == {
         subject: deadlines[subject] for subject in averted if subject in kept
     }
@@ -76,8 +76,8 @@ def test_pl025_an_update_averts_an_end_and_the_page_says_so() -> None:
     assert deadline_of(waits, replica) == deadline_of(updates, replica)
     assert waits.averted == ()
     assert [(one.question, one.verdict) for one in updates.averted] == [(TERMINATION, "Keep"), (BREACH, "Unknown")]
-    (waiting,) = (entry for entry in story_of(waits).entries if entry.subject == replica)
-    (kept,) = (entry for entry in story_of(updates).entries if entry.subject == replica)
+    (waiting,) = (entry for entry in explanation_of(waits).entries if entry.subject == replica)
+    (kept,) = (entry for entry in explanation_of(updates).entries if entry.subject == replica)
     assert (waiting.tone, kept.tone) == (Tone.WAITS, Tone.KEEPS)
     assert [cause.subject.name for cause in kept.degraded] == ["llm-0-a"]
     told = Document(rules="design", as_of=broken_set([], []).now, not_collected=(), forecasts=(updates,))

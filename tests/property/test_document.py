@@ -17,9 +17,9 @@ from grove_core.plan.forecast import forecast_of
 from grove_core.plan.plan import Plan
 from grove_core.plan.staleness import changes_since
 from grove_core.reconcile import reconcile
-from tests.property.ending import ENDING
 from tests.property.resources.manifests import almost, outcome, replaced
 from tests.property.strategies.worlds import START, World, world_of, worlds
+from tests.property.terminating_sets import ENDING
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
 

@@ -39,8 +39,8 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.cluster import InMemoryCluster
-from tests.property.ending import ENDING
 from tests.property.strategies.worlds import START, World, is_termination, world_of, worlds
+from tests.property.terminating_sets import ENDING
 
 ROUNDS_TO_REST = 6  # delete; release; what the group and the set look like then; and twice as many to be sure
 

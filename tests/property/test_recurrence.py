@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.endings import deletions_by_replica
+from grove_core.areas.gang_termination.deletions import deletions_by_replica
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.document.document import Document
@@ -24,7 +24,7 @@ from grove_core.kernel.steps import Create, Stage, Step
 from grove_core.kernel.times import format_time
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.plan import Plan
-from grove_core.plan.recurrence import Lap, image_of, laps_repeated
+from grove_core.plan.recurrence import Cycle, cycles_repeated, image_of
 from grove_core.resources.api_names import GROVE
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.forecasting import run_until_settled
@@ -108,9 +108,9 @@ def test_pl024_a_year_is_as_short_as_an_hour(name: str) -> None:
 
 @given(laps, laps)
 @pytest.mark.req("PL-024")
-def test_pl024_two_like_each_other_and_the_fewest(before: list[Lap], circle: list[Lap]) -> None:
-    found = laps_repeated([*before, *circle, *circle])
-    assert (found == 0) == (not circle and laps_repeated(before) == 0)
+def test_pl024_two_like_each_other_and_the_fewest(before: list[Cycle], circle: list[Cycle]) -> None:
+    found = cycles_repeated([*before, *circle, *circle])
+    assert (found == 0) == (not circle and cycles_repeated(before) == 0)
     assert found <= len(circle) or not circle
     whole = [*before, *circle, *circle]
     assert whole[len(whole) - 2 * found : len(whole) - found] == whole[len(whole) - found :]

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard
-from grove_core.kernel.steps import Apply, Create, Delete, DropFinalizer, SetStatus, Stage, Step, Toll
+from grove_core.kernel.steps import Apply, Create, Delete, DeletionImpact, DropFinalizer, SetStatus, Stage, Step
 from grove_core.plan.staleness import changes_since
 from grove_core.reconcile import reconcile
-from tests.property.ending import ENDING
 from tests.property.strategies.worlds import World, is_termination, world_of, worlds
+from tests.property.terminating_sets import ENDING
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -59,8 +59,8 @@ def test_pl020_a_fact_that_an_end_rests_on_is_told(world: World, more: int) -> N
         (found,) = changes_since([step], [replace(step, because=(other, *others))])
         assert (found.before, found.now) == (str(value), str(changed))
         assert isinstance(step.action, Delete)
-        toll = (step.action.takes or Toll()) + Toll(pods=1)
-        (found,) = changes_since([step], [replace(step, action=replace(step.action, takes=toll))])
+        impact = (step.action.takes or DeletionImpact()) + DeletionImpact(pods=1)
+        (found,) = changes_since([step], [replace(step, action=replace(step.action, takes=impact))])
         assert found.what == "what is written"
 
 

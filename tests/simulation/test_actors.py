@@ -22,7 +22,7 @@ from grove_shell.simulator.virtual_time import MINUTE, SECOND
 from grove_shell.views.renderers import yaml_document
 from grove_shell.views.run_document import run_as_json
 from grove_shell.views.timeline import timeline_page
-from tests.property.rarely import RARELY
+from tests.property.few_examples import RARELY
 from tests.simulation.random_runs import random_run
 from tests.simulation.run_helpers import Json, changes_of_pods, entries_of, run, scenario, watched
 from tests.simulation.sample_sets import clique_raw, random_scenario, scenario_of, set_raw

@@ -7,7 +7,7 @@ import pytest
 from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.field.rulesets import NEWEST
 from grove_core.areas.gang_termination.ruling import RuleSet
-from grove_core.kernel.steps import Outcome, is_of_end
+from grove_core.kernel.steps import Outcome, is_part_of_termination
 from grove_core.resources.labels import SET_REPLICA
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
@@ -104,7 +104,11 @@ def test_sm040_f6_a_refused_part_terminates_nothing_twice(rules: RuleSet, code: 
     spec = scenario(*events, manifest=manifest, until="10m")
     found = Simulation(spec, SimulationOptions(rules=rules, observers=(eyes,))).run()
     assert found.violation is None, found.violation
-    ended = [answer for answer in eyes.answers if answer.step.target.kind == "PodClique" and is_of_end(answer.step)]
+    ended = [
+        answer
+        for answer in eyes.answers
+        if answer.step.target.kind == "PodClique" and is_part_of_termination(answer.step)
+    ]
     deleted = [answer.step.target.name for answer in ended if answer.outcome is Outcome.DONE]
     assert any(answer.outcome is not Outcome.DONE for answer in ended)
     assert sorted(deleted) == ["llm-0-a", "llm-0-b", "llm-0-c"]

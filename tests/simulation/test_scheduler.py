@@ -19,7 +19,7 @@ from grove_shell.simulator.scenario.quantities import amount_of, parse_quantity
 from grove_shell.simulator.scenario.scenario import SchedulerSpec
 from grove_shell.simulator.scenario.user_events import NodePool
 from grove_shell.simulator.simulation import Simulation, SimulationOptions
-from tests.property.rarely import RARELY
+from tests.property.few_examples import RARELY
 from tests.simulation.sample_sets import clique_raw, random_scenario, scenario_of, set_raw
 
 Json = dict[str, Any]

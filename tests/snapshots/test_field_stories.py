@@ -28,7 +28,7 @@ PREFILL: Final = {f"deepseek-0-prefill-{index}-{short}" for index in range(2) fo
 DEEPSEEK: Final = DECODE | PREFILL | {"deepseek-0-frontend"}
 
 
-class Story(NamedTuple):
+class Explanation(NamedTuple):
     """A dump, and what came of it.
 
     Attributes:
@@ -45,16 +45,16 @@ class Story(NamedTuple):
 
 
 STORIES: Final = (
-    Story("s1b-created-pending.yaml", "09:37:17.605Z", "1m", {}),
-    Story("s2-healthy.yaml", "09:38:48.202Z", "1h", {}),
-    Story("s2-healthy.json", "09:38:48.202Z", "1h", {}),
-    Story(
+    Explanation("s1b-created-pending.yaml", "09:37:17.605Z", "1m", {}),
+    Explanation("s2-healthy.yaml", "09:38:48.202Z", "1h", {}),
+    Explanation("s2-healthy.json", "09:38:48.202Z", "1h", {}),
+    Explanation(
         "s3a-breach-standalone-notready.yaml",
         "09:39:04.239Z",
         "40s",
         {"09:39:19.4Z": {"qwen-0-router", "qwen-0-worker"}},
     ),
-    Story(
+    Explanation(
         "s4a-breach-in-one-pcsg-replica.yaml",
         "09:40:15.126Z",
         "50s",
@@ -63,11 +63,11 @@ STORIES: Final = (
             "09:41:00.3Z": {"deepseek-0-prefill-0-pl", "deepseek-0-prefill-0-pw"},
         },
     ),
-    Story("s4d-pcsg-breached-both-replicas.yaml", "09:46:42.582Z", "60s", {"09:47:23.0Z": DEEPSEEK}),
-    Story("s5a-rolling-update-early.yaml", "09:43:53.756Z", "1m", {}),
-    Story("s6b-pcsg-scaled-out.yaml", "09:43:52.858Z", "50s", {}),
-    Story("s7b-deleting-pods-terminating.yaml", "09:52:25.148Z", "1m", {}),
-    Story(
+    Explanation("s4d-pcsg-breached-both-replicas.yaml", "09:46:42.582Z", "60s", {"09:47:23.0Z": DEEPSEEK}),
+    Explanation("s5a-rolling-update-early.yaml", "09:43:53.756Z", "1m", {}),
+    Explanation("s6b-pcsg-scaled-out.yaml", "09:43:52.858Z", "50s", {}),
+    Explanation("s7b-deleting-pods-terminating.yaml", "09:52:25.148Z", "1m", {}),
+    Explanation(
         "s9a-termination-without-capacity.yaml",
         "09:49:39.161Z",
         "5m",
@@ -94,7 +94,7 @@ def times_of(plan: dict[str, Any], number: int, first: datetime) -> list[datetim
     return [first + count * every for count in range((until - first) // every + 1)]
 
 
-def predicted(story: Story, capsys: pytest.CaptureFixture[str]) -> list[tuple[datetime, set[str]]]:
+def predicted(story: Explanation, capsys: pytest.CaptureFixture[str]) -> list[tuple[datetime, set[str]]]:
     """When some PodCliques are to be ended for a breach, and which, as the plan has it."""
     words = ["plan", "-f", str(HERE / story.file), "--now", DAY + story.now, "--rules", "field"]
     code = run([*words, "--until", story.until, "-o", "json"], "grove")
@@ -122,7 +122,7 @@ def predicted(story: Story, capsys: pytest.CaptureFixture[str]) -> list[tuple[da
 @pytest.mark.req("GF-088")
 @pytest.mark.req("GF-089")
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.file)
-def test_gf085_what_happened_was_predicted(story: Story, capsys: pytest.CaptureFixture[str]) -> None:
+def test_gf085_what_happened_was_predicted(story: Explanation, capsys: pytest.CaptureFixture[str]) -> None:
     told = predicted(story, capsys)
     first, later = told[: len(story.ended)], told[len(story.ended) :]
     assert [names for _, names in first] == list(story.ended.values())

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from grove_core.areas.gang_termination.verdicts import Ending
+from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.steps import Outcome
 from grove_core.kernel.wants import Absent, Desired
@@ -27,17 +27,17 @@ class Ruling(NamedTuple):
     ends: tuple[Absent, ...]
     findings: tuple[Finding, ...]
     wake_at: datetime | None
-    ending: Ending
+    ending: TerminatingReplicas
     deferred: tuple[Absent, ...] = ()
 
 
-def unless_unasked(ruling: Ruling, snapshot: Snapshot) -> Ruling:
+def deferred_unless_confirmed(ruling: Ruling, snapshot: Snapshot) -> Ruling:
     """The ruling, or, where the server could not be asked before an end, one that ends nothing (PL-029).
 
     Of what is due nothing is made again meanwhile (WL-076): an end that has begun may have taken it, or it is there and
     not shown.
     """
-    if all(attempt.outcome is not Outcome.UNASKED for attempt in snapshot.attempts):
+    if all(attempt.outcome is not Outcome.NOT_CONFIRMED for attempt in snapshot.attempts):
         return ruling
     return ruling._replace(ends=(), deferred=ruling.ends)
 

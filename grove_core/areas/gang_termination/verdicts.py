@@ -174,7 +174,7 @@ class Availability(NamedTuple):
         return {"replicas": self.replicas, "availableReplicas": self.available}
 
 
-class Ending(NamedTuple):
+class TerminatingReplicas(NamedTuple):
     """What is being ended: replicas of the set, and of scaling groups by the group's name."""
 
     replicas: frozenset[int] = frozenset()
@@ -185,11 +185,11 @@ class Ending(NamedTuple):
         return replica in self.replicas or (group, group_replica) in self.parts
 
 
-def ending_among(
+def terminating_among(
     replicas: Iterable[tuple[int, ReplicaFate]], groups: Iterable[tuple[str, Mapping[int, GroupFate]]]
-) -> Ending:
+) -> TerminatingReplicas:
     """What ends of some replicas with their fates, and of the replicas of some groups, these by name. Linear."""
-    return Ending(
+    return TerminatingReplicas(
         frozenset(index for index, fate in replicas if isinstance(fate, Terminate)),
         frozenset(
             (name, index) for name, fates in groups for index, fate in fates.items() if isinstance(fate, Terminate)
@@ -197,9 +197,9 @@ def ending_among(
     )
 
 
-def ending_of(judgement: Judgement) -> Ending:
+def terminating_of(judgement: Judgement) -> TerminatingReplicas:
     """What a judgement ends."""
-    return ending_among(
+    return terminating_among(
         ((replica.index, replica.fate) for replica in judgement.replicas),
         ((judged.group.ref.name, judged.replica_fates) for judged in judgement.groups),
     )

@@ -20,10 +20,10 @@ from grove_core.resources.gpus import GPU
 from grove_core.resources.names import domain_claim_template_name, domain_name, listed
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.coming import made_parts, refusals
-from grove_core.snapshot.size import is_too_large
+from grove_core.snapshot.in_flight import created_parts, refusals
+from grove_core.snapshot.set_size import is_too_large
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.snapshot.users import parts_not_collected
+from grove_core.snapshot.users_of_shared_objects import parts_not_collected
 
 _RETRIED: Final = frozenset({DomainState.AWAITED, DomainState.RESTORED, DomainState.LEAVING})
 LEAVING_TIMEOUT: Final = timedelta(seconds=60)  # decision D39
@@ -127,7 +127,7 @@ class _SetDomains:
         self._failed_before = creation_failure_in(snapshot.root.status.conditions)
         refused = refusals(snapshot, Create)
         self._refused = {name: error for (kind, name), error in refused.items() if kind == DOMAIN_KIND}
-        parts: tuple[ScalingGroup | PodClique, ...] = (*snapshot.groups, *snapshot.cliques, *made_parts(snapshot))
+        parts: tuple[ScalingGroup | PodClique, ...] = (*snapshot.groups, *snapshot.cliques, *created_parts(snapshot))
         for part in parts:
             if not part.deleting and self.siblings.get(part.replica_index) is not SiblingUse.JOINED:
                 self.siblings[part.replica_index] = (

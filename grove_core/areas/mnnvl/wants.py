@@ -25,7 +25,7 @@ from grove_core.resources.new_object import NewObject
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.statuses import status_change
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.snapshot.users import outliving_pods, users_not_collected
+from grove_core.snapshot.users_of_shared_objects import pods_without_clique, users_not_collected
 
 
 def wants_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> Desired:
@@ -123,7 +123,7 @@ def _users(snapshot: Snapshot, replicas: AbstractSet[int]) -> Mapping[int, int]:
 
     Annotations are not consulted: they can be removed by hand.
     """
-    found = outliving_pods(snapshot, replicas)
+    found = pods_without_clique(snapshot, replicas)
     for clique in snapshot.cliques:
         pods = len(snapshot.pods_of.get(clique.uid, ()))
         if pods and clique.replica_index in replicas:

@@ -31,10 +31,10 @@ from grove_core.resources.names import index_from, listed, replica_name, scaled_
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.snapshot.coming import coming_cliques
-from grove_core.snapshot.size import is_too_large
+from grove_core.snapshot.in_flight import cliques_in_flight
+from grove_core.snapshot.set_size import is_too_large
 from grove_core.snapshot.snapshot import Snapshot
-from grove_core.snapshot.users import outliving_pods, users_not_collected
+from grove_core.snapshot.users_of_shared_objects import pods_without_clique, users_not_collected
 
 
 def judge_scopes(snapshot: Snapshot) -> ScopeJudgement:
@@ -174,7 +174,7 @@ def _surplus(snapshot: Snapshot) -> Iterator[SharedVerdict]:
         if replica is not None and not _has_user(root, group_replicas, user, replica)
     ]
     holders = _holders(snapshot) if surplus else {}
-    outliving = outliving_pods(snapshot, {replica for _, _, replica in surplus})
+    outliving = pods_without_clique(snapshot, {replica for _, _, replica in surplus})
     not_collected = users_not_collected(snapshot)
     for shared, user, replica in surplus:
         state, base_name = SharedState.KEPT, base_name_of(shared.ref.kind, shared.ref.name)
@@ -196,7 +196,7 @@ def _holders(snapshot: Snapshot) -> Counter[str]:
         claim = shared_claim_entry(clique.pod_spec)
         if claim is not None:
             found[base_name_of(CLAIM_KIND, str(claim["resourceClaimName"]))] += 1
-    for clique in coming_cliques(snapshot):  # their admission writes the claim
+    for clique in cliques_in_flight(snapshot):  # their admission writes the claim
         membership = membership_in(clique)
         if isinstance(membership, DomainMembership):
             found[membership.base_name] += 1

@@ -30,7 +30,7 @@ from grove_core.resources.labels import SET_REPLICA, label_in
 from grove_core.resources.names import index_from, listed
 from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.owner_reference import owner_reference_to
-from grove_core.snapshot.coming import refusals
+from grove_core.snapshot.in_flight import refusals
 from grove_core.snapshot.snapshot import Snapshot
 
 _WITHHELD: Final = frozenset({SharedState.WAITED_FOR, SharedState.TAKEN, SharedState.KEPT, SharedState.UNKNOWN})
@@ -78,7 +78,7 @@ def apply_admission(snapshot: Snapshot, desired: Desired) -> Desired:
     ensured = {want.target for want in desired.wants if isinstance(want, Ensured)}
     ensures: list[Want] = []
     wants: list[Want] = []
-    withheld = list(desired.held_back)
+    withheld = list(desired.withheld)
     for want in desired.wants:
         if not isinstance(want, Present):
             wants.append(want)

@@ -127,7 +127,7 @@ def _usage_of(snapshot: TopologySnapshot, found: ClusterTopology, users: tuple[S
     desired, findings = wants_of_lifecycle(snapshot)
     counts = [user.bound for user in users]
     placed = tuple(TopologyUser(user.namespace, user.name) for user in users if user.bound)
-    withheld = tuple(reason for one in desired.held_back for reason in one.because)
+    withheld = tuple(reason for one in desired.withheld for reason in one.because)
     not_validated = _why_not_validated(snapshot, found)
     in_use = Refuse.LEVELS_IN_USE.because(found.ref, users=listed(user.text for user in placed))
     locking = bool(placed) and not_validated is None

@@ -1,6 +1,6 @@
 """Decides about a set that is not being deleted, if enough of it is known."""
 
-from grove_core.areas.gang_termination.verdicts import Ending
+from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.mnnvl.verdicts import NO_CLIQUE_DOMAINS, CliqueDomains
 from grove_core.areas.topology.verdicts import NO_GANG_TOPOLOGY, GangTopology
 from grove_core.areas.workload.verdicts import WorkloadResult
@@ -10,7 +10,7 @@ from grove_core.snapshot.snapshot import Snapshot
 
 def judge_workload(
     snapshot: Snapshot,
-    ending: Ending,
+    ending: TerminatingReplicas,
     clique_domains: CliqueDomains = NO_CLIQUE_DOMAINS,
     gang_topology: GangTopology = NO_GANG_TOPOLOGY,
 ) -> WorkloadResult:

@@ -2,8 +2,8 @@
 
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.reasons import Reason
-from grove_core.kernel.wants import Desired, Released, Status, Want, Withheld
-from grove_core.snapshot.size import MOST, size_of
+from grove_core.kernel.wants import Desired, Status, Want, Withheld, WithoutFinalizer
+from grove_core.snapshot.set_size import MOST, size_of
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -25,8 +25,8 @@ def withhold_if_too_large(snapshot: Snapshot, desired: Desired) -> Desired:
     goes_on: list[Want] = []
     held = [Withheld(snapshot.root.ref, (because,))]
     for want in desired.wants:
-        if isinstance(want, Status | Released):
+        if isinstance(want, Status | WithoutFinalizer):
             goes_on.append(want)
         else:
             held.append(Withheld(want.target, (because, *want.because)))
-    return Desired(tuple(goes_on), (*held, *desired.held_back))
+    return Desired(tuple(goes_on), (*held, *desired.withheld))

@@ -9,11 +9,11 @@ from typing import Final
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Delete, Outcome
-from grove_core.kernel.wants import Absent, Desired, Obstacle, Released, Withheld
+from grove_core.kernel.wants import Absent, Desired, Obstacle, Withheld, WithoutFinalizer
 from grove_core.resources.api_names import CLIQUE_FINALIZER, GROUP_FINALIZER, SET_FINALIZER
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.coming import creations
+from grove_core.snapshot.in_flight import creations
 from grove_core.snapshot.snapshot import Snapshot
 
 _PARTS: Final = MappingProxyType({"PodClique": "PodCliques", GROUP_KIND: "scaling groups", "Pod": "pods"})
@@ -44,16 +44,20 @@ def wants_of_teardown(snapshot: Snapshot) -> Desired:
     if remaining:
         held = Withheld(root.ref, (Why.PARTS_REMAIN.because(root.ref, remaining=remaining),))
         return Desired((*parts, *released), (held,))
-    let_go = Released(root.ref, root.guard, SET_FINALIZER, (Why.LET_GO.because(root.ref, finalizer=SET_FINALIZER),))
-    return Desired((*released, let_go))
+    drop_finalizers = WithoutFinalizer(
+        root.ref, root.guard, SET_FINALIZER, (Why.LET_GO.because(root.ref, finalizer=SET_FINALIZER),)
+    )
+    return Desired((*released, drop_finalizers))
 
 
-def finalizer_removals(parts: Iterable[ScalingGroup | PodClique]) -> Iterator[Released]:
+def finalizer_removals(parts: Iterable[ScalingGroup | PodClique]) -> Iterator[WithoutFinalizer]:
     """Return the removals of Grove's finalizer from deleted parts, also where their set is gone (WL-233)."""
     for part in parts:
         finalizer = GROUP_FINALIZER if isinstance(part, ScalingGroup) else CLIQUE_FINALIZER
         if part.deleting and finalizer in part.finalizers:
-            yield Released(part.ref, part.guard, finalizer, (Why.LET_GO.because(part.ref, finalizer=finalizer),))
+            yield WithoutFinalizer(
+                part.ref, part.guard, finalizer, (Why.LET_GO.because(part.ref, finalizer=finalizer),)
+            )
 
 
 def _made_unseen(snapshot: Snapshot, listed: AbstractSet[Ref]) -> int:

@@ -3,7 +3,7 @@
 The update is judged first, because it may need a surge pod or replica.
 """
 
-from grove_core.areas.gang_termination.verdicts import Ending
+from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.mnnvl.verdicts import CliqueDomains
 from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.areas.workload.context import WorkloadContext
@@ -16,12 +16,12 @@ from grove_core.areas.workload.status import statuses_of
 from grove_core.areas.workload.template.expected_replicas import expected_replicas_of
 from grove_core.areas.workload.verdicts import WorkloadResult
 from grove_core.kernel.wants import Desired
-from grove_core.snapshot.size import is_too_large
+from grove_core.snapshot.set_size import is_too_large
 from grove_core.snapshot.snapshot import Snapshot
 
 
 def wants_of_set(
-    snapshot: Snapshot, ending: Ending, clique_domains: CliqueDomains, gang_topology: GangTopology
+    snapshot: Snapshot, ending: TerminatingReplicas, clique_domains: CliqueDomains, gang_topology: GangTopology
 ) -> WorkloadResult:
     """Return all wants and findings for a set. Linear in what the set consists of (WL-024).
 

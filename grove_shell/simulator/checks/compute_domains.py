@@ -11,7 +11,7 @@ from grove_core.resources.names import index_from
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.expectations import with_own_writes
+from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.checks.actual_state import ActualState
 from grove_shell.simulator.checks.check import Check

@@ -11,8 +11,8 @@ from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.snapshot.overtaken import tells_that_a_breach_is_over
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.superseded_breaches import reports_recovery
 from grove_shell.simulator.checks.actual_state import ActualState
 from grove_shell.simulator.checks.check import Check
 from grove_shell.simulator.cluster.changes import Change
@@ -54,7 +54,7 @@ class GangTerminationCheck(Check):
         step = attempt.step
         if isinstance(step.action, SetStatus) and attempt.outcome in {Outcome.DONE, Outcome.UNREACHABLE}:
             self._decided_at[step.action.guard.uid] = self.state.planned_at(snapshot)
-        if attempt.outcome is not Outcome.DONE and tells_that_a_breach_is_over(step) and step.action.guard is not None:
+        if attempt.outcome is not Outcome.DONE and reports_recovery(step) and step.action.guard is not None:
             self._unwritten_recoveries.add(step.action.guard.uid)
         if attempt.outcome is not Outcome.DONE or not isinstance(step.action, Delete):
             return

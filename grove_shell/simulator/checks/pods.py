@@ -11,7 +11,7 @@ from grove_core.resources.api_names import GATE
 from grove_core.resources.pod import Pod, pod_of
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
-from grove_core.snapshot.expectations import with_own_writes
+from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.refusals import FOUND
 from grove_shell.simulator.checks.actual_state import ActualState

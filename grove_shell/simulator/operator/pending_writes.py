@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Outcome
+from grove_core.plan.failed_writes import failed_writes_after, still_wanted
 from grove_core.plan.plan import Plan
-from grove_core.plan.unfinished import still_wanted, unfinished_after
-from grove_core.snapshot.expectations import unseen
+from grove_core.snapshot.own_writes import unseen
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.cluster.topologies import RoundSnapshot
 from grove_shell.simulator.operator.informers import Informers
@@ -63,7 +63,7 @@ class PendingWrites:
         before = self._by_root.get(root, ())
         if isinstance(snapshot, Snapshot):
             known = still_wanted(self._unfinished.get(root, ()), plan, snapshot)
-            self._unfinished[root] = unfinished_after(known, attempts)
+            self._unfinished[root] = failed_writes_after(known, attempts)
         kept = (one for one in before if one.attempt.outcome is Outcome.DONE)
         self._by_root[root] = (*kept, *(_PendingWrite(at, attempt) for attempt in attempts))
 

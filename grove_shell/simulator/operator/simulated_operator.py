@@ -17,7 +17,7 @@ from grove_core.reconcile import drop_finalizers
 from grove_core.reconcile_topology import reconcile_topology
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.configuration import Configuration, ServedApis
-from grove_core.snapshot.expectations import with_own_writes
+from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.execute_plan import executing_plan
 from grove_shell.simulator.cluster.changes import Change

@@ -7,9 +7,9 @@ import pytest
 
 from grove_core.admit import admit
 from grove_core.areas.gang_termination.clocks import deadline, fate_by, fate_of_whole
+from grove_core.areas.gang_termination.deletions import deletion_wants, end_of_replica
 from grove_core.areas.gang_termination.design.group import delay_of
 from grove_core.areas.gang_termination.design.judge import judge_by_design
-from grove_core.areas.gang_termination.endings import absents_of, end_by
 from grove_core.areas.gang_termination.rules import Refuse, Why
 from grove_core.areas.gang_termination.verdicts import Breach, Delegate, GroupFate, Keep, Terminate, Wait
 from grove_core.kernel.admission import Deny
@@ -40,10 +40,10 @@ def test_pl015_whoever_goes_with_an_end_rests_on_what_it_rests_on() -> None:
     seen = at_rest(applied(set_raw(clique_raw("a", 1), clique_raw("b", 1), replicas=2)))
     first, *_ = seen.cliques
     cause = Breach(first.ref, NOW, timedelta(hours=1))
-    end = end_by(Why.DELAY_EXPIRED, cause, seen.root, {first.ref: first}, {})
+    end = end_of_replica(Why.DELAY_EXPIRED, cause, seen.root, {first.ref: first}, {})
     assert (end.rests_on, end.last) == (((first.ref, first.guard),), {first.uid})
     words = (Why.GANG_TERMINATED, Why.GROUP_REPLICA_TERMINATED)
-    found = list(absents_of(seen.root.ref, seen.cliques, {0: end}, {}, words))
+    found = list(deletion_wants(seen.root.ref, seen.cliques, {0: end}, {}, words))
     assert {one.target.name: (one.rests_on, one.is_cause) for one in found} == {
         clique.ref.name: (end.rests_on, clique is first) for clique in seen.cliques if clique.replica_index == 0
     }

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.field.advice import RISK, cautions_to
+from grove_core.areas.gang_termination.field.clique import judge_clique
 from grove_core.areas.gang_termination.field.generations import F0, F1, F2, F3, RELEASES, Generation
 from grove_core.areas.gang_termination.field.judge import judge_field
+from grove_core.areas.gang_termination.field.risks import RISK, cautions_to
 from grove_core.areas.gang_termination.field.rulesets import NEWEST
-from grove_core.areas.gang_termination.field.sightings import look_at
 from grove_core.areas.gang_termination.rulesets import rule_set, rule_sets
 from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.kernel.conditions import Condition, Truth
@@ -27,8 +27,8 @@ from grove_core.resources.podclique import podclique_of
 from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_shell.controller.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster
-from tests.property.gang_termination_field.endings import ends, rules_of
 from tests.property.gang_termination_field.oracle import BREACHED, SCHEDULED, verdict_of
+from tests.property.gang_termination_field.terminating_sets import ends, rules_of
 from tests.property.gang_termination_field.worlds import field_worlds
 from tests.property.strategies.worlds import START, World, is_termination
 from tests.property.workload.life import Life
@@ -314,7 +314,7 @@ def test_gf113_the_older_name_of_progress(generation: Generation, counts: bool) 
     assert (clique.status.old_spelling, newer.status.old_spelling) == (True, False)
     assert generation.sees_update(clique.status) is counts
     assert generation.sees_update(newer.status)
-    (breach, _) = (look_at(one, (), START, generation).why.code for one in (clique, newer))
+    (breach, _) = (judge_clique(one, (), START, generation).why.code for one in (clique, newer))
     assert (breach == "UpdateInProgress") is counts
 
 

@@ -8,18 +8,18 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.field.advice import RISK
 from grove_core.areas.gang_termination.field.generations import F0, F1, F2, F3, Generation
 from grove_core.areas.gang_termination.field.judge import judge_field
+from grove_core.areas.gang_termination.field.risks import RISK
 from grove_core.areas.gang_termination.questions import TERMINATION
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.times import format_time
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.scaling_group import scaling_group_of
-from tests.property.gang_termination_field.endings import ends, rules_of
-from tests.property.gang_termination_field.oracle import BREACHED, look_at_clique, look_at_group
+from tests.property.gang_termination_field.oracle import BREACHED, judge_field_group, look_at_clique
 from tests.property.gang_termination_field.oracle import Verdict as Told
+from tests.property.gang_termination_field.terminating_sets import ends, rules_of
 from tests.property.gang_termination_field.worlds import field_worlds
 from tests.property.strategies.worlds import World
 
@@ -83,7 +83,7 @@ def test_gf082_what_ended_suspends_nothing(
     for clique in world.cliques:
         look_at_clique(plain, clique, generation.name, told)
     for group in world.groups:
-        look_at_group(plain, group, generation.name, told)
+        judge_field_group(plain, group, generation.name, told)
     assert "UpdateInProgress" not in told.reasons.values()
     judgement = judge_field(world.snapshot, generation)
     for ref, breach in (

@@ -11,14 +11,14 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import (
     Attempt,
     Delete,
+    DeletionImpact,
     DropFinalizer,
     Outcome,
     SetStatus,
     Stage,
     Step,
-    Toll,
     causes_of,
-    toll_of,
+    total_impact,
 )
 
 GUARD: Final = Guard("uid", "7")
@@ -66,10 +66,12 @@ def test_pl014_two_deletions_belong_together_if_they_rest_on_one_cause() -> None
 
 @pytest.mark.req("PL-019")
 def test_pl019_what_some_deletions_take_along_is_known_if_it_is_of_each() -> None:
-    def deleting(takes: Toll | None) -> Step:
+    def deleting(takes: DeletionImpact | None) -> Step:
         return Step(Stage.CLEANUP, ONE, Delete(GUARD, takes=takes), BECAUSE)
 
     status = Step(Stage.STATUS, ONE, SetStatus(FrozenMap({}), GUARD), BECAUSE)
-    assert toll_of([]) == toll_of([status]) == Toll()
-    assert toll_of([deleting(Toll(2, 1, 8)), status, deleting(Toll(1, 1, 0))]) == Toll(3, 2, 8)
-    assert toll_of([deleting(Toll(2, 1, 8)), deleting(None)]) is None
+    assert total_impact([]) == total_impact([status]) == DeletionImpact()
+    assert total_impact(
+        [deleting(DeletionImpact(2, 1, 8)), status, deleting(DeletionImpact(1, 1, 0))]
+    ) == DeletionImpact(3, 2, 8)
+    assert total_impact([deleting(DeletionImpact(2, 1, 8)), deleting(None)]) is None

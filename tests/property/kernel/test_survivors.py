@@ -18,13 +18,13 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import (
     Action,
     Create,
+    DeletionImpact,
     Ensure,
     SetStatus,
     Stage,
     Step,
-    Toll,
-    is_told_first,
-    rests_on_the_told,
+    is_written_first,
+    waits_for_first_status,
 )
 from grove_core.kernel.times import format_time
 from grove_core.kernel.wants import Applied, Desired, Present, Status
@@ -140,7 +140,7 @@ class TestWantsOfOneObject:
 
 
 def test_pl019_tolls_add_up() -> None:
-    assert Toll(1, 2, 4) + Toll(8, 16, 32) == Toll(9, 18, 36)
+    assert DeletionImpact(1, 2, 4) + DeletionImpact(8, 16, 32) == DeletionImpact(9, 18, 36)
 
 
 def step(action: Action, stage: Stage, target: Ref = CLIQUE) -> Step:
@@ -149,13 +149,13 @@ def step(action: Action, stage: Stage, target: Ref = CLIQUE) -> Step:
 
 def test_pl021_only_a_status_on_which_others_rest_is_told_first() -> None:
     written = SetStatus(EMPTY, GUARD)
-    assert is_told_first(step(written, Stage.FOUNDATION))
-    assert not is_told_first(step(written, Stage.STATUS))
-    assert not is_told_first(step(Ensure(EMPTY), Stage.FOUNDATION))
+    assert is_written_first(step(written, Stage.FOUNDATION))
+    assert not is_written_first(step(written, Stage.STATUS))
+    assert not is_written_first(step(Ensure(EMPTY), Stage.FOUNDATION))
 
 
 def test_pl021_cliques_and_groups_that_are_made_wait_for_what_is_told() -> None:
     made = Create(EMPTY)
-    assert all(rests_on_the_told(step(made, Stage.WORKLOAD, target)) for target in (CLIQUE, GROUP))
-    assert not rests_on_the_told(step(made, Stage.WORKLOAD, POD))
-    assert not rests_on_the_told(step(SetStatus(EMPTY, GUARD), Stage.STATUS))
+    assert all(waits_for_first_status(step(made, Stage.WORKLOAD, target)) for target in (CLIQUE, GROUP))
+    assert not waits_for_first_status(step(made, Stage.WORKLOAD, POD))
+    assert not waits_for_first_status(step(SetStatus(EMPTY, GUARD), Stage.STATUS))

@@ -13,7 +13,7 @@ from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.wants import Absent, Applied, Desired, Present, Released, Status, Want, Withheld
+from grove_core.kernel.wants import Absent, Applied, Desired, Present, Status, Want, Withheld, WithoutFinalizer
 
 GUARD: Final = Guard("uid", "7")
 NOW: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
@@ -28,8 +28,8 @@ def wants_for(number: int) -> tuple[Want, ...]:
     because = (Why.SET_BEING_DELETED.because(target),)
     return (
         Absent(target, GUARD, because),
-        Released(target, GUARD, "grove.io/hold", because),
-        Released(target, GUARD, "grove.io/other", because),
+        WithoutFinalizer(target, GUARD, "grove.io/hold", because),
+        WithoutFinalizer(target, GUARD, "grove.io/other", because),
         Applied(target, GUARD, FrozenMap({"spec": FrozenMap({"replicas": 1})}), because),
         Status(target, GUARD, FrozenMap({"replicas": 1}), because),
         Status(target, GUARD, FrozenMap({"replicas": 2}), because),
@@ -37,7 +37,7 @@ def wants_for(number: int) -> tuple[Want, ...]:
     )
 
 
-def held_back(number: int) -> Withheld:
+def withheld(number: int) -> Withheld:
     return Withheld(ref(number), (Why.NOTHING_BREACHED.because(ref(number)),))
 
 
@@ -136,18 +136,18 @@ class TestPL013:
         self, orders: tuple[list[tuple[int, int]], list[tuple[int, int]]]
     ) -> None:
         joined = [
-            Desired.union(Desired((wants_for(number)[kind],), (held_back(number),)) for number, kind in order)
+            Desired.union(Desired((wants_for(number)[kind],), (withheld(number),)) for number, kind in order)
             for order in orders
         ]
         assert set(joined[0].wants) == set(joined[1].wants) == {wants_for(number)[kind] for number, kind in orders[0]}
-        assert set(joined[0].held_back) == set(joined[1].held_back) == {held_back(number) for number, _ in orders[0]}
-        assert len(joined[0].wants) == len(joined[0].held_back) == len(orders[0])
+        assert set(joined[0].withheld) == set(joined[1].withheld) == {withheld(number) for number, _ in orders[0]}
+        assert len(joined[0].wants) == len(joined[0].withheld) == len(orders[0])
 
     def test_no_area_wants_nothing(self) -> None:
         assert Desired.union([]) == Desired()
 
     def test_what_is_held_back_contradicts_nothing(self) -> None:
-        part = Desired((wants_for(1)[0],), (held_back(1),))
-        assert Desired.union([part, Desired(held_back=(held_back(1),))]) == Desired(
-            (wants_for(1)[0],), (held_back(1), held_back(1))
+        part = Desired((wants_for(1)[0],), (withheld(1),))
+        assert Desired.union([part, Desired(withheld=(withheld(1),))]) == Desired(
+            (wants_for(1)[0],), (withheld(1), withheld(1))
         )

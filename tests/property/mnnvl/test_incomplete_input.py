@@ -20,9 +20,9 @@ from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.indexing import cluster_of, with_domains
 from grove_core.snapshot.snapshot import Snapshot
+from tests.property.few_examples import RARELY
 from tests.property.mnnvl.gpus import GPUS, ON
 from tests.property.mnnvl_scopes.sharing_sets import SCOPED, annotated_sets
-from tests.property.rarely import RARELY
 from tests.property.workload.life import Life
 
 Json = dict[str, Any]

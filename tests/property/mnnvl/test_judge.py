@@ -37,9 +37,9 @@ from grove_core.resources.configuration import (
 from grove_core.resources.domains_ready_condition import CreationFailure, creation_failure_in
 from grove_core.resources.statuses import with_status
 from grove_core.snapshot.snapshot import Snapshot
+from tests.property.few_examples import RARELY
 from tests.property.mnnvl.gpu_sets import BY_ANNOTATIONS, FOUND, LATE, gpu_clique, set_in_state, with_configuration
 from tests.property.mnnvl.gpus import GPUS, ON, Json
-from tests.property.rarely import RARELY
 from tests.property.workload.sets import NOW, applied, clique_raw, raw_sets, rounds_of, set_raw
 
 KIN: Final = ("none", "joined", "without")
@@ -290,14 +290,14 @@ def test_mn051_a_surplus_domain_waits_for_pods_that_outlive_their_clique() -> No
     orphans = {f"gone {uid}": pods for uid, pods in empty.pods_of.items()}
     orphans["of others"] = [replace(pod, gang="other-0") for pods in empty.pods_of.values() for pod in pods]
     waiting = wants_of_mnnvl(replace(empty, cliques=(), pods_of=orphans), judge_mnnvl(empty))
-    assert [type(one) for one in waiting.held_back] == [Withheld]
+    assert [type(one) for one in waiting.withheld] == [Withheld]
     ended = Attempt(Step(Stage.CLEANUP, Ref("v1", "Pod", "ml", "x"), Delete(Guard("x", "1")), ()), Outcome.DONE)
     for attempts in ((), (ended,)):  # with any own writes of other pods (PL-018)
         plan = reconcile(replace(empty, cliques=(), gangs=(), pods_of=orphans, attempts=attempts))
         assert [held.target.name for held in plan.withheld] == ["llm-cd-0"]
         assert not [step for step in plan.steps if step.target.name == "llm-cd-0"]
     gone = wants_of_mnnvl(replace(empty, cliques=(), pods_of={}), judge_mnnvl(empty))
-    assert not gone.held_back
+    assert not gone.withheld
     assert [want.target.name for want in gone.wants if not isinstance(want, Status)] == ["llm-cd-0"]
 
 

@@ -14,7 +14,7 @@ from grove_core.kernel.wants import Absent
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.labels import SET_REPLICA
 from grove_core.resources.pod import Pod
-from grove_core.snapshot.expectations import with_own_writes
+from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl.gpu_sets import set_in_state
 
@@ -103,7 +103,7 @@ def test_mn051_a_pod_that_may_just_have_been_created_uses_the_domain(
     pods_of = seen.pods_of if listed else {}
     seen = replace(seen, pods_of=pods_of, attempts=(Attempt(made, outcome),))
     assert gone(seen) == ["llm-cd-0"] * (not held)
-    because = [why for one in wants_of_mnnvl(seen, judge_mnnvl(seen)).held_back for why in one.because]
+    because = [why for one in wants_of_mnnvl(seen, judge_mnnvl(seen)).withheld for why in one.because]
     assert [dict(why.facts)["pods"] for why in because] == [held] * bool(held)
 
 

@@ -15,7 +15,7 @@ from grove_core.kernel.wants import Status, Withheld
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import DOMAINS_READY, MNNVL_ENABLED
 from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
-from grove_core.snapshot.size import MOST
+from grove_core.snapshot.set_size import MOST
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.mnnvl.gpu_sets import set_in_state
 from tests.property.mnnvl.gpus import GPUS, ON
@@ -72,7 +72,7 @@ def test_mn018_a_surplus_domain_is_not_created_and_deleted_in_turn() -> None:
 def test_mn051_pods_of_existing_cliques_are_counted() -> None:
     seen = set_in_state("joined", "ours", refused=False, before=False, known=True, on=True)
     none = seen.root.spec.model_copy(update={"replicas": 0})
-    (held,) = wants_of_mnnvl(replace(seen, root=replace(seen.root, spec=none)), judge_mnnvl(seen)).held_back
+    (held,) = wants_of_mnnvl(replace(seen, root=replace(seen.root, spec=none)), judge_mnnvl(seen)).withheld
     assert isinstance(held, Withheld)
     assert dict(held.because[0].facts)["pods"] == sum(map(len, seen.pods_of.values())) == 2
 
@@ -103,6 +103,6 @@ def test_mn051_pods_of_a_clique_without_a_replica_label_hold_the_domain() -> Non
     unsure = tuple(replace(clique, replica_index=-1) for clique in seen.cliques)
     look = replace(seen, root=replace(seen.root, spec=none))
     for cliques, orphans in ((unsure, ()), ((), unsure), ((), seen.cliques)):
-        (held,) = wants_of_mnnvl(replace(look, cliques=cliques, orphans=orphans), judge_mnnvl(look)).held_back
+        (held,) = wants_of_mnnvl(replace(look, cliques=cliques, orphans=orphans), judge_mnnvl(look)).withheld
         assert isinstance(held, Withheld)
         assert dict(held.because[0].facts)["pods"] == sum(map(len, seen.pods_of.values())) == 2

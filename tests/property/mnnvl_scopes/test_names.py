@@ -10,8 +10,8 @@ from grove_core.admit import admit
 from grove_core.kernel.admission import Admit
 from grove_core.reconcile import reconcile
 from grove_core.resources.domain_sharing import domain_user_of, shared_claim_entry
+from tests.property.few_examples import RARELY
 from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, SCOPED, converged_set, shared_in
-from tests.property.rarely import RARELY
 from tests.property.workload.sets import clique_raw, set_raw
 
 Json = dict[str, Any]

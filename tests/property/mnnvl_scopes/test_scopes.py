@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from grove_core.admit_podclique import admit_podclique, admit_podgang
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
-from grove_core.inquiry import Inquiry, has
 from grove_core.kernel.admission import Amend, AmendmentVerdict, Deny
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Ensure, Outcome, Stage, Step
+from grove_core.object_explanation import ObjectExplanation, has
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_formats import refs_in_all_versions
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, Mnnvl, ServedApis
@@ -325,15 +325,15 @@ def test_cl012_shared_objects_can_be_explained() -> None:
     start = with_configuration(applied(raw))
     for name in ("llm-0-cd", "llm-0-b-cd"):
         assert has(start, "ComputeDomain", name)
-        asked = Inquiry(start, reconcile(start), "ComputeDomain", name)
+        asked = ObjectExplanation(start, reconcile(start), "ComputeDomain", name)
         assert {finding.verdict for finding in asked.findings()} == {"Ensured", "Joins", "Wanted"}
         assert [step.target.name for step in asked.steps()] == [name]
     assert not has(start, "ComputeDomain", "llm-0-c-cd")
     _, seen = converged_set(raw)
-    asked = Inquiry(seen, reconcile(seen), "ComputeDomain", "llm-0-cd")
+    asked = ObjectExplanation(seen, reconcile(seen), "ComputeDomain", "llm-0-cd")
     assert {finding.verdict for finding in asked.findings()} == {"Belongs", "Joins", "Wanted"}
     off = with_configuration(seen, DEFAULT_CONFIGURATION)
-    asked = Inquiry(off, reconcile(off), "ComputeDomain", "llm-0-cd")
+    asked = ObjectExplanation(off, reconcile(off), "ComputeDomain", "llm-0-cd")
     assert "LeftAlone" in {finding.verdict for finding in asked.findings()}
 
 

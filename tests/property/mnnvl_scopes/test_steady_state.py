@@ -28,6 +28,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster
+from tests.property.few_examples import RARELY
 from tests.property.mnnvl_scopes.sharing_sets import (
     CLASS,
     ENABLED,
@@ -40,7 +41,6 @@ from tests.property.mnnvl_scopes.sharing_sets import (
     shared_in,
     with_configuration,
 )
-from tests.property.rarely import RARELY
 from tests.property.workload.sets import NOW, ROUNDS, applied, rounds_of
 from tests.webhooks.reviews import patched
 

@@ -11,11 +11,11 @@ from grove_core.admit import admit
 from grove_core.admit_podclique import admit_podclique
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
 from grove_core.document.reading import document_from_json
-from grove_core.inquiry import has
 from grove_core.kernel.admission import Amend, Deny
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Delete, Ensure, Stage
+from grove_core.object_explanation import has
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
 from grove_core.resources.after_write import with_applied_fields

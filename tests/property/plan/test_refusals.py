@@ -11,10 +11,10 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Apply, Attempt, Outcome, SetStatus, Stage, Step
 from grove_core.kernel.wants import Absent, Applied, Desired, Present, Status, Want
 from grove_core.plan.difference import difference, steps_for
+from grove_core.plan.partial_status import without_termination
 from grove_core.plan.plan import Plan
-from grove_core.plan.telling import without_the_end
 from grove_core.resources.api_names import GROVE
-from grove_core.snapshot.expectations import refused_so_far
+from grove_core.snapshot.own_writes import standing_refusals
 from tests.property.plan.test_survivors import BECAUSE, GUARD, KNOWN, Seen, manifest
 from tests.property.workload.sets import NOW
 
@@ -37,7 +37,7 @@ def plan_after(wants: tuple[Want, ...], target: Ref, outcome: Outcome, detail: s
 def plan_unasked(*wants: Want, deferred: tuple[Absent, ...], said: str = "503") -> Plan:
     """What is wanted while the server could not be asked about some ends."""
     (tried, *_) = steps_for(deferred)
-    seen = Seen(KNOWN, attempts=(Attempt(tried, Outcome.UNASKED, said),))
+    seen = Seen(KNOWN, attempts=(Attempt(tried, Outcome.NOT_CONFIRMED, said),))
     return difference(Desired(wants), seen, deferred=deferred, findings=())
 
 
@@ -94,7 +94,7 @@ def test_pl012_for_an_end_is_tried_what_was_refused_for_less(rests_on: tuple[tup
     plan = difference(Desired(END), Seen(KNOWN, attempts=(refused,)), findings=())
     assert [step.target for step in plan.steps] == [FIRST, SECOND, CAUSE]
     (again,) = (step for step in plan.steps if step.target == FIRST)
-    known = refused_so_far((refused,), (Attempt(again, Outcome.REFUSED, "no"),))
+    known = standing_refusals((refused,), (Attempt(again, Outcome.REFUSED, "no"),))
     for wants in (END, END[:1], [Absent(FIRST, GUARD, BECAUSE)]):
         plan = difference(Desired(tuple(wants)), Seen(KNOWN, attempts=known), findings=())
         assert told(plan)["llm-0-a"] == "PL-012"
@@ -150,7 +150,7 @@ def test_pl017_what_was_made_is_not_made_again_and_holds_nobody_up() -> None:
 
 def test_pl028_nothing_is_left_of_what_is_no_status() -> None:
     (deletion,) = steps_for(END[:1])
-    assert without_the_end(deletion) is None
+    assert without_termination(deletion) is None
 
 
 @pytest.mark.parametrize("counts", [{}, {"replicas": 2}], ids=["alone", "beside numbers"])

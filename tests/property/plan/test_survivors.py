@@ -20,27 +20,27 @@ from grove_core.kernel.steps import (
     Attempt,
     Create,
     Delete,
+    DeletionImpact,
     DropFinalizer,
     Ensure,
     SetStatus,
     Stage,
     Step,
-    Toll,
 )
 from grove_core.kernel.times import format_time
-from grove_core.kernel.wants import Absent, Applied, Ensured, Present, Released, Status, Want, Withheld
+from grove_core.kernel.wants import Absent, Applied, Ensured, Present, Status, Want, Withheld, WithoutFinalizer
+from grove_core.plan.deletion_impact import DeletionImpacts
 from grove_core.plan.difference import steps_for
 from grove_core.plan.forecast import Forecast, Round, forecast_of
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.plan.recurrence import Recurrence, image_of
 from grove_core.plan.staleness import Change, changes_since
-from grove_core.plan.toll import Tolls
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.meta import Resource
 from grove_core.resources.pod import Pod, pod_of
-from tests.property.ending import ENDING
 from tests.property.strategies.worlds import world_of
+from tests.property.terminating_sets import ENDING
 
 GUARD: Final = Guard("u-1", "7")
 SET: Final = Ref(GROVE, "PodCliqueSet", "ml", "llm")
@@ -227,7 +227,7 @@ class TestStaleness:
         )
 
     def test_pl020_a_toll_that_comes_is_told(self) -> None:
-        old, new = step(Delete(GUARD)), step(Delete(GUARD, takes=Toll(3, 2, 8)))
+        old, new = step(Delete(GUARD)), step(Delete(GUARD, takes=DeletionImpact(3, 2, 8)))
         assert changes_since([old], [new]) == (
             Change(CLIQUE, "what is written", "[[],false,[]]", "[[],false,[3,2,8]]"),
         )
@@ -356,7 +356,7 @@ FIELDS: Final = FrozenMap({"replicas": 1})
             Stage.CAUSE,
             Delete(GUARD, (), foreground=True),
         ),
-        (Released(CLIQUE, GUARD, "hold", BECAUSE), Stage.CLEANUP, DropFinalizer("hold", GUARD)),
+        (WithoutFinalizer(CLIQUE, GUARD, "hold", BECAUSE), Stage.CLEANUP, DropFinalizer("hold", GUARD)),
     ],
     ids=["create", "found", "ensure", "apply", "status", "tell", "delete", "end", "release"],
 )
@@ -365,7 +365,7 @@ def test_pl003_each_want_is_one_step_of_its_stage(want: Want, stage: Stage, acti
 
 
 def test_pl006_steps_without_a_root_are_in_order_too() -> None:
-    first, second = Ensured(CLIQUE, MADE, BECAUSE), Released(SET, GUARD, "hold", BECAUSE)
+    first, second = Ensured(CLIQUE, MADE, BECAUSE), WithoutFinalizer(SET, GUARD, "hold", BECAUSE)
     assert [one.target for one in steps_for([second, first])] == [CLIQUE, SET]
 
 
@@ -373,4 +373,4 @@ def test_pl019_a_clique_that_has_no_pods_takes_none_along() -> None:
     snapshot = replace(world_of(ENDING).snapshot, pods_of={})
     deleted = {clique.ref for clique in snapshot.cliques} | {group.ref for group in snapshot.groups}
     assert deleted
-    assert {Tolls(snapshot, deleted).of(ref) for ref in deleted} == {Toll()}
+    assert {DeletionImpacts(snapshot, deleted).of(ref) for ref in deleted} == {DeletionImpact()}

@@ -18,9 +18,9 @@ from grove_core.plan.forecast import forecast_of
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import GROVE
-from tests.property.ending import ENDING
 from tests.property.gang_termination_field.worlds import field_storms
 from tests.property.strategies.worlds import World, storms, world_of
+from tests.property.terminating_sets import ENDING
 
 
 def gangs_in(root: Ref, because: tuple[Reason, ...]) -> Iterator[tuple[Ref, str, str]]:

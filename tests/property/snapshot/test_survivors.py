@@ -7,12 +7,12 @@ import pytest
 
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, Stage, Step
 from grove_core.reconcile import reconcile
-from grove_core.snapshot.coming import coming_cliques
-from grove_core.snapshot.expectations import with_own_writes
+from grove_core.snapshot.in_flight import cliques_in_flight
 from grove_core.snapshot.indexing import cluster_of
-from grove_core.snapshot.narrow import narrowed
-from grove_core.snapshot.size import size_of
+from grove_core.snapshot.own_writes import with_own_writes
+from grove_core.snapshot.set_size import size_of
 from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.trim import trimmed
 from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, converged_set
 from tests.property.workload.life import Life
 from tests.property.workload.sets import NOW, applied, clique_raw, set_raw
@@ -113,7 +113,7 @@ def test_mn051_a_decision_sees_nothing_of_other_namespaces_and_sets() -> None:
     (pods,) = (pods for pods in seen.pods_of.values() if pods)
     crowd = {**seen.pods_of, "gone": pods, "else": [replace(pod, gang="chat-0", set_name="chat") for pod in pods]}
     whole = replace(seen, pods_of=crowd, named_domains={**seen.named_domains, **elsewhere})
-    near = narrowed(whole)
+    near = trimmed(whole)
     assert near.pods_of.keys() == {*seen.pods_of, "gone"}
     assert near.named_domains == seen.named_domains
 
@@ -124,5 +124,5 @@ def test_pl018_a_clique_that_is_listed_is_not_coming_any_more(outcome: Outcome) 
     steps = [step for _ in range(4) if (plan := life.round()) for step in plan.steps]
     (made,) = [step for step in steps if step.target.kind == "PodClique" and isinstance(step.action, Create)]
     seen = replace(look(life), attempts=(Attempt(made, outcome),))
-    assert list(coming_cliques(seen)) == []
-    assert [one.ref for one in coming_cliques(replace(seen, cliques=()))] == [made.target]
+    assert list(cliques_in_flight(seen)) == []
+    assert [one.ref for one in cliques_in_flight(replace(seen, cliques=()))] == [made.target]

@@ -13,7 +13,7 @@ from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
 from grove_core.forecast_topology import forecast_topology
 from grove_core.kernel.frozen import FrozenMap, thaw
-from grove_core.kernel.refs import Guard, invented_uid
+from grove_core.kernel.refs import Guard, placeholder_uid
 from grove_core.kernel.steps import Apply, Create, Step
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
@@ -87,7 +87,7 @@ def test_tp040_every_state_converges_in_two_rounds(
 
     restores = is_default and on and not leaving and users != "placed"
     assert rest.levels == (LEVELS if restores else found.levels)
-    told = {reason.rule for held_back in plan.withheld for reason in held_back.because}
+    told = {reason.rule for withheld in plan.withheld for reason in withheld.because}
     assert (Why.DEFAULT_IN_USE in told) is (is_default and on and not leaving and not fits and users == "placed")
     assert (Why.USERS_STAY in told) is (leaving and held and should_hold)
     assert not reconcile_topology(topology_snapshot(rest, users, name=name, on=on)).steps
@@ -379,4 +379,4 @@ def test_tp050_a_created_topology_has_a_uid_of_its_own_in_a_forecast() -> None:
     made, held = [step for round_ in forecast_topology(start).rounds for step in round_.steps]
     assert isinstance(made.action, Create)
     assert isinstance(held.action, Apply)
-    assert held.action.guard == Guard(invented_uid(made.target), "1")
+    assert held.action.guard == Guard(placeholder_uid(made.target), "1")

@@ -19,11 +19,11 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import BASE_GANG, CLIQUE_FINALIZER, GATE, GROUP_FINALIZER, MANAGED_BY
 from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
-from grove_core.snapshot.size import size_of
+from grove_core.snapshot.set_size import size_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.forecasting import as_applied, forecasts
 from grove_shell.in_memory.cluster import InMemoryCluster
-from tests.property.rarely import RARELY
+from tests.property.few_examples import RARELY
 from tests.property.resources.manifests import almost, outcome
 from tests.property.workload.created_pods import base_gang_of
 from tests.property.workload.expected import Expected

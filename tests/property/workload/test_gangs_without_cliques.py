@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.steps import Create
-from tests.property.rarely import RARELY
+from tests.property.few_examples import RARELY
 from tests.property.workload.expected import Expected
 from tests.property.workload.sets import Json, applied, raw_sets, rounds_of
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.gang_termination.verdicts import Ending
+from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.workload.context import WorkloadContext
 from grove_core.areas.workload.rolling_update.judge import judge_rollout
 from grove_core.areas.workload.rolling_update.scaling_group import group_replicas_of
@@ -18,13 +18,13 @@ from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import FAILURES, Attempt, Delete, Outcome, Step
 from grove_core.kernel.times import parse_time
 from grove_core.plan.difference import steps_for
-from grove_core.plan.unfinished import still_wanted
+from grove_core.plan.failed_writes import still_wanted
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import UNSCHEDULABLE
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.template import UpdateStrategy
-from grove_core.snapshot.expectations import with_own_writes
+from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, set_raw
@@ -330,10 +330,10 @@ def test_wl237_of_a_replica_that_ends_an_update_deletes_nothing() -> None:
     both = [step.target for step in ended]
     scene, replicas = WorkloadContext(with_own_writes(seen)), expected_replicas_of(seen)
     for ending, gone in (
-        (Ending(), both),
-        (Ending(frozenset({1})), both),
-        (Ending(parts=frozenset({("llm-0-pool", 0)})), both),
-        (Ending(frozenset({0})), []),
+        (TerminatingReplicas(), both),
+        (TerminatingReplicas(frozenset({1})), both),
+        (TerminatingReplicas(parts=frozenset({("llm-0-pool", 0)})), both),
+        (TerminatingReplicas(frozenset({0})), []),
     ):
         rollout = judge_rollout(scene, replicas, ending)
         deleted = [step for step in steps_for(rollout.desired.wants) if isinstance(step.action, Delete)]

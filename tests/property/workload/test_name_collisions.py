@@ -12,7 +12,7 @@ from grove_core.areas.workload.rules import Refuse
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.reasons import Fact
 from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
-from tests.property.rarely import RARELY
+from tests.property.few_examples import RARELY
 from tests.property.resources.manifests import Json
 from tests.property.workload.call_count import calls_of
 from tests.property.workload.sets import manifests_of

@@ -8,7 +8,7 @@ from typing import Final
 
 from grove_core.areas.gang_termination.design import group as of_group
 from grove_core.areas.gang_termination.design import replica as of_replica
-from grove_core.areas.gang_termination.design.tally import Tally, because_of_availability
+from grove_core.areas.gang_termination.design.counts import SetCounts, because_of_availability
 from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, SCHEDULED, TERMINATION, termination_of
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import Judgement
@@ -22,7 +22,7 @@ _HEALTH_BY: Final[Mapping[Why, Health]] = MappingProxyType(
 """The health of a judged PodClique by the row of the breach table that applies; by any other row it is lacking."""
 
 
-def findings_of_termination(snapshot: Snapshot, judgement: Judgement, tally: Tally) -> Iterator[Finding]:
+def findings_of_termination(snapshot: Snapshot, judgement: Judgement, tally: SetCounts) -> Iterator[Finding]:
     """The set (availability), each clique (breach, scheduled), each group (breach, termination), each replica."""
     root, now = snapshot.root.ref, snapshot.now
     if judgement.unknown:

@@ -10,7 +10,7 @@ from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.statuses import is_marked_breached
-from grove_core.snapshot.size import is_too_large
+from grove_core.snapshot.set_size import is_too_large
 from grove_core.snapshot.snapshot import Snapshot
 
 

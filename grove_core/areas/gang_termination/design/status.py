@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
+from grove_core.areas.gang_termination.design.counts import SetCounts, UsableReplicas, because_of_availability
 from grove_core.areas.gang_termination.design.group import because_of_breach
-from grove_core.areas.gang_termination.design.tally import Tally, Usable, because_of_availability
 from grove_core.areas.gang_termination.statuses import counts_of_group, status_if_other
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, GroupJudgement, Judgement
 from grove_core.kernel.conditions import Condition, Truth, condition_of, transition_time
@@ -24,7 +24,7 @@ def conditions_of(judged: CliqueJudgement, placement: Decision[Truth], snapshot:
     )
 
 
-def statuses_of(snapshot: Snapshot, judgement: Judgement, tally: Tally) -> Iterator[Status]:
+def statuses_of(snapshot: Snapshot, judgement: Judgement, tally: SetCounts) -> Iterator[Status]:
     """A want for every status that differs from what should stand."""
     for judged in judgement.cliques:
         yield from _clique_status(judged, tally, snapshot)
@@ -36,7 +36,7 @@ def statuses_of(snapshot: Snapshot, judgement: Judgement, tally: Tally) -> Itera
         yield from status_if_other(root, tally.availability.fields, (), because)
 
 
-def _clique_status(judged: CliqueJudgement, tally: Tally, snapshot: Snapshot) -> Iterator[Status]:
+def _clique_status(judged: CliqueJudgement, tally: SetCounts, snapshot: Snapshot) -> Iterator[Status]:
     wanted, placement = tally.counts[judged.clique.ref].fields, tally.placements[judged.clique.ref]
     if judged.was_available is not None:
         wanted["wasAvailable"] = judged.was_available
@@ -45,7 +45,7 @@ def _clique_status(judged: CliqueJudgement, tally: Tally, snapshot: Snapshot) ->
     yield from status_if_other(judged.clique, wanted, conditions, because)
 
 
-def _group_status(judged: GroupJudgement, usable: Usable) -> Iterator[Status]:
+def _group_status(judged: GroupJudgement, usable: UsableReplicas) -> Iterator[Status]:
     wanted = counts_of_group(judged.group, scheduled=usable.scheduled, available=usable.available)
     because = because_of_breach(judged)
     first = because[0]

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from grove_core.areas.gang_termination.clocks import first_of, wake_among
+from grove_core.areas.gang_termination.deletions import deletion_wants, end_of_replica
+from grove_core.areas.gang_termination.design.counts import SetCounts
 from grove_core.areas.gang_termination.design.status import statuses_of
-from grove_core.areas.gang_termination.design.tally import Tally
-from grove_core.areas.gang_termination.endings import absents_of, end_by
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import Judgement, Terminate
 from grove_core.kernel.wants import Absent, Desired, Obstacle, Withheld
@@ -14,7 +14,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
 
 
-def wants_of_statuses(snapshot: Snapshot, judgement: Judgement, tally: Tally) -> Desired:
+def wants_of_statuses(snapshot: Snapshot, judgement: Judgement, tally: SetCounts) -> Desired:
     """Which statuses should change, whatever else becomes of their objects; nothing where nothing can be said (GT-024).
 
     A clique that ends gets no status any more (PL-005), but for what could not be told later, where it may not be
@@ -44,16 +44,16 @@ def ends_of_termination(root: PodCliqueSet, judgement: Judgement) -> Iterator[Ab
         for judged in judgement.groups
     }
     whole = {
-        replica.index: end_by(Why.DELAY_EXPIRED, first_of(replica.breaches), root, cliques, groups)
+        replica.index: end_of_replica(Why.DELAY_EXPIRED, first_of(replica.breaches), root, cliques, groups)
         for replica in judgement.replicas
         if isinstance(replica.fate, Terminate)
     }
     parts = {
-        (judged.group.uid, index): end_by(
+        (judged.group.uid, index): end_of_replica(
             Why.GROUP_DELAY_EXPIRED, first_of(judged.acting[index]), judged.group, cliques, {}
         )
         for judged in judgement.groups
         for index, fate in judged.replica_fates.items()
         if isinstance(fate, Terminate)
     }
-    return absents_of(root.ref, cliques.values(), whole, parts, (Why.GANG_TERMINATED, Why.GROUP_REPLICA_TERMINATED))
+    return deletion_wants(root.ref, cliques.values(), whole, parts, (Why.GANG_TERMINATED, Why.GROUP_REPLICA_TERMINATED))

@@ -8,10 +8,10 @@ from types import MappingProxyType
 from typing import Final, assert_never
 
 from grove_core.areas.gang_termination.clocks import clocks_of
-from grove_core.areas.gang_termination.field.group import GroupSighting
-from grove_core.areas.gang_termination.field.judge import FieldJudgement, ReplicaSighting
+from grove_core.areas.gang_termination.field.clique import JudgedClique
+from grove_core.areas.gang_termination.field.group import JudgedGroup
+from grove_core.areas.gang_termination.field.judge import FieldJudgement, JudgedReplica
 from grove_core.areas.gang_termination.field.rules import Why
-from grove_core.areas.gang_termination.field.sightings import Sighting
 from grove_core.areas.gang_termination.field.status import availability_of, because_of_availability
 from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, SCHEDULED, TERMINATION, termination_of
 from grove_core.areas.gang_termination.verdicts import (
@@ -73,7 +73,7 @@ def findings_of_field(snapshot: Snapshot, judgement: FieldJudgement, stored: Fie
         yield replace(finding, health=Health.LACKING) if differs or (replica.absent and is_kept) else finding
 
 
-def _of_clique(seen: Sighting, root: Ref) -> Iterator[Finding]:
+def _of_clique(seen: JudgedClique, root: Ref) -> Iterator[Finding]:
     within = seen.clique.replicas_around(root)
     because, health = (seen.reason, *seen.because_of_guard), _HEALTH_BY.get(seen.why, Health.NOT_JUDGED)
     yield Finding(seen.clique.ref, BREACH, _word(seen.breach), because, health=health, within=within)
@@ -87,7 +87,7 @@ def _word(condition: Condition | None) -> str:
     return "Absent" if condition is None else condition.status.value
 
 
-def _of_group(found: GroupSighting, stored: Mapping[int, GroupFate], now: datetime) -> Iterator[Finding]:
+def _of_group(found: JudgedGroup, stored: Mapping[int, GroupFate], now: datetime) -> Iterator[Finding]:
     ref = found.group.ref
     breached = [one for one in found.members if one.breached]
     because = (found.reason, *found.because_of_guard, *(one.reason for one in breached))
@@ -111,7 +111,7 @@ def _of_group(found: GroupSighting, stored: Mapping[int, GroupFate], now: dateti
         yield replace(part, health=Health.LACKING) if differs else part
 
 
-def _because_of_part(found: GroupSighting, index: int, fate: GroupFate, now: datetime) -> tuple[Reason, ...]:
+def _because_of_part(found: JudgedGroup, index: int, fate: GroupFate, now: datetime) -> tuple[Reason, ...]:
     """Why a replica of a group is ended, waited for, or left alone."""
     ref = found.group.ref
     match fate:
@@ -128,7 +128,7 @@ def _because_of_part(found: GroupSighting, index: int, fate: GroupFate, now: dat
             assert_never(fate)
 
 
-def _because_of_replica(snapshot: Snapshot, replica: ReplicaSighting) -> tuple[Reason, ...]:
+def _because_of_replica(snapshot: Snapshot, replica: JudgedReplica) -> tuple[Reason, ...]:
     """Why a replica of the set is ended, waited for or kept; of one that is kept, which breaches are not acted on."""
     subject = snapshot.root.ref.at_replica(replica.number)
     if isinstance(replica.fate, Terminate | Wait):
@@ -137,7 +137,7 @@ def _because_of_replica(snapshot: Snapshot, replica: ReplicaSighting) -> tuple[R
         return (Why.SET_BEING_DELETED.because(subject),)
     if replica.absent:
         return tuple(Why.STANDALONE_MISSING.because(subject, name=name) for name in replica.absent)
-    constituents: list[Sighting | GroupSighting] = [*replica.groups, *replica.cliques]
+    constituents: list[JudgedClique | JudgedGroup] = [*replica.groups, *replica.cliques]
     guarded = (reason for one in constituents for reason in one.because_of_guard)
     return (Why.NOTHING_BREACHED.because(subject), *guarded)
 

@@ -7,11 +7,16 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.clocks import fate_by, fate_of_whole
+from grove_core.areas.gang_termination.field.clique import UPDATING, JudgedClique, was_established
+from grove_core.areas.gang_termination.field.failed_terminations import FailedTerminations
 from grove_core.areas.gang_termination.field.generations import Generation
-from grove_core.areas.gang_termination.field.replicas import Whole, proper_members, wholes, wholes_as_before
+from grove_core.areas.gang_termination.field.group_replicas import (
+    CountedReplica,
+    counted_replicas,
+    counted_replicas_as_before,
+    proper_members,
+)
 from grove_core.areas.gang_termination.field.rules import Why
-from grove_core.areas.gang_termination.field.sightings import UPDATING, Sighting, is_history
-from grove_core.areas.gang_termination.field.unfinished import Unfinished
 from grove_core.areas.gang_termination.verdicts import Breach, Delegate, GroupFate, Keep, Suspend
 from grove_core.kernel.conditions import Condition, Truth, condition_of, is_true, transition_time
 from grove_core.kernel.reasons import Fact, Reason
@@ -44,7 +49,7 @@ _ACTIVE: Final = (
 )
 
 
-class GroupSighting(NamedTuple):
+class JudgedGroup(NamedTuple):
     """A scaling group with the status that is decided on, and what it decides.
 
     Attributes:
@@ -63,7 +68,7 @@ class GroupSighting(NamedTuple):
     """
 
     group: ScalingGroup
-    members: Sequence[Sighting]
+    members: Sequence[JudgedClique]
     scheduled: int
     available: int
     unbreached: int
@@ -121,16 +126,16 @@ class GroupSighting(NamedTuple):
         return self.why.because(self.group.ref, **{name: facts[name] for name in self.why.clause.facts})
 
 
-def look_at_group(
+def judge_field_group(
     group: ScalingGroup,
-    members: Sequence[Sighting],
+    members: Sequence[JudgedClique],
     delay: timedelta,
     now: datetime,
     generation: Generation,
     *,
     looks: bool,
-    unfinished: Unfinished,
-) -> GroupSighting:
+    unfinished: FailedTerminations,
+) -> JudgedGroup:
     """Judge a scaling group on its cliques (GF-030 to GF-036, GF-060 to GF-067, GF-091 to GF-093).
 
     Args:
@@ -141,8 +146,10 @@ def look_at_group(
     """
     proper = proper_members(group, members)
     causes = unfinished.causes.get(group.replica_index)
-    whole = tuple(wholes(group, proper) if causes is None else wholes_as_before(group, proper, causes))
-    seen = GroupSighting(
+    whole = tuple(
+        counted_replicas(group, proper) if causes is None else counted_replicas_as_before(group, proper, causes)
+    )
+    seen = JudgedGroup(
         group=group,
         members=members,
         scheduled=sum(one.is_scheduled and not one.is_taken for one in whole),
@@ -172,23 +179,23 @@ def new_flag(group: ScalingGroup, now: datetime) -> Condition:
     return Condition(TERMINATION_IN_PROGRESS, Truth.TRUE, code, message, whole_seconds(now))
 
 
-def _guard_of(seen: GroupSighting) -> Why | None:
+def _guard_of(seen: JudgedGroup) -> Why | None:
     """What keeps the set from acting on the group's breach (GF-041, GF-051)."""
     breach = seen.breach
     if breach is None or not seen.breached:
         return None
     if seen.is_flagged:
         return Why.ALREADY_TERMINATED
-    return None if is_history(breach, seen.group.created_at) else Why.NEVER_HEALTHY
+    return None if was_established(breach, seen.group.created_at) else Why.NEVER_HEALTHY
 
 
 def _with_status(
-    seen: GroupSighting,
-    proper: Mapping[int, Sequence[Sighting]],
-    whole: Sequence[Whole],
+    seen: JudgedGroup,
+    proper: Mapping[int, Sequence[JudgedClique]],
+    whole: Sequence[CountedReplica],
     now: datetime,
     generation: Generation,
-) -> GroupSighting:
+) -> JudgedGroup:
     """The group with the condition that the operator would write (GF-033 to GF-035, GF-103 to GF-105, GF-108)."""
     group, placed = seen.group, sum(one.is_scheduled for one in whole)
     if not generation.counts_whole:
@@ -202,7 +209,7 @@ def _with_status(
     return seen._replace(breach=Condition(MIN_AVAILABLE_BREACHED, truth, why.code, message, since), why=why)
 
 
-def _breach_of(seen: GroupSighting, placed: int, generation: Generation) -> tuple[Truth, Why]:
+def _breach_of(seen: JudgedGroup, placed: int, generation: Generation) -> tuple[Truth, Why]:
     """The first row that speaks (GF-033 to GF-035, GF-103, GF-104, GF-108).
 
     Args:
@@ -222,7 +229,7 @@ def _breach_of(seen: GroupSighting, placed: int, generation: Generation) -> tupl
     return Truth.FALSE, Why.SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS
 
 
-def _with_fates(seen: GroupSighting, delay: timedelta, now: datetime, generation: Generation) -> GroupSighting:
+def _with_fates(seen: JudgedGroup, delay: timedelta, now: datetime, generation: Generation) -> JudgedGroup:
     """What becomes of each replica with a breach to act on (GF-060 to GF-066)."""
     acting: defaultdict[int, list[Breach]] = defaultdict(list)
     for one in seen.members:

@@ -8,12 +8,19 @@ from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.clocks import fate_by
 from grove_core.areas.gang_termination.coverage import not_collected
+from grove_core.areas.gang_termination.field.clique import JudgedClique, judge_clique, stored_clique
+from grove_core.areas.gang_termination.field.failed_terminations import failed_terminations_in
 from grove_core.areas.gang_termination.field.generations import Generation
-from grove_core.areas.gang_termination.field.group import GroupSighting, look_at_group
+from grove_core.areas.gang_termination.field.group import JudgedGroup, judge_field_group
 from grove_core.areas.gang_termination.field.rules import Why
-from grove_core.areas.gang_termination.field.sightings import Sighting, as_stored, look_at
-from grove_core.areas.gang_termination.field.unfinished import unfinished_in
-from grove_core.areas.gang_termination.verdicts import Breach, Ending, Keep, ReplicaFate, Terminate, ending_among
+from grove_core.areas.gang_termination.verdicts import (
+    Breach,
+    Keep,
+    ReplicaFate,
+    Terminate,
+    TerminatingReplicas,
+    terminating_among,
+)
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.api_names import COMPONENT, MANAGED_BY, OPERATOR
 from grove_core.resources.labels import GROUP, SET
@@ -25,7 +32,7 @@ _MEMBER: Final = "pcsg-podclique"
 _KEEP: Final = Keep()
 
 
-class ReplicaSighting(NamedTuple):
+class JudgedReplica(NamedTuple):
     """One replica of the set.
 
     Attributes:
@@ -40,8 +47,8 @@ class ReplicaSighting(NamedTuple):
     fate: ReplicaFate
     breaches: Sequence[Breach]
     absent: tuple[str, ...]
-    cliques: Sequence[Sighting]
-    groups: Sequence[GroupSighting]
+    cliques: Sequence[JudgedClique]
+    groups: Sequence[JudgedGroup]
     lingers: bool = False
 
 
@@ -52,9 +59,9 @@ class FieldJudgement(NamedTuple):
         unknown: set where nothing can be said (GF-002, GF-009); then the others are empty.
     """
 
-    cliques: tuple[Sighting, ...] = ()
-    groups: tuple[GroupSighting, ...] = ()
-    replicas: tuple[ReplicaSighting, ...] = ()
+    cliques: tuple[JudgedClique, ...] = ()
+    groups: tuple[JudgedGroup, ...] = ()
+    replicas: tuple[JudgedReplica, ...] = ()
     unknown: tuple[Reason, ...] = ()
 
 
@@ -73,18 +80,18 @@ def judge_field(snapshot: Snapshot, generation: Generation, *, looks: bool = Tru
     if delay is None:
         return FieldJudgement(unknown=(Why.DELAY_MISSING.because(root.ref),))
     cliques = tuple(
-        look_at(clique, snapshot.pods_of.get(clique.uid, ()), now, generation)
+        judge_clique(clique, snapshot.pods_of.get(clique.uid, ()), now, generation)
         if looks
-        else as_stored(clique, generation)
+        else stored_clique(clique, generation)
         for clique in snapshot.cliques
     )
-    members: defaultdict[str, list[Sighting]] = defaultdict(list)
+    members: defaultdict[str, list[JudgedClique]] = defaultdict(list)
     for seen in cliques:
         if seen.clique.owner_kind == GROUP_KIND and _is_labelled(seen.clique, root.ref.name):
             members[seen.clique.owner_uid].append(seen)
-    unfinished = unfinished_in(snapshot)
+    unfinished = failed_terminations_in(snapshot)
     groups = tuple(
-        look_at_group(group, members[group.uid], delay, now, generation, looks=looks, unfinished=unfinished)
+        judge_field_group(group, members[group.uid], delay, now, generation, looks=looks, unfinished=unfinished)
         for group in snapshot.groups
     )
     return FieldJudgement(cliques, groups, _replicas(snapshot, cliques, groups, delay, unfinished.causes.keys()))
@@ -103,13 +110,13 @@ def _is_labelled(clique: PodClique, set_name: str) -> bool:
 
 def _replicas(
     snapshot: Snapshot,
-    cliques: Sequence[Sighting],
-    groups: Sequence[GroupSighting],
+    cliques: Sequence[JudgedClique],
+    groups: Sequence[JudgedGroup],
     delay: timedelta,
     begun: AbstractSet[int],
-) -> tuple[ReplicaSighting, ...]:
+) -> tuple[JudgedReplica, ...]:
     alone = {seen.clique.ref.name: seen for seen in cliques if seen.clique.owner_kind != GROUP_KIND}
-    grouped: defaultdict[int, list[GroupSighting]] = defaultdict(list)
+    grouped: defaultdict[int, list[JudgedGroup]] = defaultdict(list)
     for found in groups:
         grouped[found.group.replica_index].append(found)
     there = {seen.clique.replica_index for seen in cliques} | grouped.keys()
@@ -123,12 +130,12 @@ def _replicas(
 def _replica(
     snapshot: Snapshot,
     index: int,
-    alone: Mapping[str, Sighting],
-    groups: Sequence[GroupSighting],
+    alone: Mapping[str, JudgedClique],
+    groups: Sequence[JudgedGroup],
     delay: timedelta,
     *,
     begun: bool,
-) -> ReplicaSighting:
+) -> JudgedReplica:
     """Judge one replica by its standalone cliques and its groups, never by the members of these.
 
     Args:
@@ -138,19 +145,19 @@ def _replica(
     names = [standalone_clique_name(root.ref.name, index, short) for short in root.shape.standalone]
     absent = tuple(name for name in names if name not in alone)
     cliques = [alone[name] for name in names if name in alone]
-    constituents: list[Sighting | GroupSighting] = [*groups, *cliques]
+    constituents: list[JudgedClique | JudgedGroup] = [*groups, *cliques]
     asks_all = begun or not absent
     found = [breach for one in constituents if asks_all or one.is_leaving if (breach := one.candidate(delay))]
     fate = fate_by(found, snapshot.now) if found and not root.deleting else _KEEP
     ends = isinstance(fate, Terminate)
     if absent and not (begun and ends):
-        return ReplicaSighting(index, _KEEP, (), absent, cliques, groups, lingers=ends)
-    return ReplicaSighting(index, fate, found, absent, cliques, groups)
+        return JudgedReplica(index, _KEEP, (), absent, cliques, groups, lingers=ends)
+    return JudgedReplica(index, fate, found, absent, cliques, groups)
 
 
-def ending_of(judgement: FieldJudgement) -> Ending:
+def terminating_of(judgement: FieldJudgement) -> TerminatingReplicas:
     """What a judgement ends, or has ended and is not gone yet."""
-    return ending_among(
+    return terminating_among(
         ((replica.number, Terminate() if replica.lingers else replica.fate) for replica in judgement.replicas),
         ((seen.group.ref.name, seen.fates) for seen in judgement.groups),
     )

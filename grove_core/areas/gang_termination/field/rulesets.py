@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.gang_termination.field.advice import risks_in
 from grove_core.areas.gang_termination.field.findings import findings_of_field
 from grove_core.areas.gang_termination.field.generations import RELEASES, Generation
-from grove_core.areas.gang_termination.field.judge import ending_of, judge_field
+from grove_core.areas.gang_termination.field.judge import judge_field, terminating_of
+from grove_core.areas.gang_termination.field.risks import risks_in
 from grove_core.areas.gang_termination.field.unpredicted import unpredicted_in
 from grove_core.areas.gang_termination.field.wants import wake_of_field, wants_of_field
 from grove_core.areas.gang_termination.ruling import RuleSet, Ruling
@@ -30,7 +30,7 @@ def _ruling_of(generation: Generation) -> Callable[[Snapshot], Ruling]:
                 *risks_in(snapshot, judgement, generation),
             ),
             wake_at=wake_of_field(judgement),
-            ending=ending_of(judgement),
+            ending=terminating_of(judgement),
         )
 
     return rule

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from grove_core.areas.gang_termination.field.clique import JudgedClique
 from grove_core.areas.gang_termination.field.generations import Generation
-from grove_core.areas.gang_termination.field.group import GroupSighting, new_flag
-from grove_core.areas.gang_termination.field.judge import FieldJudgement, ReplicaSighting
+from grove_core.areas.gang_termination.field.group import JudgedGroup, new_flag
+from grove_core.areas.gang_termination.field.judge import FieldJudgement, JudgedReplica
 from grove_core.areas.gang_termination.field.rules import Why
-from grove_core.areas.gang_termination.field.sightings import Sighting
 from grove_core.areas.gang_termination.statuses import counts_of_group, status_if_other
 from grove_core.areas.gang_termination.verdicts import Availability
 from grove_core.kernel.conditions import Truth
@@ -42,12 +42,12 @@ def statuses_of(
         yield from status_if_other(root, availability.fields, (), because)
 
 
-def _clique_status(seen: Sighting) -> Iterator[Status]:
+def _clique_status(seen: JudgedClique) -> Iterator[Status]:
     conditions = tuple(condition for condition in (seen.breach, seen.placed) if condition is not None)
     yield from status_if_other(seen.clique, seen.counts.fields, conditions, seen.because)
 
 
-def _group_status(seen: GroupSighting, snapshot: Snapshot, causes: tuple[Ref, ...] | None) -> Iterator[Status]:
+def _group_status(seen: JudgedGroup, snapshot: Snapshot, causes: tuple[Ref, ...] | None) -> Iterator[Status]:
     """The status of a group; with a new flag it is told once the end is done (GF-075, PL-028).
 
     Args:
@@ -68,7 +68,7 @@ def _group_status(seen: GroupSighting, snapshot: Snapshot, causes: tuple[Ref, ..
         yield replace(status, end_of=flagged_for)
 
 
-def _flagged_for(seen: GroupSighting, causes: tuple[Ref, ...] | None) -> tuple[Ref, ...]:
+def _flagged_for(seen: JudgedGroup, causes: tuple[Ref, ...] | None) -> tuple[Ref, ...]:
     """What the end rests on that a new flag tells of; an earlier one could not be written (GF-092)."""
     if seen.untold:
         return causes or seen.untold
@@ -85,7 +85,7 @@ def because_of_availability(root: PodCliqueSet, found: Availability) -> tuple[Re
     return (Why.AVAILABLE_REPLICAS.because(root.ref, **found._asdict()),)
 
 
-def _is_available(root: PodCliqueSet, replica: ReplicaSighting) -> bool:
+def _is_available(root: PodCliqueSet, replica: JudgedReplica) -> bool:
     """Whether all its constituents are there and have what they need."""
     there = {found.group.ref.name: found for found in replica.groups}
     groups = [there.get(scaling_group_name(root.ref.name, replica.number, short)) for short in root.shape.groups]

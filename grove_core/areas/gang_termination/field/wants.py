@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from grove_core.areas.gang_termination.clocks import first_of, wake_among
-from grove_core.areas.gang_termination.endings import End, absents_of, end_by
+from grove_core.areas.gang_termination.deletions import ReplicaEnd, deletion_wants, end_of_replica
 from grove_core.areas.gang_termination.field.generations import Generation
 from grove_core.areas.gang_termination.field.judge import FieldJudgement
 from grove_core.areas.gang_termination.field.rules import Why
@@ -44,7 +44,7 @@ def wake_of_field(judgement: FieldJudgement) -> datetime | None:
     )
 
 
-def _ends_of(root: PodCliqueSet, judgement: FieldJudgement) -> Mapping[int, End]:
+def _ends_of(root: PodCliqueSet, judgement: FieldJudgement) -> Mapping[int, ReplicaEnd]:
     """The replicas of the set that end, by their index."""
     due = [replica for replica in judgement.replicas if isinstance(replica.fate, Terminate)]
     if not due:
@@ -58,18 +58,21 @@ def _ends_of(root: PodCliqueSet, judgement: FieldJudgement) -> Mapping[int, End]
         for seen in judgement.groups
     }
     return {
-        replica.number: end_by(Why.DELAY_EXPIRED, first_of(replica.breaches), root, cliques, groups) for replica in due
+        replica.number: end_of_replica(Why.DELAY_EXPIRED, first_of(replica.breaches), root, cliques, groups)
+        for replica in due
     }
 
 
-def _absents(root: Ref, judgement: FieldJudgement, whole: Mapping[int, End]) -> Iterator[Absent]:
+def _absents(root: Ref, judgement: FieldJudgement, whole: Mapping[int, ReplicaEnd]) -> Iterator[Absent]:
     """Every clique that goes with what ends; one that is on its way already is not deleted again."""
     cliques = {seen.clique.ref: seen.clique for seen in judgement.cliques}
     parts = {
-        (seen.group.uid, index): end_by(Why.GROUP_DELAY_EXPIRED, first_of(seen.acting[index]), seen.group, cliques, {})
+        (seen.group.uid, index): end_of_replica(
+            Why.GROUP_DELAY_EXPIRED, first_of(seen.acting[index]), seen.group, cliques, {}
+        )
         for seen in judgement.groups
         for index, fate in seen.fates.items()
         if isinstance(fate, Terminate)
     }
     standing = (clique for clique in cliques.values() if not clique.deleting)
-    return absents_of(root, standing, whole, parts, (Why.GANG_TERMINATED, Why.GROUP_REPLICA_TERMINATED))
+    return deletion_wants(root, standing, whole, parts, (Why.GANG_TERMINATED, Why.GROUP_REPLICA_TERMINATED))

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
-from grove_core.areas.gang_termination.verdicts import Ending
+from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.mnnvl.verdicts import CliqueDomains
 from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.areas.workload.context import WorkloadContext
@@ -59,7 +59,7 @@ class ExpansionInputs(NamedTuple):
         written: names of the cliques whose template is updated in this round; their pods wait for that (WL-086).
     """
 
-    ending: Ending
+    ending: TerminatingReplicas
     clique_domains: CliqueDomains
     gang_topology: GangTopology
     written: AbstractSet[str] = frozenset()

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple, TypeAlias
 
-from grove_core.areas.gang_termination.verdicts import Ending
+from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.mnnvl.verdicts import CliqueDomains
 from grove_core.areas.workload.context import WorkloadContext
 from grove_core.areas.workload.expansion.set_objects import ExpansionInputs, SetObjects
@@ -133,7 +133,7 @@ def _has_spec(found: OwnedObject, item: LazyManifest) -> bool:
     return item.spec is not None and not changed_fields(item.spec(), found.spec)
 
 
-def _terminating_cliques(replicas: Iterable[ExpectedReplica], ending: Ending) -> AbstractSet[str]:
+def _terminating_cliques(replicas: Iterable[ExpectedReplica], ending: TerminatingReplicas) -> AbstractSet[str]:
     """Return the names of the cliques that are being terminated."""
     if not ending.replicas and not ending.parts:
         return frozenset()

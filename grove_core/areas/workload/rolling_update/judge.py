@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, TypedDict
 
-from grove_core.areas.gang_termination.verdicts import Ending
+from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.workload.context import WorkloadContext
 from grove_core.areas.workload.objects.podcliques_and_groups import template_update_fields
 from grove_core.areas.workload.rolling_update.clique import clique_rollout_step, surge_pod_is_needed
@@ -21,7 +21,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import is_marked_breached
 from grove_core.resources.template import ON_DELETE
-from grove_core.snapshot.coming import stuck_in
+from grove_core.snapshot.in_flight import unfinished_deletions
 
 _NOBODY: Final = -1
 _NO_WISHES: Final = Desired()
@@ -82,7 +82,9 @@ class Rollout:
         return frozenset(want.target.name for want in self.desired.wants if isinstance(want, Applied))
 
 
-def judge_rollout(context: WorkloadContext, replicas: Sequence[ExpectedReplica], ending: Ending) -> Rollout:
+def judge_rollout(
+    context: WorkloadContext, replicas: Sequence[ExpectedReplica], ending: TerminatingReplicas
+) -> Rollout:
     """Judge the update of a set (WL-210 to WL-224).
 
     Args:
@@ -122,7 +124,7 @@ def _roll(
     updated: frozenset[str],
 ) -> Rollout:
     """Return one round of the update of the current replica."""
-    pods_of, stuck = context.snapshot.pods_of, stuck_in(context.snapshot)
+    pods_of, stuck = context.snapshot.pods_of, unfinished_deletions(context.snapshot)
     wants: list[Want] = []
     held: list[Withheld] = []
     cliques: dict[str, RolloutStep] = {}

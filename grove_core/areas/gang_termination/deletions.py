@@ -1,0 +1,130 @@
+"""The deletions that a gang termination consists of, each with the reasons of every level that ends it."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from grove_core.areas.gang_termination.clocks import deadline, timing_reason
+from grove_core.areas.gang_termination.verdicts import Breach
+from grove_core.kernel.reasons import Reason, Rule
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import Step, Termination, terminated_by
+from grove_core.kernel.wants import Absent, Withheld
+from grove_core.resources.meta import Resource
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
+
+_NAMED: Final = 8  # breached cliques of a scaling group that a deletion rests on: enough to notice, few enough to carry
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaEnd:
+    """The end of one replica, of the set or of a scaling group, and what it rests on.
+
+    Attributes:
+        cause: the due constituent whose delay ended first; one is enough, and it stays the same as time goes on.
+        because: its reason.
+        deadline: when its delay ended.
+        rests_on: the cause, and where it is a scaling group some of its breached cliques (PL-015).
+        last: uids of the cliques that go last, because the cause would be gone with them (GT-063).
+    """
+
+    cause: Ref
+    because: Reason
+    deadline: datetime
+    rests_on: tuple[tuple[Ref, Guard], ...]
+    last: AbstractSet[str]
+
+
+def end_of_replica(
+    why: Rule,
+    cause: Breach,
+    owner: Resource,
+    cliques: Mapping[Ref, PodClique],
+    groups: Mapping[Ref, tuple[ScalingGroup, Sequence[PodClique]]],
+) -> ReplicaEnd:
+    """The end of a replica for a cause.
+
+    A clique that is on its way out is gone before its companions, so these rest on the owner of what ends.
+
+    Args:
+        why: the rule that says that the delay of the cause ended.
+        cause: a clique, or a scaling group of a replica of the set.
+        owner: whose replica ends: the set, or a scaling group.
+        cliques, groups: among which the cause is; a group with those of its breached cliques that are not leaving.
+    """
+    reason, over = timing_reason(why, cause), deadline(cause.since, cause.delay)
+    if cause.ref in groups:
+        group, breached = groups[cause.ref]
+        named = tuple((clique.ref, clique.guard) for clique in breached[:_NAMED])
+        return ReplicaEnd(
+            cause.ref, reason, over, ((cause.ref, group.guard), *named), {clique.uid for clique in breached}
+        )
+    clique = cliques[cause.ref]
+    if clique.deleting:
+        return ReplicaEnd(cause.ref, reason, over, ((owner.ref, owner.guard),), frozenset())
+    return ReplicaEnd(cause.ref, reason, over, ((cause.ref, clique.guard),), {clique.uid})
+
+
+def deletion_wants(
+    root: Ref,
+    cliques: Iterable[PodClique],
+    whole: Mapping[int, ReplicaEnd],
+    parts: Mapping[tuple[str, int], ReplicaEnd],
+    words: tuple[Rule, Rule],
+) -> Iterator[Absent]:
+    """Every clique that goes with what ends. Linear.
+
+    Args:
+        root: the set.
+        cliques: those that are not being deleted yet.
+        whole: index of a replica of the set -> its end.
+        parts: uid of a scaling group and index of its replica -> its end.
+        words: the rules that say that a clique goes with a replica of the set, and with one of its group.
+    """
+    of_set, of_group = words
+    for clique in cliques if whole or parts else ():
+        index, own_index = clique.replica_index, clique.group_replica_index
+        ends: list[tuple[ReplicaEnd, Ref, Reason]] = []
+        if index in whole:
+            end = whole[index]
+            why = of_set.because(clique.ref, replica=index, cause=end.cause.short)
+            ends.append((end, root.at_replica(index), why))
+        if (clique.owner_uid, own_index) in parts:
+            end = parts[clique.owner_uid, own_index]
+            group, _ = clique.replicas_around(root)
+            why = of_group.because(clique.ref, replica=own_index, group=group.whole.short, cause=end.cause.short)
+            ends.append((end, group, why))
+        if ends:
+            first = ends[0][0]
+            yield Absent(
+                clique.ref,
+                clique.guard,
+                tuple(reason for end, _, why in ends for reason in (why, end.because)),
+                first.rests_on,
+                is_cause=clique.uid in first.last,
+                terminates=tuple(Termination(replica, end.cause, end.deadline) for end, replica, _ in ends),
+            )
+
+
+def delays_behind(deletion: Step | Withheld) -> tuple[Reason, ...]:
+    """Return the reasons that name the ended delays behind a deletion, in the order of its terminations.
+
+    A deletion has two reasons for each of its terminations: that the PodClique goes with its replica, and the delay.
+    One that is withheld has the obstacle before them.
+    """
+    if isinstance(deletion, Withheld):
+        return deletion.because[2::2] if deletion.terminates else ()
+    return deletion.because[1::2] if terminated_by(deletion) else ()
+
+
+def deletions_by_replica(steps: Iterable[Step]) -> Mapping[Ref, list[Step]]:
+    """Return the deletions of gang terminations by the replica, of the set or of a scaling group, that ends. Linear."""
+    found: defaultdict[Ref, list[Step]] = defaultdict(list)
+    for step in steps:
+        for one in terminated_by(step):
+            found[one.replica].append(step)
+    return found

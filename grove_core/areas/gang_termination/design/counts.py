@@ -1,0 +1,133 @@
+"""Counts and availability of a judged set, for statuses and findings alike; nothing here steers a termination."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from grove_core.areas.gang_termination.design.replica import missing_of
+from grove_core.areas.gang_termination.rules import Why
+from grove_core.areas.gang_termination.statuses import Counts, count_pods
+from grove_core.areas.gang_termination.verdicts import Availability, Judgement
+from grove_core.kernel.conditions import Truth
+from grove_core.kernel.decisions import Decision
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.resources.names import member_clique_name, scaling_group_name, standalone_clique_name
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.snapshot import Snapshot
+
+
+class UsableReplicas(NamedTuple):
+    """Replicas of a scaling group that are scheduled, and that are available as well (GT-044)."""
+
+    scheduled: int
+    available: int
+
+
+def counts_of(snapshot: Snapshot, judgement: Judgement) -> Mapping[Ref, Counts]:
+    """The counts of every judged clique, by address."""
+    return {
+        judged.clique.ref: count_pods(snapshot.pods_of.get(judged.clique.uid, ()), judged.clique.target_hash)
+        for judged in judgement.cliques
+    }
+
+
+def placement_of(clique: PodClique, counts: Counts) -> Decision[Truth]:
+    """Whether enough pods of the clique are scheduled (GT-021, GT-022)."""
+    placed = counts.scheduled >= clique.min_available
+    why = Why.SUFFICIENT_SCHEDULED_PODS if placed else Why.INSUFFICIENT_SCHEDULED_PODS
+    reason = why.because(clique.ref, scheduled=counts.scheduled, needed=clique.min_available)
+    return Decision(Truth.TRUE if placed else Truth.FALSE, (reason,))
+
+
+def usable_replicas(group: ScalingGroup, members: Sequence[PodClique], counts: Mapping[Ref, Counts]) -> UsableReplicas:
+    """The scheduled and the available replicas of a scaling group (GT-044); a missing clique makes neither (D6)."""
+    by_replica: defaultdict[int, dict[str, PodClique]] = defaultdict(dict)
+    for clique in members:
+        if 0 <= clique.group_replica_index < group.replicas:
+            by_replica[clique.group_replica_index][clique.ref.name] = clique
+    scheduled = available = 0
+    for index, found in by_replica.items():
+        cliques = [found.get(member_clique_name(group.ref.name, index, short)) for short in group.clique_names]
+        if all(clique and counts[clique.ref].scheduled >= clique.min_available for clique in cliques):
+            scheduled += 1
+            available += all(clique and counts[clique.ref].ready >= clique.min_available for clique in cliques)
+    return UsableReplicas(scheduled, available)
+
+
+@dataclass(frozen=True, slots=True)
+class SetCounts:
+    """What statuses and findings both tell, counted once.
+
+    Attributes:
+        counts, placements: by the address of a clique.
+        usable: by the name of a scaling group.
+        missing: of each replica of the set, by index (GT-038).
+        availability: of the set.
+    """
+
+    counts: Mapping[Ref, Counts]
+    placements: Mapping[Ref, Decision[Truth]]
+    usable: Mapping[str, UsableReplicas]
+    missing: Mapping[int, tuple[str, ...]]
+    availability: Availability
+
+
+def count_set(snapshot: Snapshot, judgement: Judgement) -> SetCounts:
+    """Count everything there is to count of a judged set. Linear."""
+    counts = counts_of(snapshot, judgement)
+    usable = usable_groups(judgement, counts)
+    missing = missing_in(snapshot.root, judgement)
+    return SetCounts(
+        counts=counts,
+        placements={
+            judged.clique.ref: placement_of(judged.clique, counts[judged.clique.ref]) for judged in judgement.cliques
+        },
+        usable=usable,
+        missing=missing,
+        availability=availability_of_set(snapshot.root, judgement, usable, missing),
+    )
+
+
+def missing_in(root: PodCliqueSet, judgement: Judgement) -> Mapping[int, tuple[str, ...]]:
+    """Replica index -> what is missing of it, for every replica that was judged (GT-038)."""
+    there = {judged.clique.ref.short for judged in judgement.cliques}
+    there.update(judged.group.ref.short for judged in judgement.groups)
+    return {replica.index: missing_of(root, replica.index, there) for replica in judgement.replicas}
+
+
+def availability_of_set(
+    root: PodCliqueSet, judgement: Judgement, usable: Mapping[str, UsableReplicas], missing: Mapping[int, Sequence[str]]
+) -> Availability:
+    """How many replicas of the set are available (GT-045)."""
+    standalone = {judged.clique.ref.name: judged for judged in judgement.cliques}
+    needed = {judged.group.ref.name: judged.group.needed for judged in judgement.groups}
+    available = 0
+    for index, absent in missing.items():
+        names = [standalone_clique_name(root.ref.name, index, short) for short in root.shape.standalone]
+        groups = [scaling_group_name(root.ref.name, index, short) for short in root.shape.groups]
+        available += (
+            not absent
+            and all(standalone[name].ready >= standalone[name].clique.min_available for name in names)
+            and all(usable[name].available >= needed[name] for name in groups)
+        )
+    return Availability(available, root.spec.replicas)
+
+
+def because_of_availability(root: PodCliqueSet, found: Availability) -> tuple[Reason, ...]:
+    """Why so many replicas of the set are told to be available (GT-046)."""
+    return (Why.AVAILABLE_REPLICAS.because(root.ref, **found._asdict()),)
+
+
+def usable_groups(judgement: Judgement, counts: Mapping[Ref, Counts]) -> Mapping[str, UsableReplicas]:
+    """Name of a scaling group -> its usable replicas."""
+    members: defaultdict[str, list[PodClique]] = defaultdict(list)
+    for judged in judgement.cliques:
+        members[judged.clique.owner_uid].append(judged.clique)
+    return {
+        judged.group.ref.name: usable_replicas(judged.group, members[judged.group.uid], counts)
+        for judged in judgement.groups
+    }

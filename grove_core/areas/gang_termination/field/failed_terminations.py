@@ -1,0 +1,102 @@
+"""Ends of replicas of a set that are not through, as the answers to their writes tell (GF-091 to GF-093)."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from datetime import datetime
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from grove_core.kernel.frozen import FrozenMap, list_of
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import FAILURES, Delete, SetStatus, Step
+from grove_core.kernel.times import parse_time
+from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
+from grove_core.resources.meta import Resource
+from grove_core.resources.podclique import PodClique
+from grove_core.snapshot.snapshot import Snapshot
+
+
+class FailedTerminations(NamedTuple):
+    """What could not be done of ends.
+
+    Attributes:
+        causes: replica of the set of which a part could not be deleted -> what its end rests on.
+        untold: scaling group whose flag was not written -> of what end it would have told.
+    """
+
+    causes: Mapping[int, AbstractSet[Ref]] = MappingProxyType({})
+    untold: Mapping[Ref, "UnwrittenFlag"] = MappingProxyType({})
+
+
+class UnwrittenFlag(NamedTuple):
+    """An end that no flag tells of, for it could not be written, or nobody came to write it.
+
+    Attributes:
+        at: when that was tried, or when the delay was over; the end is of a breach that was there by then.
+        end_of: what the end rested on.
+    """
+
+    at: datetime
+    end_of: tuple[Ref, ...]
+
+
+_NOTHING: Final = FailedTerminations()
+
+
+def failed_terminations_in(snapshot: Snapshot) -> FailedTerminations:
+    """The ends that are not through, and those that no flag tells of. What is gone or was another's counts as gone."""
+    failed = [one.step for one in snapshot.attempts if one.outcome in FAILURES]  # what was not tried has not begun
+    if not failed:
+        return _NOTHING
+    there = {one.ref: one for one in (snapshot.root, *snapshot.groups, *snapshot.cliques)}
+    causes: defaultdict[int, set[Ref]] = defaultdict(set)
+    through: dict[int, UnwrittenFlag] = {}
+    for step in failed:
+        if not isinstance(step.action, Delete) or not step.action.rests_on:
+            continue
+        rests_on = tuple(ref for ref, _ in step.action.rests_on)
+        lasts = _lasts(step.target, step.action, there)
+        for one in step.action.terminates:
+            index = one.replica.replica
+            if index is None or one.replica != snapshot.root.ref.at_replica(index):
+                continue  # a replica of a scaling group: no flag reports its end
+            if lasts:
+                causes[index].update(rests_on)
+            else:
+                through[index] = UnwrittenFlag(one.deadline, rests_on)
+    others = through.keys() - causes.keys()
+    untold = {group.ref: through[group.replica_index] for group in snapshot.groups if group.replica_index in others}
+    return FailedTerminations(causes, untold | dict(_flags_in(failed, there)))
+
+
+def _lasts(target: Ref, action: Delete, there: Mapping[Ref, Resource]) -> bool:
+    """Whether what an end rests on is there, and the part of it that could not be deleted, or a cause, stays."""
+    if not _is_there(*action.rests_on[0], there):
+        return False
+    return any(
+        _is_there(ref, guard, there) and isinstance(there[ref], PodClique) and not there[ref].deleting
+        for ref, guard in ((target, action.guard), *action.rests_on)
+    )
+
+
+def _is_there(ref: Ref, guard: Guard, there: Mapping[Ref, Resource]) -> bool:
+    return ref in there and there[ref].uid == guard.uid
+
+
+def _flags_in(failed: Iterable[Step], there: Mapping[Ref, Resource]) -> Iterator[tuple[Ref, UnwrittenFlag]]:
+    """The scaling groups whose flag could not be written."""
+    for step in failed:
+        action = step.action
+        if isinstance(action, SetStatus) and action.end_of and _is_there(step.target, action.guard, there):
+            at = _flagged_at(action.fields)
+            if at is not None:
+                yield step.target, UnwrittenFlag(at, action.end_of)
+
+
+def _flagged_at(fields: FrozenMap) -> datetime | None:
+    """When a status says that a replica was ended."""
+    for one in list_of(fields, "conditions"):
+        if isinstance(one, FrozenMap) and one.get("type") == TERMINATION_IN_PROGRESS:
+            return parse_time(str(one.get("lastTransitionTime")))
+    return None

@@ -1,0 +1,91 @@
+"""Which replicas of a scaling group count, by its members that are there, and by those that an end took (GF-091)."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import NamedTuple
+
+from grove_core.areas.gang_termination.field.clique import JudgedClique
+from grove_core.kernel.refs import Ref
+from grove_core.resources.names import member_clique_name
+from grove_core.resources.scaling_group import ScalingGroup
+
+
+class CountedReplica(NamedTuple):
+    """One replica that counts as whole.
+
+    Attributes:
+        number: its index.
+        members: those that are there and stay.
+        is_taken: whether an end that is not through has others of it already.
+        is_lost: whether that end rests on one of these, so that it was breached.
+    """
+
+    number: int
+    members: Sequence[JudgedClique]
+    is_taken: bool = False
+    is_lost: bool = False
+
+    @property
+    def is_scheduled(self) -> bool:
+        """Whether every member is."""
+        return all(one.is_scheduled for one in self.members)
+
+    @property
+    def is_available(self) -> bool:
+        """Whether every member has what it needs, and none is taken."""
+        return not self.is_taken and all(one.counts.ready >= one.clique.min_available for one in self.members)
+
+    @property
+    def is_breached(self) -> bool:
+        """Whether a member is, or was when it was taken."""
+        return self.is_lost or any(one.breached for one in self.members)
+
+
+def proper_members(group: ScalingGroup, members: Iterable[JudgedClique]) -> Mapping[int, list[JudgedClique]]:
+    """The members by replica index, less those beyond the wanted replicas and those of foreign names (GF-030)."""
+    found: defaultdict[int, list[JudgedClique]] = defaultdict(list)
+    shorts = frozenset(group.clique_names)
+    for one in members:
+        index, name = one.clique.group_replica_index, one.clique.ref.name
+        before = member_clique_name(group.ref.name, index, "")
+        if 0 <= index < group.replicas and name.startswith(before) and name.removeprefix(before) in shorts:
+            found[index].append(one)
+    return found
+
+
+def counted_replicas(group: ScalingGroup, proper: Mapping[int, Sequence[JudgedClique]]) -> Iterator[CountedReplica]:
+    """The replicas of which every member is there and stays (GF-031).
+
+    Args:
+        proper: its members by replica index.
+    """
+    for index, found in proper.items():
+        if sum(not one.is_leaving for one in found) == len(group.clique_names):
+            yield CountedReplica(index, found)
+
+
+def counted_replicas_as_before(
+    group: ScalingGroup, proper: Mapping[int, Sequence[JudgedClique]], causes: AbstractSet[Ref]
+) -> Iterator[CountedReplica]:
+    """All replicas, in an end that is not through: what is missing went by it, and counts as it was before (GF-091).
+
+    Args:
+        proper: its members by replica index.
+        causes: what the end of its replica of the set rests on. A group that is one stays breached while no breached
+            member of it recovers: who knows what was missing before. Where all of these are gone nothing is left of
+            its breach.
+    """
+    names = {
+        index: {member_clique_name(group.ref.name, index, short) for short in group.clique_names}
+        for index in range(group.replicas)
+    }
+    named = {ref.name for ref in causes} & {name for found in names.values() for name in found}
+    stay = {one.clique.ref.name: one for found in proper.values() for one in found if not one.is_leaving}
+    ill = [stay[name] for name in named if name in stay]
+    stands = group.ref in causes and (not named or (bool(ill) and all(one.breached for one in ill)))
+    for index, wanted in names.items():
+        there = [one for one in proper.get(index, ()) if not one.is_leaving]
+        missing = wanted - stay.keys()
+        is_lost = bool(missing) and (stands or (bool(ill) and not missing.isdisjoint(named)))
+        yield CountedReplica(index, there, bool(missing), is_lost)

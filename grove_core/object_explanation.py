@@ -1,0 +1,207 @@
+"""Asking about one object: what it stands for, what was decided about it, and which guard kept it from being ended."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
+from grove_core.areas.gang_termination.verdicts import DELEGATES, ENDS
+from grove_core.areas.mnnvl.judge import domain_ref
+from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
+from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
+from grove_core.areas.topology.misplaced_pods import MISPLACEMENT
+from grove_core.kernel.conditions import Truth
+from grove_core.kernel.decisions import Finding, Health
+from grove_core.kernel.frozen import thaw
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Make, SetStatus, Step
+from grove_core.kernel.wants import Withheld
+from grove_core.plan.plan import Plan
+from grove_core.resources.api_names import CORE, GROVE, SCHEDULER
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.fields import Fields
+from grove_core.resources.meta import read_identity
+from grove_core.resources.names import replica_of_domain
+from grove_core.resources.pod import Pod
+from grove_core.resources.podclique import GROUP_KIND, PodClique
+from grove_core.snapshot.snapshot import Snapshot
+
+_TRUE: Final = Truth.TRUE.value
+
+
+def cliques_behind(snapshot: Snapshot, kind: str, name: str) -> tuple[PodClique, ...]:
+    """The cliques an object of a root stands for; none where the root has no such object."""
+    if kind == "PodCliqueSet":
+        return snapshot.cliques if snapshot.root.ref.name == name else ()
+    if kind == "Pod":
+        return tuple(clique for clique, pod in snapshot.pods() if pod.name == name)
+    if kind == GROUP_KIND:
+        uids = {group.uid for group in snapshot.groups if group.ref.name == name}
+        return tuple(clique for clique in snapshot.cliques if clique.owner_uid in uids)
+    named = {name}
+    if kind == "PodGang":
+        named = {group.name for gang in snapshot.gangs if gang.ref.name == name for group in gang.groups}
+    return tuple(clique for clique in snapshot.cliques if clique.ref.name in named)
+
+
+def has(snapshot: Snapshot, kind: str, name: str) -> bool:
+    """Whether a root has an object of that kind and name."""
+    refs = [snapshot.root.ref, *(group.ref for group in snapshot.groups), *(gang.ref for gang in snapshot.gangs)]
+    if kind == DOMAIN_KIND:
+        return _replica_of_domain(snapshot, name) is not None or shared_domain_ref(snapshot, name) is not None
+    return bool(cliques_behind(snapshot, kind, name)) or any((ref.kind, ref.name) == (kind, name) for ref in refs)
+
+
+def _replica_of_domain(snapshot: Snapshot, name: str) -> int | None:
+    """The replica of the root that a ComputeDomain is of, be it only that it should be."""
+    root = snapshot.root.ref.name
+    there = any(domain.ref.name == name for domain in snapshot.domains)
+    index = replica_of_domain(root, name)
+    return index if index is not None and (there or index < snapshot.root.spec.replicas) else None
+
+
+@dataclass(frozen=True)
+class ObjectExplanation:
+    """One object of one root, with the plan that speaks of it.
+
+    Attributes:
+        kind: PodCliqueSet, PodCliqueScalingGroup, PodClique, PodGang, Pod or ComputeDomain.
+        name: of an object of that kind that the root has (:func:`has`).
+    """
+
+    snapshot: Snapshot
+    plan: Plan
+    kind: str
+    name: str
+
+    @cached_property
+    def ref(self) -> Ref:
+        """The object's address."""
+        if self.kind == DOMAIN_KIND:
+            shared = shared_domain_ref(self.snapshot, self.name)
+            return shared or domain_ref(self.snapshot, _replica_of_domain(self.snapshot, self.name) or 0)
+        version = {"Pod": CORE, "PodGang": SCHEDULER}.get(self.kind, GROVE)
+        return Ref(version, self.kind, self.snapshot.root.ref.namespace, self.name)
+
+    @cached_property
+    def cliques(self) -> tuple[PodClique, ...]:
+        """The cliques the object stands for: itself, its members, all of a set, or the one a pod belongs to."""
+        return cliques_behind(self.snapshot, self.kind, self.name)
+
+    def pods_of(self, clique: PodClique) -> list[Pod]:
+        """The clique's pods, sorted by name."""
+        return sorted(self.snapshot.pods_of.get(clique.uid, ()), key=lambda pod: pod.name)
+
+    def findings(self) -> Iterator[Finding]:
+        """The verdicts on the object, on its cliques, and on everything above them that can end it."""
+        if self.kind == DOMAIN_KIND and self.ref == shared_domain_ref(self.snapshot, self.name):
+            yield from (one for one in self.plan.findings if one.question == FABRIC and self._shares(one.subject))
+            return
+        if self.kind == DOMAIN_KIND:
+            root = self.snapshot.root.ref
+            subjects = {root, root.at_replica(_replica_of_domain(self.snapshot, self.name) or 0)}
+            yield from (one for one in self.plan.findings if one.question == FABRIC and one.subject in subjects)
+            return
+        above = set(self._above())
+        cliques = {clique.ref for clique in self.cliques}
+        names = {ref.name for ref in cliques}
+        gangs = {gang.ref for gang in self.snapshot.gangs if any(group.name in names for group in gang.groups)}
+        for finding in self.plan.findings:
+            subject = finding.subject
+            concerns = subject in above or subject in cliques or subject == self.ref
+            if concerns or self._is_replica_of_self(subject) or (finding.question == MISPLACEMENT and subject in gangs):
+                yield finding
+
+    def _shares(self, subject: Ref) -> bool:
+        """Whether a verdict is on the domain, or on a PodClique that shares it."""
+        return subject in {self.ref, self.snapshot.root.ref} or subject.name in self._sharers
+
+    @cached_property
+    def _sharers(self) -> frozenset[str]:
+        """The names of the PodCliques that share the domain."""
+        return frozenset(
+            one.subject.name for one in self.plan.findings if one.question == FABRIC and self.ref in one.causes
+        )
+
+    def steps(self) -> Iterator[Step]:
+        """What the plan does to the object and to what it stands for, but for statuses (CL-015)."""
+        uids = {clique.uid for clique in self.cliques}
+        concerned = self._concerned()
+        for step in self.plan.steps:
+            action = step.action
+            if isinstance(action, SetStatus):
+                continue
+            if (
+                self.kind == "PodCliqueSet"
+                or step.target in concerned
+                or (isinstance(action, Make) and self.kind != "Pod" and _owner_of(step.target, action) in uids)
+            ):
+                yield step
+
+    def withheld(self) -> Iterator[Withheld]:
+        """What the plan does not do to the object and to what it stands for, although it might be expected (CL-015)."""
+        concerned, above = self._concerned(), set(self._above())
+        for held in self.plan.withheld:
+            if self.kind == "PodCliqueSet" or held.target in concerned or held.target in above:
+                yield held
+
+    def _concerned(self) -> set[Ref]:
+        """The object, its cliques, and the pods of these; of a pod only itself and its clique."""
+        pods = (pod.ref for clique in self.cliques for pod in self.snapshot.pods_of.get(clique.uid, ()))
+        of_cliques = () if self.kind == "Pod" else pods
+        return {self.ref, *(clique.ref for clique in self.cliques), *of_cliques}
+
+    def guards(self) -> Iterator[Finding]:
+        """Why the object is not ended: for each clique it stands for, and for each replica, the first guard that held.
+
+        A clique is ended when its replica of the set or of its scaling group is, whatever its own state; then that
+        verdict is told. Else the chain is: its own breach; then its scaling group; then its set, where the group leaves
+        the matter to it; and the first link that does not say "end it" is the guard.
+        """
+        found = {(finding.subject, finding.question): finding for finding in self.plan.findings}
+        told: set[tuple[Ref, str]] = set()
+        for clique in self.cliques:
+            guard = self._guard_of(clique, found)
+            if guard is not None and (guard.subject, guard.question) not in told:
+                told.add((guard.subject, guard.question))
+                if guard.health is not Health.HEALTHY or self.kind in {"PodClique", "Pod"}:
+                    yield guard
+        if self.kind in {"PodCliqueSet", GROUP_KIND}:
+            for finding in self.plan.findings:
+                key = (finding.subject, finding.question)
+                if finding.question == TERMINATION and self._is_replica_of_self(finding.subject) and key not in told:
+                    yield finding
+
+    def _guard_of(self, clique: PodClique, found: dict[tuple[Ref, str], Finding]) -> Finding | None:
+        above = [finding for ref in self._chain(clique) if (finding := found.get((ref, TERMINATION))) is not None]
+        ending = next((finding for finding in above if finding.verdict == ENDS), None)
+        if ending is not None:
+            return ending
+        breach = found.get((clique.ref, BREACH))
+        if breach is None or breach.verdict != _TRUE:
+            return breach or found.get((self.snapshot.root.ref, TERMINATION))
+        return next((finding for finding in above if finding.verdict != DELEGATES), breach)
+
+    def _chain(self, clique: PodClique) -> tuple[Ref, ...]:
+        """The replicas whose termination takes a PodClique along, the nearest first."""
+        return clique.replicas_around(self.snapshot.root.ref)
+
+    def _above(self) -> Iterator[Ref]:
+        """The replicas that the object's cliques lie in, the scaling groups they belong to, and the root."""
+        yield self.snapshot.root.ref
+        for clique in self.cliques:
+            yield from self._chain(clique)
+            if clique.owner_kind == GROUP_KIND:
+                yield Ref(GROVE, GROUP_KIND, clique.ref.namespace, clique.owner_name)
+
+    def _is_replica_of_self(self, subject: Ref) -> bool:
+        return subject.replica is not None and (subject.kind, subject.name) == (self.kind, self.name)
+
+
+def _owner_of(target: Ref, action: Make) -> str:
+    """Uid of who will own what is created."""
+    owner: str = read_identity(Fields(thaw(action.manifest), "", []), target.api_version, target.kind, None)[
+        "owner_uid"
+    ]
+    return owner

@@ -1,0 +1,164 @@
+"""Which operator runs a cluster, as its objects show, and the rule set that predicts it (GF-111, GF-112, CL-055)."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import chain
+from typing import Final
+
+from grove_core.areas.gang_termination.design.ruleset import DESIGN
+from grove_core.areas.gang_termination.questions import PREDICTION
+from grove_core.areas.workload.template.template_hash import is_own_hash
+from grove_core.kernel.conditions import Truth
+from grove_core.kernel.decisions import Finding
+from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import MANAGED_BY, OPERATOR
+from grove_core.resources.labels import SET
+from grove_core.resources.names import listed
+from grove_core.resources.newer_release import CONDITIONS, NEWEST_KNOWN
+from grove_core.resources.podclique import PodClique
+from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.foreign_gangs import foreign_gangs_in
+
+_ANY_MOMENT: Final = datetime(2000, 1, 1, tzinfo=UTC)  # names do not depend on it
+_OUR_LABEL: Final = SET.design  # on every object that this operator makes, and on none of the Go operator's
+
+
+@dataclass(frozen=True, slots=True)
+class Recognition:
+    """The rule set that predicts the operator of a cluster, and what shows that it does.
+
+    Attributes:
+        rules: name of the rule set.
+        because: what in the objects shows it, as the rest of a sentence.
+        is_shown: whether anything does; else the rule set is the default one.
+        go_operator: whether the Go operator runs the cluster.
+        fitting: the releases of the Go operator that can have written what is there, oldest first.
+        newer: what shows that its release is newer than the newest one known here; empty where nothing does (GF-134).
+        doubtful: the sets whose PodCliques show the Go operator beside others that show this one (GF-135).
+    """
+
+    rules: str
+    because: str
+    is_shown: bool = True
+    go_operator: bool = False
+    fitting: tuple[str, ...] = ()
+    newer: tuple[str, ...] = ()
+    doubtful: frozenset[Ref] = frozenset()
+
+
+def recognised(cluster: Cluster, newer: Iterable[str] = ()) -> Recognition:
+    """The first mark in a cluster that only one of the operators leaves. Linear in what it holds.
+
+    A status of a PodClique is the strongest mark, for its operator looked at it last; then labels of PodCliques, for
+    they are as old as these; then the generation hash of a set, which is there before its PodCliques are.
+
+    Args:
+        newer: marks of a newer release in objects and fields that a cluster does not hold, as words.
+    """
+    marks = (*newer, *_newer_conditions(cluster), *_foreign_gangs(cluster))
+    found = _recognised(cluster)
+    if found.is_shown and not found.go_operator:
+        left = f", beside what a newer release of the Go operator left ({listed(marks)})" if marks else ""
+        return replace(found, because=f"{found.because}{left}", doubtful=frozenset(_doubtful(cluster)))
+    if not marks:
+        return found
+    from grove_core.areas.gang_termination.field.rulesets import BY_RELEASE  # noqa: PLC0415 - of such clusters alone
+
+    release = f"of a release newer than {NEWEST_KNOWN}, the newest known here"
+    return Recognition(
+        BY_RELEASE[NEWEST_KNOWN].name,
+        f"the Go operator runs there, {release} ({listed(marks)})",
+        go_operator=True,
+        fitting=(NEWEST_KNOWN,),
+        newer=tuple(sorted(marks)),
+    )
+
+
+def unpredicted_of(recognition: Recognition, root: Ref) -> Finding | None:
+    """That what becomes of a set is not predicted (GF-134, GF-135); None where it is."""
+    if not recognition.newer and root not in recognition.doubtful:
+        return None
+    from grove_core.areas.gang_termination.field.rules import Why  # noqa: PLC0415 - of such clusters alone
+
+    if recognition.newer:
+        because = Why.NEWER_RELEASE.because(root, newest=NEWEST_KNOWN, marks=listed(recognition.newer))
+    else:
+        because = Why.TWO_OPERATORS.because(root)
+    return Finding(root, PREDICTION, Truth.UNKNOWN.value, (because,))
+
+
+def _doubtful(cluster: Cluster) -> Iterator[Ref]:
+    """The sets whose PodCliques all have a status without wasAvailable, and no label of this operator."""
+    for root in cluster.sets:
+        cliques = list(cluster.owned_cliques(root))
+        if cliques and all(map(_is_of_go, cliques)):
+            yield root.ref
+
+
+def _is_of_go(clique: PodClique) -> bool:
+    return clique.status.recorded and clique.status.was_available is None and _OUR_LABEL not in clique.labels
+
+
+def _newer_conditions(cluster: Cluster) -> Iterator[str]:
+    found = [
+        *(root.status.conditions for root in cluster.sets),
+        *(group.status.conditions for group in chain(*cluster.groups_of.values())),
+        *(clique.status.conditions for clique in _cliques(cluster)),
+    ]
+    types = {one.type for conditions in found for one in conditions}
+    yield from (f"condition {name}" for name in sorted(types & CONDITIONS))
+
+
+def _foreign_gangs(cluster: Cluster) -> Iterator[str]:
+    """PodGangs whose names are of another scheme."""
+    for root in cluster.sets if cluster.gangs_of else ():
+        yield from (f"PodGang {name}" for name in sorted(foreign_gangs_in(cluster.snapshot_of(root, _ANY_MOMENT))))
+
+
+def _recognised(cluster: Cluster) -> Recognition:
+    recorded = sum(clique.status.recorded for clique in _cliques(cluster))
+    if any(clique.status.was_available is not None for clique in _cliques(cluster)):
+        return Recognition(DESIGN.name, "PodClique statuses record wasAvailable")
+    if recorded:
+        return _go_operator(cluster, f"no wasAvailable in the status of {_counted(recorded, 'PodClique')}")
+    if any(_OUR_LABEL in clique.labels for clique in _cliques(cluster)):
+        return Recognition(DESIGN.name, f"PodCliques have the label {_OUR_LABEL}")
+    unlabelled = sum(clique.labels.get(MANAGED_BY) == OPERATOR for clique in _cliques(cluster))
+    if unlabelled:
+        return _go_operator(cluster, f"no label {_OUR_LABEL} on {_counted(unlabelled, 'PodClique')}")
+    hashes = [root.status.current_hash for root in cluster.sets if root.status.current_hash]
+    if any(map(is_own_hash, hashes)):
+        return Recognition(DESIGN.name, "PodCliqueSets have a currentGenerationHash of this operator's form")
+    if hashes:
+        which = _counted(len(hashes), "PodCliqueSet")
+        return _go_operator(cluster, f"the currentGenerationHash of {which} has not this operator's form")
+    return Recognition(DESIGN.name, "no object shows which operator runs there", is_shown=False)
+
+
+def _go_operator(cluster: Cluster, mark: str) -> Recognition:
+    """The newest release that can have written the statuses; plain ``field`` where that is the newest of all."""
+    from grove_core.areas.gang_termination.field.generations import RELEASES  # noqa: PLC0415 - of such clusters alone
+    from grove_core.areas.gang_termination.field.recorded_operator import recorded_operator_in  # noqa: PLC0415 - as above
+    from grove_core.areas.gang_termination.field.rulesets import BY_RELEASE  # noqa: PLC0415 - as above
+
+    hand = recorded_operator_in(_cliques(cluster), chain(*cluster.groups_of.values()))
+    generation = hand.generation if hand is not None else None
+    fitting = tuple(release for release, found in RELEASES.items() if generation in {None, found})
+    oldest, newest = fitting[0], fitting[-1]
+    if generation is None:
+        which = f"its release is not shown, so {newest} is assumed"
+    elif newest == list(RELEASES)[-1]:
+        which = f"release {oldest} or newer"
+    else:
+        which = f"a release from {oldest} to {newest}"
+    because = f"the Go operator runs there, {which} ({mark})"
+    return Recognition(BY_RELEASE[newest].name, because, go_operator=True, fitting=fitting)
+
+
+def _cliques(cluster: Cluster) -> Iterator[PodClique]:
+    return chain.from_iterable(cluster.cliques_of.values())
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

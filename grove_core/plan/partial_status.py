@@ -1,0 +1,28 @@
+"""A status that would tell of an end which is not through, without what it tells of that (PL-028)."""
+
+from dataclasses import replace
+
+from grove_core.kernel.frozen import FrozenMap, list_of
+from grove_core.kernel.steps import SetStatus, Step
+from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
+
+
+def without_termination(step: Step) -> Step | None:
+    """The step without the condition that tells of an end, and without the reason for that; None where nothing is left.
+
+    Args:
+        step: one that writes a status with ``end_of``.
+    """
+    if not isinstance(step.action, SetStatus):
+        return None
+    fields = dict(step.action.fields)
+    conditions = [one for one in list_of(step.action.fields, "conditions") if isinstance(one, FrozenMap)]
+    kept = tuple(one for one in conditions if one.get("type") != TERMINATION_IN_PROGRESS)
+    fields |= {"conditions": kept}
+    if not kept:
+        del fields["conditions"]
+    if not fields:
+        return None
+    told = {one.get("reason") for one in conditions if one not in kept}
+    because = tuple(reason for reason in step.because if reason.rule.code not in told)
+    return replace(step, action=replace(step.action, fields=FrozenMap(fields), end_of=()), because=because)

@@ -1,0 +1,152 @@
+"""Own writes that a lagging listing does not show yet: they count as seen, and are remembered until they are."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, TypeVar
+
+from grove_core.kernel.frozen import thaw
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Action, Attempt, Delete, Make, Outcome
+from grove_core.resources.after_write import K, after_write
+from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
+from grove_core.resources.meta import Resource
+from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject, owned_object_of
+from grove_core.resources.pod import Pod, pod_of
+from grove_core.snapshot.snapshot import Snapshot
+
+Named = TypeVar("Named", ComputeDomain, OwnedObject)
+_POD: Final = "Pod"
+
+
+def unseen(attempts: tuple[Attempt, ...], snapshot: Snapshot) -> tuple[Attempt, ...]:
+    """The accepted writes that a listing does not show yet; whoever lists hands them to the next look (PL-018).
+
+    Args:
+        attempts: everything remembered so far, the answers of the last round included.
+        snapshot: the listing.
+    """
+    done = [attempt for attempt in attempts if attempt.outcome is Outcome.DONE]
+    if not done:
+        return ()
+    there: dict[Ref, Resource | Pod] = dict(snapshot.targets())
+    if any(attempt.step.target.kind == _POD for attempt in done):
+        there |= {pod.ref: pod for _, pod in snapshot.pods()}
+    return tuple(attempt for attempt in done if not _shown(attempt.step.action, there.get(attempt.step.target)))
+
+
+def standing_refusals(before: tuple[Attempt, ...], now: tuple[Attempt, ...]) -> tuple[Attempt, ...]:
+    """The refusals that still stand: the newest of each write. Who plans to rest hands them on, or would try for ever.
+
+    Args:
+        before: those that stood.
+        now: the answers of the last round.
+    """
+    unasked = tuple(attempt for attempt in before if attempt.outcome is Outcome.NOT_CONFIRMED)
+    found = {attempt.step.write_key: attempt for attempt in before if attempt.outcome is not Outcome.NOT_CONFIRMED}
+    for attempt in now:
+        if attempt.outcome is Outcome.REFUSED:
+            found[attempt.step.write_key] = attempt
+        else:
+            found.pop(attempt.step.write_key, None)
+    return (*found.values(), *unasked)
+
+
+def _shown(action: Action, found: Resource | Pod | None) -> bool:
+    if isinstance(action, Make):
+        return found is not None
+    if found is None or found.uid != action.guard.uid:
+        return True
+    return found.deleting if isinstance(action, Delete) else found.guard != action.guard
+
+
+def with_own_writes(snapshot: Snapshot) -> Snapshot:
+    """The same snapshot with accepted writes that the listing does not show yet (GT-062, PL-018).
+
+    A deletion counts until the object with that uid is gone, anything else until the listed version moves on. A pod
+    that was created counts as there; it has no uid yet, so nothing can be done to it.
+    """
+    done: dict[Ref, list[Action]] = {}
+    for attempt in snapshot.attempts:
+        if attempt.outcome is Outcome.DONE:
+            done.setdefault(attempt.step.target, []).append(attempt.step.action)
+    if not done:
+        return snapshot
+
+    def seen(item: K) -> K:
+        return _written(item, done[item.ref]) if item.ref in done else item
+
+    pods = {ref: actions for ref, actions in done.items() if ref.kind == _POD}
+    domains = _with_own(snapshot.named_domains, DOMAIN_KIND, compute_domain_of, done)
+    claims = _with_own(snapshot.named_claims, CLAIM_KIND, owned_object_of, done)
+    return replace(
+        snapshot,
+        root=seen(snapshot.root),
+        groups=tuple(map(seen, snapshot.groups)),
+        cliques=tuple(map(seen, snapshot.cliques)),
+        gangs=tuple(map(seen, snapshot.gangs)),
+        others=tuple(
+            (claims.get((one.ref.namespace, one.ref.name)) if one.ref.kind == CLAIM_KIND else None) or seen(one)
+            for one in snapshot.others
+        ),
+        domains=tuple(domains.get((one.ref.namespace, one.ref.name)) or seen(one) for one in snapshot.domains),
+        named_domains=domains,
+        named_claims=claims,
+        pods_of=_with_own_pods(snapshot, pods) if pods else snapshot.pods_of,
+    )
+
+
+def _with_own(
+    named: Mapping[tuple[str, str], Named],
+    kind: str,
+    project: Callable[[dict[str, Any]], Named],
+    done: Mapping[Ref, Sequence[Action]],
+) -> Mapping[tuple[str, str], Named]:
+    """Objects of a kind by name, with what was done to them; one just made has no uid yet."""
+    found = dict[tuple[str, str], Named]()
+    for ref, actions in done.items():
+        if ref.kind != kind:
+            continue
+        key = (ref.namespace, ref.name)
+        item = named.get(key)
+        last = actions[-1]
+        if item is not None:
+            found[key] = _written(item, actions)
+        elif isinstance(last, Make):
+            found[key] = project(thaw(last.manifest))
+    return {**named, **found} if found else named
+
+
+def _written(item: K, actions: Iterable[Action]) -> K:
+    """An object with what was done to it as it is listed: a deletion holds for its uid, anything else for a version."""
+    version = item.guard
+    for action in actions:
+        if isinstance(action, Delete):
+            item = after_write(item, action) if action.guard.uid == item.uid else item
+        elif not isinstance(action, Make):
+            item = after_write(item, action) if action.guard == version else item
+    return item
+
+
+def _with_own_pods(snapshot: Snapshot, done: Mapping[Ref, Sequence[Action]]) -> Mapping[str, Sequence[Pod]]:
+    """All pods, those of the root's cliques with what was done to them; linear in the latter.
+
+    One that was made for a clique that is gone by now may outlive it (MN-051).
+    """
+    pods_of = {clique.uid: list(snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques}
+    there = set[Ref]()
+    for pods in pods_of.values():
+        for place, pod in enumerate(pods):
+            ref = pod.ref
+            there.add(ref)
+            if ref in done:
+                pods[place] = _written(pod, done[ref])
+    for ref, actions in done.items():
+        last = actions[-1]
+        if isinstance(last, Make) and ref not in there:
+            made = pod_of(thaw(last.manifest), {})
+            if made.owner_uid not in pods_of:
+                outliving = pods_of[made.owner_uid] = list(snapshot.pods_of.get(made.owner_uid, ()))
+                there.update(pod.ref for pod in outliving)
+            if ref not in there:
+                pods_of[made.owner_uid].append(made)
+    return {**snapshot.pods_of, **pods_of}

@@ -1,0 +1,74 @@
+"""What an end is while the server cannot be asked about it (PL-029), by whatever rules."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+import pytest
+
+from grove_core.areas.gang_termination.design.ruleset import DESIGN
+from grove_core.areas.gang_termination.rulesets import rule_set
+from grove_core.areas.gang_termination.ruling import RuleSet, Ruling, deferred_unless_confirmed
+from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
+from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.steps import Attempt, Create, Delete, Outcome
+from grove_core.plan.difference import steps_for
+from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
+from grove_core.resources.podclique import PodClique
+from grove_core.snapshot.snapshot import Snapshot
+from tests.property.workload.sets import clique_raw, set_raw
+from tests.property.workload.settled_sets import rested
+
+POOL: Final = {"name": "g", "cliqueNames": ["x", "y"], "replicas": 2, "minAvailable": 1}
+RULES: Final = [rule_set(name) for name in ("design", "field", "field@v0.1.0-alpha.11")]
+NAMED: Final = pytest.mark.parametrize("rules", RULES, ids=lambda rules: rules.name)
+SICK: Final = ("llm-0-a", "llm-1-g-1-x")  # a replica of the set ends, and one of a group of the other
+
+
+def due() -> Snapshot:
+    """Both are due, and nobody else is."""
+    parts = (clique_raw("a", 1), clique_raw("b", 1), clique_raw("x", 1), clique_raw("y", 1))
+    seen = rested(set_raw(*parts, groups=(POOL,), replicas=2, terminationDelay="1h")).look()
+    assert seen is not None
+    at = seen.now - timedelta(hours=2)
+    scheduled = Condition(CLIQUE_SCHEDULED, Truth.TRUE, "Drawn", "", at - timedelta(hours=1))
+    breach = Condition(MIN_AVAILABLE_BREACHED, Truth.TRUE, "Drawn", "", at)
+    sick = {clique.uid for clique in seen.cliques if clique.ref.name in SICK}
+
+    def as_it_is(one: PodClique) -> PodClique:
+        return replace(one, status=replace(one.status, conditions=(breach, scheduled))) if one.uid in sick else one
+
+    pods = {
+        uid: tuple(replace(pod, ready=uid not in sick, unready=uid in sick) for pod in of)
+        for uid, of in seen.pods_of.items()
+    }
+    return replace(seen, cliques=tuple(map(as_it_is, seen.cliques)), pods_of=pods)
+
+
+SEEN: Final = due()
+
+
+def put_off(ruling: Ruling) -> Ruling:
+    """The ruling once the server could not be asked."""
+    (first, *_) = steps_for(ruling.ends)
+    return deferred_unless_confirmed(ruling, replace(SEEN, attempts=(Attempt(first, Outcome.NOT_CONFIRMED, "503"),)))
+
+
+@NAMED
+def test_pl029_nothing_ends_before_the_server_says_what_there_is(rules: RuleSet) -> None:
+    ruling = rules.rule(SEEN)
+    assert ruling.ending == TerminatingReplicas(frozenset({0}), frozenset({("llm-1-g", 1)}))
+    assert deferred_unless_confirmed(ruling, SEEN) is ruling
+    assert put_off(ruling) == ruling._replace(ends=(), deferred=ruling.ends)
+
+
+@pytest.mark.req("WL-076")
+def test_pl029_nothing_is_made_again_of_what_is_due() -> None:
+    """Nobody knows whether an end took it, or it is there and not shown."""
+    (first, *_) = steps_for(DESIGN.rule(SEEN).ends)
+    left = tuple(one for one in SEEN.cliques if one.ref.name not in {"llm-0-b", "llm-1-b"})
+    plan = reconcile(replace(SEEN, cliques=left, attempts=(Attempt(first, Outcome.NOT_CONFIRMED, "503"),)))
+    made = {step.target.name for step in plan.steps if isinstance(step.action, Create)}
+    assert made & {"llm-0-b", "llm-1-b"} == {"llm-1-b"}
+    assert not any(isinstance(step.action, Delete) for step in plan.steps)

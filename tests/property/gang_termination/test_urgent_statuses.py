@@ -1,0 +1,45 @@
+"""Which statuses go first, and do not wait: what they tell may be over at the next look (PL-013, OP-024)."""
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from grove_core.areas.gang_termination.field.rulesets import NEWEST
+from grove_core.areas.gang_termination.rulesets import rule_set
+from grove_core.areas.gang_termination.ruling import RuleSet
+from grove_core.kernel.steps import SetStatus
+from grove_core.plan.partial_status import without_termination
+from grove_core.reconcile import reconcile
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import is_marked_breached, with_status
+from tests.property.gang_termination_field.worlds import field_storms
+from tests.property.strategies.worlds import World, storms, worlds
+
+
+@pytest.mark.req("OP-024")
+@pytest.mark.req("GT-019")
+@pytest.mark.parametrize("rules", [rule_set("design"), NEWEST], ids=["design", "field"])
+@given(st.one_of(storms(), worlds(), field_storms()))
+def test_pl013_what_tells_that_a_breach_begins_or_ends_or_of_the_first_availability_is_urgent(
+    rules: RuleSet, world: World
+) -> None:
+    snapshot = world.snapshot
+    parts: tuple[PodClique | ScalingGroup, ...] = (*snapshot.cliques, *snapshot.groups)
+    there = {one.ref: one for one in parts}
+    plan = reconcile(snapshot, rules)
+    for step in plan.steps:
+        if not isinstance(step.action, SetStatus):
+            continue
+        one = there.get(step.target)
+        if one is None:
+            assert not step.action.is_urgent
+            continue
+        after = with_status(one, step.action.fields)
+        turns = is_marked_breached(after.status) is not is_marked_breached(one.status)
+        is_first = step.action.fields.get("wasAvailable") is True
+        assert step.action.is_urgent == (turns or is_first)
+        rest = without_termination(step) if step.action.end_of else None
+        if rest is not None and isinstance(rest.action, SetStatus):
+            assert rest.action.is_urgent == step.action.is_urgent
+        event(f"urgent: {step.action.is_urgent}, of an end: {bool(step.action.end_of)}")

@@ -1,0 +1,230 @@
+"""Which ends are not through, as the answers to their writes tell (GF-091 to GF-093), and what they let be judged."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from grove_core.areas.gang_termination.clocks import timing_reason
+from grove_core.areas.gang_termination.field.failed_terminations import (
+    FailedTerminations,
+    UnwrittenFlag,
+    failed_terminations_in,
+)
+from grove_core.areas.gang_termination.field.generations import F3
+from grove_core.areas.gang_termination.field.judge import JudgedReplica, judge_field
+from grove_core.areas.gang_termination.field.rules import Why
+from grove_core.areas.gang_termination.verdicts import Breach, Keep, Terminate, Wait
+from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, SetStatus, Stage, Step, Termination
+from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.snapshot.snapshot import Snapshot
+from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
+
+POOL: Final = {"name": "g", "cliqueNames": ["x", "y"], "replicas": 1, "minAvailable": 1}
+SEEN: Final = at_rest(
+    applied(
+        set_raw(
+            clique_raw("a"),
+            clique_raw("b"),
+            clique_raw("x"),
+            clique_raw("y"),
+            groups=(POOL,),
+            replicas=2,
+            terminationDelay="4h",
+        )
+    )
+)
+FAILURES: Final = st.sampled_from([Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE])
+DELAY: Final = timedelta(hours=4)
+OVER: Final = NOW - timedelta(minutes=10)
+FATES: Final = ("stays", "leaves", "gone", "another")
+
+
+def one_of(part: PodClique | ScalingGroup) -> tuple[Ref, Guard]:
+    return part.ref, part.guard
+
+
+def end_of(part: PodClique, *causes: PodClique | ScalingGroup) -> Step:
+    """The deletion of a part of a replica of the set that ends."""
+    cause = causes[0].ref
+    why = Why.GANG_TERMINATED.because(part.ref, replica=part.replica_index, cause=cause.short)
+    due = timing_reason(Why.DELAY_EXPIRED, Breach(cause, OVER - DELAY, DELAY))
+    ends = (Termination(SEEN.root.ref.at_replica(part.replica_index), cause, OVER),)
+    return Step(Stage.CAUSE, part.ref, Delete(part.guard, tuple(map(one_of, causes)), terminates=ends), (why, due))
+
+
+def flag_of(group: ScalingGroup, *causes: Ref, type_: str = "GangTerminationInProgress") -> Step:
+    """The status that tells of it."""
+    first = Condition("Ready", Truth.TRUE, "Drawn", "", NOW).as_json
+    last = Condition(type_, Truth.TRUE, "Drawn", "", NOW).as_json
+    status = SetStatus(FrozenMap({"conditions": (first, last)}), group.guard, end_of=causes)
+    why = Why.GANG_TERMINATED.because(group.ref, replica=group.replica_index, cause=causes[0].short)
+    return Step(Stage.STATUS, group.ref, status, (why,))
+
+
+def seen_with(fates: dict[Ref, str]) -> Snapshot:
+    """What is there where some of it went, goes, or came anew under its name."""
+
+    def as_it_is(one: PodClique | ScalingGroup) -> PodClique | ScalingGroup:
+        fate = fates.get(one.ref, "stays")
+        return replace(one, deleting=fate == "leaves", uid="another" if fate == "another" else one.uid)
+
+    groups = tuple(as_it_is(one) for one in SEEN.groups if fates.get(one.ref) != "gone")
+    cliques = tuple(as_it_is(one) for one in SEEN.cliques if fates.get(one.ref) != "gone")
+    return replace(
+        SEEN,
+        groups=tuple(one for one in groups if isinstance(one, ScalingGroup)),
+        cliques=tuple(one for one in cliques if isinstance(one, PodClique)),
+    )
+
+
+def unfinished(seen: Snapshot, *steps: Step, outcome: Outcome = Outcome.CONFLICT) -> FailedTerminations:
+    return failed_terminations_in(replace(seen, attempts=tuple(Attempt(step, outcome, "no") for step in steps)))
+
+
+def judged(seen: Snapshot, number: int) -> JudgedReplica:
+    """A replica of the set, as its statuses are stored."""
+    (found,) = (one for one in judge_field(seen, F3, looks=False).replicas if one.number == number)
+    return found
+
+
+A0, A1 = (one for one in SEEN.cliques if one.ref.name.endswith("-a"))
+B0, B1 = (one for one in SEEN.cliques if one.ref.name.endswith("-b"))
+X0, X1 = (one for one in SEEN.cliques if one.ref.name.endswith("-x"))
+Y0, Y1 = (one for one in SEEN.cliques if one.ref.name.endswith("-y"))
+G0, G1 = SEEN.groups
+
+
+@pytest.mark.parametrize("second", [None, *FATES])
+@pytest.mark.parametrize("cause", FATES)
+@pytest.mark.parametrize("part", FATES)
+@pytest.mark.parametrize("of_group", [False, True], ids=["a clique", "a group"])
+def test_gf091_an_end_lasts_while_its_part_or_a_clique_it_rests_on_stays(
+    *, of_group: bool, part: str, cause: str, second: str | None
+) -> None:
+    """What it rests on in the first place has to be there: who is named after it only sickened with it (GF-093)."""
+    first = G0 if of_group else A0
+    causes = (first,) if second is None else (first, X0)
+    fates = {Y0.ref: part, first.ref: cause} | ({} if second is None else {X0.ref: second})
+    found = unfinished(seen_with(fates), end_of(Y0, *causes))
+    cliques = [part, *([] if of_group else [cause]), *([] if second is None else [second])]
+    lasts = cause in {"stays", "leaves"} and "stays" in cliques
+    rests_on = tuple(one.ref for one in causes)
+    assert found.causes == ({0: set(rests_on)} if lasts else {})
+    is_group_there = not (of_group and cause == "gone")
+    assert found.untold == ({G0.ref: UnwrittenFlag(OVER, rests_on)} if is_group_there and not lasts else {})
+
+
+def test_gf093_what_lasts_in_part_is_not_through() -> None:
+    """Of an end with two parts that could not be deleted one went another way."""
+    seen = seen_with({X0.ref: "gone"})
+    both = unfinished(seen, end_of(X0, G0, X0), end_of(Y0, G0, X0))
+    assert both == FailedTerminations({0: {G0.ref, X0.ref}}, {})
+    assert unfinished(seen, end_of(X0, G0, X0)).untold == {G0.ref: UnwrittenFlag(OVER, (G0.ref, X0.ref))}
+
+
+def test_gf093_a_flag_that_failed_tells_more_than_the_end_of_a_delay() -> None:
+    seen = seen_with({X0.ref: "gone"})
+    steps = (end_of(X0, G0, X0), flag_of(G0, G0.ref))
+    for order in (steps, steps[::-1]):
+        assert unfinished(seen, *order).untold == {G0.ref: UnwrittenFlag(NOW, (G0.ref,))}
+
+
+@pytest.mark.parametrize("fate", FATES)
+def test_gf092_a_flag_is_of_the_group_that_is_there(fate: str) -> None:
+    found = unfinished(seen_with({G0.ref: fate}), flag_of(G0, A0.ref))
+    assert found.untold == ({G0.ref: UnwrittenFlag(NOW, (A0.ref,))} if fate in {"stays", "leaves"} else {})
+    assert not found.causes
+
+
+@pytest.mark.parametrize(("type_", "told"), [("GangTerminationInProgress", True), ("MinAvailableBreached", False)])
+def test_gf092_only_a_flag_tells_of_an_end(type_: str, *, told: bool) -> None:
+    found = unfinished(SEEN, flag_of(G0, A0.ref, type_=type_))
+    assert found.untold == ({G0.ref: UnwrittenFlag(NOW, (A0.ref,))} if told else {})
+
+
+def test_gf091_only_ends_of_the_set_go_on() -> None:
+    step = end_of(X0, X0)
+    of_group = (Termination(G0.ref.at_replica(0), X0.ref, OVER),)
+    assert isinstance(step.action, Delete)
+    assert unfinished(SEEN, step).causes == {0: {X0.ref}}
+    assert not unfinished(SEEN, replace(step, action=replace(step.action, terminates=of_group))).causes
+
+
+SOME: Final = (
+    end_of(Y0, A0),
+    end_of(X0, G0, X0),
+    end_of(A1, G1, X1),
+    end_of(Y1, A1),
+    end_of(A1, A1),
+    flag_of(G0, A0.ref),
+    flag_of(G1, G1.ref, X1.ref),
+    flag_of(G0, A0.ref, type_="MinAvailableBreached"),
+    Step(Stage.WORKLOAD, A0.ref, Create(FrozenMap({})), ()),
+    Step(Stage.CAUSE, A0.ref, Delete(A0.guard, ()), ()),
+)
+
+
+@pytest.mark.req("GF-092")
+@given(st.lists(st.tuples(st.sampled_from(SOME), FAILURES), unique_by=lambda one: one[0].write_key))
+def test_gf091_each_answer_tells_what_it_tells_alone(answers: list[tuple[Step, Outcome]]) -> None:
+    """In whatever order they come, and whatever comes with them."""
+    together = failed_terminations_in(replace(SEEN, attempts=tuple(Attempt(step, how, "no") for step, how in answers)))
+    alone = [unfinished(SEEN, step, outcome=how) for step, how in answers]
+    assert together.causes == {
+        number: {ref for one in alone for ref in one.causes.get(number, ())}
+        for number in {number for one in alone for number in one.causes}
+    }
+    assert together.untold == {ref: told for one in alone for ref, told in one.untold.items()}
+    assert all(told.at == NOW for told in together.untold.values()), "all is there"
+    event(f"{len(together.causes)} replicas, {len(together.untold)} flags")
+
+
+@pytest.mark.req("PL-029")
+@pytest.mark.parametrize("outcome", [Outcome.DONE, Outcome.NOT_CONFIRMED])
+def test_gf091_what_was_done_tells_of_nothing_nor_what_was_not_tried(outcome: Outcome) -> None:
+    assert unfinished(SEEN, *SOME, outcome=outcome) == FailedTerminations()
+
+
+SOON, DUE = Breach(A0.ref, NOW - timedelta(hours=1), DELAY), Breach(A0.ref, NOW - timedelta(hours=5), DELAY)
+
+
+def sick(one: PodClique, breach: Breach) -> PodClique:
+    """Breached since then, and scheduled for long."""
+    conditions = (
+        Condition(MIN_AVAILABLE_BREACHED, Truth.TRUE, "Drawn", "", breach.since),
+        Condition(CLIQUE_SCHEDULED, Truth.TRUE, "Drawn", "", breach.since),
+    )
+    return replace(one, status=replace(one.status, conditions=conditions))
+
+
+@pytest.mark.req("GF-070")
+@pytest.mark.req("GF-091")
+@pytest.mark.req("GF-071")
+@pytest.mark.parametrize("leaving", [False, True], ids=["stays", "leaves"])
+@pytest.mark.parametrize("begun", [False, True], ids=["", "begun"])
+@pytest.mark.parametrize("lacking", [False, True], ids=["all are there", "one is missing"])
+@pytest.mark.parametrize("breach", [SOON, DUE], ids=["soon", "due"])
+def test_gf090_a_replica_that_is_passed_over_ends_nobody(
+    *, breach: Breach, lacking: bool, begun: bool, leaving: bool
+) -> None:
+    """Where nobody is missing the clocks decide; where somebody is, only an end that has begun goes on (GF-091)."""
+    ill = replace(sick(A0, breach), deleting=leaving)
+    cliques = tuple(ill if one == A0 else one for one in SEEN.cliques if not (lacking and one == B0))
+    attempts = (Attempt(end_of(Y0, A0), Outcome.CONFLICT, "no"),) if begun else ()
+    seen = judged(replace(SEEN, cliques=cliques, attempts=attempts), 0)
+    is_due = breach is DUE
+    assert seen.absent == ((B0.ref.name,) if lacking else ())
+    if lacking and not (begun and is_due):
+        assert (seen.fate, seen.breaches, seen.lingers) == (Keep(), (), is_due and leaving)
+    else:
+        wait = Wait(breach.since + DELAY)
+        assert (seen.fate, list(seen.breaches), seen.lingers) == (Terminate() if is_due else wait, [breach], False)

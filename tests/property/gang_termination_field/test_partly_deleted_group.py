@@ -1,0 +1,191 @@
+"""Which replicas of a scaling group count where an end that is not through has taken members of it (GF-091)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from grove_core.areas.gang_termination.field.clique import JudgedClique, judge_clique, stored_clique
+from grove_core.areas.gang_termination.field.failed_terminations import FailedTerminations, UnwrittenFlag
+from grove_core.areas.gang_termination.field.generations import F0, F1, F2, F3, Generation
+from grove_core.areas.gang_termination.field.group import JudgedGroup, judge_field_group, new_flag
+from grove_core.areas.gang_termination.field.group_replicas import (
+    CountedReplica,
+    counted_replicas,
+    counted_replicas_as_before,
+    proper_members,
+)
+from grove_core.areas.gang_termination.statuses import Counts
+from grove_core.kernel.conditions import Condition, Truth
+from grove_core.kernel.refs import Ref
+from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
+from grove_core.resources.podclique import CliqueStatus
+from grove_core.resources.scaling_group import ScalingGroup
+from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
+
+POOL: Final = {"name": "g", "cliqueNames": ["x", "y"], "replicas": 3, "minAvailable": 2}
+SEEN: Final = at_rest(applied(set_raw(clique_raw("x"), clique_raw("y"), groups=(POOL,))))
+(GROUP,) = SEEN.groups
+MEMBERS: Final = {f"{one.group_replica_index}-{one.ref.name[-1]}": one for one in SEEN.cliques}
+NOTHING: Final = FailedTerminations()
+STATES: Final = st.sampled_from(["well", "sick", "gone", "leaving"])
+
+
+def sighting(name: str, state: str) -> JudgedClique:
+    clique = replace(MEMBERS[name], deleting=state == "leaving")
+    breached = Truth.TRUE if state == "sick" else Truth.FALSE
+    return stored_clique(clique, F3)._replace(
+        breach=Condition(MIN_AVAILABLE_BREACHED, breached, "Drawn", "", NOW),
+        placed=Condition(CLIQUE_SCHEDULED, Truth.TRUE, "Drawn", "", NOW),
+    )
+
+
+def found_among(states: dict[str, str]) -> list[JudgedClique]:
+    return [sighting(name, state) for name, state in states.items() if state != "gone"]
+
+
+def as_before(states: dict[str, str], *causes: Ref) -> Sequence[CountedReplica]:
+    return tuple(counted_replicas_as_before(GROUP, proper_members(GROUP, found_among(states)), frozenset(causes)))
+
+
+def unbreached(found: Sequence[CountedReplica]) -> set[int]:
+    return {one.number for one in found if not one.is_breached}
+
+
+WELL: Final = dict.fromkeys(MEMBERS, "well")
+NAMED: Final = MEMBERS["0-x"].ref
+OTHER: Final = MEMBERS["1-x"].ref
+
+
+@pytest.mark.parametrize(
+    ("states", "causes", "left"),
+    [
+        pytest.param({}, (), {0, 1, 2}, id="all are there"),
+        pytest.param({"1-y": "gone"}, (), {0, 1, 2}, id="one went with another's end"),
+        pytest.param({"1-y": "leaving"}, (), {0, 1, 2}, id="one is going with another's end"),
+        pytest.param({"1-y": "gone", "1-x": "sick"}, (), {0, 2}, id="one went, and what stays of its replica is sick"),
+        pytest.param({"0-x": "gone"}, (NAMED,), {0, 1, 2}, id="all that was breached went"),
+        pytest.param({"0-x": "gone", "1-x": "sick"}, (GROUP.ref, NAMED, OTHER), {2}, id="one of two breached went"),
+        pytest.param({"0-x": "gone", "1-x": "well"}, (GROUP.ref, NAMED, OTHER), {1, 2}, id="the other has recovered"),
+        pytest.param({"0-x": "sick", "1-y": "gone"}, (GROUP.ref, NAMED), {2}, id="the cause stays as it is"),
+        pytest.param({"0-x": "well", "1-y": "gone"}, (GROUP.ref, NAMED), {0, 1, 2}, id="the cause has recovered"),
+        pytest.param({"0-x": "leaving", "1-y": "gone"}, (GROUP.ref, NAMED), {0, 1, 2}, id="the cause is going"),
+        pytest.param({"0-x": "gone", "1-y": "gone"}, (GROUP.ref,), {2}, id="the cause was what is missing"),
+    ],
+)
+def test_gf091_what_is_missing_is_as_it_was(states: dict[str, str], causes: tuple[Ref, ...], left: set[int]) -> None:
+    found = as_before(WELL | states, *causes)
+    assert unbreached(found) == left
+    assert all(one.is_scheduled for one in found)
+    whole = {int(name[0]) for name in MEMBERS} - {int(name[0]) for name, state in states.items() if is_missing(state)}
+    assert {one.number for one in found if one.is_available and not one.is_taken} <= whole
+    assert {one.number for one in found if not one.is_taken} == whole
+
+
+def is_missing(state: str) -> bool:
+    return state in {"gone", "leaving"}
+
+
+@pytest.mark.req("GF-091")
+@given(
+    st.fixed_dictionaries(dict.fromkeys(MEMBERS, STATES)),
+    st.sets(st.sampled_from(sorted(MEMBERS))),
+    st.booleans(),
+)
+def test_gf031_an_end_takes_nothing_from_whoever_is_whole(states: dict[str, str], named: set[str], group: bool) -> None:
+    causes = {MEMBERS[name].ref for name in named} | ({GROUP.ref} if group else set())
+    before = tuple(counted_replicas(GROUP, proper_members(GROUP, found_among(states))))
+    found = as_before(states, *causes)
+    assert [one for one in found if not one.is_taken] == sorted(before, key=lambda one: one.number)
+    assert [one.number for one in found] == list(range(GROUP.replicas))
+    stay = {name for name in named if not is_missing(states[name])}
+    stands = group and (not named or bool(stay)) and all(states[name] == "sick" for name in stay)
+    if stands:
+        assert unbreached(found) == unbreached(before), "a cause that stays is as breached as it was"
+    else:
+        lost = named if stay else set[str]()
+        spared = {index for index in range(GROUP.replicas) if all(is_spared(states, lost, index, s) for s in "xy")}
+        assert unbreached(found) == spared
+    event(f"{len(found) - len(before)} taken, stands: {stands}")
+
+
+def is_spared(states: dict[str, str], lost: set[str], index: int, short: str) -> bool:
+    """Whether a member is well, or missing and as good as that."""
+    name = f"{index}-{short}"
+    return states[name] == "well" or (is_missing(states[name]) and name not in lost)
+
+
+DELAY: Final = timedelta(hours=4)
+FLAG: Final = Condition(TERMINATION_IN_PROGRESS, Truth.TRUE, "Drawn", "", NOW - timedelta(hours=1))
+
+
+def looked_at(
+    group: ScalingGroup, states: dict[str, str], generation: Generation = F3, unfinished: FailedTerminations = NOTHING
+) -> JudgedGroup:
+    return judge_field_group(group, found_among(states), DELAY, NOW, generation, looks=True, unfinished=unfinished)
+
+
+def with_conditions(*conditions: Condition) -> ScalingGroup:
+    return replace(GROUP, status=replace(GROUP.status, conditions=conditions))
+
+
+def breached_since(moment: datetime) -> Condition:
+    return Condition(MIN_AVAILABLE_BREACHED, Truth.TRUE, "Drawn", "", moment)
+
+
+SICK: Final = {**WELL, "0-x": "sick", "1-x": "sick"}
+
+
+@pytest.mark.parametrize(
+    ("stored", "tried", "told"),
+    [
+        pytest.param((breached_since(NOW - DELAY),), NOW, True, id="of this breach"),
+        pytest.param((breached_since(NOW),), NOW, True, id="of one that began in that second"),
+        pytest.param((breached_since(NOW),), NOW - DELAY, False, id="of an earlier one"),
+        pytest.param((breached_since(NOW - DELAY), FLAG), NOW, False, id="it was written after all"),
+    ],
+)
+def test_gf092_a_flag_is_written_again_for_its_breach(
+    stored: tuple[Condition, ...], tried: datetime, *, told: bool
+) -> None:
+    failed = FailedTerminations(untold={GROUP.ref: UnwrittenFlag(tried, (NAMED,))})
+    found = looked_at(with_conditions(*stored), SICK, unfinished=failed)
+    assert found.untold == ((NAMED,) if told else ())
+    assert found.flag == (new_flag(GROUP, NOW) if told else FLAG if FLAG in stored else None)
+
+
+@pytest.mark.parametrize("generation", [F0, F1, F2, F3])
+def test_gf101_who_knows_no_flags_writes_none(generation: Generation) -> None:
+    failed = FailedTerminations(untold={GROUP.ref: UnwrittenFlag(NOW, (NAMED,))})
+    found = looked_at(with_conditions(breached_since(NOW - DELAY)), SICK, generation, failed)
+    assert found.is_flagged == generation.asks_for_history
+    assert found.untold == ((NAMED,) if generation.asks_for_history else ())
+
+
+@pytest.mark.req("GF-021")
+@pytest.mark.req("GF-084")
+def test_gf029_what_is_not_looked_at_is_as_it_is_stored() -> None:
+    clique = MEMBERS["0-x"]
+    status = replace(clique.status, replicas=1, ready=2, scheduled=3, gated=4, updated=5, observed=None)
+    told, nothing = replace(clique, status=status), replace(clique, status=CliqueStatus())
+    assert (stored_clique(told, F3).counts, stored_clique(told, F3).left) == (Counts(1, 2, 3, 4, 5), 3)
+    assert (stored_clique(nothing, F3).counts, stored_clique(nothing, F3).left) == (Counts(0, 0, 0, 0, 0), 0)
+    (pod, *_) = SEEN.pods_of[clique.uid]
+    seen = judge_clique(told, (replace(pod, scheduled=True, unready=True),), NOW, F3)
+    assert (seen.counts.scheduled, seen.left) == (1, 0)
+
+
+@pytest.mark.parametrize("deleting", [False, True])
+def test_gf060_a_group_that_goes_ends_none_of_its_replicas(*, deleting: bool) -> None:
+    found = looked_at(replace(GROUP, deleting=deleting), {**WELL, "0-x": "sick"})
+    assert bool(found.fates) == (not deleting)
+
+
+@pytest.mark.parametrize(("generation", "left"), [(F0, 1), (F1, 1), (F2, 2), (F3, 2)])
+def test_gf109_who_is_beyond_the_wanted_replicas_counts_until_alpha_9(generation: Generation, left: int) -> None:
+    smaller = replace(GROUP, replicas=2)
+    assert looked_at(smaller, {**WELL, "2-x": "sick"}, generation).unbreached == left

@@ -1,0 +1,78 @@
+"""Whose cluster it is, and of which generation: every trace that tells one from another."""
+
+from dataclasses import replace
+from typing import Final
+
+import pytest
+
+from grove_core.areas.gang_termination.field.generations import F1, F2, F3, Generation
+from grove_core.areas.gang_termination.field.recorded_operator import recorded_operator_in
+from grove_core.kernel.conditions import Condition, Truth
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
+from grove_core.resources.podclique import CliqueStatus, PodClique
+from grove_core.resources.scaling_group import ScalingGroup
+from tests.property.strategies.worlds import START, world_of
+
+WORLD: Final = world_of(b"\x01\x00\x00\x00\x00\x01")
+NOTHING: Final = CliqueStatus(recorded=True, scheduled=1)
+
+
+def breach(status: Truth, reason: str, message: str = "") -> Condition:
+    return Condition(MIN_AVAILABLE_BREACHED, status, reason, message, START)
+
+
+SPARED: Final = breach(Truth.FALSE, "InsufficientScheduledPods", "Insufficient scheduled pods")
+HUSHED: Final = breach(Truth.FALSE, "InsufficientScheduledPods", "breach suppressed")
+BELOW: Final = breach(Truth.TRUE, "ScheduledReplicasBelowMinAvailable")
+FINE: Final = breach(Truth.FALSE, "SufficientReadyPods")
+WHOLE: Final = breach(Truth.FALSE, "SufficientAvailable...", "PCSG replicas not in breach (2) meets MinAvailable (1)")
+FLAG: Final = Condition(TERMINATION_IN_PROGRESS, Truth.TRUE, "GangTerminationActive", "", START)
+
+
+def cliques(*conditions: Condition, scheduled: int = 1) -> list[PodClique]:
+    whole = replace(WORLD.cliques[0], deleting=False)
+    return [
+        replace(whole, status=replace(NOTHING, scheduled=scheduled, conditions=(condition,)))
+        for condition in conditions
+    ]
+
+
+def of_an_older_name(known: list[PodClique]) -> list[PodClique]:
+    return [replace(one, status=replace(one.status, old_spelling=True)) for one in known]
+
+
+def groups(*conditions: Condition) -> list[ScalingGroup]:
+    whole = WORLD.groups[0]
+    return [replace(whole, status=replace(whole.status, conditions=(condition,))) for condition in conditions]
+
+
+@pytest.mark.parametrize(
+    ("of_cliques", "of_groups", "generation"),
+    [
+        (cliques(FINE), groups(FINE), None),
+        (cliques(FINE), groups(FLAG), F3),
+        (cliques(FINE), groups(WHOLE), F3),
+        (cliques(BELOW, scheduled=0), [], F3),
+        (cliques(BELOW), [], None),
+        (cliques(SPARED), [], F1),
+        (of_an_older_name(cliques(FINE)), [], F1),
+        (of_an_older_name(cliques(FINE)), groups(FLAG), F3),
+        (cliques(SPARED, HUSHED), [], F2),
+        (cliques(SPARED, BELOW), [], F2),
+        (cliques(SPARED), groups(BELOW), F2),
+        (cliques(SPARED), groups(WHOLE), F3),
+    ],
+)
+def test_gf112_the_trace_of_a_generation(
+    of_cliques: list[PodClique], of_groups: list[ScalingGroup], generation: Generation | None
+) -> None:
+    hand = recorded_operator_in(of_cliques, of_groups)
+    assert hand is not None
+    assert hand == (len(of_cliques), generation)
+
+
+def test_gf111_no_status_and_one_of_ours_are_not_that_operators() -> None:
+    (clique,) = cliques(FINE)
+    assert recorded_operator_in([replace(clique, status=CliqueStatus())], []) is None
+    ours = replace(clique, status=replace(clique.status, was_available=False))
+    assert recorded_operator_in([clique, ours], []) is None

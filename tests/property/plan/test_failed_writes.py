@@ -1,0 +1,195 @@
+"""What failed of ends and breaches is known until it is tried again, written or wanted by nobody (OP-103)."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from grove_core.kernel.conditions import Condition, Truth, is_true
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.refs import Guard, Ref
+from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, SetStatus, Stage, Step
+from grove_core.kernel.wants import Withheld
+from grove_core.plan.failed_writes import failed_writes_after, still_wanted, with_earlier_refusals
+from grove_core.plan.plan import Plan
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.statuses import breach_condition_of, with_status
+from grove_core.snapshot.own_writes import standing_refusals
+from grove_core.snapshot.superseded_breaches import with_superseded_breaches
+from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
+
+SEEN: Final = at_rest(applied(set_raw(clique_raw("x"), terminationDelay="4h")))
+CLIQUE: Final = SEEN.cliques[0]
+ROOT: Final = SEEN.root.ref
+
+
+def breach(truth: Truth, seconds: float = 0) -> Condition:
+    return Condition(MIN_AVAILABLE_BREACHED, truth, "Drawn", "", NOW + timedelta(seconds=seconds))
+
+
+def told(condition: Condition, version: str = "1", *end_of: Ref) -> Step:
+    fields = FrozenMap({"conditions": (condition.as_json,)})
+    return Step(Stage.STATUS, CLIQUE.ref, SetStatus(fields, Guard(CLIQUE.uid, version), end_of), ())
+
+
+def ended(version: str = "1") -> Step:
+    """The deletion of a companion."""
+    return Step(Stage.CLEANUP, CLIQUE.ref, Delete(Guard(CLIQUE.uid, version), ((ROOT, Guard("r", "1")),)), ())
+
+
+def deleted(version: str = "1") -> Step:
+    """The deletion of a member of a replica that is updated."""
+    return replace(ended(version), action=Delete(Guard(CLIQUE.uid, version)))
+
+
+OVER: Final = told(breach(Truth.FALSE))
+ANEW: Final = told(breach(Truth.TRUE, 1), "2")
+MADE: Final = Step(Stage.WORKLOAD, CLIQUE.ref, Create(FrozenMap({})), ())
+PART: Final = replace(deleted(), target=replace(CLIQUE.ref, kind="ConfigMap"))
+CHANGED: Final = Step(Stage.WORKLOAD, CLIQUE.ref, Apply(FrozenMap({}), Guard(CLIQUE.uid, "3")), ())
+
+
+def no(step: Step, outcome: Outcome = Outcome.CONFLICT) -> Attempt:
+    return Attempt(step, outcome, "no")
+
+
+def plan_of(*steps: Step, held: tuple[Ref, ...] = ()) -> Plan:
+    withheld = tuple(Withheld(ref, ()) for ref in held)
+    return Plan(root=ROOT, root_uid="r", rules="", steps=steps, withheld=withheld, wake_at=None, findings=())
+
+
+def steps_of(attempts: tuple[Attempt, ...]) -> list[Step]:
+    return [one.step for one in attempts]
+
+
+ROUNDS: Final = st.lists(
+    st.tuples(st.sampled_from(Truth), st.sampled_from([*Outcome, None]), st.booleans(), st.booleans()), max_size=12
+)
+
+
+class TestOP103:
+    """Every plan of one round MUST get the same earlier failures: refused writes while they are withheld, and failed
+    writes of a termination, a deletion of a PodClique or a breach status until they are tried again or not wanted
+    any more.
+    """
+
+    @pytest.mark.req("GT-067")
+    @given(ROUNDS)
+    def test_what_is_known_of_a_breach_is_what_was_found_last(
+        self, rounds: list[tuple[Truth, Outcome | None, bool, bool]]
+    ) -> None:
+        """Whatever fails, in whatever versions, whenever a refusal had its time, and where nothing is tried."""
+        clique: PodClique = replace(CLIQUE, status=replace(CLIQUE.status, conditions=(breach(Truth.TRUE),)))
+        refused, unfinished = tuple[Attempt, ...](), tuple[Attempt, ...]()
+        found, was_over = breach(Truth.TRUE), False
+        for number, (truth, outcome, moves_on, is_time) in enumerate(rounds, start=1):
+            step = told(breach(truth, number), str(number) if moves_on else "0")
+            if is_time:
+                refused = ()
+            answers = () if outcome is None else (no(step, outcome),)
+            refused, unfinished = standing_refusals(refused, answers), failed_writes_after(unfinished, answers)
+            if outcome is Outcome.DONE:
+                assert isinstance(step.action, SetStatus)
+                clique = with_status(clique, step.action.fields)
+                found, was_over = breach(truth, number), False
+            elif outcome is not None and is_true(breach_condition_of(clique.status)):
+                was_over = was_over or truth is not Truth.TRUE
+                found = breach(truth, number) if was_over else found
+            (seen,) = with_superseded_breaches(
+                replace(SEEN, cliques=(clique,), attempts=(*refused, *unfinished))
+            ).cliques
+            assert breach_condition_of(seen.status) == found
+            assert len(unfinished) <= 2
+            assert all(one.outcome is not Outcome.REFUSED for one in unfinished), "it stands in no way"
+        event(f"was over: {was_over}")
+
+    @pytest.mark.req("WL-236")
+    @pytest.mark.parametrize("gone", [ended, deleted], ids=["of an end", "of anything else"])
+    def test_a_deletion_that_failed_is_known_until_it_is_tried_again(self, gone: Callable[..., Step]) -> None:
+        assert steps_of(failed_writes_after((), [no(gone()), no(MADE), no(CHANGED), no(PART)])) == [gone()]
+        assert steps_of(failed_writes_after([no(gone())], [no(MADE), no(OVER)])) == [gone(), OVER]
+        assert steps_of(failed_writes_after([no(gone())], [no(gone("2"))])) == [gone("2")]
+        assert not failed_writes_after([no(gone())], [no(gone("2"), Outcome.DONE)])
+        assert failed_writes_after((), [no(gone(), Outcome.UNREACHABLE)]) == (no(gone(), Outcome.UNREACHABLE),)
+
+    @pytest.mark.req("GT-067")
+    def test_what_is_written_since_makes_an_end_of_what_was_known_of_a_breach(self) -> None:
+        assert not failed_writes_after([no(OVER), no(ANEW)], [no(ANEW, Outcome.DONE)])
+        assert failed_writes_after([no(OVER)], [no(ended(), Outcome.DONE)]) == (no(OVER),)
+
+    @pytest.mark.req("PL-012")
+    def test_a_refusal_is_known_longer_than_it_stands(self) -> None:
+        assert failed_writes_after((), [no(ended(), Outcome.REFUSED), no(MADE, Outcome.REFUSED)]) == (no(ended()),)
+        assert failed_writes_after([no(OVER)], [no(ANEW, Outcome.REFUSED)]) == (no(OVER), no(ANEW))
+        assert failed_writes_after([no(OVER), no(ANEW)], [no(OVER, Outcome.REFUSED)]) == (no(OVER),)
+
+    @pytest.mark.req("GF-091")
+    def test_a_deletion_that_was_refused_is_known_when_that_stands_no_longer(self) -> None:
+        for gone in (ended("1"), deleted("1")):
+            refused = [no(one, Outcome.REFUSED) for one in (gone, OVER, MADE, PART)]
+            assert with_earlier_refusals((), refused) == (no(gone),)
+            assert with_earlier_refusals([no(OVER)], refused) == (no(OVER), no(gone))
+            assert with_earlier_refusals([no(ended("2"))], refused) == (no(ended("2")),), "that is newer"
+            assert not with_earlier_refusals((), [no(gone, Outcome.NOT_CONFIRMED)])
+
+    @pytest.mark.req("PL-028")
+    def test_a_status_that_tells_of_an_end_is_another_write(self) -> None:
+        flag = told(breach(Truth.FALSE), "1", ROOT)
+        assert steps_of(failed_writes_after([no(flag)], [no(OVER)])) == [flag, OVER]
+        assert steps_of(failed_writes_after([no(flag)], [no(ANEW, Outcome.DONE)])) == [flag]
+
+    @pytest.mark.parametrize(
+        ("plan", "stays"),
+        [
+            (lambda gone: plan_of(gone()), True),
+            (lambda gone: plan_of(gone("7")), True),
+            (lambda _gone: plan_of(held=(CLIQUE.ref,)), True),
+            (lambda _gone: plan_of(held=(ROOT,)), True),
+            (lambda _gone: plan_of(), False),
+            (lambda _gone: plan_of(MADE, OVER, CHANGED), False),
+            (lambda gone: plan_of(replace(gone(), target=ROOT)), False),
+            (lambda _gone: plan_of(held=(replace(CLIQUE.ref, name="another"),)), False),
+        ],
+    )
+    @pytest.mark.req("WL-236")
+    @pytest.mark.parametrize("gone", [ended, deleted], ids=["of an end", "of anything else"])
+    def test_of_a_deletion_nobody_is_told_what_nobody_wants(
+        self, gone: Callable[..., Step], plan: Callable[[Callable[..., Step]], Plan], *, stays: bool
+    ) -> None:
+        assert still_wanted([no(gone())], plan(gone), SEEN) == ((no(gone()),) if stays else ())
+        assert not still_wanted((), plan(gone), SEEN)
+
+    @pytest.mark.req("GF-093")
+    @pytest.mark.parametrize("left", [(), (replace(CLIQUE, uid="another"),)], ids=["gone", "another"])
+    def test_that_what_is_gone_could_not_be_deleted_matters_of_an_end_alone(self, left: tuple[PodClique, ...]) -> None:
+        """An end may have gone through another way; whoever has the name by now is held back for something else."""
+        seen, plan = replace(SEEN, cliques=left), plan_of(held=(CLIQUE.ref,))
+        assert still_wanted([no(ended()), no(deleted())], plan, seen) == (no(ended()),)
+
+    @pytest.mark.req("PL-013")
+    @pytest.mark.parametrize("hiding", [CHANGED, ended()], ids=["fields", "a deletion"])
+    def test_what_tells_of_an_end_may_be_hidden(self, hiding: Step) -> None:
+        flag, other = told(breach(Truth.FALSE), "1", ROOT), replace(hiding, target=ROOT)
+        assert still_wanted([no(flag)], plan_of(hiding), SEEN) == (no(flag),)
+        assert not still_wanted([no(flag)], plan_of(other), SEEN)
+
+    @pytest.mark.req("GT-067")
+    @pytest.mark.parametrize("plan", [plan_of(), plan_of(ended()), plan_of(CHANGED), plan_of(held=(CLIQUE.ref, ROOT))])
+    def test_of_a_breach_everything_matters_while_it_stands(self, plan: Plan) -> None:
+        """Whatever is planned for the clique: it may stay, and recover."""
+        attempts = (no(OVER), no(ANEW))
+        gone = replace(OVER, target=replace(CLIQUE.ref, name="gone"))
+        sick = replace(CLIQUE, status=replace(CLIQUE.status, conditions=(breach(Truth.TRUE),)))
+        assert still_wanted((*attempts, no(gone)), plan, replace(SEEN, cliques=(sick,))) == attempts
+        assert not still_wanted(attempts, plan, replace(SEEN, cliques=(replace(sick, uid="another"),)))
+        assert not still_wanted(attempts, plan, SEEN)
+
+    def test_what_was_written_and_is_not_listed_yet_stands(self) -> None:
+        written = told(breach(Truth.TRUE, -9), CLIQUE.resource_version)
+        seen = replace(SEEN, attempts=(no(written, Outcome.DONE),))
+        assert still_wanted([no(OVER)], plan_of(), seen) == (no(OVER),)

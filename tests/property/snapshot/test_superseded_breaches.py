@@ -1,0 +1,221 @@
+"""What could not be written of a breach counts all the same (GT-067), by whatever rules."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Final
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from grove_core.areas.gang_termination.field.rulesets import NEWEST
+from grove_core.areas.gang_termination.rulesets import rule_set, rule_sets
+from grove_core.areas.gang_termination.ruling import RuleSet
+from grove_core.kernel.conditions import Condition, Truth, condition_of, is_true
+from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Attempt, Delete, Outcome, SetStatus, Stage, Step
+from grove_core.plan.plan import Plan
+from grove_core.plan.rules import Why
+from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.statuses import breach_condition_of, with_status
+from grove_core.snapshot.snapshot import Snapshot
+from grove_core.snapshot.superseded_breaches import with_superseded_breaches
+from tests.property.gang_termination_field.worlds import field_storms
+from tests.property.strategies.worlds import START, World, storms, worlds
+from tests.property.workload.sets import NOW, applied, at_rest, clique_raw, set_raw
+
+FAILURES: Final = st.sampled_from([Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE])
+Broken = PodClique | ScalingGroup
+
+
+def told(one: Broken, condition: Condition) -> Step:
+    because: tuple[Reason, ...] = (Why.REFUSED_BEFORE.because(one.ref, detail="drawn"),)
+    return Step(Stage.STATUS, one.ref, SetStatus(FrozenMap({"conditions": (condition.as_json,)}), one.guard), because)
+
+
+def breach(status: Truth, seconds: float = 0) -> Condition:
+    return Condition(MIN_AVAILABLE_BREACHED, status, "Drawn", "", START + timedelta(seconds=seconds))
+
+
+def stored(one: Broken) -> Condition | None:
+    return condition_of(one.status.conditions, MIN_AVAILABLE_BREACHED)
+
+
+def as_written(snapshot: Snapshot, steps: dict[Ref, Step]) -> Snapshot:
+    """As if these statuses had been stored."""
+
+    def written(one: Any) -> Any:
+        action = steps[one.ref].action if one.ref in steps else None
+        return with_status(one, action.fields) if isinstance(action, SetStatus) else one
+
+    return replace(snapshot, groups=tuple(map(written, snapshot.groups)), cliques=tuple(map(written, snapshot.cliques)))
+
+
+def breaches_after(snapshot: Snapshot, plan: Plan) -> dict[Ref, tuple[Truth, object] | None]:
+    """What is stored of breaches once the statuses of a plan are written."""
+    steps = {step.target: step for step in plan.steps if isinstance(step.action, SetStatus)}
+    after = as_written(snapshot, steps)
+    parts: tuple[Broken, ...] = (*after.groups, *after.cliques)
+    found = {one.ref: stored(one) for one in parts}
+    return {ref: None if one is None else (one.status, one.last_transition_time) for ref, one in found.items()}
+
+
+def deletions(plan: Plan) -> set[Ref]:
+    return {step.target for step in plan.steps if isinstance(step.action, Delete)}
+
+
+class TestGT067:
+    """Where a PodClique or a scaling group is stored as breached, and that this was over could not be written since, it
+    MUST count as if it were stored, and so MUST a breach that was found after that.
+    """
+
+    @pytest.mark.req("GT-019")
+    @pytest.mark.req("GF-028")
+    @pytest.mark.parametrize("rules", [rule_set("design"), NEWEST], ids=["design", "field"])
+    @given(st.one_of(storms(), worlds(), field_storms()), st.randoms(use_true_random=False), FAILURES)
+    def test_what_failed_decides_as_if_it_were_written(
+        self, rules: RuleSet, world: World, chance: Any, outcome: Outcome
+    ) -> None:
+        snapshot = world.snapshot
+        steps, tried = dict[Ref, Step](), list[Step]()
+        parts: tuple[Broken, ...] = (*snapshot.groups, *snapshot.cliques)
+        for one in parts:
+            before = stored(one)
+            if not is_true(before) or chance.random() < 0.3:
+                continue
+            span = int((snapshot.now - before.last_transition_time).total_seconds())
+            if span < 3:
+                continue
+            moments = sorted(chance.sample(range(1, span), 2))
+            truths = chance.choice([(Truth.TRUE,), (Truth.FALSE,), (Truth.UNKNOWN,), (Truth.FALSE, Truth.TRUE)])
+            for status, seconds in zip(truths, moments, strict=False):
+                at = before.last_transition_time + timedelta(seconds=seconds)
+                step = told(one, Condition(MIN_AVAILABLE_BREACHED, status, "Drawn", "", at))
+                tried.append(step)
+                if truths[0] is not Truth.TRUE:
+                    steps[one.ref] = step
+        vain = replace(snapshot, attempts=tuple(Attempt(step, outcome, "no") for step in tried))
+        as_if = as_written(snapshot, steps)
+        found, wanted = reconcile(vain, rules), reconcile(as_if, rules)
+        assert deletions(found) == deletions(wanted)
+        assert found.wake_at == wanted.wake_at
+        looked_at = {step.target for step in (*wanted.steps, *found.steps) if isinstance(step.action, SetStatus)}
+        if outcome is not Outcome.REFUSED:  # else what says the same is held back
+            after, as_wanted = breaches_after(snapshot, found), breaches_after(as_if, wanted)
+            assert {ref: after[ref] for ref in looked_at & after.keys()} == {
+                ref: as_wanted[ref] for ref in looked_at & as_wanted.keys()
+            }
+        event(f"{min(len(steps), 3)} statuses, {min(len(deletions(wanted)), 3)} deletions")
+
+    def test_a_breach_that_nobody_could_write_begins_no_clock(self) -> None:
+        """The other way round a look is as good as the first one: nobody ends for what is not stored."""
+        (clique,) = SEEN.cliques
+        well = with_breach(clique, breach(Truth.FALSE))
+        assert superseding_breach(well, breach(Truth.TRUE, 10)) == breach(Truth.FALSE)
+
+    def test_the_latest_counts_in_whatever_order(self) -> None:
+        (clique,) = SEEN.cliques
+        sick = with_breach(clique, breach(Truth.TRUE))
+        over, anew = breach(Truth.FALSE, 10), breach(Truth.TRUE, 20)
+        assert superseding_breach(sick, over, anew) == superseding_breach(sick, anew, over) == anew
+        assert superseding_breach(sick, over, breach(Truth.TRUE, 5)) == over
+        assert superseding_breach(sick, over, breach(Truth.FALSE, 5)) == over
+        assert superseding_breach(sick, breach(Truth.FALSE, -1)) == breach(Truth.TRUE)
+
+    def test_of_one_second_the_one_that_was_tried_later_counts(self) -> None:
+        """A relapse within the second of the recovery would have a clock that goes on and on."""
+        (clique,) = SEEN.cliques
+        sick = with_breach(clique, breach(Truth.TRUE))
+        over, anew = breach(Truth.FALSE, 10), breach(Truth.TRUE, 10)
+        assert superseding_breach(sick, over, anew) == superseding_breach(sick, anew, over, anew) == anew
+        assert superseding_breach(sick, anew, over) == over
+        assert superseding_breach(sick, over, replace(over, reason="Later")) == replace(over, reason="Later")
+
+    def test_what_was_done_meanwhile_is_passed_over(self) -> None:
+        (clique,) = SEEN.cliques
+        sick, over = with_breach(clique, breach(Truth.TRUE)), breach(Truth.FALSE, 10)
+        done = Attempt(told(replace(clique, uid="another"), over), Outcome.DONE)
+        assert overtaken_by(sick, done, Attempt(told(sick, over), Outcome.CONFLICT, "no")) == over
+
+    def test_it_may_be_over_within_the_second_in_which_it_began(self) -> None:
+        """Moments are whole seconds: who was ready again at once would be ended hours later."""
+        (clique,) = SEEN.cliques
+        assert superseding_breach(with_breach(clique, breach(Truth.TRUE)), breach(Truth.FALSE)) == breach(Truth.FALSE)
+
+    def test_a_breach_that_was_told_before_anybody_saw_the_stored_one_is_the_same(self) -> None:
+        """Its clock would be put off by as long as the answers take."""
+        (clique,) = SEEN.cliques
+        sick = with_breach(clique, breach(Truth.TRUE))
+        assert superseding_breach(sick, breach(Truth.TRUE, 5)) == breach(Truth.TRUE)
+        assert superseding_breach(sick, breach(Truth.FALSE, -10), breach(Truth.TRUE, 5)) == breach(Truth.TRUE)
+
+    def test_what_was_another_says_nothing(self) -> None:
+        (clique,) = SEEN.cliques
+        sick, over = with_breach(clique, breach(Truth.TRUE)), breach(Truth.FALSE, 10)
+        for step in (
+            told(replace(sick, uid="another"), over),
+            told(replace(sick, ref=replace(sick.ref, name="another")), over),
+            told(replace(sick, ref=replace(sick.ref, kind="PodCliqueSet")), over),
+            told(sick, replace(over, type="PodCliqueScheduled")),
+            replace(told(sick, over), action=SetStatus(FrozenMap({"replicas": 3}), sick.guard)),
+        ):
+            assert overtaken_by(sick, Attempt(step, Outcome.CONFLICT, "no")) == breach(Truth.TRUE)
+        assert overtaken_by(sick, Attempt(told(sick, over), Outcome.DONE)) == breach(Truth.TRUE)
+        assert with_superseded_breaches(SEEN) is SEEN
+
+
+SEEN: Final = at_rest(applied(set_raw(clique_raw("x"), terminationDelay="4h")))
+
+
+def with_breach(clique: PodClique, condition: Condition) -> PodClique:
+    return replace(clique, status=replace(clique.status, conditions=(condition,)))
+
+
+def overtaken_by(clique: PodClique, *attempts: Attempt) -> Condition | None:
+    (found,) = with_superseded_breaches(replace(SEEN, cliques=(clique,), attempts=attempts)).cliques
+    return breach_condition_of(found.status)
+
+
+def superseding_breach(clique: PodClique, *conditions: Condition) -> Condition | None:
+    return overtaken_by(clique, *(Attempt(told(clique, one), Outcome.CONFLICT, "no") for one in conditions))
+
+
+@pytest.mark.parametrize(
+    ("refused", "tried"),
+    [(Truth.FALSE, False), (Truth.TRUE, True), (Truth.UNKNOWN, True), (None, True)],
+)
+def test_pl012_what_says_otherwise_of_a_breach_is_another_write(refused: Truth | None, *, tried: bool) -> None:
+    (clique,) = SEEN.cliques
+    sick = with_breach(clique, Condition(MIN_AVAILABLE_BREACHED, Truth.TRUE, "Drawn", "", NOW - timedelta(hours=1)))
+    seen = replace(SEEN, cliques=(sick,))
+    (wanted,) = (step for step in reconcile(seen).steps if step.target == clique.ref)
+    step = wanted if refused is None else told(sick, replace(breach(refused), last_transition_time=NOW))
+    if refused is None:
+        step = replace(step, action=SetStatus(FrozenMap({"replicas": 7}), sick.guard))
+    again = reconcile(replace(seen, attempts=(Attempt(step, Outcome.REFUSED, "no"),)))
+    assert (clique.ref in {one.target for one in again.steps}) == tried
+    assert (clique.ref in {one.target for one in again.withheld}) == (not tried)
+
+
+@pytest.mark.req("GF-028")
+@pytest.mark.parametrize("rules", [rule_set("design"), *rule_sets().values()], ids=lambda rules: rules.name)
+def test_gt067_a_breach_that_was_over_begins_anew(rules: RuleSet) -> None:
+    (clique,) = SEEN.cliques
+    sick = with_breach(clique, replace(breach(Truth.TRUE), last_transition_time=NOW - timedelta(hours=2)))
+    sick = replace(sick, status=replace(sick.status, was_available=True, observed=1))
+    over = told(sick, replace(breach(Truth.FALSE), last_transition_time=NOW - timedelta(hours=1)))
+    lost = tuple(replace(pod, scheduled=True, unready=True) for pod in SEEN.pods_of[clique.uid])
+    seen = replace(SEEN, cliques=(sick,), pods_of={clique.uid: lost})
+
+    def since(attempts: tuple[Attempt, ...]) -> object:
+        plan = reconcile(replace(seen, attempts=attempts), rules)
+        found = breaches_after(seen, plan)[clique.ref]
+        return found and found[1]
+
+    assert since(()) == NOW - timedelta(hours=2)
+    assert since((Attempt(over, Outcome.CONFLICT, "no"),)) == NOW

@@ -1,0 +1,60 @@
+"""What a story makes of verdicts and steps: nothing is told as held back that nobody held back (CL-010)."""
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import get_args
+
+import pytest
+
+from grove_core.areas.gang_termination.rulesets import rule_set
+from grove_core.areas.gang_termination.verdicts import GroupFate, ReplicaFate
+from grove_core.explain import TONES, Tone, explanation_of
+from grove_core.kernel.steps import Attempt, Outcome
+from grove_core.plan.forecast import forecast_of
+from grove_core.reconcile import reconcile
+from grove_core.snapshot.snapshot import Snapshot
+from tests.property.breached_sets import broken_set
+
+FIELD = rule_set("field")
+
+
+def tones_of_replica_0(seen: Snapshot) -> list[Tone]:
+    told = explanation_of(forecast_of(reconcile(seen, FIELD), seen.now))
+    return [entry.tone for entry in told.entries if entry.subject == seen.root.ref.at_replica(0)]
+
+
+def due() -> Snapshot:
+    """A set whose replica 0 ends at this look, by the rules of the existing operator."""
+    seen = broken_set(["0-a"], [], name=FIELD.name)
+    return replace(seen, now=seen.now + timedelta(hours=24))
+
+
+@pytest.mark.req("GF-029")
+def test_gf029_an_end_of_cliques_that_are_all_leaving_is_not_held_back() -> None:
+    seen = due()
+    assert tones_of_replica_0(seen) == [Tone.ENDS]
+    leaving = tuple(replace(one, deleting=True) if one.replica_index == 0 else one for one in seen.cliques)
+    seen = replace(seen, cliques=leaving)
+    assert not reconcile(seen, FIELD).withheld
+    assert tones_of_replica_0(seen) == [Tone.ENDS]
+
+
+@pytest.mark.req("PL-012")
+def test_pl012_an_end_that_was_refused_is_held_back() -> None:
+    seen = due()
+    refused = tuple(Attempt(step, Outcome.REFUSED, "no") for step in reconcile(seen, FIELD).steps)
+    assert tones_of_replica_0(replace(seen, attempts=refused)) == [Tone.HELD]
+
+
+def test_every_fate_has_its_tone() -> None:
+    fates = {*get_args(ReplicaFate), *get_args(GroupFate)}
+    assert {kind.__name__ for kind in fates} | {"Unknown"} == set(TONES)
+
+
+def test_a_verdict_that_nobody_knows_is_not_told_as_kept() -> None:
+    """A saved plan may have been made by a later version."""
+    told = forecast_of(reconcile(due(), FIELD), due().now)
+    strange = replace(
+        told, findings=tuple(replace(one, verdict="Perhaps") for one in told.findings if one.question == "termination")
+    )
+    assert {entry.tone for entry in explanation_of(strange).entries} == {Tone.UNKNOWN}

@@ -1,0 +1,228 @@
+"""Asking about one object (CL-007): every kind, on arbitrary worlds."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import event, given
+from hypothesis import strategies as st
+
+from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
+from grove_core.areas.gang_termination.rules import Why as Design
+from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
+from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Create, Delete, SetStatus
+from grove_core.kernel.wants import Withheld
+from grove_core.object_explanation import ObjectExplanation, cliques_behind, has
+from grove_core.reconcile import reconcile
+from grove_core.resources.api_names import MNNVL_ENABLED
+from grove_core.resources.compute_domain import compute_domain_of
+from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
+from grove_core.resources.podgang import PodGang, PodGroup
+from grove_core.snapshot.snapshot import Snapshot
+from tests.property.mnnvl_scopes.sharing_sets import GPUS
+from tests.property.strategies.worlds import World, is_termination, world_of, worlds
+from tests.property.workload.life import Life
+from tests.property.workload.sets import applied, clique_raw, set_raw
+
+
+def with_gang(snapshot: Snapshot) -> Snapshot:
+    """The same with a gang of all standalone cliques of replica 0."""
+    groups = tuple(PodGroup(clique.ref.name, 1, ()) for clique in snapshot.cliques if clique.group_replica_index < 0)
+    gang = PodGang(
+        ref=Ref("scheduler.grove.io/v1alpha1", "PodGang", "ml", "llm-0"),
+        uid="uid-of-the-gang",
+        resource_version="1",
+        owner_uid=snapshot.root.uid,
+        owner_kind="PodCliqueSet",
+        owner_name=snapshot.root.ref.name,
+        finalizers=(),
+        deleting=False,
+        groups=groups,
+    )
+    return replace(snapshot, gangs=(gang,))
+
+
+def inquiries(snapshot: Snapshot) -> list[ObjectExplanation]:
+    plan = reconcile(snapshot)
+    names = [("PodCliqueSet", snapshot.root.ref.name), ("PodGang", "llm-0")]
+    names += [("PodCliqueScalingGroup", group.ref.name) for group in snapshot.groups]
+    names += [("PodClique", clique.ref.name) for clique in snapshot.cliques]
+    names += [("Pod", pod.name) for _, pod in snapshot.pods()]
+    return [ObjectExplanation(snapshot, plan, kind, name) for kind, name in names]
+
+
+@given(worlds())
+def test_cl007_every_object_has_a_guard_or_is_ended(world: World) -> None:
+    snapshot = with_gang(world.snapshot)
+    for inquiry in inquiries(snapshot):
+        assert has(snapshot, inquiry.kind, inquiry.name)
+        guards = list(inquiry.guards())
+        assert all(guard.because for guard in guards)
+        assert set(guards) <= set(inquiry.plan.findings)
+        if inquiry.kind in {"PodClique", "Pod"}:
+            assert len(guards) == 1
+            event(f"{guards[0].question} {guards[0].verdict}")
+
+
+@given(worlds())
+def test_cl007_a_clique_is_told_to_end_exactly_if_it_is_deleted(world: World) -> None:
+    snapshot = world.snapshot
+    plan = reconcile(snapshot)
+    gone = {step.target.name for step in plan.steps if is_termination(step)}
+    for clique in snapshot.cliques:
+        if not clique.deleting:
+            (guard,) = ObjectExplanation(snapshot, plan, "PodClique", clique.ref.name).guards()
+            assert (guard.verdict == "Terminate") == (clique.ref.name in gone)
+
+
+@given(worlds())
+def test_cl007_findings_are_about_the_object_its_parts_and_those_above(world: World) -> None:
+    for inquiry in inquiries(with_gang(world.snapshot)):
+        found = list(inquiry.findings())
+        assert set(found) <= set(inquiry.plan.findings)
+        cliques = {clique.ref for clique in inquiry.cliques}
+        assert cliques <= {finding.subject for finding in found}
+
+
+@given(worlds(), st.sampled_from(["Pod", "PodClique", "PodCliqueScalingGroup"]))
+def test_gt024_where_nothing_is_known_the_guard_says_so(world: World, kind: str) -> None:
+    snapshot = replace(world.snapshot, not_collected=frozenset({kind}))
+    plan = reconcile(snapshot)
+    if not snapshot.cliques or {finding.verdict for finding in plan.findings} != {"Unknown"}:
+        return
+    for kind_of_object, name in (("PodClique", snapshot.cliques[0].ref.name), ("PodCliqueSet", "llm")):
+        guards = list(ObjectExplanation(snapshot, plan, kind_of_object, name).guards())
+        assert [guard.verdict for guard in guards] == ["Unknown"]
+
+
+@pytest.mark.parametrize("kind", ["Pod", "PodClique", "PodCliqueScalingGroup", "PodGang", "PodCliqueSet"])
+def test_cl009_nobody_is_nobody(kind: str) -> None:
+    snapshot = world_of(b"").snapshot
+    assert cliques_behind(snapshot, kind, "nobody") == ()
+    assert not has(snapshot, kind, "nobody")
+
+
+@given(worlds())
+def test_cl015_everything_done_to_a_set_is_told_of_somebody(world: World) -> None:
+    """What is done about a set is exactly what is done about its parts and what they are made of, but for statuses."""
+    snapshot = with_gang(world.snapshot)
+    *parts, whole = reversed(inquiries(snapshot))
+    done = {step.target for step in whole.plan.steps if not isinstance(step.action, SetStatus)}
+    assert {step.target for step in whole.steps()} == done
+    assert list(whole.withheld()) == list(whole.plan.withheld)
+    for part in parts:
+        assert {step.target for step in part.steps()} <= done
+        assert set(part.withheld()) <= set(whole.plan.withheld)
+        if part.ref in done:
+            assert part.ref in {step.target for step in part.steps()}
+
+
+def test_cl015_a_clique_tells_of_the_pods_it_gets() -> None:
+    life = Life(set_raw(clique_raw("a", 2), clique_raw("b", 1)))
+    seen, plan = None, life.round()
+    while plan is not None and "Pod" not in {step.target.kind for step in plan.steps}:
+        seen, plan = life.look(), life.round()
+    assert seen is not None
+    assert plan is not None
+    told = ObjectExplanation(seen, plan, "PodClique", "llm-0-a").steps()
+    assert [(type(step.action), step.target.kind) for step in told] == [(Create, "Pod")] * 2
+
+
+def test_cl007_the_address_of_an_object_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whom a ComputeDomain is shared by takes a walk over all places of a set; not one for each verdict."""
+    annotations = {MNNVL_ENABLED: "true"}
+    snapshot = applied(set_raw(clique_raw("a", annotations=annotations), replicas=5))
+    snapshot = replace(snapshot, configuration=Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS)))
+    plan = reconcile(snapshot)
+    walks: list[str] = []
+
+    def counted(snapshot: Snapshot, name: str) -> Ref | None:
+        walks.append(name)
+        return shared_domain_ref(snapshot, name)
+
+    monkeypatch.setattr("grove_core.object_explanation.shared_domain_ref", counted)
+    assert list(ObjectExplanation(snapshot, plan, "ComputeDomain", "llm-4-cd").findings())
+    assert len(walks) <= 2
+
+
+def test_cl007_a_set_that_is_well_has_a_verdict_on_each_replica() -> None:
+    life = Life(set_raw(clique_raw("a"), replicas=2))
+    life.settle()
+    seen = life.look()
+    assert seen is not None
+    plan = reconcile(seen)
+    assert [one.subject.replica for one in ObjectExplanation(seen, plan, "PodCliqueSet", "llm").guards()] == [0, 1]
+
+
+def test_cl015_a_pod_tells_of_itself_and_its_clique_of_all_its_pods() -> None:
+    life = Life(set_raw(clique_raw("a", 3)))
+    life.settle()
+    life.scale("llm-0-a", 1)
+    seen = life.look()
+    assert seen is not None
+    plan = reconcile(seen)
+    gone = [step.target.name for step in plan.steps if isinstance(step.action, Delete)]
+    assert len(gone) == 2
+    told = {
+        name: [
+            step.target.name
+            for step in ObjectExplanation(seen, plan, kind, name).steps()
+            if isinstance(step.action, Delete)
+        ]
+        for kind, name in [*(("Pod", name) for name in gone), ("PodClique", "llm-0-a")]
+    }
+    assert told == {**{name: [name] for name in gone}, "llm-0-a": gone}
+    clique, pod = next((clique, pod) for clique, pod in seen.pods() if pod.name == gone[0])
+    assert pod in ObjectExplanation(seen, plan, "Pod", gone[0]).pods_of(clique)
+
+
+@pytest.mark.parametrize(("name", "there"), [("llm-cd-0", True), ("llm-cd-7", True), ("llm-cd-8", False)])
+def test_cl007_a_domain_of_a_replica_that_is_wanted_no_more_is_known(name: str, *, there: bool) -> None:
+    domain = compute_domain_of({"metadata": {"name": "llm-cd-7", "namespace": "ml"}, "spec": {"numNodes": 0}})
+    snapshot = replace(applied(set_raw(clique_raw("a"))), domains=(domain,))
+    assert has(snapshot, "ComputeDomain", name) is there
+
+
+def test_cl007_a_domain_of_a_replica_tells_the_verdicts_on_it_and_on_its_set() -> None:
+    snapshot = applied(set_raw(clique_raw("a", pod_spec=GPUS), replicas=2))
+    snapshot = replace(snapshot, configuration=Configuration(Mnnvl(enabled=True)))
+    told = list(ObjectExplanation(snapshot, reconcile(snapshot), "ComputeDomain", "llm-cd-1").findings())
+    assert {one.subject.replica for one in told} == {None, 1}
+    assert {one.question for one in told} == {FABRIC}
+
+
+def test_gt060_the_guard_is_whoever_ends_it_or_else_whoever_keeps_it() -> None:
+    """A clique that is breached, while its set still waits, and when its time has come."""
+    life = Life(set_raw(clique_raw("a"), clique_raw("b"), terminationDelay="1h"))
+    life.settle()
+    life.world.put_pod(replace(life.pods("llm-0-a")[0], ready=False))
+    life.round()
+    guards = []
+    for minutes in (5, 120):
+        life.now += timedelta(minutes=minutes)
+        seen = life.look()
+        assert seen is not None
+        guards += [
+            [
+                (guard.question, guard.verdict)
+                for guard in ObjectExplanation(seen, reconcile(seen), "PodClique", name).guards()
+            ]
+            for name in ("llm-0-a", "llm-0-b")
+        ]
+    waits, ends = (TERMINATION, "Wait"), (TERMINATION, "Terminate")
+    assert [one for (one,) in guards] == [waits, (BREACH, "False"), ends, ends]
+
+
+def test_cl015_what_is_held_back_about_a_set_is_told_of_its_parts() -> None:
+    life = Life(set_raw(clique_raw("a"), clique_raw("b")))
+    life.settle()
+    seen = life.look()
+    assert seen is not None
+    because = (Design.NOTHING_BREACHED.because(seen.root.ref),)
+    withheld = tuple(Withheld(ref, because) for ref in (seen.root.ref, seen.cliques[1].ref))
+    plan = replace(reconcile(seen), withheld=withheld)
+    told = [tuple(ObjectExplanation(seen, plan, "PodClique", name).withheld()) for name in ("llm-0-a", "llm-0-b")]
+    assert told == [withheld[:1], withheld]
+    assert tuple(ObjectExplanation(seen, plan, "PodCliqueSet", "llm").withheld()) == withheld
