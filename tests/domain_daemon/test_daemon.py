@@ -141,7 +141,7 @@ def test_dc123_same_decision_is_logged_once() -> None:
     assert isinstance(decision.verdict, Wait)
     log.on_decision(decision)
     log.on_decision(decision)
-    line = "waits                      it has not seen ComputeDomain/training yet  DC-012"
+    line = "waits                      it has not observed ComputeDomain/training yet  DC-012"
     assert out.getvalue() == f"09:00:00.000  {line}\n"
     log.on_result(ReadObject(IDENTITY.pod_ref), RequestResult(kind=ResultKind.NO_RESPONSE, detail="no answer in time"))
     log.on_decision(decision)

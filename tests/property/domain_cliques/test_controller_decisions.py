@@ -120,7 +120,7 @@ def test_dc082_records_of_other_managers_are_removed() -> None:
     assert isinstance(step.action, ApplyStep)
     result: Json = {"status": "NotReady", "cliques": [{"id": "a", "status": "NotReady"}]}
     assert thaw(step.action.fields) == {"status": result}
-    assert step.because[0].sentence == "there is a record, and no object of the domain, for b, c"
+    assert step.because[0].sentence == "there are records without a clique object of the domain: b, c"
     assert planned(domain(**result), [clique()], []).steps == ()
 
 

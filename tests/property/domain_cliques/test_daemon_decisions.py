@@ -153,7 +153,7 @@ def test_dc024_index_out_of_range_counts_as_none(lost: int) -> None:
     """The index of a node without fabric or of a larger clique is no valid index, and has no rival."""
     mine = entry("n1", lost)
     decision = decide(context_for(domain(mine, entry("n2", 0))))
-    assert [why.sentence for why in decision.because] == ["it has no index yet; 1 is the smallest that nobody has"]
+    assert [why.sentence for why in decision.because] == ["it has no index yet; 1 is the smallest free one"]
     full = decide(context_for(domain(mine, entry("n2", 0)), replace(SETTINGS, limit=1)))
     assert isinstance(full.verdict, RemoveEntry)
     assert [why.rule for why in full.because] == [Why.CLIQUE_FULL]
