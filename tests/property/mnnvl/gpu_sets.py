@@ -66,7 +66,7 @@ def running(*, asks: bool = True) -> Snapshot:
 
 
 def set_in_state(
-    kin: str,
+    siblings: str,
     found: str,
     *,
     refused: bool,
@@ -79,8 +79,8 @@ def set_in_state(
     """A set of one replica with its domain in that state."""
     seen = running(asks=asks)
     cliques = tuple(
-        replace(clique, annotations=FrozenMap({DOMAIN_TEMPLATE: "llm-rct-0"} if kin == "joined" else {}))
-        for clique in (() if kin == "none" else seen.cliques)
+        replace(clique, annotations=FrozenMap({DOMAIN_TEMPLATE: "llm-rct-0"} if siblings == "joined" else {}))
+        for clique in (() if siblings == "none" else seen.cliques)
     )
     failed = Condition(DOMAINS_READY, Truth.FALSE, "CreationFailed", CreationFailure((0,), "quota").message, NOW - LATE)
     status = replace(seen.root.status, conditions=(failed,) if before else ())

@@ -39,20 +39,20 @@ class TestMN019:
     @pytest.mark.parametrize("replicas", [range(0, 20_000, 2), range(0, 400_000, 7)])
     def test_mn019_what_does_not_fit_is_left_out_from_the_end(self, replicas: range) -> None:
         message = CreationFailure(tuple(replicas), "quota exceeded").message
-        told = read_back(message)
+        parsed = read_back(message)
         assert len(message) <= LONGEST
-        assert told.replicas == tuple(replicas)[: len(told.replicas)]
-        assert len(told.replicas) > 1_000
-        assert told.error == "quota exceeded"
-        assert CreationFailure(told.replicas, told.error).message == message
+        assert parsed.replicas == tuple(replicas)[: len(parsed.replicas)]
+        assert len(parsed.replicas) > 1_000
+        assert parsed.error == "quota exceeded"
+        assert CreationFailure(parsed.replicas, parsed.error).message == message
 
     def test_mn019_few_indices_are_written_one_by_one(self) -> None:
         assert CreationFailure((0, 1, 2, 3), "no").message.endswith("[0, 1, 2, 3]. Error: no")
 
     @pytest.mark.parametrize("listed", ["9" * 5_000, "5-", "-5", "3-1", "0-9999999999", "1000000", "01", "1--2", "²"])
     def test_mn015_text_that_is_no_replica_is_ignored(self, listed: str) -> None:
-        told = read_back(f"ComputeDomain creation failed for replicas: [4, {listed}]. Error: no")
-        assert told.replicas in {(4,), ()}
+        parsed = read_back(f"ComputeDomain creation failed for replicas: [4, {listed}]. Error: no")
+        assert parsed.replicas in {(4,), ()}
 
     def test_mn015_runs_that_overlap_are_read_once(self) -> None:
         listed = ", ".join(["0-999999"] * 2_000)
@@ -66,15 +66,15 @@ def condition_after(seen: Snapshot) -> list[Status]:
 
 
 @pytest.mark.parametrize("found", ["nothing", "ours, going", "an earlier set's, going"])
-@pytest.mark.parametrize("kin", ["none", "joined", "without"])
-def test_mn013_the_condition_stays_until_the_domain_exists(kin: str, found: str) -> None:
+@pytest.mark.parametrize("siblings", ["none", "joined", "without"])
+def test_mn013_the_condition_stays_until_the_domain_exists(siblings: str, found: str) -> None:
     """A condition that is removed on each retry would cause a write each time, and no backoff."""
     assert found in FOUND
-    assert condition_after(set_in_state(kin, found, refused=False, before=True, known=True, on=True)) == []
+    assert condition_after(set_in_state(siblings, found, refused=False, before=True, known=True, on=True)) == []
 
 
 @pytest.mark.parametrize(
-    ("stored", "refused", "told"),
+    ("stored", "refused", "error"),
     [
         (CreationFailure((0, 1), "of 0"), {}, "of 0"),
         (CreationFailure((0, 1), "of 0"), {1: "of 1"}, "of 0"),
@@ -83,7 +83,7 @@ def test_mn013_the_condition_stays_until_the_domain_exists(kin: str, found: str)
     ],
 )
 def test_mn012_the_error_is_that_of_the_first_replica(
-    stored: CreationFailure, refused: dict[int, str], told: str
+    stored: CreationFailure, refused: dict[int, str], error: str
 ) -> None:
     seen = set_in_state("none", "nothing", refused=True, before=True, known=True, on=True)
     (attempt,) = seen.attempts
@@ -103,4 +103,4 @@ def test_mn012_the_error_is_that_of_the_first_replica(
     )
     found = judge_mnnvl(replace(seen, root=root, attempts=attempts)).failure
     assert found is not None
-    assert found.error == told
+    assert found.error == error

@@ -42,40 +42,49 @@ from tests.property.mnnvl.gpu_sets import BY_ANNOTATIONS, FOUND, LATE, gpu_cliqu
 from tests.property.mnnvl.gpus import GPUS, ON, Json
 from tests.property.workload.sets import NOW, applied, clique_raw, raw_sets, rounds_of, set_raw
 
-KIN: Final = ("none", "joined", "without")
+SIBLINGS: Final = ("none", "joined", "without")
 
 
 def expected(
-    kin: str, found: str, *, refused: bool, before: bool, known: bool, on: bool, young: bool, asks: bool, **_by: bool
+    siblings: str,
+    found: str,
+    *,
+    refused: bool,
+    before: bool,
+    known: bool,
+    on: bool,
+    young: bool,
+    asks: bool,
+    **_by: bool,
 ) -> DomainState | None:
     """The expected state, by the rules in order of precedence; None where the replica has no entry."""
-    if not (on and asks) and kin != "joined":
+    if not (on and asks) and siblings != "joined":
         return None  # MN-001, MN-003
     if found == "ours":
-        return DomainState.WITHOUT if kin == "without" else DomainState.JOINED  # MN-020, MN-021
+        return DomainState.WITHOUT if siblings == "without" else DomainState.JOINED  # MN-020, MN-021
     if not known:
         return {"none": DomainState.UNKNOWN, "joined": DomainState.JOINED, "without": DomainState.WITHOUT}[
-            kin
+            siblings
         ]  # MN-016
     if not on:
         return DomainState.MISSED  # MN-060
-    if kin == "without" and not (before or refused):
+    if siblings == "without" and not (before or refused):
         return DomainState.WITHOUT  # MN-024
     if found.endswith("going") or (found == "an earlier set's" and young):
-        return DomainState.FAILED if kin == "without" else DomainState.LEAVING  # MN-041
+        return DomainState.FAILED if siblings == "without" else DomainState.LEAVING  # MN-041
     if found != "nothing" or refused:
         return DomainState.FAILED  # MN-040, MN-011
     return {"none": DomainState.AWAITED, "joined": DomainState.RESTORED, "without": DomainState.FAILED}[
-        kin
+        siblings
     ]  # MN-010, MN-043, MN-014
 
 
-def states(kin: str, found: str) -> Iterator[dict[str, Any]]:
+def states(siblings: str, found: str) -> Iterator[dict[str, Any]]:
     for flags in product((False, True), repeat=6):
         rest = dict(zip(("refused", "before", "known", "on", "young", "asks"), flags, strict=True))
-        yield {"kin": kin, "found": found, **rest}
+        yield {"siblings": siblings, "found": found, **rest}
         if not rest["on"]:
-            yield {"kin": kin, "found": found, **rest, "by_annotations": True}
+            yield {"siblings": siblings, "found": found, **rest, "by_annotations": True}
 
 
 def seen_in(*, by_annotations: bool = False, **state: Any) -> Snapshot:
@@ -84,7 +93,7 @@ def seen_in(*, by_annotations: bool = False, **state: Any) -> Snapshot:
 
 
 @pytest.mark.parametrize("found", FOUND)
-@pytest.mark.parametrize("kin", KIN)
+@pytest.mark.parametrize("siblings", SIBLINGS)
 @pytest.mark.req("MN-001")
 @pytest.mark.req("MN-003")
 @pytest.mark.req("MN-011")
@@ -96,8 +105,8 @@ def seen_in(*, by_annotations: bool = False, **state: Any) -> Snapshot:
 @pytest.mark.req("MN-041")
 @pytest.mark.req("MN-043")
 @pytest.mark.req("MN-060")
-def test_mn010_every_state_of_a_replica(kin: str, found: str) -> None:
-    for state in states(kin, found):
+def test_mn010_every_state_of_a_replica(siblings: str, found: str) -> None:
+    for state in states(siblings, found):
         _check_state(state)
 
 
@@ -105,19 +114,20 @@ def _check_state(state: dict[str, Any]) -> None:
     snapshot = seen_in(**state)
     _check_round_trip(snapshot)
     judgement = judge_mnnvl(snapshot)
-    fate = expected(**state)
-    assert [one.state for one in judgement.replicas] == ([] if fate is None else [fate]), state
+    expected_state = expected(**state)
+    assert [one.state for one in judgement.replicas] == ([] if expected_state is None else [expected_state]), state
     fabric, desired = clique_domains_of(snapshot, judgement), wants_of_mnnvl(snapshot, judgement)
     made = [want for want in desired.wants if isinstance(want, Present)]
     # the domain is created exactly where its name is free, it is wanted and no sibling runs without it
     is_free = state["found"] == "nothing" and state["known"] and state["on"]
-    assert bool(made) is (is_free and fate not in {None, DomainState.WITHOUT})
+    assert bool(made) is (is_free and expected_state not in {None, DomainState.WITHOUT})
     # the parts of a replica are withheld only where none of them exists
     assert bool(fabric.waiting) is (
-        state["kin"] == "none" and fate in {DomainState.AWAITED, DomainState.LEAVING, DomainState.UNKNOWN}
+        state["siblings"] == "none"
+        and expected_state in {DomainState.AWAITED, DomainState.LEAVING, DomainState.UNKNOWN}
     )
     # all or none: new parts do as their siblings do, and where there are none as the domain does
-    joins = state["kin"] == "joined" if state["kin"] != "none" else fate is DomainState.JOINED
+    joins = state["siblings"] == "joined" if state["siblings"] != "none" else expected_state is DomainState.JOINED
     assert bool(fabric.templates) is joins
     assert (wake_of_mnnvl(judgement) is not None) is any(one.until is not None for one in judgement.replicas)
     assert not problems_in(reconcile(snapshot), snapshot)
@@ -134,10 +144,10 @@ def _check_round_trip(snapshot: Snapshot) -> None:
 
 
 @pytest.mark.parametrize("found", FOUND)
-@pytest.mark.parametrize("kin", KIN)
+@pytest.mark.parametrize("siblings", SIBLINGS)
 @pytest.mark.req("MN-013")
-def test_mn012_the_condition_lists_exactly_the_failures(kin: str, found: str) -> None:
-    for state in states(kin, found):
+def test_mn012_the_condition_lists_exactly_the_failures(siblings: str, found: str) -> None:
+    for state in states(siblings, found):
         if state["known"]:
             _check_condition(state)
 
@@ -149,9 +159,9 @@ def _check_condition(state: dict[str, Any]) -> None:
     root = snapshot.root
     for want in written:
         root = with_status(root, want.fields)
-    fate = expected(**state)
-    fails = fate is DomainState.FAILED or (
-        fate in {DomainState.AWAITED, DomainState.RESTORED, DomainState.LEAVING} and state["before"]
+    expected_state = expected(**state)
+    fails = expected_state is DomainState.FAILED or (
+        expected_state in {DomainState.AWAITED, DomainState.RESTORED, DomainState.LEAVING} and state["before"]
     )
     assert creation_failure_in(root.status.conditions).replicas == ((0,) if fails else ())
     assert (not fails) is not any(one.type == DOMAINS_READY for one in root.status.conditions)
@@ -160,9 +170,9 @@ def _check_condition(state: dict[str, Any]) -> None:
         assert condition.last_transition_time == NOW - LATE, "it fails since then"
 
 
-@pytest.mark.parametrize("kin", KIN)
-def test_mn016_without_domains_in_the_input_the_condition_stays(kin: str) -> None:
-    snapshot = set_in_state(kin, "nothing", refused=False, before=True, known=False, on=True)
+@pytest.mark.parametrize("siblings", SIBLINGS)
+def test_mn016_without_domains_in_the_input_the_condition_stays(siblings: str) -> None:
+    snapshot = set_in_state(siblings, "nothing", refused=False, before=True, known=False, on=True)
     assert not [want for want in wants_of_mnnvl(snapshot, judge_mnnvl(snapshot)).wants if isinstance(want, Status)]
 
 

@@ -51,10 +51,10 @@ def test_mn050_the_name_of_a_domain_decides_its_replica(label: str | None, repli
 
 @pytest.mark.req("MN-052")
 @pytest.mark.parametrize("labels", [{}, {"grove.io/podcliqueset": "other"}])
-@pytest.mark.parametrize("kin", ["none", "joined", "without"])
-def test_mn040_a_domain_of_the_set_is_not_foreign(kin: str, labels: dict[str, str]) -> None:
+@pytest.mark.parametrize("siblings", ["none", "joined", "without"])
+def test_mn040_a_domain_of_the_set_is_not_foreign(siblings: str, labels: dict[str, str]) -> None:
     """A domain that the set controls counts with any labels; they only decide whether it may be deleted."""
-    seen = set_in_state(kin, "ours", refused=False, before=False, known=True, on=True)
+    seen = set_in_state(siblings, "ours", refused=False, before=False, known=True, on=True)
     (domain,) = seen.domains
     edited = replace(domain, labels=FrozenMap(labels))
     changed = replace(seen, domains=(edited,), named_domains={("ml", domain.ref.name): edited})

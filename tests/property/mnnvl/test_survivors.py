@@ -39,12 +39,12 @@ def test_mn018_a_set_that_is_too_large_has_no_domains(replicas: int, is_judged: 
 @pytest.mark.parametrize("on", [True, False])
 @pytest.mark.parametrize("before", [True, False])
 @pytest.mark.parametrize("domain", ["ours", "nothing"])
-@pytest.mark.parametrize("kin", ["joined", "without", "none"])
+@pytest.mark.parametrize("siblings", ["joined", "without", "none"])
 @pytest.mark.req("MN-013")
 def test_mn018_a_set_that_is_too_large_keeps_its_domains_and_condition(
-    kin: str, domain: str, before: bool, on: bool
+    siblings: str, domain: str, before: bool, on: bool
 ) -> None:
-    seen = set_in_state(kin, domain, refused=False, before=before, known=True, on=on)
+    seen = set_in_state(siblings, domain, refused=False, before=before, known=True, on=on)
     spec = seen.root.spec.model_copy(update={"replicas": MOST})
     seen = replace(seen, root=replace(seen.root, spec=spec))
     assert judge_mnnvl(seen).replicas == ()
@@ -79,8 +79,8 @@ def test_mn051_pods_of_existing_cliques_are_counted() -> None:
 
 def test_mn012_the_replicas_that_failed_are_named() -> None:
     seen = set_in_state("none", "nothing", refused=True, before=False, known=True, on=True)
-    (told,) = [one for one in wants_of_mnnvl(seen, judge_mnnvl(seen)).wants if isinstance(one, Status)]
-    assert [dict(one.facts) for one in told.because] == [{"replicas": "[0]"}]
+    (status,) = [one for one in wants_of_mnnvl(seen, judge_mnnvl(seen)).wants if isinstance(one, Status)]
+    assert [dict(one.facts) for one in status.because] == [{"replicas": "[0]"}]
 
 
 def test_mn011_only_a_refused_creation_counts_as_refused() -> None:

@@ -88,9 +88,9 @@ def test_ms077_two_sets_must_not_share_a_domain(configuration: Configuration, re
     for new, other in ((ours, theirs), (theirs, ours)):
         verdict = admit(new, None, used_names_in([new, other]), configuration).verdict
         found = verdict.objections if isinstance(verdict, Deny) else ()
-        told = [one.reason.sentence for one in found if dict(one.reason.facts).get("kind") == "ComputeDomain"]
-        assert bool(told) is refused
-        assert all("chat-0-1-cd" in words for words in told)
+        reported = [one.reason.sentence for one in found if dict(one.reason.facts).get("kind") == "ComputeDomain"]
+        assert bool(reported) is refused
+        assert all("chat-0-1-cd" in words for words in reported)
     apart = TABLE.with_values({"metadata.name": "chat-0", "metadata.annotations": {ENABLED: "false"}})
     verdict = admit(ours, None, used_names_in([ours, apart]), SCOPED).verdict
     found = verdict.objections if isinstance(verdict, Deny) else ()
@@ -142,8 +142,8 @@ def test_ms077_a_member_of_one_group_named_like_a_replica_of_another(clique: str
     large = {"name": group, "cliqueNames": ["w"], "replicas": 4, "minAvailable": 1, "annotations": shared}
     cliques = (clique_raw(clique, pod_spec=GPUS, annotations=alone), clique_raw("w", pod_spec=GPUS))
     verdict = admit(set_raw(*cliques, groups=(small, large)), None, None, SCOPED).verdict
-    told = verdict.objections if isinstance(verdict, Deny) else ()
-    assert ["SharedNameTwice" for one in told if "ComputeDomain" in one.reason.sentence] == [
+    reported = verdict.objections if isinstance(verdict, Deny) else ()
+    assert ["SharedNameTwice" for one in reported if "ComputeDomain" in one.reason.sentence] == [
         "SharedNameTwice"
     ] * refused
 
@@ -155,9 +155,9 @@ def test_ms085_one_claim_has_one_class() -> None:
     for one, other, warned in (("good", "odd", second), ("odd", "good", first)):
         put = {**say, f"{first}.annotations": {CLASS: one}, f"{second}.annotations": {CLASS: other}}
         _, warnings = judged(put, classes=frozenset({"good"}))
-        told = {(remark.reason.rule.code, remark.path) for remark in warnings}
-        assert ("ClassUnknown", f"{warned}.annotations[{CLASS}]") in told
-        assert [path for code, path in told if code == "ClassesDiffer"] == [f"{second}.annotations[{CLASS}]"]
+        reported = {(remark.reason.rule.code, remark.path) for remark in warnings}
+        assert ("ClassUnknown", f"{warned}.annotations[{CLASS}]") in reported
+        assert [path for code, path in reported if code == "ClassesDiffer"] == [f"{second}.annotations[{CLASS}]"]
     same = {**say, f"{first}.annotations": {CLASS: "good"}, f"{second}.annotations": {CLASS: "good"}}
     assert not [remark for remark in judged(same)[1] if remark.reason.rule.code == "ClassesDiffer"]
 

@@ -26,8 +26,8 @@ def mixed(**annotations: str) -> Json:
 @pytest.mark.req("MS-004")
 def test_ms006_cliques_that_share_are_named() -> None:
     plan = reconcile(converged_set(mixed())[1])
-    (told,) = [why for found in plan.findings for why in found.because if why.rule is Why.CLIQUES_OPT_IN]
-    assert dict(told.facts)["cliques"] == "a"
+    (reason,) = [why for found in plan.findings for why in found.because if why.rule is Why.CLIQUES_OPT_IN]
+    assert dict(reason.facts)["cliques"] == "a"
     joined = {found.subject.name for found in plan.findings for why in found.because if why.rule is Why.OPTED_IN}
     assert "llm-0-a" in joined
     assert "llm-0-b" not in joined

@@ -198,8 +198,8 @@ def test_ms040_a_clique_that_shares_nothing_does_not_hide_others() -> None:
 def test_ms060_objects_in_use_stay_where_annotations_are_off(*, there: bool) -> None:
     seen = replace(half_shared(), configuration=Configuration())
     gone = replace(seen, domains=(), named_domains={}, others=(), named_claims={})
-    fates = judge_scopes(seen if there else gone).verdicts
-    assert {(fate.kind, fate.state, fate.because.subject.name) for fate in fates} == {
+    verdicts = judge_scopes(seen if there else gone).verdicts
+    assert {(one.kind, one.state, one.because.subject.name) for one in verdicts} == {
         ("ComputeDomain", SharedState.LEFT_ALONE, "llm-0-cd"),
         ("ResourceClaim", SharedState.LEFT_ALONE, "llm-0-mnnvl-claim"),
     }

@@ -212,10 +212,10 @@ OURS: Final = {"name": "mnnvl", "resourceClaimName": "llm-0-mnnvl-claim"}
 
 def made_by_somebody(claims: list[Json]) -> Decision[AmendmentVerdict]:
     """The admission of a PodClique that shares the domain of replica 0 and has these claims of the user."""
-    around = CliqueAdmissionView(configuration=SCOPED, served=ServedApis(), owner=OWNER, domains={}, claims={})
+    view = CliqueAdmissionView(configuration=SCOPED, served=ServedApis(), owner=OWNER, domains={}, claims={})
     said = {"annotations": {ENABLED: "true"}, "labels": {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0"}}
     spec = {"podSpec": {**GPUS, "resourceClaims": claims}}
-    return admit_podclique({"metadata": {"name": "llm-0-a", "namespace": "ml", **said}, "spec": spec}, around)
+    return admit_podclique({"metadata": {"name": "llm-0-a", "namespace": "ml", **said}, "spec": spec}, view)
 
 
 @given(
@@ -244,13 +244,13 @@ def test_ms008_a_claim_that_grove_wrote_is_no_claim_of_the_user() -> None:
 @pytest.mark.req("MS-086")
 @pytest.mark.parametrize("name", ["Not A Class!", "-x", "a..b", "x" * 254])
 def test_ms003_a_clique_with_an_invalid_device_class_joins_nothing(name: str) -> None:
-    around = CliqueAdmissionView(configuration=SCOPED, served=ServedApis(), owner=OWNER, domains={}, claims={})
+    view = CliqueAdmissionView(configuration=SCOPED, served=ServedApis(), owner=OWNER, domains={}, claims={})
     said = {
         "annotations": {ENABLED: "true", "grove.io/mnnvl-device-class": name},
         "labels": {"grove.io/pcs-name": "llm", "grove.io/pcs-replica-index": "0"},
     }
     raw = {"metadata": {"name": "llm-0-a", "namespace": "ml", **said}, "spec": {"podSpec": GPUS}}
-    verdict = admit_podclique(raw, around).verdict
+    verdict = admit_podclique(raw, view).verdict
     assert isinstance(verdict, Amend)
     assert not verdict.patch
     (warning,) = verdict.warnings

@@ -164,7 +164,7 @@ def test_pl009_plans_that_ensure_read_back(raw: Json) -> None:
         assert document_from_json(json.loads(text)) == document
 
 
-def around(world: InMemoryCluster, seen: Snapshot) -> CliqueAdmissionView:
+def admission_view(world: InMemoryCluster, seen: Snapshot) -> CliqueAdmissionView:
     return CliqueAdmissionView(
         configuration=SCOPED,
         served=ServedApis(),
@@ -208,7 +208,7 @@ def test_ms033_webhook_and_operator_agree(raw: Json) -> None:
         for step in made:
             assert isinstance(step.action, Create)
             manifest = thaw(step.action.manifest)
-            verdict = admit_podclique(bare(manifest), around(world, seen)).verdict
+            verdict = admit_podclique(bare(manifest), admission_view(world, seen)).verdict
             assert isinstance(verdict, Amend)
             ensured |= {one.target.name for one in verdict.ensures}
             assert patched(bare(manifest), list(verdict.patch)) == manifest
@@ -216,7 +216,7 @@ def test_ms033_webhook_and_operator_agree(raw: Json) -> None:
         attempts = execute_plan(world, plan.steps)
         for step in made:
             assert isinstance(step.action, Create)
-            after = admit_podclique(thaw(step.action.manifest), around(world, seen)).verdict
+            after = admit_podclique(thaw(step.action.manifest), admission_view(world, seen)).verdict
             assert after == Amend(warnings=after.warnings)
         observed = world.observe(seen.root.ref, NOW, attempts)
         assert observed is not None

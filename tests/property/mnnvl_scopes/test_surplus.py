@@ -173,5 +173,5 @@ def test_ms050_the_group_then_the_template_decide_the_number_of_replicas(there: 
     if there == "gone":
         template = seen.root.spec.template.model_copy(update={"pod_clique_scaling_groups": ()})
         left = replace(left, root=replace(seen.root, spec=seen.root.spec.model_copy(update={"template": template})))
-    fates = {fate.because.subject.name: fate.state for fate in judge_scopes(left).verdicts if fate.membership is None}
-    assert fates == {f"llm-0-pool-{index}-cd": SharedState.SURPLUS for index in goes}
+    states = {one.because.subject.name: one.state for one in judge_scopes(left).verdicts if one.membership is None}
+    assert states == {f"llm-0-pool-{index}-cd": SharedState.SURPLUS for index in goes}

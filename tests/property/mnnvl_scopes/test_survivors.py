@@ -105,11 +105,11 @@ def test_ms035_a_domain_that_is_being_deleted_is_awaited(*, leaves: bool) -> Non
     _, seen = converged_set(set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true"})))
     (clique,), (domain,) = seen.cliques, seen.domains
     domains = {(domain.ref.namespace, domain.ref.name): replace(domain, deleting=leaves)}
-    around = replace(NOBODY, owner=seen.root, domains=domains, claims=seen.named_claims)
-    entry = judge_clique_admission(clique, around)
+    view = replace(NOBODY, owner=seen.root, domains=domains, claims=seen.named_claims)
+    admission = judge_clique_admission(clique, view)
     because = Why.DOMAIN_LEAVES.because(clique.ref, kind="ComputeDomain", name=domain.ref.name)
-    assert (entry == MustWait(because)) is leaves
-    assert isinstance(entry, JoinsDomain) is not leaves
+    assert (admission == MustWait(because)) is leaves
+    assert isinstance(admission, JoinsDomain) is not leaves
 
 
 def test_ms042_the_base_gang_owns_what_a_scaled_gang_shares_with_it() -> None:

@@ -101,10 +101,10 @@ def test_cl012_a_domain_that_no_part_of_the_set_shares_is_not_its_own() -> None:
 
 
 def test_ms005_a_clique_whose_labels_name_no_set_is_admitted_unchanged() -> None:
-    around = CliqueAdmissionView(configuration=SCOPED, served=ServedApis(), owner=None, domains={}, claims={})
+    view = CliqueAdmissionView(configuration=SCOPED, served=ServedApis(), owner=None, domains={}, claims={})
     said = {"annotations": {ENABLED: "true"}, "labels": {"grove.io/podcliqueset-replica-index": "0"}}
     raw = {"metadata": {"name": "x", "namespace": "ml", **said}, "spec": {"podSpec": GPUS}}
-    decision = admit_podclique(raw, around)
+    decision = admit_podclique(raw, view)
     assert isinstance(decision.verdict, Amend)
     assert [(one.path, one.got) for one in decision.verdict.warnings] == [
         (f"metadata.annotations[{ENABLED}]", '"true"')

@@ -82,9 +82,9 @@ def constraints_of(gang: GangRequest) -> Iterator[tuple[str, tuple[str, ...]]]:
     yield from ((pack.required, (name,)) for name, pack in gang.placement.cliques)
 
 
-def is_valid_assignment(found: Assignment, gang: GangRequest, ground: Iterable[Node]) -> bool:
+def is_valid_assignment(found: Assignment, gang: GangRequest, cluster_nodes: Iterable[Node]) -> bool:
     """Whether every pod is on an eligible node, no node is overcommitted, and every constraint is kept."""
-    by_name = {node.name: node for node in ground}
+    by_name = {node.name: node for node in cluster_nodes}
     used: dict[tuple[str, str], int] = {}
     for clique in gang.cliques:
         for name in found[clique.name]:
@@ -103,9 +103,9 @@ def is_valid_assignment(found: Assignment, gang: GangRequest, ground: Iterable[N
     return True
 
 
-def all_assignments(gang: GangRequest, ground: Iterable[Node]) -> Iterator[Assignment]:
+def all_assignments(gang: GangRequest, cluster_nodes: Iterable[Node]) -> Iterator[Assignment]:
     """Every way to assign the pods to nodes, valid or not."""
-    names = [node.name for node in ground]
+    names = [node.name for node in cluster_nodes]
     owners = [one.name for one in gang.cliques for _ in range(one.pods)]
     for chosen in product(names, repeat=len(owners)):
         found: dict[str, list[str]] = {one.name: [] for one in gang.cliques}

@@ -45,16 +45,20 @@ PENDING: Final = TopologyView(KNOWN, {}, {})
 PLACED: Final = TopologyView(KNOWN, {("ml", "llm"): 3}, {})
 
 
-def refusals(new: Json, old: Json | None = None, around: TopologyView = PENDING, told: Configuration = ON) -> Found:
+def refusals(
+    new: Json, old: Json | None = None, view: TopologyView = PENDING, configuration: Configuration = ON
+) -> Found:
     """Path and rule id of each objection."""
-    verdict = admit(new, old, None, told, None, around).verdict
+    verdict = admit(new, old, None, configuration, None, view).verdict
     return (
         {(one.path, one.reason.rule.requirement) for one in verdict.objections} if isinstance(verdict, Deny) else set()
     )
 
 
-def warnings(new: Json, old: Json | None = None, around: TopologyView = PENDING, told: Configuration = ON) -> Found:
-    verdict = admit(new, old, None, told, None, around).verdict
+def warnings(
+    new: Json, old: Json | None = None, view: TopologyView = PENDING, configuration: Configuration = ON
+) -> Found:
+    verdict = admit(new, old, None, configuration, None, view).verdict
     found = {(one.path, one.reason.rule.requirement) for one in verdict.warnings}
     return {(path, number) for path, number in found if number.startswith("TP")}
 
@@ -80,12 +84,12 @@ def test_tp060_the_objection_lists_known_topologies_and_suggests_one() -> None:
 
 @pytest.mark.parametrize("name", ["aws-p5", DEFAULT_TOPOLOGY])
 def test_tp064_no_name_while_off(name: str) -> None:
-    assert refusals(a_set(name, "rack"), told=DEFAULT_CONFIGURATION) == {(NAME, "TP-064")}
-    assert refusals(a_set("", "rack"), told=DEFAULT_CONFIGURATION) == set()
+    assert refusals(a_set(name, "rack"), configuration=DEFAULT_CONFIGURATION) == {(NAME, "TP-064")}
+    assert refusals(a_set("", "rack"), configuration=DEFAULT_CONFIGURATION) == set()
     named = a_set(name, "rack")
     edited = copy.deepcopy(named)
     edited["spec"]["template"]["priorityClassName"] = "high"
-    assert refusals(edited, named, told=DEFAULT_CONFIGURATION) == set()
+    assert refusals(edited, named, configuration=DEFAULT_CONFIGURATION) == set()
 
 
 CHANGES: Final = (("", "aws-p5"), ("aws-p5", ""), ("aws-p5", DEFAULT_TOPOLOGY), ("", DEFAULT_TOPOLOGY))
@@ -141,15 +145,15 @@ def test_tp063_an_update_is_not_refused_for_an_old_violation() -> None:
 
 
 def test_tp072_a_missing_comparison_causes_a_warning() -> None:
-    assert warnings(a_set("aws-p5", "rack"), around=NOTHING_KNOWN) == {(NAME, "TP-072")}
+    assert warnings(a_set("aws-p5", "rack"), view=NOTHING_KNOWN) == {(NAME, "TP-072")}
     assert warnings(a_set("aws-p5", "rack"), a_set("flat", "rack"), NOTHING_KNOWN) == {(NAME, "TP-072")}
     assert warnings(a_set("aws-p5", "rack")) == set()
-    assert warnings(a_set("", "rack"), around=NOTHING_KNOWN) == set()
+    assert warnings(a_set("", "rack"), view=NOTHING_KNOWN) == set()
 
 
 @pytest.mark.req("TP-074")
 def test_tp073_constraints_without_effect_cause_a_warning() -> None:
-    assert warnings(a_set("", "rack"), told=DEFAULT_CONFIGURATION) == {(TOP, "TP-073")}
+    assert warnings(a_set("", "rack"), configuration=DEFAULT_CONFIGURATION) == {(TOP, "TP-073")}
     assert warnings(a_set("", {"pack": {"required": "rack", "preferred": "zone"}})) == {
         (f"{TOP}.pack.preferred", "TP-074")
     }
@@ -205,9 +209,9 @@ def test_tp071_equal_input_gives_an_equal_verdict(new: Json, old: Json | None) -
 
 
 def levels_refused(
-    new: Json, old: Json | None = None, around: TopologyView = PENDING, told: Configuration = ON
+    new: Json, old: Json | None = None, view: TopologyView = PENDING, configuration: Configuration = ON
 ) -> Found:
-    verdict = admit_topology(new, old, around, told).verdict
+    verdict = admit_topology(new, old, view, configuration).verdict
     return (
         {(one.path, one.reason.rule.requirement) for one in verdict.objections} if isinstance(verdict, Deny) else set()
     )
@@ -257,14 +261,18 @@ def test_tp088_metadata_always_passes() -> None:
 
 
 def test_tp085_the_default_has_the_configured_levels_for_every_client() -> None:
-    told = Configuration(topology=TopologyAware(True, (Level("zone", "z"), Level("rack", "r"))))
+    configuration = Configuration(topology=TopologyAware(True, (Level("zone", "z"), Level("rack", "r"))))
     other = raw_topology(DEFAULT_TOPOLOGY, ("zone", "z"))
-    assert levels_refused(other, told=told) == {("spec.levels", "TP-085")}
-    assert levels_refused(other, raw_topology(DEFAULT_TOPOLOGY, *SOUND), told=told) == {("spec.levels", "TP-085")}
-    assert levels_refused(raw_topology(DEFAULT_TOPOLOGY, *SOUND), told=told) == set()
-    assert levels_refused(other, told=DEFAULT_CONFIGURATION) == set()
+    assert levels_refused(other, configuration=configuration) == {("spec.levels", "TP-085")}
+    assert levels_refused(other, raw_topology(DEFAULT_TOPOLOGY, *SOUND), configuration=configuration) == {
+        ("spec.levels", "TP-085")
+    }
+    assert levels_refused(raw_topology(DEFAULT_TOPOLOGY, *SOUND), configuration=configuration) == set()
+    assert levels_refused(other, configuration=DEFAULT_CONFIGURATION) == set()
     users = TopologyView(KNOWN, {}, {DEFAULT_TOPOLOGY: (TopologyUser("ml", "llm", 1),)})
-    assert levels_refused(raw_topology(DEFAULT_TOPOLOGY, *SOUND), other, users, told) == {("spec.levels", "TP-084")}
+    assert levels_refused(raw_topology(DEFAULT_TOPOLOGY, *SOUND), other, users, configuration) == {
+        ("spec.levels", "TP-084")
+    }
 
 
 @pytest.mark.req("TP-089")
@@ -312,14 +320,14 @@ def test_tp012_a_configuration_is_refused_with_all_violations() -> None:
 def test_tp087_the_content_of_an_unparsable_topology_is_unknown() -> None:
     broken = {"kind": "ClusterTopology", "metadata": {"name": "broken"}, "spec": {"levels": "none"}}
     sound = raw_topology("sound", ("zone", "z"))
-    around = topology_view_of([broken, sound], [], ())
-    assert set(around.topologies or ()) == {"sound"}
-    assert around.incomplete_kinds == frozenset()
-    assert around.unreadable == {"broken"}
-    verdict = admit(a_set("broken", "rack"), None, None, ON, None, around).verdict
+    view = topology_view_of([broken, sound], [], ())
+    assert set(view.topologies or ()) == {"sound"}
+    assert view.incomplete_kinds == frozenset()
+    assert view.unreadable == {"broken"}
+    verdict = admit(a_set("broken", "rack"), None, None, ON, None, view).verdict
     assert isinstance(verdict, Admit)
     assert [one.reason.rule.requirement for one in verdict.warnings] == ["TP-072"]
-    assert refusals(a_set("other", "rack"), around=around) == {(NAME, "TP-060")}
+    assert refusals(a_set("other", "rack"), view=view) == {(NAME, "TP-060")}
     binding = {**raw_topology("sound", ("host", "h")), "kind": "ClusterTopologyBinding", "spec": {"levels": 7}}
     assert not topology_view_of([binding, sound], [], ()).unreadable, "the other one counts"
 
@@ -336,21 +344,21 @@ def test_tp084_an_unparsable_object_may_be_placed(unread: str) -> None:
         clique = copy.deepcopy(BOUND)
         clique["metadata"]["labels"]["app.kubernetes.io/part-of"] = "llm"
         clique["status"] = {"scheduledReplicas": bound}
-        around = topology_view_of([], [a_set("aws-p5", "rack"), *broken], [podclique_of(clique)], partial)
-        verdict = admit_topology(less, old, around, ON).verdict
+        view = topology_view_of([], [a_set("aws-p5", "rack"), *broken], [podclique_of(clique)], partial)
+        verdict = admit_topology(less, old, view, ON).verdict
         objections = verdict.objections if isinstance(verdict, Deny) else ()
         assert {one.reason.rule.requirement for one in objections} == refused
         assert [one.reason.rule.requirement for one in verdict.warnings] == warned
     for kinds, bound, expected in (({"PodClique"}, 0, {"TP-072"}), ({"PodClique"}, 2, set()), ({unread}, 2, set())):
-        around = TopologyView(KNOWN, {("ml", "llm"): bound}, incomplete_kinds=frozenset(kinds))
-        verdict = admit(a_set("", "rack"), a_set("aws-p5", "rack"), None, ON, None, around).verdict
+        view = TopologyView(KNOWN, {("ml", "llm"): bound}, incomplete_kinds=frozenset(kinds))
+        verdict = admit(a_set("", "rack"), a_set("aws-p5", "rack"), None, ON, None, view).verdict
         assert isinstance(verdict, Deny) == bool(bound)
         assert {one.reason.rule.requirement for one in verdict.warnings} == expected
 
 
 def test_tp060_the_configured_default_counts_as_existing() -> None:
     others = TopologyView({name: one for name, one in KNOWN.items() if name != DEFAULT_TOPOLOGY}, {}, {})
-    assert not refusals(a_set(DEFAULT_TOPOLOGY, "rack"), around=others)
+    assert not refusals(a_set(DEFAULT_TOPOLOGY, "rack"), view=others)
 
 
 _JSON: Final = st.recursive(

@@ -266,24 +266,24 @@ class TestTP124:
 
     OTHER: Final = (("zone", ZONE), ("rack", "example.com/other"), ("host", HOST))
 
-    def fates(
+    def changes(
         self, snapshot: Snapshot, *levels: tuple[str, str], complete: frozenset[Gap] = frozenset()
     ) -> set[GangChange]:
         return {gang.change for gang in impacts(snapshot, *levels, complete=complete).gangs}
 
     def test_existing_gangs(self) -> None:
         pending = unplaced_set(DEFAULT)
-        assert self.fates(pending) == {GangChange.SAME}
-        assert self.fates(pending, *self.OTHER) == {GangChange.FOLLOWS}
-        assert self.fates(with_bound_pod(pending), *self.OTHER) == {GangChange.STAYS}
-        assert self.fates(pending, ("zone", ZONE)) == {GangChange.STAYS}
+        assert self.changes(pending) == {GangChange.SAME}
+        assert self.changes(pending, *self.OTHER) == {GangChange.FOLLOWS}
+        assert self.changes(with_bound_pod(pending), *self.OTHER) == {GangChange.STAYS}
+        assert self.changes(pending, ("zone", ZONE)) == {GangChange.STAYS}
 
     def test_gangs_that_do_not_exist(self) -> None:
         fresh = replace(unplaced_set(DEFAULT), gangs=())
         gangs: frozenset[Gap] = frozenset({("PodGang", EVERYWHERE)})
-        assert self.fates(fresh) == {GangChange.UNKNOWN}
-        assert self.fates(fresh, complete=gangs) == {GangChange.MADE}
-        assert self.fates(fresh, ("zone", ZONE), complete=gangs) == {GangChange.WAITS}
+        assert self.changes(fresh) == {GangChange.UNKNOWN}
+        assert self.changes(fresh, complete=gangs) == {GangChange.MADE}
+        assert self.changes(fresh, ("zone", ZONE), complete=gangs) == {GangChange.WAITS}
 
 
 def test_tp111_objections_by_the_levels_of_the_other_topology_are_reported() -> None:

@@ -42,8 +42,8 @@ def test_tp127_tp130_topologies_without_validation(kind: str, configuration: Con
 
 
 def test_tp121_users_and_missing_topologies() -> None:
-    survey = usage_report_of(cluster("other"), NOW)
-    assert [(one.name, one.state, [user.name for user in one.users]) for one in survey] == [
+    report = usage_report_of(cluster("other"), NOW)
+    assert [(one.name, one.state, [user.name for user in one.users]) for one in report] == [
         ("other", TopologyState.FREE, []),
         ("t", TopologyState.MISSING, ["llm"]),
     ]
