@@ -54,25 +54,25 @@ def block_of(
         placed_nodes: name of a PodClique -> nodes of its placed pods.
     """
     packs = dict(placement.cliques)
-    together = {name for one in placement.packed_groups for name in one.cliques}
+    grouped = {name for one in placement.packed_groups for name in one.cliques}
     names = dict.fromkeys((*waiting, *placed_nodes))
 
     def block(pack: Pack, names: Iterable[str], parts: Iterable[Block] = ()) -> Block:
-        bare: list[Pod] = []
-        closer = list(parts)
-        near = [node for part in closer for node in part.placed_nodes]
+        unpacked: list[Pod] = []
+        inner = list(parts)
+        in_block = [node for part in inner for node in part.placed_nodes]
         for name in names:
-            near += placed_nodes.get(name, ())
+            in_block += placed_nodes.get(name, ())
             if name in packs:
                 own = Block(packs[name], tuple(waiting.get(name, ())), (), tuple(placed_nodes.get(name, ())))
-                closer.append(own)
+                inner.append(own)
             else:
-                bare += waiting.get(name, ())
-        ordered = sorted((part for part in closer if part.size), key=lambda part: -part.size)
-        return Block(pack, tuple(bare), tuple(ordered), tuple(near))
+                unpacked += waiting.get(name, ())
+        ordered = sorted((part for part in inner if part.size), key=lambda part: -part.size)
+        return Block(pack, tuple(unpacked), tuple(ordered), tuple(in_block))
 
     parts = [block(one.pack, one.cliques) for one in placement.packed_groups]
-    return block(placement.gang, (name for name in names if name not in together), parts)
+    return block(placement.gang, (name for name in names if name not in grouped), parts)
 
 
 def required_in(placement: Placement) -> set[str]:

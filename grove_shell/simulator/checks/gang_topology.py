@@ -40,7 +40,7 @@ class GangTopologyCheck(Check):
         """Check that new bindings meet the placement of their gang (B6), unless the gang changed at the same time."""
         if not self.state.gang_aware:
             return
-        moved = {change.object.ref for change in changes if change.kind == "PodGang"}
+        changed_gangs = {change.object.ref for change in changes if change.kind == "PodGang"}
         bound: dict[tuple[str, str], set[str]] = {}
         for change in changes:
             after = change.after
@@ -48,8 +48,8 @@ class GangTopologyCheck(Check):
                 bound.setdefault((after.namespace, after.gang), set()).add(after.owner_uid)
         for namespace, name in sorted(bound):
             gang = self.state.cluster.find("PodGang", f"{namespace}/{name}")
-            if isinstance(gang, PodGang) and gang.ref not in moved:
-                self._near(gang, bound[namespace, name])
+            if isinstance(gang, PodGang) and gang.ref not in changed_gangs:
+                self._check_node_labels(gang, bound[namespace, name])
 
     def on_write(self, actor: Actor, snapshot: Snapshot, attempt: Attempt) -> None:
         """Check the placement of a created gang (TP8), and that it does not change once a pod is placed (TP3)."""
@@ -59,9 +59,9 @@ class GangTopologyCheck(Check):
         root = snapshot.root
         if isinstance(step.action, Create):
             made = podgang_of(thaw(step.action.manifest))
-            keys, trouble = topology_keys(root, snapshot.topologies, snapshot.configuration)
-            if trouble:
-                self.state.fail("TP8", f"{made.ref.name} is created, and {trouble}", made.ref.short)
+            keys, problem = topology_keys(root, snapshot.topologies, snapshot.configuration)
+            if problem:
+                self.state.fail("TP8", f"{made.ref.name} is created, and {problem}", made.ref.short)
             wanted = expected_placement(
                 root, made, used_by(root) if snapshot.configuration.topology.enabled else "", keys
             )
@@ -88,22 +88,22 @@ class GangTopologyCheck(Check):
         for root in self.state.cluster.sets():
             if root.deleting:
                 continue
-            trouble = self._trouble(root) if self._configuration.topology.enabled else ""
+            problem = self._problem_of(root) if self._configuration.topology.enabled else ""
             condition = condition_of(root.status.conditions, "TopologyInSync")
             is_false = condition is not None and condition.status is ConditionStatus.FALSE
-            if trouble and not is_false:
-                self.state.fail("TP5", f"{root.ref.name} has no condition, and {trouble}", root.ref.short)
-            if condition is not None and not trouble:
+            if problem and not is_false:
+                self.state.fail("TP5", f"{root.ref.name} has no condition, and {problem}", root.ref.short)
+            if condition is not None and not problem:
                 self.state.fail(
                     "TP5", f"{root.ref.name} has a condition about its topology, which holds", root.ref.short
                 )
 
-    def _trouble(self, root: PodCliqueSet) -> str:
+    def _problem_of(self, root: PodCliqueSet) -> str:
         """Return what is wrong with the topology of a set; empty where nothing is."""
         server = self.state.cluster.server
-        keys, trouble = topology_keys(root, server.topologies(), self._configuration)
-        if trouble:
-            return trouble
+        keys, problem = topology_keys(root, server.topologies(), self._configuration)
+        if problem:
+            return problem
         gangs = [gang for gang in server.items.values() if isinstance(gang, PodGang) and gang.owner_uid == root.uid]
         for gang in gangs if used_by(root) else ():
             if gang.placement != expected_placement(root, gang, used_by(root), keys) and not gang.deleting:
@@ -117,17 +117,17 @@ class GangTopologyCheck(Check):
         cliques = [one for one in self.state.cluster.cliques() if self.state.root_of.get(one.uid) == root.uid]
         return any(one.status.scheduled or any(pod.node for pod in self.state.pods(one.uid)) for one in cliques)
 
-    def _near(self, gang: PodGang, bound: AbstractSet[str]) -> None:
+    def _check_node_labels(self, gang: PodGang, bound: AbstractSet[str]) -> None:
         """Check that pods which must share a node label do, where one of them is in one of these cliques."""
-        there = {clique.uid: clique.ref.name for clique in self.state.cluster.cliques()}
+        names = {clique.uid: clique.ref.name for clique in self.state.cluster.cliques()}
         pods = [
-            (there.get(pod.owner_uid, ""), pod)
+            (names.get(pod.owner_uid, ""), pod)
             for pod in self.state.cluster.pods()
             if pod.namespace == gang.ref.namespace and pod.gang == gang.ref.name and is_live(pod)
         ]
-        come = {there.get(uid, "") for uid in bound}
+        bound_names = {names.get(uid, "") for uid in bound}
         for key, cliques in required_of(gang):
-            if cliques is not None and come.isdisjoint(cliques):
+            if cliques is not None and bound_names.isdisjoint(cliques):
                 continue
             nodes = [self.state.nodes.get(pod.node) for name, pod in pods if cliques is None or name in cliques]
             values = {node.labels.get(key) for node in nodes if node is not None}

@@ -15,21 +15,21 @@ from grove_shell.simulator.random_events.targets import targets_of
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.virtual_time import SECOND
 
-_MOST: Final = 6
-_OUTAGES: Final = 0.3
-_TROUBLED: Final = 0.4
-_LATE: Final = 0.3
-_EDITED: Final = 0.25
-_REARRANGED: Final = 3
+_MOST_EVENTS: Final = 6
+_OUTAGE_PROBABILITY: Final = 0.3
+_DOMAIN_EVENT_PROBABILITY: Final = 0.4
+_LATE_DOMAINS_PROBABILITY: Final = 0.3
+_LABEL_EDIT_PROBABILITY: Final = 0.25
+_MOST_TOPOLOGY_EVENTS: Final = 3
 _HORIZON: Final = 90 * SECOND
 
 _DRAWS: Final[Mapping[str, Draw]] = {**USER_DRAWS, **FAULT_DRAWS, **DOMAIN_DRAWS, **TOPOLOGY_DRAWS}
-_OF_CLIQUES: Final = frozenset(
+_ABOUT_CLIQUES: Final = frozenset(
     {"delete_pod", "fail_pod", "crash_pod", "hold_foreign", "gate_foreign", "edit_status", "remove_labels"}
 )
-_OF_CLAIMS: Final = frozenset({"delete_claim"})
-_OF_DOMAINS: Final = frozenset({"delete_domain", "foreign_domain", "limit_domains", "reconfigure"})
-_OF_SETS: Final = frozenset({"scale", "apply_set", "delete_set"})
+_ABOUT_CLAIMS: Final = frozenset({"delete_claim"})
+_ABOUT_DOMAINS: Final = frozenset({"delete_domain", "foreign_domain", "limit_domains", "reconfigure"})
+_ABOUT_SETS: Final = frozenset({"scale", "apply_set", "delete_set"})
 RANDOM_EVENT_KINDS: Final = (*_DRAWS, "edit_labels")
 """Every kind of random event."""
 
@@ -49,31 +49,33 @@ def with_random_events(
     """
     rng = Random(seed)  # noqa: S311 - not for security
     targets = targets_of(scenario, dump)
-    absent = (frozenset() if targets.cliques else _OF_CLIQUES) | (frozenset() if targets.sets else _OF_SETS)
-    absent |= frozenset() if targets.domains else _OF_DOMAINS
-    absent |= frozenset() if targets.claims else _OF_CLAIMS
-    absent |= frozenset() if targets.topologies else frozenset(TOPOLOGY_DRAWS)
-    absent |= frozenset() if targets.topologies and targets.sets else {"name_topology"}
-    kinds = [name for name in _DRAWS if name not in without | absent]
+    impossible = (frozenset() if targets.cliques else _ABOUT_CLIQUES) | (frozenset() if targets.sets else _ABOUT_SETS)
+    impossible |= frozenset() if targets.domains else _ABOUT_DOMAINS
+    impossible |= frozenset() if targets.claims else _ABOUT_CLAIMS
+    impossible |= frozenset() if targets.topologies else frozenset(TOPOLOGY_DRAWS)
+    impossible |= frozenset() if targets.topologies and targets.sets else {"name_topology"}
+    kinds = [name for name in _DRAWS if name not in without | impossible]
     chosen_kinds = rng.sample(kinds, min(rng.randint(1, 4), len(kinds)))
     horizon = max((event.at for event in scenario.spec.events), default=0) + _HORIZON
     events = list(scenario.spec.events)
-    for _ in range(rng.randint(1, _MOST)):
+    for _ in range(rng.randint(1, _MOST_EVENTS)):
         name = rng.choice(chosen_kinds)
         early = rng.random() < 0.4  # noqa: PLR2004 - most writes come while a set is created
         events += _DRAWS[name](rng, targets, rng.randrange(0, 3 * SECOND if early else horizon, 100))
-    if "crash_pod" in kinds and rng.random() < _OUTAGES:
+    if "crash_pod" in kinds and rng.random() < _OUTAGE_PROBABILITY:
         events += outage(rng, targets, horizon)
-    troubles = [name for name in kinds if name in _OF_DOMAINS]
-    if troubles and rng.random() < _TROUBLED:
-        events += _DRAWS[rng.choice(troubles)](rng, targets, rng.randrange(0, horizon, 100))
-    if "limit_domains" in troubles and rng.random() < _LATE:
+    domain_kinds = [name for name in kinds if name in _ABOUT_DOMAINS]
+    if domain_kinds and rng.random() < _DOMAIN_EVENT_PROBABILITY:
+        events += _DRAWS[rng.choice(domain_kinds)](rng, targets, rng.randrange(0, horizon, 100))
+    if "limit_domains" in domain_kinds and rng.random() < _LATE_DOMAINS_PROBABILITY:
         events += late_domains(rng, targets, horizon, kinds)
-    rearranged = [name for name in kinds if name in TOPOLOGY_DRAWS]
-    for _ in range(rng.randint(0, _REARRANGED) if rearranged else 0):
+    topology_kinds = [name for name in kinds if name in TOPOLOGY_DRAWS]
+    for _ in range(rng.randint(0, _MOST_TOPOLOGY_EVENTS) if topology_kinds else 0):
         early = rng.random() < 0.5  # noqa: PLR2004 - while pods are placed
-        events += _DRAWS[rng.choice(rearranged)](rng, targets, rng.randrange(0, 4 * SECOND if early else horizon, 100))
+        events += _DRAWS[rng.choice(topology_kinds)](
+            rng, targets, rng.randrange(0, 4 * SECOND if early else horizon, 100)
+        )
     label_rng = Random(f"labels of {seed}")  # noqa: S311 - as above; a generator of its own keeps the other events unchanged
-    if "edit_labels" not in without and label_rng.random() < _EDITED:
+    if "edit_labels" not in without and label_rng.random() < _LABEL_EDIT_PROBABILITY:
         events += edited_labels(label_rng, targets, horizon)
     return scenario.with_events(tuple(events))
