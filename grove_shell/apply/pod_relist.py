@@ -88,13 +88,13 @@ class PodRelist:
             report: called with a fault in our own code; the other namespaces go on.
         """
 
-        async def look(namespace: str) -> None:
+        async def read_namespace(namespace: str) -> None:
             try:
                 await self._read_all(namespace, leads)
             except Exception as fault:  # noqa: BLE001 - it is tried again, and the process goes on (OP-027)
                 report(internal_errors.described(fault))
 
-        async with asyncio.TaskGroup() as looks:
+        async with asyncio.TaskGroup() as tasks:
             running: dict[str, asyncio.Task[None]] = {}
             while True:
                 await asyncio.sleep(_PAUSE)
@@ -104,7 +104,7 @@ class PodRelist:
                 running = {namespace: task for namespace, task in running.items() if not task.done()}
                 for namespace in namespaces:
                     if namespace not in running:
-                        running[namespace] = looks.create_task(look(namespace))
+                        running[namespace] = tasks.create_task(read_namespace(namespace))
 
     async def _read_all(self, namespace: str, leads: Callable[[], bool]) -> None:
         """Read every unselected pod of a namespace into the cache.

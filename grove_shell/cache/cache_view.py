@@ -74,8 +74,8 @@ class CacheView:
             return {}
         pods = {name: pod.uid for name, pod in set_cache.pods.get(clique, {}).items()}
         for address in set_cache.broken:
-            if address[0] == "Pod" and (where := self._entries["Pod"][address]).controller == clique:
-                pods[address[2]] = where.uid
+            if address[0] == "Pod" and (entry := self._entries["Pod"][address]).controller == clique:
+                pods[address[2]] = entry.uid
         return pods
 
     def knows(self, kind: str, raw: Mapping[str, Any]) -> bool:
@@ -102,7 +102,7 @@ class CacheView:
         """Return the newest version seen of any object of a kind. Linear in these objects."""
         if kind in TOPOLOGY_KINDS:
             return self.topologies.newest(kind)
-        return max((where.version for where in self._entries[kind].values()), default=0)
+        return max((entry.version for entry in self._entries[kind].values()), default=0)
 
     def is_rolled_back(self, ref: Ref, raw: Mapping[str, Any], as_of: int) -> bool:
         """Return whether a list as of a version shows an object in an older version than was known by then."""
@@ -123,12 +123,12 @@ class CacheView:
         if ref.kind in TOPOLOGY_KINDS:
             return self.topologies.find(ref)
         address = (ref.kind, ref.namespace, ref.name)
-        where = self._entries[ref.kind].get(address)
-        if where is None:
+        entry = self._entries[ref.kind].get(address)
+        if entry is None:
             return None
-        set_cache = self._set_caches[where.root_key]
+        set_cache = self._set_caches[entry.root_key]
         if ref.kind == "Pod":
-            return set_cache.pods.get(where.controller, {}).get(ref.name)
+            return set_cache.pods.get(entry.controller, {}).get(ref.name)
         return set_cache.root if ref.kind == SET_KIND else set_cache.items.get(address)
 
     def holds(self, root_key: RootKey) -> bool:

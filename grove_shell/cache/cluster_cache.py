@@ -108,9 +108,9 @@ class ClusterCache(CacheView):
             self._renew_shared()
         self._notify_of(address, root_key)
 
-    def _add_entry(self, address: Address, where: CacheEntry) -> None:
-        self._entries[address[0]][address] = where
-        self._owner_index.note(where.controller, address)
+    def _add_entry(self, address: Address, entry: CacheEntry) -> None:
+        self._entries[address[0]][address] = entry
+        self._owner_index.note(entry.controller, address)
 
     def _project(self, root_key: RootKey, address: Address, raw: Mapping[str, Any]) -> None:
         kind = address[0]
@@ -211,23 +211,23 @@ class ClusterCache(CacheView):
     def _move(self, addresses: Iterable[Address], root_key: RootKey) -> None:
         """Move objects to the root of their controller, whatever their labels say (OP-075)."""
         for address in addresses:
-            kind, where = address[0], self._entries[address[0]][address]
-            if where.root_key == root_key:
+            kind, entry = address[0], self._entries[address[0]][address]
+            if entry.root_key == root_key:
                 continue
-            item, words = self.find(Ref("", *address)), self._set_caches[where.root_key].broken.get(address)
-            self._remove_entry(address, where)
-            self._add_entry(address, where._replace(root_key=root_key))
+            item, words = self.find(Ref("", *address)), self._set_caches[entry.root_key].broken.get(address)
+            self._remove_entry(address, entry)
+            self._add_entry(address, entry._replace(root_key=root_key))
             set_cache = self._set_caches.setdefault(root_key, SetCache())
             if words is not None:
                 set_cache.broken[address] = words
                 self._completeness_changed(kind)
             elif item is not None:
                 self._insert(set_cache, root_key, address, item)
-            self._notify_of(address, where.root_key)
+            self._notify_of(address, entry.root_key)
             self._notify_of(address, root_key)
 
-    def _extract(self, address: Address, where: CacheEntry) -> None:
-        set_cache = self._set_caches[where.root_key]
+    def _extract(self, address: Address, entry: CacheEntry) -> None:
+        set_cache = self._set_caches[entry.root_key]
         kind, _, name = address
         if set_cache.broken.pop(address, None) is not None:
             self._completeness_changed(kind)
@@ -239,15 +239,15 @@ class ClusterCache(CacheView):
             self._templates.pop(address[1:], None)
         if kind == SET_KIND:
             set_cache.root = None
-            self.topologies.note(where.root_key, None)
-            self._template_users.note(where.root_key, None)
+            self.topologies.note(entry.root_key, None)
+            self._template_users.note(entry.root_key, None)
         elif kind == "Pod":
-            if _is_bound(set_cache.drop_pod(where.controller, name)):
-                self.topologies.note_bound(where.root_key)
+            if _is_bound(set_cache.drop_pod(entry.controller, name)):
+                self.topologies.note_bound(entry.root_key)
         elif (gone := set_cache.items.pop(address, None)) is not None:
-            self._root_of_owner.pop(where.uid, None)
+            self._root_of_owner.pop(entry.uid, None)
             if _scheduled(gone):
-                self.topologies.note_bound(where.root_key)
+                self.topologies.note_bound(entry.root_key)
 
     def _count_vanished(self, address: Address) -> None:
         """Count a pod that disappeared from the watch; one that was being deleted does not count (OP-106)."""
@@ -258,9 +258,9 @@ class ClusterCache(CacheView):
             self._vanished_pods[address[1]] += 1
 
     def _remove(self, address: Address) -> None:
-        where = self._entries[address[0]].pop(address)
-        self._remove_entry(address, where)
-        self._notify_of(address, where.root_key)
+        entry = self._entries[address[0]].pop(address)
+        self._remove_entry(address, entry)
+        self._notify_of(address, entry.root_key)
 
     def _release(self, address: Address, incarnation: Incarnation) -> None:
         """Remove an object that belongs to no root any more; no tombstone is kept of one that never did."""
@@ -270,12 +270,12 @@ class ClusterCache(CacheView):
         if is_here or incarnation.uid in self._events:
             self._events.record(*incarnation)
 
-    def _remove_entry(self, address: Address, where: CacheEntry) -> None:
+    def _remove_entry(self, address: Address, entry: CacheEntry) -> None:
         """Remove an object from the cache of its set, and that cache if it is empty then."""
-        self._owner_index.forget(where.controller, address)
-        self._extract(address, where)
-        if self._set_caches[where.root_key].is_empty:
-            del self._set_caches[where.root_key]
+        self._owner_index.forget(entry.controller, address)
+        self._extract(address, entry)
+        if self._set_caches[entry.root_key].is_empty:
+            del self._set_caches[entry.root_key]
 
 
 def _scheduled(item: Resource | None) -> int:
