@@ -1,4 +1,4 @@
-"""Admission on one page: a manifest (and what it was before) goes in, a verdict with every objection comes out."""
+"""Admission of a PodCliqueSet: returns a verdict with every objection to a manifest, or to a change of it."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
@@ -41,7 +41,7 @@ _NAMED: Final = frozenset(
     }
 )
 _COMPARED_WHOLE: Final = ("cliqueNames", "startsAfter", "resourceSharing", "resourceClaimTemplates")
-"""Lists that an update must leave as they are; with one part of them unread nobody knows whether it does."""
+"""Lists that an update must not change; with an unreadable item they cannot be compared."""
 
 
 def admit(
@@ -52,14 +52,18 @@ def admit(
     classes: Collection[str] | None = None,
     around: TopologyView = NOTHING_KNOWN,
 ) -> Decision[AdmissionVerdict]:
-    """Judge a PodCliqueSet manifest, as an update where the old one is given; all objections at once.
+    """Validate a PodCliqueSet manifest, or an update, and return the verdict with all objections and warnings.
 
-    With used_names it is also judged by the names that others use (WL-117); the set itself may be among them. What is
-    warned of depends on what the operator is told, and on the names of the DeviceClasses where these are known.
-    What it says of its topology is judged by what is around it (TP-060).
+    Manifests are validated with their defaults filled in (WL-196). Total: a manifest that cannot be read is refused
+    (GT-103), and its readable parts are validated as well. An old manifest that cannot be read is not compared.
 
-    Both are judged with their defaults written out (WL-196). Total: a manifest that does not read is refused (GT-103),
-    and what can be read of it is judged all the same. An old manifest that does not read has nothing to compare with.
+    Args:
+        new: the manifest.
+        old: the manifest before the update; None for a new set.
+        used_names: names of other sets (WL-117), which may include this one; None to skip that check.
+        configuration: of the operator; some warnings depend on it.
+        classes: names of the DeviceClasses; None where they are not known.
+        around: topologies, for the set's topology constraints (TP-060).
     """
     subject, raw = ref_in(new, GROVE, SET_KIND), with_defaults(new)
     before = manifest_of(with_defaults(old))[0] if old is not None else None
@@ -68,9 +72,9 @@ def admit(
 
 
 def used_names_in(objects: Iterable[Mapping[str, Any]]) -> UsedNames:
-    """The names that PodCliqueSets among these objects would use, and that other objects of sets have already.
+    """Return the names that PodCliqueSets among these objects would use, and that other objects of sets have.
 
-    What does not read uses none: it is reported where it is judged.
+    A set that cannot be read uses none; it is reported elsewhere.
     """
     sets: list[Manifest] = []
     held: list[tuple[str, str, str, str]] = []
@@ -85,7 +89,7 @@ def used_names_in(objects: Iterable[Mapping[str, Any]]) -> UsedNames:
 
 
 class _Beside(NamedTuple):
-    """What a manifest is judged by besides itself."""
+    """The other inputs of a validation."""
 
     before: Manifest | None
     used_names: UsedNames | None
@@ -95,11 +99,10 @@ class _Beside(NamedTuple):
 
 
 def _found_in(subject: Ref, raw: Mapping[str, Any], beside: _Beside) -> tuple[list[Objection], list[Caution]]:
-    """What does not read, and what holds for the other fields whatever the unreadable ones were meant to say.
+    """Return the unreadable fields, and the objections and warnings that hold whatever these were meant to be.
 
-    An unreadable count of replicas must not make a sound ``minAvailable`` beside it look too high, nor an unreadable
-    delay of the set make an override look as if there were nothing to override. The lowest reading is always there, as
-    what did not read has been replaced.
+    An unreadable number of replicas must not make a valid ``minAvailable`` look too high, nor an unreadable delay make
+    an override look wrong. The manifest is therefore validated with the lowest and the highest placeholders.
     """
     faults = _problems_of(raw)
     unread = {problem.path for problem in faults}
@@ -121,7 +124,7 @@ def _found_in(subject: Ref, raw: Mapping[str, Any], beside: _Beside) -> tuple[li
 
 
 def _judged(subject: Ref, new: Manifest, beside: _Beside) -> tuple[frozenset[Objection], frozenset[Caution]]:
-    """All objections and warnings."""
+    """Return all objections and warnings of one reading of a manifest."""
     before, used_names = beside.before, beside.used_names
     earlier = before.spec if before is not None else None
     unmade = () if beside.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS) else (DOMAIN_KIND,)  # MS-077
@@ -159,14 +162,11 @@ def _objection(subject: Ref, problem: Problem) -> Objection:
 
 
 def _is_open(path: str, unread: set[str], above: set[str]) -> bool:
-    """Whether a field is one that does not read, a part of one, or a list that must be known whole.
-
-    Cost: linear in the path.
-    """
+    """Return whether a field is unreadable, part of an unreadable one, or a list with one. Linear in the path."""
     return (path in above and path.endswith(_COMPARED_WHOLE)) or not unread.isdisjoint(_down_to(path))
 
 
 def _down_to(path: str) -> Iterator[str]:
-    """A field and everything it is a part of."""
+    """Return the path of a field and of everything that contains it."""
     yield path
     yield from (path[:place] for place, char in enumerate(path) if char in ".[")

@@ -1,6 +1,6 @@
-"""Admission of what sets are made of, on one page: a PodClique, or a PodGang, goes in; what becomes of it comes out.
+"""Admission of PodCliques and PodGangs in MNNVL mode `annotations` (MS).
 
-In mode `annotations` alone (MS): a PodClique gets the claim to what it shares, and a PodGang its stamp.
+A PodClique gets the claim to the domain that it shares, and a PodGang its annotation.
 """
 
 from collections.abc import Mapping
@@ -35,12 +35,12 @@ _ANNOTATION: Final = "metadata.annotations[{}]"
 def admit_podclique(raw: Mapping[str, Any], around: CliqueAdmissionView) -> Decision[AmendmentVerdict]:
     """Judge a PodClique that is to be created (MS-001 to MS-039).
 
-    Total. What does not read as a PodClique is left to those who validate it. The same decision for what it leads to,
-    and for a dry run, of which whoever asks ensures nothing (MS-033, MS-091).
+    Total. An object that cannot be read as a PodClique is left to the API server's validation. Dry runs get the same
+    decision, and the caller creates nothing for them (MS-033, MS-091).
 
     Args:
-        raw: as it would be stored.
-        around: what else there is.
+        raw: the PodClique as it would be stored.
+        around: the other objects that the decision depends on.
     """
     try:
         clique = podclique_of(raw)
@@ -63,7 +63,7 @@ def admit_podclique(raw: Mapping[str, Any], around: CliqueAdmissionView) -> Deci
 
 
 def admit_podgang(raw: Mapping[str, Any], configuration: Configuration) -> Decision[AmendmentVerdict]:
-    """Judge a PodGang that is to be created (MS-044): its members' domains are handed over once it has a uid."""
+    """Judge a PodGang that is to be created: it is annotated, so that its members' domains get it as owner (MS-044)."""
     gang = ref_in(raw, SCHEDULER, "PodGang")
     if not configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return Decision(Amend(), (Why.SCOPES_OFF.because(gang),))
@@ -72,7 +72,7 @@ def admit_podgang(raw: Mapping[str, Any], configuration: Configuration) -> Decis
 
 
 def set_named_in(raw: Mapping[str, Any]) -> str:
-    """The set that a PodClique's labels name; empty where none does."""
+    """Return the set in a PodClique's labels; empty where there is none."""
     return read_label(read_labels(Fields(raw, "", [])), SET)
 
 

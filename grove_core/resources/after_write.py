@@ -44,7 +44,7 @@ def after_write(item: K, write: Write) -> K:
 
     Args:
         item: the object before the write.
-        write: its guard is not looked at.
+        write: what is written; its guard is ignored.
 
     Returns:
         The same object where its kind does not show what was written.
@@ -132,10 +132,14 @@ def _clique(clique: PodClique, fields: FrozenMap) -> PodClique:
     if clique.generation is not None:
         moved = (changed.pod_spec, changed.auto_scaling) != (clique.pod_spec, clique.auto_scaling)
         changed = replace(changed, generation=clique.generation + moved)
-    told = read_clique_labels(Fields(changed.labels, "", []), clique.owner_kind, clique.owner_name, clique.ref.name)
-    if told["replica_index"] < 0:  # only its group knows, and whoever made the snapshot has asked it
-        told["replica_index"] = clique.replica_index
-    return replace(changed, **told)
+    fields_of_labels = read_clique_labels(
+        Fields(changed.labels, "", []), clique.owner_kind, clique.owner_name, clique.ref.name
+    )
+    if (
+        fields_of_labels["replica_index"] < 0
+    ):  # only its scaling group has the index, which the snapshot already took from it
+        fields_of_labels["replica_index"] = clique.replica_index
+    return replace(changed, **fields_of_labels)
 
 
 def _gang(gang: PodGang, fields: FrozenMap) -> PodGang:

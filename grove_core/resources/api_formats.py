@@ -1,4 +1,4 @@
-"""The shapes of a ComputeDomain and of a claim to it, side by side (D2, D14); and which of them a cluster reads."""
+"""Formats of ComputeDomains and of claims to them, by API version (D2, D14), and which of them a cluster reads."""
 
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -17,10 +17,11 @@ _ALPHA: Final = "resource.nvidia.com/v1alpha1"
 
 
 class DomainFormat(NamedTuple):
-    """How a ComputeDomain is written.
+    """The format of a ComputeDomain.
 
     Attributes:
-        spec_for: the name of the ResourceClaimTemplate that the driver is to make -> ``spec``.
+        api_version: of the object.
+        spec_for: name of the ResourceClaimTemplate that the driver creates -> ``spec``.
     """
 
     api_version: str
@@ -51,16 +52,17 @@ DOMAIN_FORMATS: Final[Mapping[tuple[MnnvlMode, DomainShape], DomainFormat]] = Ma
 
 
 def domain_format_of(configuration: Configuration, served: ServedApis) -> DomainFormat:
-    """The dialect to write: as configured, else as the cluster reads it, else that of the design (MN-006)."""
-    told = configuration.mnnvl
-    return DOMAIN_FORMATS[told.mode, told.shape or served.domains or DomainShape.DESIGN]
+    """Return the format to write: the configured one, else the one that is served, else the design's (MN-006)."""
+    mnnvl = configuration.mnnvl
+    return DOMAIN_FORMATS[mnnvl.mode, mnnvl.shape or served.domains or DomainShape.DESIGN]
 
 
 class ClaimFormat(NamedTuple):
-    """How a ResourceClaim is written.
+    """The format of a ResourceClaim.
 
     Attributes:
-        spec_for: the name of a request, and what it asks for -> ``spec``.
+        api_version: of the object.
+        spec_for: name and content of a device request -> ``spec``.
     """
 
     api_version: str
@@ -71,12 +73,12 @@ def _claim_of(request: FrozenMap) -> FrozenMap:
     return FrozenMap({"devices": FrozenMap({"requests": (request,)})})
 
 
-def _flat_claim(name: str, asked: FrozenMap) -> FrozenMap:
-    return _claim_of(FrozenMap({"name": name, **asked}))
+def _flat_claim(name: str, request: FrozenMap) -> FrozenMap:
+    return _claim_of(FrozenMap({"name": name, **request}))
 
 
-def _exact_claim(name: str, asked: FrozenMap) -> FrozenMap:
-    return _claim_of(FrozenMap({"name": name, "exactly": asked}))
+def _exact_claim(name: str, request: FrozenMap) -> FrozenMap:
+    return _claim_of(FrozenMap({"name": name, "exactly": request}))
 
 
 _V1, _V1BETA2, _V1BETA1 = CLAIM_VERSIONS
@@ -95,12 +97,12 @@ _VERSIONS: Final[Mapping[str, AbstractSet[str]]] = MappingProxyType(
 
 
 def refs_in_all_versions(ref: Ref) -> Iterator[Ref]:
-    """The same object in each version in which Grove may write it, first the one that is asked about (SM-095)."""
+    """Return the addresses of an object in every API version that Grove may write, the given one first (SM-095)."""
     yield ref
     for version in sorted(_VERSIONS.get(ref.kind, frozenset()) - {ref.api_version}):
         yield replace(ref, api_version=version)
 
 
 def claim_format_of(served: ServedApis) -> ClaimFormat:
-    """The dialect of the newest version that is served; that of the design where nobody knows (MS-023)."""
+    """Return the format of the newest served version; the design's where no version is known (MS-023)."""
     return CLAIM_FORMATS[served.claims or _V1BETA1]

@@ -1,7 +1,6 @@
-"""Every label key, finalizer and API version, once (decision D3).
+"""Names in the API, each declared once: API versions, label keys, annotations, finalizers, condition types.
 
-Several families of label keys are in the field. Each tuple names one meaning, the upstream key first; we read any of
-them and write all of them.
+Labels that have several keys are declared in ``labels``.
 """
 
 from typing import Final
@@ -69,4 +68,4 @@ CONDITIONS: Final = frozenset(
         GANG_READY,
         TERMINATION_IN_PROGRESS,
     }
-)  # that Grove writes; others' are left alone
+)  # that Grove writes; conditions of other types are left alone

@@ -1,4 +1,4 @@
-"""ClusterTopology: which labels of nodes mean what to people who say how near pods should be to each other."""
+"""ClusterTopology: names the levels of a topology and the node labels that distinguish their domains."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
@@ -28,7 +28,7 @@ _LABEL: Final = re.compile(
 
 
 class Level(NamedTuple):
-    """One level of a topology: what people call it, and the key of the node label that tells its domains apart."""
+    """One level of a topology: its domain, and the key of the node label whose value distinguishes the domains."""
 
     domain: str
     key: str
@@ -40,7 +40,7 @@ Levels = tuple[Level, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterTopology(Resource):
-    """A ClusterTopology, or a ClusterTopologyBinding read as one; it has no namespace.
+    """A ClusterTopology, or a ClusterTopologyBinding read as one. It has no namespace.
 
     Attributes:
         labels: as stored.
@@ -74,14 +74,14 @@ def cluster_topology_of(raw: Mapping[str, Any], shared: MutableMapping[str, str]
 
 
 def levels_in(spec: Fields) -> Levels:
-    """The ``levels`` of a topology's spec, as they stand there."""
+    """Return the ``levels`` of a topology's spec, as written."""
     return tuple(
         Level(level.text("domain", required=True), level.text("key", required=True)) for level in spec.parts("levels")
     )
 
 
 def effective_topologies(topologies: Iterable[ClusterTopology]) -> dict[str, ClusterTopology]:
-    """By name; where both kinds have one of a name the ClusterTopology counts (TP-004)."""
+    """Return topologies by name; a ClusterTopology counts before a ClusterTopologyBinding of its name (TP-004)."""
     found: dict[str, ClusterTopology] = {}
     for topology in topologies:
         if topology.ref.kind == TOPOLOGY_KIND or topology.ref.name not in found:
@@ -90,25 +90,25 @@ def effective_topologies(topologies: Iterable[ClusterTopology]) -> dict[str, Clu
 
 
 def unreadable_names(unread: Iterable[Ref], known: Iterable[ClusterTopology]) -> frozenset[str]:
-    """Names whose topology that counts (TP-004) cannot be read.
+    """Return the names whose effective topology (TP-004) cannot be read.
 
     Args:
         unread: the topologies that cannot be read.
-        known: those that can.
+        known: the topologies that can be read.
     """
     sure = {topology.ref.name for topology in known if topology.ref.kind == TOPOLOGY_KIND}
     return frozenset(ref.name for ref in unread) - sure
 
 
 def shadowed_bindings(topologies: Iterable[ClusterTopology]) -> dict[str, ClusterTopology]:
-    """The bindings whose name a ClusterTopology has too, by name (TP-004, TP-049)."""
+    """Return by name the bindings that do not count, because a ClusterTopology has their name (TP-004, TP-049)."""
     every = tuple(topologies)
     counting = {one.ref.name for one in every if one.ref.kind == TOPOLOGY_KIND}
     return {one.ref.name: one for one in every if one.ref.kind != TOPOLOGY_KIND and one.ref.name in counting}
 
 
 def level_problems(levels: Levels) -> Iterator[Problem]:
-    """What is wrong with levels, each with its path below ``levels`` (TP-080)."""
+    """Return the problems of levels, each with its path below ``levels`` (TP-080)."""
     if not 1 <= len(levels) <= MOST_LEVELS:
         yield Problem(path="", expected=f"between 1 and {MOST_LEVELS} levels", got=str(len(levels)))
     for name, texts, pattern, says in (
@@ -131,9 +131,9 @@ def level_problems(levels: Levels) -> Iterator[Problem]:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """What was probably meant, for a sentence; empty where nothing is like it.
+    """Return a suggestion for an unknown name, as the end of a sentence; empty where no known name is similar.
 
-    Cost: the length of the name times that of all that is known.
+    The cost is the length of the name times the total length of the known names.
     """
     names = list(known)
     found = most_similar(name, names)
@@ -141,13 +141,13 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def most_similar(name: str, known: Iterable[str]) -> str:
-    """The known name that differs in the fewest letters; empty where all differ in more than a slip."""
+    """Return the known name with the fewest different letters; empty where all differ by more than a typing error."""
     distance, found = min(((_distance(name, other), other) for other in known), default=(0, ""))
     return found if distance <= max(1, len(name) // 4) else ""
 
 
 def _distance(one: str, other: str) -> int:
-    """How many letters have to be added, taken away or replaced."""
+    """Return how many letters have to be added, removed or replaced."""
     row = list(range(len(other) + 1))
     for place, letter in enumerate(one, 1):
         before, row[0] = row[0], place

@@ -1,4 +1,4 @@
-"""ComputeDomain: what lets the pods of one workload share GPU memory across nodes, and which daemons serve it."""
+"""ComputeDomain: lets the pods of one workload share GPU memory across nodes; its status lists the daemons."""
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ NODE_NAME: Final = "name"
 
 @dataclass(frozen=True, slots=True)
 class CliqueInfo:
-    """One clique of a domain in short (D18)."""
+    """The summary of one clique of a domain (D18)."""
 
     FIELDS: ClassVar[Mapping[str, str]] = MappingProxyType({"id": "id", "status": "status"})
 
@@ -31,16 +31,16 @@ class CliqueInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComputeDomain(Resource):
-    """A ComputeDomain as far as decisions look at it.
+    """The fields of a ComputeDomain that decisions use.
 
     Attributes:
         labels, spec: as stored.
-        num_nodes: how many daemons the domain waits for; 0 where absent.
+        num_nodes: the number of daemons that the domain waits for; 0 where absent.
         deleted_at: when its deletion was accepted.
-        readiness: global status; empty where none was written.
+        readiness: the global status; empty where none was written.
         nodes: ``status.nodes``, sorted by node.
         cliques: ``status.cliques``, sorted by id.
-        stored: the whole object, for who writes it back whole.
+        stored: the whole object, for writers that replace it as a whole.
     """
 
     labels: FrozenMap = EMPTY

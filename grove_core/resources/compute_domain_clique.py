@@ -1,4 +1,4 @@
-"""ComputeDomainClique: the daemons of one NVLink clique of a domain, in an object of their own."""
+"""ComputeDomainClique: the daemons of one NVLink clique of a ComputeDomain."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,14 +19,14 @@ DAEMON_NODE_NAME: Final = "nodeName"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComputeDomainClique(Resource):
-    """A ComputeDomainClique as far as decisions look at it.
+    """The fields of a ComputeDomainClique that decisions use.
 
     Attributes:
         domain_uid: from its label; empty where there is none.
         clique: its id, from its label, else from its name.
-        owners: uids of all its owners, sorted; the pods of its daemons.
+        owners: uids of all its owners, sorted; these are the pods of its daemons.
         daemons: sorted by node.
-        stored: the whole object, for who writes it back whole.
+        stored: the whole object, for writers that replace it as a whole.
     """
 
     domain_uid: str = ""

@@ -1,4 +1,4 @@
-"""What the operator is told, as far as decisions depend on it, and what the API server offers it."""
+"""The operator's configuration as far as decisions depend on it, and the optional APIs that a cluster serves."""
 
 from dataclasses import dataclass
 from enum import Enum, unique
@@ -10,7 +10,7 @@ from grove_core.version import IMAGE
 
 @unique
 class MnnvlMode(Enum):
-    """How sets come to their ComputeDomains (decision D1)."""
+    """How ComputeDomains of sets are created (decision D1)."""
 
     OPERATOR = "operator"
     """The operator makes one for each replica of every set that asks for GPUs and does not opt out."""
@@ -20,7 +20,7 @@ class MnnvlMode(Enum):
 
 @unique
 class DomainShape(Enum):
-    """How a ComputeDomain is written (decision D2)."""
+    """The format of a ComputeDomain (decision D2)."""
 
     DESIGN = "design"
     """As the design documents print it."""
@@ -30,10 +30,10 @@ class DomainShape(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Mnnvl:
-    """What is done about Multi-Node NVLink.
+    """The configuration of Multi-Node NVLink.
 
     Attributes:
-        shape: None for that of the cluster.
+        shape: the format of ComputeDomains; None for that of the cluster.
     """
 
     enabled: bool = False
@@ -41,7 +41,7 @@ class Mnnvl:
     shape: DomainShape | None = None
 
     def in_mode(self, mode: MnnvlMode) -> bool:
-        """Whether it is on, and in this mode."""
+        """Return whether MNNVL is enabled, in this mode."""
         return self.enabled and self.mode is mode
 
 
@@ -63,10 +63,12 @@ _BLIND: Final = TopologyAware()
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The part of the operator's configuration that decisions look at.
+    """The part of the operator's configuration that decisions depend on.
 
     Attributes:
-        init_image: of the init containers that wait for a start (WL-072).
+        mnnvl: of Multi-Node NVLink.
+        init_image: of init containers that wait for parents (WL-072).
+        topology: of topology-aware placement.
     """
 
     mnnvl: Mnnvl = _OFF
@@ -76,12 +78,12 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class ServedApis:
-    """What the API server offers beyond what Grove cannot do without.
+    """The optional APIs that an API server serves.
 
     Attributes:
-        domains: the shape of its ComputeDomains; None where it has none, or nobody asked.
-        without_domains: whether it was asked, and has none.
-        claims: the newest version of ``resource.k8s.io`` it knows; empty where nobody asked.
+        domains: the format of its ComputeDomains; None where it has none, or where that is not known.
+        without_domains: whether it is known to have none.
+        claims: the newest version of ``resource.k8s.io``; empty where that is not known.
     """
 
     domains: DomainShape | None = None
@@ -92,4 +94,4 @@ class ServedApis:
 DEFAULT_CONFIGURATION: Final = Configuration()
 """Of an operator without a configuration file."""
 NOT_DISCOVERED: Final = ServedApis()
-"""Of a server that nobody asked."""
+"""Of a server whose APIs were not discovered."""

@@ -1,4 +1,4 @@
-"""Names that custom resource definitions ask for: an API server accepts each name once in an API group (MF-010)."""
+"""Names in CustomResourceDefinitions: an API server accepts each name once in an API group (MF-010)."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from grove_core.resources.fields import Fields
 
 
 class NameRole(StrEnum):
-    """What a name is used for."""
+    """The use of a name in a definition."""
 
     PLURAL = "plural"
     SINGULAR = "singular"
@@ -19,26 +19,26 @@ class NameRole(StrEnum):
 
 
 class CrdName(NamedTuple):
-    """One name of a definition."""
+    """One name in a definition."""
 
     text: str
     role: NameRole
 
     @property
     def key(self) -> tuple[bool, str]:
-        """What has to be unique in a group: kinds with list kinds, and resources with their short names."""
+        """What has to be unique in a group: kinds with list kinds, and resources with short names."""
         return self.role in {NameRole.KIND, NameRole.LIST_KIND}, self.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrdNames:
-    """The names of one definition.
+    """All names in one definition.
 
     Attributes:
         definition: its own name, such as ``podgangs.scheduler.grove.io``.
         group: the API group.
-        asked: what its ``spec`` asks for.
-        accepted: what the API server gave it, by its ``status``.
+        asked: the names in its ``spec``.
+        accepted: the names that the API server accepted, by its ``status``.
     """
 
     definition: str
@@ -47,17 +47,17 @@ class CrdNames:
     accepted: frozenset[CrdName] = frozenset()
 
     def holds(self, key: tuple[bool, str]) -> bool:
-        """Whether the API server gave it that name."""
+        """Return whether the API server accepted the name for this definition."""
         return any(name.key == key for name in self.accepted)
 
 
 class NameClash(NamedTuple):
-    """A name that two definitions of one group ask for.
+    """A name that two definitions of one group have in their spec.
 
     Attributes:
-        definition: the one that does not have the name.
+        definition: the definition that did not get the name.
         holder: the other one.
-        is_held: whether an API server gave the name to the holder; otherwise both only ask for it.
+        is_held: whether an API server accepted the name for the holder; otherwise both only ask for it.
     """
 
     definition: str
@@ -137,7 +137,7 @@ def name_clashes(found: Iterable[CrdNames], own: Collection[CrdNames]) -> tuple[
 
 
 def _among(key: tuple[bool, str], several: Mapping[str, CrdNames]) -> Iterator[NameClash]:
-    """The clashes about one name: with the definition that holds it, else with the first one by name."""
+    """Return the clashes about one name: with the definition that holds it, else with the first one by name."""
     holder, *_ = sorted(several.values(), key=lambda names: (not names.holds(key), names.definition))
     for names in several.values():
         name = min((name for name in names.asked if name.key == key), default=None)

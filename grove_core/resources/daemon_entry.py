@@ -1,4 +1,4 @@
-"""One daemon's entry in a ComputeDomain or a ComputeDomainClique: the same five fields, the node under two names."""
+"""The entry of one daemon in a ComputeDomain or ComputeDomainClique; the key of the node differs between the two."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ _LOWEST: Final = -(2**31)
 
 @dataclass(frozen=True, slots=True)
 class DaemonEntry:
-    """Who runs where.
+    """The entry of one daemon.
 
     Attributes:
-        node: name of the node; what entries are told apart by.
-        ip: of the daemon's pod; it tells one pod of a node from the next.
-        clique: its clique; empty where the node has no fabric.
-        index: its place in the clique; None where a writer older than v25.8.0 left it out.
+        node: name of the node, by which entries are merged.
+        ip: of the daemon's pod; it distinguishes consecutive pods of a node.
+        clique: id of its clique; empty where the node has no fabric.
+        index: in the clique; None where a writer older than v25.8.0 left it out.
         status: as stored; empty where a writer left it out.
     """
 
@@ -40,11 +40,11 @@ class DaemonEntry:
 
     @property
     def ready(self) -> bool:
-        """Whether it says so: no word is no (DC-085)."""
+        """Whether its status is ready; a missing status is not (DC-085)."""
         return self.status == READY
 
     def as_json(self, name: str) -> FrozenMap:
-        """All five fields, with the node under this name; what is left out would be given up (DC-033)."""
+        """Return all five fields, with the node under this key; a field that is left out would be released (DC-033)."""
         return FrozenMap(
             {
                 name: self.node,

@@ -1,4 +1,4 @@
-"""The pods that daemons run in, as far as registration asks: on which node, of which clique, since when."""
+"""The pods of daemons, as far as registration needs them: node, clique and creation time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,11 +18,11 @@ class DaemonPod:
     """A daemon's pod.
 
     Attributes:
-        domain_uid: of the domain it serves, from its label; empty where there is none.
+        domain_uid: of its domain, from its label; empty where there is none.
         clique: from its label; None where it has none yet, empty where its node has no fabric.
-        created: None for a pod that no cluster has seen.
-        ready: its condition ``Ready`` is ``True``.
-        living: it has neither ended nor been deleted.
+        created: None for a pod that no cluster has stored.
+        ready: whether its condition ``Ready`` is ``True``.
+        living: whether it has neither finished nor been deleted.
     """
 
     ref: Ref
@@ -36,8 +36,8 @@ class DaemonPod:
     living: bool = True
 
     @property
-    def born(self) -> tuple[bool, datetime | None, str]:
-        """Larger for the newer of two: who was created later; of two created in one second, the larger uid (D45)."""
+    def creation_order(self) -> tuple[bool, datetime | None, str]:
+        """A sort key that is larger for the newer pod; of two created in one second, for the larger uid (D45)."""
         return (self.created is not None, self.created, self.uid)
 
 
@@ -64,6 +64,6 @@ def daemon_pod_of(raw: Mapping[str, Any]) -> DaemonPod:
 
 
 def _is_ready(status: Fields) -> bool:
-    """Whether the condition ``Ready`` is ``True``; times and other conditions are not asked for (IN-053)."""
+    """Return whether the condition ``Ready`` is ``True``; other conditions are not read (IN-053)."""
     found = [one.text("status", required=True) for one in status.parts("conditions") if one.raw.get("type") == "Ready"]
     return "True" in found

@@ -1,7 +1,7 @@
-"""Who shares a ComputeDomain by annotation: what the annotations of a clique say, and what follows from it.
+"""Sharing of ComputeDomains by annotation: from the annotations of a clique to its domain and claim.
 
-A domain and the ResourceClaim that leads to it serve one **user**: a replica of a set, a replica of a scaling group,
-or a PodClique. Their labels say which.
+A domain and its ResourceClaim belong to one **user**: a replica of a set, a replica of a scaling group, or a PodClique.
+Their labels name the user.
 """
 
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ DOMAIN_SUFFIX: Final = "-cd"
 
 @unique
 class SharingScope(Enum):
-    """How many share one ComputeDomain."""
+    """What shares one ComputeDomain."""
 
     REPLICA = "replica"
     CLIQUE = "clique"
@@ -62,10 +62,11 @@ SCOPES: Final[Mapping[str, SharingScope]] = MappingProxyType({scope.value: scope
 
 
 class DomainUser(NamedTuple):
-    """Whom a domain and its claim serve; names as templates have them.
+    """What a domain and its claim belong to; names are those of the template.
 
     Attributes:
-        group, group_replica, clique: empty where it is for more than one of them.
+        set_name, replica: the set and its replica.
+        group, group_replica, clique: empty where the user is larger than one of them.
     """
 
     set_name: str
@@ -81,7 +82,7 @@ class DomainUser(NamedTuple):
 
 
 class LabelledClique(Protocol):
-    """A PodClique, stored or to be made, as far as one sees with whom it shares."""
+    """A PodClique, stored or to be created, as far as sharing depends on it."""
 
     @property
     def ref(self) -> Ref:
@@ -89,23 +90,23 @@ class LabelledClique(Protocol):
 
     @property
     def replica_index(self) -> int:
-        """Of the set's replica that it is of; -1 where nobody knows."""
+        """The index of the set's replica; -1 where it is not known."""
 
     @property
     def labels(self) -> FrozenMap:
-        """As they stand in it."""
+        """The labels as stored."""
 
     @property
     def annotations(self) -> FrozenMap:
-        """As they stand in it."""
+        """The annotations as stored."""
 
     @property
     def pod_spec(self) -> FrozenMap:
-        """As it stands in it."""
+        """The pod spec as stored."""
 
 
 class CliquePosition(NamedTuple):
-    """Where a PodClique stands in its set.
+    """The position of a PodClique in its set.
 
     Attributes:
         name: of the PodClique.
@@ -123,11 +124,14 @@ class CliquePosition(NamedTuple):
 
 
 class DomainMembership(NamedTuple):
-    """A domain and a claim that a PodClique shares.
+    """The domain and claim that a PodClique shares.
 
     Attributes:
-        base_name: what both are named after.
-        device_class: that the claim asks for.
+        scope: what shares them.
+        user: that they belong to.
+        base_name: that their names begin with.
+        device_class: that the claim requests.
+        position: of the PodClique.
     """
 
     scope: SharingScope
@@ -148,7 +152,7 @@ class DomainMembership(NamedTuple):
 
     @property
     def labels(self) -> dict[str, str]:
-        """Of both, in every family of keys; keys of the design have the template's names, others full ones (MS-022)."""
+        """Labels of domain and claim; the design's keys have the template's names, others full names (MS-022)."""
         user, position = self.user, self.position
         found = {
             **labels_of_set(user.set_name),
@@ -164,9 +168,9 @@ class DomainMembership(NamedTuple):
 
 
 def membership_of(position: CliquePosition, annotations: Mapping[str, object]) -> DomainMembership | None:
-    """What a PodClique with these annotations shares; None where it shares nothing (MS-001, MS-010 to MS-013).
+    """Return what a PodClique with these annotations shares; None for nothing (MS-001, MS-010 to MS-013).
 
-    A scope that there is not, or that means nothing where the clique stands, shares nothing either.
+    An unknown scope, and a scope that does not apply at this position, share nothing.
     """
     scope = scope_of(annotations)
     device_class = str(annotations.get(MNNVL_DEVICE_CLASS, DEVICE_CLASS))
@@ -190,14 +194,14 @@ def membership_of(position: CliquePosition, annotations: Mapping[str, object]) -
 
 
 def scope_of(annotations: Mapping[str, object]) -> SharingScope | None:
-    """With whom these annotations share; None where they do not opt in, or name no scope that there is."""
+    """Return the scope in these annotations; None where they do not opt in, or where the scope is unknown."""
     if annotations.get(MNNVL_ENABLED) != "true":
         return None
     return SCOPES.get(str(annotations.get(MNNVL_SCOPE, SharingScope.REPLICA.value)))
 
 
 def position_of_clique(clique: LabelledClique) -> CliquePosition | None:
-    """Where a PodClique stands by its labels; None where they do not say."""
+    """Return the position of a PodClique by its labels; None where they are incomplete."""
     labels, name = clique.labels, clique.ref.name
     set_name = set_named_by(labels)
     if not set_name or clique.replica_index < 0:
@@ -213,7 +217,7 @@ def position_of_clique(clique: LabelledClique) -> CliquePosition | None:
 
 
 def domain_user_of(labels: FrozenMap) -> DomainUser | None:
-    """Whom an object serves by its labels; None where they name nobody."""
+    """Return the user that an object's labels name; None where they name none."""
     set_name, replica = set_named_by(labels), label_in(labels, SET_REPLICA)
     if not set_name or not replica:
         return None
@@ -227,36 +231,36 @@ def domain_user_of(labels: FrozenMap) -> DomainUser | None:
 
 
 def is_managed(labels: FrozenMap) -> bool:
-    """Whether an object is a domain or a claim that is shared by annotation."""
+    """Return whether a domain or claim is shared by annotation."""
     return labels.get(MNNVL_MANAGED) == "true"
 
 
 def is_shared(item: OwnedObject) -> bool:
-    """Whether it is a claim that is shared by annotation: its label says so, or the end of its name does (MS-020).
+    """Return whether an object is a claim that is shared by annotation, by its label or by its name (MS-020).
 
-    Names tell where somebody edited that label; claims of ``resourceSharing`` that are called so have a component.
+    The name counts where the label was edited. Claims of ``resourceSharing`` with such a name have a component label.
     """
     named = item.ref.name.endswith(CLAIM_SUFFIX) and COMPONENT not in item.labels
     return item.ref.kind == CLAIM_KIND and (named or is_managed(item.labels))
 
 
 def managed_user_of(labels: FrozenMap) -> DomainUser | None:
-    """Whom a domain or claim that is shared by annotation is for; None of anything else, and where it names nobody."""
+    """Return the user of a domain or claim that is shared by annotation; None for other labels."""
     return domain_user_of(labels) if is_managed(labels) else None
 
 
 def managed_user_in(manifest: FrozenMap) -> DomainUser | None:
-    """The same of an object as it is written."""
+    """Return the user in the labels of a manifest; None where it is not shared by annotation."""
     return managed_user_of(part_of(part_of(manifest, "metadata"), "labels"))
 
 
 def effective_annotations(of_set: FrozenMap, clique: CliqueTemplate, group: GroupTemplate | None) -> FrozenMap:
-    """What the PodCliques of a clique say of MNNVL, key by key (MS-010, MS-011).
+    """Return the MNNVL annotations of a clique's PodCliques, key by key (MS-010, MS-011).
 
     Args:
-        of_set: the set's annotations; they reach standalone cliques only.
-        clique: its own annotations yield to its group's and win over the set's.
-        group: that it is a member of; None for a standalone clique.
+        of_set: the set's annotations; they apply to standalone cliques only.
+        clique: its annotations override the set's; its group's override them.
+        group: the scaling group of the clique; None for a standalone clique.
     """
     layers = (clique.annotations, group.annotations) if group is not None else (of_set, clique.annotations)
     found = {key: layer[key] for layer in layers for key in MNNVL_ANNOTATIONS if key in layer}
@@ -266,7 +270,7 @@ def effective_annotations(of_set: FrozenMap, clique: CliqueTemplate, group: Grou
 def position_in_template(
     set_name: str, replica: int, clique: str, group: str = "", group_replica: int = -1
 ) -> CliquePosition:
-    """Where a clique of a template stands; ``clique`` and ``group`` as the template names them."""
+    """Return the position of a clique of a template; ``clique`` and ``group`` are the template's names."""
     if not group:
         return CliquePosition(set_name, replica, standalone_clique_name(set_name, replica, clique), clique)
     full = scaling_group_name(set_name, replica, group)
@@ -278,7 +282,7 @@ def position_in_template(
 def member_of(
     manifest: Manifest, clique: CliqueTemplate, group: GroupTemplate | None, replica: int, group_replica: int
 ) -> DomainMembership | None:
-    """What one of the PodCliques that a set would come to shares; ``group_replica`` says nothing without a group."""
+    """Return what one of a set's PodCliques would share; ``group_replica`` is ignored without a group."""
     position = position_in_template(
         manifest.name, replica, clique.name, group.name if group is not None else "", group_replica
     )
@@ -286,12 +290,12 @@ def member_of(
 
 
 def base_name_of(kind: str, name: str) -> str:
-    """What a shared domain or claim is named after: the inverse of its name (MS-020)."""
+    """Return the base name of a shared domain or claim, from its name (MS-020)."""
     return name.removesuffix(DOMAIN_SUFFIX if kind == DOMAIN_KIND else CLAIM_SUFFIX)
 
 
 def shared_claim_entry(pod_spec: FrozenMap) -> FrozenMap | None:
-    """The entry of a pod spec that leads to a shared domain; None where it has none."""
+    """Return the entry of a pod spec for the claim to a shared domain; None where it has none."""
     for one in list_of(pod_spec, "resourceClaims"):
         if isinstance(one, FrozenMap) and one.get("name") == SHARED_CLAIM:
             named = one.get("resourceClaimName")

@@ -1,4 +1,4 @@
-"""The condition that lists replicas without a ComputeDomain; its message can be read back (MN-015)."""
+"""The condition that lists replicas without a ComputeDomain; its message can be parsed (MN-015)."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -16,14 +16,14 @@ _MOST: Final = 1_000_000  # replicas of a set that is planned at all (WL-024)
 
 
 class CreationFailure(NamedTuple):
-    """Replicas whose domain could not be made, in order, and the server's words for the first of them."""
+    """Replicas whose domain could not be created, in order, and the API server's error for the first of them."""
 
     replicas: tuple[int, ...] = ()
     error: str = ""
 
     @property
     def indices(self) -> str:
-        """The replicas as the condition lists them; many as runs, and not more than there is room for (MN-019)."""
+        """The replicas as the condition lists them: as ranges where there are many, cut if too long (MN-019)."""
         text = ", ".join(map(str, self.replicas))
         if len(text) > _LONGEST_LIST:
             text = ", ".join(_runs(self.replicas))
@@ -31,12 +31,12 @@ class CreationFailure(NamedTuple):
 
     @property
     def message(self) -> str:
-        """As the condition says it; an error that is too long for a condition is cut."""
+        """The message of the condition; an error that is too long is cut."""
         return f"{_WORDS}[{self.indices}]. Error: {self.error}"[:LONGEST_MESSAGE]
 
 
 def creation_failure_in(conditions: Iterable[Condition]) -> CreationFailure:
-    """What stored conditions say failed; nothing where none says so, or not in our words."""
+    """Return the failure in stored conditions; empty where there is none, or where the message is not Grove's."""
     for condition in conditions:
         found = _MESSAGE.fullmatch(condition.message) if condition.type == DOMAINS_READY else None
         if found is not None and condition.status is Truth.FALSE:
@@ -56,7 +56,7 @@ def _runs(replicas: Sequence[int]) -> list[str]:
 
 
 def _replicas_in(listed: str) -> tuple[int, ...]:
-    """The replicas of such a list, in order; what is none is passed over, and so is what no set has that is planned."""
+    """Return the replicas of such a list, in order; invalid items and indices beyond any planned set are skipped."""
     parts = (part.strip().partition("-") for part in listed.split(","))
     runs = [(index_from(head), index_from(tail if dash else head)) for head, dash, tail in parts]
     found: list[int] = []

@@ -1,6 +1,6 @@
-"""Typed look-ups in untrusted JSON: what does not fit is noted with its path, and a default is handed on.
+"""Typed look-ups in untrusted JSON: a value of a wrong type is noted with its path, and a default is returned.
 
-Rule for this file: a look-up never raises, so that one pass finds every problem of an object (IN-030).
+A look-up never raises, so that one pass finds every problem of an object (IN-030).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ _INT32: Final = 2**31 - 1
 
 
 def shown(value: object) -> str:
-    """A value as a report shows it: JSON-like, short, one line."""
+    """Return a value as reports show it: JSON-like, short, on one line."""
     if value is None:
         return "nothing"
     if isinstance(value, Mapping):
@@ -36,11 +36,11 @@ def shown(value: object) -> str:
 
 
 class Fields:
-    """One JSON object under reading.
+    """One JSON object that is being read.
 
     Attributes:
-        raw: the object; empty where it was absent or no object at all.
-        problems: everything found so far, shared by all parts of one object.
+        raw: the object; empty where it was absent or no object.
+        problems: all problems found so far, shared by all parts of one object.
     """
 
     __slots__ = ("_above", "_step", "problems", "raw")

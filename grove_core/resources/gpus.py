@@ -1,4 +1,4 @@
-"""Who asks for GPUs (MN-007), and for how many."""
+"""GPU requests of pods (MN-007)."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -12,28 +12,28 @@ _AMOUNTS: Final = ("limits", "requests")
 
 
 def asks_for_gpus(pod_spec: FrozenMap) -> bool:
-    """Whether a container or init container asks for a GPU."""
+    """Return whether a container or init container requests a GPU."""
     return any(gpus_asked(one) > 0 for key in CONTAINER_LISTS for one in containers_in(pod_spec, key))
 
 
 def gpus_of(pod_spec: FrozenMap) -> int:
-    """How many GPUs one pod holds while it runs; what does not read as a number holds none."""
-    asked = [[gpus_asked(one) for one in containers_in(pod_spec, key)] for key in CONTAINER_LISTS]
-    return max(sum(asked[0]), *asked[1], 0)
+    """Return the number of GPUs that one pod holds while it runs; an invalid amount counts as 0."""
+    requested = [[gpus_asked(one) for one in containers_in(pod_spec, key)] for key in CONTAINER_LISTS]
+    return max(sum(requested[0]), *requested[1], 0)
 
 
 def gpus_asked(container: FrozenMap) -> int:
-    """By one container, in limits or requests."""
+    """Return the number of GPUs in the limits or requests of one container."""
     resources = part_of(container, "resources")
     return max(_amount(part_of(resources, key)) for key in _AMOUNTS)
 
 
 def containers_in(pod_spec: FrozenMap, key: str) -> Iterator[FrozenMap]:
-    """The containers of one list of a pod spec; what is none is left out."""
+    """Return the containers in one list of a pod spec; items that are no objects are skipped."""
     return (one for one in list_of(pod_spec, key) if isinstance(one, FrozenMap))
 
 
 def _amount(amounts: FrozenMap) -> int:
-    """GPUs are whole; a server refuses a part of one, and so does this."""
+    """Return a whole number of GPUs; the API server refuses fractions, which count as 0 here."""
     found = quantity_of(amounts.get(GPU)) if GPU in amounts else None
     return int(found) if found is not None and found.denominator == 1 and found > 0 else 0

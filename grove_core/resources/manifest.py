@@ -1,4 +1,4 @@
-"""A PodCliqueSet as admission looks at it: what was written, not what runs."""
+"""A PodCliqueSet manifest as admission reads it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,13 +14,14 @@ from grove_core.resources.template import SetSpec, read_spec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What a manifest says.
+    """The parts of a manifest that admission validates.
 
     Attributes:
         name, namespace: empty where they are absent or no text.
-        labels, annotations: of the set itself.
-        pods: what admission asks of each clique's pod spec, in the order of the cliques.
-        device_requests: how many each of ``resourceClaimTemplates`` makes.
+        labels, annotations: of the set.
+        spec: of the set.
+        pods: the validated parts of each clique's pod spec, in the order of the cliques.
+        device_requests: the number of requests in each of ``resourceClaimTemplates``.
     """
 
     name: str
@@ -33,7 +34,7 @@ class Manifest:
 
 
 def manifest_of(raw: Mapping[str, Any]) -> tuple[Manifest | None, tuple[Problem, ...]]:
-    """Read a manifest; None where its spec does not read, and every problem of the parts named above."""
+    """Return the manifest, or None where its spec cannot be read, and every problem in the fields above."""
     spec, faults = read_spec(raw.get("spec"))
     problems = list(faults)
     meta = Fields(raw, "", problems).part("metadata")

@@ -1,4 +1,4 @@
-"""Where the parts of a set stand in its manifest, and what is annotated there."""
+"""Paths of a set's cliques and groups in its manifest, and the annotations at these paths."""
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -13,7 +13,7 @@ GROUPS: Final = f"{TEMPLATE}.podCliqueScalingGroups"
 
 
 class AnnotatedElement(NamedTuple):
-    """Where a set may be annotated.
+    """A part of a manifest that may have annotations.
 
     Attributes:
         path: of the object that has the annotations.
@@ -27,17 +27,17 @@ class AnnotatedElement(NamedTuple):
     annotations: FrozenMap
 
     def at(self, key: str) -> str:
-        """Path of one annotation."""
+        """Return the path of one annotation."""
         return f"{self.path}.annotations[{key}]"
 
 
 def annotated_set(manifest: Manifest) -> AnnotatedElement:
-    """The set itself."""
+    """Return the set itself."""
     return AnnotatedElement(METADATA, "", METADATA, manifest.annotations)
 
 
 def annotated_template_elements(manifest: Manifest) -> Iterator[AnnotatedElement]:
-    """Its cliques, and its groups."""
+    """Return the cliques, then the groups."""
     template = manifest.spec.template
     for index, clique in enumerate(template.cliques):
         yield AnnotatedElement(f"{CLIQUES}[{index}]", clique.name, CLIQUES, clique.annotations)
@@ -46,6 +46,6 @@ def annotated_template_elements(manifest: Manifest) -> Iterator[AnnotatedElement
 
 
 def annotated_elements(manifest: Manifest) -> Iterator[AnnotatedElement]:
-    """The set, its cliques, its groups."""
+    """Return the set, its cliques, then its groups."""
     yield annotated_set(manifest)
     yield from annotated_template_elements(manifest)

@@ -1,8 +1,8 @@
-"""What is wanted of an object against what is stored: which fields differ, and what a write makes of them.
+"""Compares wanted with stored fields, and applies merge patches.
 
-A server fills in defaults, leaves ``false`` out and writes quantities its own way. So what is stored beyond the wanted
-fields is no difference, nor is ``false`` that is not there, and where a quantity stands ``1000m`` is no other one than
-``"1"``: a write that changes nothing would be made for ever. Anywhere else a text is just a text.
+A server fills in defaults, drops ``false`` and normalizes quantities. Additional stored fields, a missing ``false`` and
+another form of one quantity (``1000m`` for ``"1"``) are therefore no difference, because a write for them would be
+repeated for ever. Texts that are not quantities are compared literally.
 """
 
 import re
@@ -25,11 +25,11 @@ _AMOUNT: Final = frozenset({"value", "averageValue"})  # keys of quantities: the
 
 
 def changed_fields(wanted: FrozenMap, stored: FrozenMap, above: str = "") -> FrozenMap:
-    """The wanted fields that are not stored so; lists are whole. Empty where there is nothing to write (WL-025).
+    """Return the wanted fields that are not stored, with lists as a whole; empty for none (WL-025).
 
     Args:
-        wanted, stored: fields of a spec; of labels and annotations, which are no more than texts, see below.
-        above: the key that both stand under; empty for a whole spec.
+        wanted, stored: fields of a spec; for labels and annotations see :func:`changed_texts`.
+        above: the key that both are under; empty for a whole spec.
     """
     changed: dict[str, Json] = {}
     for key, value in wanted.items():
@@ -44,12 +44,12 @@ def changed_fields(wanted: FrozenMap, stored: FrozenMap, above: str = "") -> Fro
 
 
 def changed_texts(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
-    """The wanted labels or annotations that are not stored so: ``1.10`` is another version than ``1.1``."""
+    """Return the wanted labels or annotations that are not stored; ``1.10`` and ``1.1`` differ."""
     return FrozenMap({key: text for key, text in wanted.items() if stored.get(key) != text})
 
 
 def replacement_patch(wanted: FrozenMap, stored: FrozenMap) -> FrozenMap:
-    """The fields that turn the stored object into exactly the wanted one; null takes a field away."""
+    """Return the merge patch that turns the stored object into the wanted one; null removes a field."""
     changed: dict[str, Json] = {key: None for key in stored if key not in wanted}
     for key, value in wanted.items():
         there = stored.get(key)
@@ -67,7 +67,7 @@ def _is(stored: Json, wanted: Json) -> bool:
 
 
 def apply_merge_patch(stored: FrozenMap, fields: FrozenMap) -> FrozenMap:
-    """The stored object after these fields were applied: objects are merged, null removes, the rest is replaced."""
+    """Return the stored object after a merge patch: objects are merged, null removes, other values are replaced."""
     merged: dict[str, Json] = dict(stored.items())
     for key, value in fields.items():
         there = merged.get(key)
@@ -81,11 +81,12 @@ def apply_merge_patch(stored: FrozenMap, fields: FrozenMap) -> FrozenMap:
 
 
 def _holds(stored: Json, wanted: Json, key: str = "", above: str = "") -> bool:
-    """Whether a stored value is the wanted one, but for what a server adds.
+    """Return whether a stored value equals the wanted one, apart from what a server changes.
 
     Args:
-        stored, wanted: what stands at ``key``; empty for an item of a list.
-        above: the key that the object with ``key`` stands under.
+        stored, wanted: the values at ``key``.
+        key: empty for an item of a list.
+        above: the key of the object that contains ``key``.
     """
     if isinstance(wanted, FrozenMap):
         return isinstance(stored, FrozenMap) and all(
@@ -103,7 +104,7 @@ def _holds(stored: Json, wanted: Json, key: str = "", above: str = "") -> bool:
 
 
 def quantity_of(value: Json) -> Fraction | None:
-    """A Kubernetes quantity (``500m``, ``1Gi``, 2) as a number; None for what is none."""
+    """Return a Kubernetes quantity (``500m``, ``1Gi``, 2) as a number; None for any other value."""
     text = str(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else ""
     found = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST else None
     if found is None:

@@ -1,4 +1,4 @@
-"""What every object carries: identity, version, owner, finalizers; and the conditions of a status."""
+"""Metadata that every object has (identity, version, owner, finalizers), and status conditions."""
 
 from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _TRUTHS: Final = MappingProxyType({truth.value: truth for truth in Truth})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """What every object is made of besides its own fields: the metadata we decide on.
+    """The metadata that decisions use, common to all kinds.
 
     Attributes:
         owner_uid, owner_kind, owner_name: of the controller owner; empty where there is none.
@@ -40,12 +40,12 @@ class Resource:
 
     @property
     def guard(self) -> Guard:
-        """What a write that was decided on this state must find unchanged."""
+        """The uid and version that a write based on this state requires."""
         return Guard(self.uid, self.resource_version)
 
 
 class Identity(TypedDict):
-    """The fields of a :class:`Resource`, to make one of a kind with."""
+    """The fields of a :class:`Resource`, as arguments for its subclasses."""
 
     ref: Ref
     uid: str
@@ -58,12 +58,12 @@ class Identity(TypedDict):
 
 
 def read_identity(top: Fields, api_version: str, kind: str, shared: MutableMapping[str, str] | None) -> Identity:
-    """Read ``metadata``. A namespace that is not written is ``default``, as for kubectl.
+    """Read ``metadata``. A missing namespace is ``default``, as for kubectl.
 
     Args:
         top: the object.
-        api_version, kind: of the object, as they stand in its address.
-        shared: strings seen before, so that equal ones are one: an index compares them by identity first.
+        api_version, kind: of the object's address.
+        shared: strings read before, so that equal strings share one copy; indexes compare by identity first.
     """
     meta = top.raw.get("metadata")
     found = _identity_at_once(meta, api_version, kind, {} if shared is None else shared)
@@ -71,12 +71,12 @@ def read_identity(top: Fields, api_version: str, kind: str, shared: MutableMappi
 
 
 def _identity_at_once(
-    meta: Any,  # noqa: ANN401 - JSON that nobody has looked at
+    meta: Any,  # noqa: ANN401 - unvalidated JSON
     api_version: str,
     kind: str,
     shared: MutableMapping[str, str],
 ) -> Identity | None:
-    """The straight line for sound metadata; None for whatever does not fit."""
+    """Return the identity in well-formed metadata; None for anything else."""
     share = shared.setdefault
     try:
         owner_uid = owner_kind = owner_name = ""
@@ -107,7 +107,7 @@ def _identity_at_once(
 
 
 def _identity_step_by_step(top: Fields, api_version: str, kind: str) -> Identity:
-    """The slow road, which finds every problem."""
+    """Return the identity, noting every problem."""
     meta = top.part("metadata")
     owner = Fields(None, "", top.problems)
     for reference in meta.parts("ownerReferences"):
@@ -128,18 +128,18 @@ def _identity_step_by_step(top: Fields, api_version: str, kind: str) -> Identity
 
 
 def ref_in(raw: Mapping[str, Any], api_version: str, kind: str) -> Ref:
-    """The address of an object that nobody has read yet, as far as it says who it is; its name may be empty. Total."""
+    """Return the address of an unread object; its name may be empty. Total."""
     meta = Fields(raw, "", []).part("metadata").raw
     return Ref(api_version, kind, str(meta.get("namespace") or "default"), str(meta.get("name") or ""))
 
 
 def read_labels(top: Fields) -> Fields:
-    """``metadata.labels``, to be looked up with :func:`read_label` and :func:`read_index`."""
+    """Return ``metadata.labels``, for :func:`read_label` and :func:`read_index`."""
     return top.part("metadata").part("labels")
 
 
 def read_texts(part: Fields, key: str) -> FrozenMap:
-    """A map of strings, such as ``annotations``; what is no string is noted and left out."""
+    """Return a map of strings, such as ``annotations``; values that are no strings are noted and left out."""
     texts, found = part.part(key), {}
     for name, value in texts.raw.items():
         if isinstance(value, str):
@@ -150,12 +150,12 @@ def read_texts(part: Fields, key: str) -> FrozenMap:
 
 
 def view_of(part: Fields) -> FrozenMap:
-    """An object below the one that is read, as it stands there; empty where it is absent."""
+    """Return an inner object as stored; empty where it is absent."""
     return FrozenMap.over(part.raw) if part.raw else EMPTY
 
 
 def read_creation(meta: Fields) -> datetime | None:
-    """When an object was made: only a cluster writes that, so of a manifest nobody asks for it."""
+    """Return ``creationTimestamp``; None where it is absent or invalid, as in a manifest."""
     value = meta.raw.get("creationTimestamp")
     return parse_time(value) if isinstance(value, str) else None
 
@@ -166,13 +166,13 @@ def read_label(labels: Fields, label: LabelKeys) -> str:
 
 
 def read_index(labels: Fields, label: LabelKeys, named: int | None, *, is_known: bool = False) -> int:
-    """A replica index (GT-026); -1 where nothing tells it.
+    """Return a replica index (GT-026); -1 where neither name nor label has it.
 
     Args:
         labels: of the object.
         label: the label that has the index.
         named: the index in the object's name, which cannot be edited and wins over the label; None where there is none.
-        is_known: whether it is found elsewhere, so that it is no problem if neither has it.
+        is_known: whether the index is found elsewhere, so that a missing one is no problem.
     """
     text = read_label(labels, label)
     index = index_from(text)
@@ -182,16 +182,16 @@ def read_index(labels: Fields, label: LabelKeys, named: int | None, *, is_known:
 
 
 def read_conditions(status: Fields) -> tuple[Condition, ...]:
-    """Read ``conditions``, sorted by type; two of one type are one.
+    """Return ``conditions``, sorted by type; of two with one type the first counts.
 
-    One with a problem is left out; the problem is noted if the type is one that Grove writes (IN-053).
+    A condition with a problem is left out; the problem is noted if Grove writes the type (IN-053).
     """
     found = _conditions_at_once(status.raw.get("conditions", []))
     return tuple(sorted(_conditions_one_by_one(status) if found is None else found, key=_TYPE))
 
 
-def _conditions_at_once(raw: Any) -> list[Condition] | None:  # noqa: ANN401 - JSON that nobody has looked at
-    """The straight line for sound conditions; None for whatever does not fit."""
+def _conditions_at_once(raw: Any) -> list[Condition] | None:  # noqa: ANN401 - unvalidated JSON
+    """Return well-formed conditions; None for anything else."""
     if type(raw) is not list:
         return None
     found, types = [], set()
@@ -209,7 +209,7 @@ def _conditions_at_once(raw: Any) -> list[Condition] | None:  # noqa: ANN401 - J
 
 
 def _conditions_one_by_one(status: Fields) -> Iterable[Condition]:
-    """The slow road, which finds every problem."""
+    """Return the conditions, noting every problem."""
     found: dict[str, Condition] = {}
     for stored in status.parts("conditions"):
         part = Fields(stored.raw, "", []) if _is_of_others(stored.raw.get("type")) else stored
@@ -232,12 +232,12 @@ def _is_of_others(type_: object) -> bool:
 
 
 def is_old_spelling(status: Fields) -> bool:
-    """Whether an update's progress stands under its older name alone, which newer releases do not read (GF-113)."""
+    """Return whether an update's progress is stored under its old key only, which newer releases ignore (GF-113)."""
     return "updateProgress" not in status and "rollingUpdateProgress" in status
 
 
 def read_update(status: Fields) -> tuple[bool, Fields]:
-    """Whether an update runs, and its progress (GT-018); ``updateProgress`` wins over its older name."""
+    """Return whether an update runs, and its progress (GT-018); ``updateProgress`` wins over its old key."""
     key = "updateProgress" if "updateProgress" in status else "rollingUpdateProgress"
     progress = status.part(key)
     return key in status and progress.time("updateEndedAt") is None, progress

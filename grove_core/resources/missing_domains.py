@@ -1,4 +1,4 @@
-"""What the creation of a PodClique relies on: the domain and the claim that it shares (PL-023)."""
+"""PodClique creations that need a shared ComputeDomain or claim (PL-023)."""
 
 from collections.abc import Set as AbstractSet
 
@@ -11,11 +11,11 @@ from grove_core.resources.owned_object import CLAIM_KIND
 
 
 def uses_missing_domain(step: Step, missing: AbstractSet[Ref]) -> bool:
-    """Whether a step makes a PodClique that holds the claim to something that could not be ensured.
+    """Return whether a step creates a PodClique with a claim to a domain that could not be ensured.
 
     Args:
-        step: any.
-        missing: domains and claims that were to be ensured and are not there.
+        step: any step.
+        missing: domains and claims that were to be ensured and do not exist.
     """
     if not missing or not isinstance(step.action, Create) or step.target.kind != "PodClique":
         return False

@@ -1,6 +1,6 @@
-"""What Kubernetes takes for a name, a label, an annotation or the name of an environment variable.
+"""Syntax checks of the API server for names, labels, annotations and environment variables.
 
-Rule for this file: yes or no; which rule is broken, and in which words, is the business of admission.
+The functions return yes or no; admission words the error.
 """
 
 import re
@@ -17,7 +17,7 @@ _VARIABLE: Final = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*")
 
 
 def is_dns_label(text: str) -> bool:
-    """One part of a host name (RFC 1123): ``router-1``."""
+    """Return whether a text is one part of a host name (RFC 1123): ``router-1``."""
     return len(text) <= LONGEST_LABEL and _DNS.fullmatch(text) is not None
 
 
@@ -33,7 +33,7 @@ def is_label_key(text: str) -> bool:
 
 
 def is_annotation_key(text: str) -> bool:
-    """A qualified name whose prefix may be written in capitals."""
+    """Return whether a text is a qualified name, whose prefix may have capitals."""
     return is_label_key(text.lower())
 
 

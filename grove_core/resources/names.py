@@ -54,7 +54,7 @@ def replica_of_domain(set_name: str, name: str) -> int | None:
 
 
 def pod_hostname(clique_name: str, pod_index: int) -> str:
-    """What a pod of a PodClique calls itself: ``llama-0-router-2``."""
+    """The host name of a pod of a PodClique: ``llama-0-router-2``."""
     return f"{clique_name}-{pod_index}"
 
 
@@ -97,17 +97,17 @@ def index_after(owner: str, name: str) -> int | None:
 
 
 def index_from(text: str) -> int | None:
-    """A replica index as labels and names write it, in decimal digits without zeros before; None if it is not one."""
+    """Return a replica index in decimal digits without leading zeros; None for any other text."""
     return int(text) if _INDEX.fullmatch(text) else None
 
 
 def replica_name(set_name: str, replica_index: int) -> str:
-    """Of one replica of a set: its base gang, its headless service, the subdomain of its pods."""
+    """The name of one replica's base gang, headless Service and pod subdomain: ``llama-0``."""
     return f"{set_name}-{replica_index}"
 
 
 def role_name(set_name: str) -> str:
-    """The Role, and its RoleBinding, with which the pods of a set see each other."""
+    """The Role, and its RoleBinding, with which the pods of a set watch each other."""
     return f"grove.io:pcs:{set_name}"
 
 
@@ -127,17 +127,17 @@ def domain_clique_name(domain_uid: str, clique: str) -> str:
 
 
 def clique_of_name(domain_uid: str, name: str) -> str:
-    """The clique that a ComputeDomainClique is named after; empty where the name is not one of that domain."""
+    """Return the clique in the name of a ComputeDomainClique; empty where the name is not of that domain."""
     rest = name.removeprefix(f"{domain_uid}.")
     return rest if rest != name else ""
 
 
 def field_manager(prefix: str, node: str) -> str:
-    """Who writes for a node: ``cd-writer-node-a``; a digest where the server would not take a name so long (DC-004)."""
+    """The field manager of a node's writer: ``cd-writer-node-a``; a digest where the name is too long (DC-004)."""
     name = f"{prefix}-{node}"
     return name if len(name) <= _LONGEST_MANAGER else f"{prefix}-{hashlib.sha256(node.encode()).hexdigest()}"
 
 
 def daemon_host(index: int) -> str:
-    """What a daemon of that index is called by the others: ``compute-domain-daemon-0007`` (DC-005)."""
+    """The host name of the daemon with an index: ``compute-domain-daemon-0007`` (DC-005)."""
     return f"{_DAEMON_HOST}{index:04d}"

@@ -1,4 +1,4 @@
-"""An object to be made, and what all such objects have in common: identity, labels, owner, finalizer (WL-030)."""
+"""Metadata of objects that Grove creates: identity, labels, owner, finalizer (WL-030)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ Body: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewObject:
-    """An object to be made, but for what is its kind's own.
+    """The metadata of an object to be created.
 
     Attributes:
         owner: its controller.
         finalizer: Grove's own for the kind; empty where it needs none.
-        blocks: whether its owner waits for its end.
+        blocks: whether the owner's foreground deletion waits for it.
     """
 
     api_version: str
@@ -38,7 +38,7 @@ class NewObject:
         return Ref(self.api_version, self.kind, self.owner.ref.namespace, self.name)
 
     def filled(self, body: Body) -> FrozenMap:
-        """The manifest: the blank filled with what is its kind's own."""
+        """Return the manifest with the fields of its kind, such as ``spec``."""
         metadata: dict[str, Json] = {
             "name": self.name,
             "namespace": self.owner.ref.namespace,

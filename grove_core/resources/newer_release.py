@@ -1,6 +1,6 @@
-"""What releases of the Go operator after the newest known one write and understand (WL-161, GF-134).
+"""Fields and values of Go operator releases after the newest known one (WL-161, GF-134).
 
-Rule for this file: data alone. A release that becomes known takes its part away.
+This module is data. The part of a release is removed once the release is known.
 """
 
 import re
@@ -21,12 +21,12 @@ _GROUPS: Final = frozenset({"grove.io", "scheduler.grove.io"})
 
 
 def is_newer_field(path: str) -> bool:
-    """Whether a field of a PodCliqueSet is one that only newer releases have."""
+    """Return whether a field of a PodCliqueSet exists in newer releases only."""
     return any(pattern.fullmatch(path) for pattern in _FIELDS)
 
 
 def newer_fields_in(raw: Mapping[str, Any]) -> Iterator[str]:
-    """The paths of such fields in an object, and ``spec.updateStrategy.type`` where its value is such. Total."""
+    """Return the paths of fields and values in an object that exist in newer releases only. Total."""
     spec = _part(raw, "spec")
     strategy = _part(spec, "updateStrategy").get("type")
     if isinstance(strategy, str) and strategy in STRATEGIES:
@@ -41,7 +41,7 @@ def newer_fields_in(raw: Mapping[str, Any]) -> Iterator[str]:
 
 
 def is_newer_kind(kind: str, group: str, known: Collection[str]) -> bool:
-    """Whether an object is of a kind of Grove that is not known here."""
+    """Return whether an object is of a kind of Grove that is not known here."""
     return group in _GROUPS and kind not in known
 
 

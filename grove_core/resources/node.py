@@ -1,4 +1,4 @@
-"""Nodes as flat facts: labels that tell them apart, what they have, and whom they turn away (TP-103, TP-105)."""
+"""Nodes: labels, taints and allocatable resources (TP-103, TP-105)."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _TURNS_AWAY: Final = ("NoSchedule", "NoExecute")
 
 
 class Taint(NamedTuple):
-    """What keeps pods away that do not tolerate it."""
+    """A taint, which keeps pods away that do not tolerate it."""
 
     key: str
     value: str
@@ -27,13 +27,12 @@ class Taint(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One machine.
+    """A node.
 
     Attributes:
         labels: as written.
-        taints: those that keep new pods away; a cordoned node has one, and so has one that is not ready, as their
-            controllers give it to them.
-        amounts: thousandths that pods may have of each resource; there is nothing of one that is not named.
+        taints: those that keep new pods away; cordoned and unready nodes have one from their controllers.
+        amounts: allocatable thousandths of each resource; a missing resource is 0.
     """
 
     name: str
@@ -62,7 +61,7 @@ def node_of(raw: Mapping[str, Any]) -> Node:
 
 
 def unschedulable_reason(node: Node, demand: PodDemand) -> str:
-    """Why a node takes no pod of this kind, whatever it has free; empty where it may."""
+    """Return why no pod with this demand fits on a node, whatever is free on it; empty where it may."""
     for taint in node.taints:
         if not any(_tolerates(one, taint) for one in demand.tolerations):
             return f"the taint {taint.key}"
@@ -86,7 +85,7 @@ def _taints(spec: Fields, status: Fields) -> tuple[Taint, ...]:
 
 
 def _tolerates(one: Toleration, taint: Taint) -> bool:
-    """Whether it may; what compares values is told as not looked at."""
+    """Return whether a toleration matches a taint; comparisons of values are reported as not supported."""
     if one.effect not in {"", taint.effect} or (one.key and one.key != taint.key):
         return False
     return one.operator not in {"", "Equal"} or (bool(one.key) and one.value == taint.value)
@@ -117,7 +116,7 @@ def _matches(line: Match, node: Node) -> bool:
 
 
 def _number(text: str | None) -> int | None:
-    """As a scheduler reads it: what has more than 64 bits is no number, and matches nothing."""
+    """Return a number as the scheduler reads it: one with more than 64 bits matches nothing."""
     found = _INTEGER.fullmatch(text or "")
     number = int(found[1] + found[2]) if found is not None else None
     return number if number is not None and -_MOST <= number < _MOST else None

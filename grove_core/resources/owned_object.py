@@ -1,4 +1,4 @@
-"""Whatever else a set owns: services, roles, claims, autoscalers. Decisions compare it with what they want, no more."""
+"""Other objects of a set: Services, Roles, claims, autoscalers. Decisions only compare them with what is wanted."""
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from grove_core.resources.fields import Fields
 from grove_core.resources.meta import Resource, read_identity, read_labels, view_of
 
 CLAIM_KIND: Final = "ResourceClaim"
-# What Grove makes besides its own kinds: the kind -> the group of its API.
+# Kinds that Grove creates besides its own -> their API group.
 OWNED_KINDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "HorizontalPodAutoscaler": "autoscaling",
@@ -28,10 +28,10 @@ OWNED_KINDS: Final[Mapping[str, str]] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnedObject(Resource):
-    """An object of a kind that only has to be there.
+    """An object of a kind without a model of its own.
 
     Attributes:
-        managed: its label says that Grove made it.
+        managed: whether its label says that Grove created it.
         labels: as stored.
         spec: as stored; empty where the kind has none.
     """
@@ -42,7 +42,7 @@ class OwnedObject(Resource):
 
 
 def owned_object_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> OwnedObject:
-    """Project such an object as the API writes it. Raises MalformedObject with every problem (IN-030)."""
+    """Return the object that the API describes. Raises MalformedObject with every problem (IN-030)."""
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
     api_version, kind = top.text("apiVersion"), top.text("kind")
@@ -59,5 +59,5 @@ def owned_object_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | N
 
 
 def is_managed_by_grove(labels: Fields) -> bool:
-    """Whether labels say that Grove made the object."""
+    """Return whether labels say that Grove created the object."""
     return labels.text(MANAGED_BY) == OPERATOR

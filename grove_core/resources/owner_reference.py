@@ -1,4 +1,4 @@
-"""That an object belongs to another: its controller, without which the garbage collector takes it away."""
+"""Owner references: the controller of an object, without which the garbage collector removes it."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -9,11 +9,11 @@ from grove_core.resources.meta import Resource
 
 
 def owner_reference_to(owner: Resource, *, blocks: bool = True) -> FrozenMap:
-    """An entry of ``metadata.ownerReferences`` (WL-030).
+    """Return an entry of ``metadata.ownerReferences`` (WL-030).
 
     Args:
         owner: the controller.
-        blocks: whether its deletion in the foreground waits; whoever writes that may need rights on its finalizers.
+        blocks: whether the owner's foreground deletion waits; writing that may need rights on its finalizers.
     """
     return FrozenMap(
         {
@@ -37,7 +37,7 @@ class ControllerReference(NamedTuple):
 
 
 def controller_in(raw: Mapping[str, Any]) -> ControllerReference:
-    """Of an object as the API writes it, be it only roughly one."""
+    """Return the controller owner in an object, which may be malformed."""
     meta = raw.get("metadata")
     references = meta.get("ownerReferences") if isinstance(meta, Mapping) else None
     for reference in references if isinstance(references, list | tuple) else ():
@@ -49,7 +49,7 @@ def controller_in(raw: Mapping[str, Any]) -> ControllerReference:
 
 
 def clique_of_new_pod(step: Step) -> str:
-    """The uid of the PodClique that a pod is made for; empty for every other step."""
+    """Return the uid of the PodClique that a pod is created for; empty for every other step."""
     if step.target.kind == "Pod" and isinstance(step.action, Create):
         return controller_in(step.action.manifest).uid
     return ""

@@ -1,8 +1,7 @@
-"""A manifest that does not read, made readable: what is wrong is replaced, so that the rest can be judged.
+"""Replaces unreadable values of a manifest by placeholders, so that the rest of it can be judged.
 
-A stand-in must not decide anything. So there are two of each kind, as different as they can be, and only what holds
-with either of them is said: numbers are the lowest and the highest, names are such that nobody has them, and whoever
-quotes one of them quotes another one the second time.
+A placeholder must not affect the verdict. So the manifest is judged with two placeholders for each value, as different
+as possible, and only findings with both count: numbers are the lowest and the highest, names are unused and differ.
 """
 
 import re
@@ -51,7 +50,7 @@ _FIELDS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def with_placeholders(raw: Mapping[str, Any], paths: Iterable[str], *, highest: bool) -> Json:
-    """A copy in which stand-ins, the lowest or the highest, are at these paths (``spec.template.cliques[0].name``)."""
+    """Return a copy with placeholders, lowest or highest, at these paths (``spec.template.cliques[0].name``)."""
     unread = tuple(paths)
     whole: Json = _copied(raw) if unread else dict(raw)
     for path in unread:
@@ -79,7 +78,7 @@ def _replace(whole: Json, steps: list[str | int], *, highest: bool) -> None:
 
 
 def _stand_in(kind: str, *, highest: bool) -> object:
-    """No name begins with a space, so these stand first in any list of names, and nobody means them."""
+    """Return a placeholder. No valid name begins with a space, so its names are first in any list and never used."""
     name = " b" if highest else " a"
     sorts: dict[str, object] = {
         "name": name,

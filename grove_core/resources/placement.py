@@ -1,4 +1,4 @@
-"""Where a gang is to be placed, in the scheduler's words: keys of node labels for the gang, its cliques, its parts."""
+"""Topology constraints of a PodGang as the scheduler reads them: for the gang, its cliques and groups of cliques."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
@@ -11,14 +11,14 @@ _CONFIGS: Final = "topologyConstraintGroupConfigs"
 
 
 class Pack(NamedTuple):
-    """Pods that share a value of a node label: of one they must, of one they should; empty for neither."""
+    """Pods share the value of a node label: required and preferred label key, empty for none."""
 
     required: str = ""
     preferred: str = ""
 
     @property
     def as_json(self) -> FrozenMap:
-        """As a PodGang has it; what it does not ask for is taken away by a patch."""
+        """The constraint in a PodGang; a patch removes what it does not have."""
         texts = {"required": self.required, "preferred": self.preferred}
         return FrozenMap({"packConstraint": FrozenMap({key: text for key, text in texts.items() if text})})
 
@@ -27,7 +27,7 @@ NO_PACK: Final = Pack()
 
 
 class PackedGroup(NamedTuple):
-    """Cliques of one replica of a scaling group that are packed together within their gang."""
+    """Cliques of one group replica that are packed together within their gang."""
 
     name: str
     cliques: tuple[str, ...]
@@ -35,12 +35,12 @@ class PackedGroup(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """Where the pods of a gang go.
+    """The topology constraints of a gang.
 
     Attributes:
-        topology: the name of the topology; empty where none applies.
-        gang: for all of them.
-        cliques: name of a PodClique -> for its pods; those without are left out, sorted.
+        topology: name of the topology; empty where none applies.
+        gang: for all pods.
+        cliques: name of a PodClique and its constraint, sorted; those without are left out.
         packed_groups: sorted by name.
     """
 
@@ -51,7 +51,7 @@ class Placement(NamedTuple):
 
     @property
     def spec_fields(self) -> Mapping[str, FrozenMap | tuple[FrozenMap, ...]]:
-        """The fields of a PodGang's spec besides its groups; only those that say something."""
+        """The fields of a PodGang's spec, except its groups; empty ones are left out."""
         found: dict[str, FrozenMap | tuple[FrozenMap, ...]] = {}
         if self.gang != NO_PACK:
             found[_FIELD] = self.gang.as_json
@@ -67,7 +67,7 @@ NO_PLACEMENT: Final = Placement()
 
 
 def placement_in(spec: Fields, topology: str) -> Placement:
-    """What a PodGang says, as it is stored."""
+    """Return the constraints of a stored PodGang."""
     return Placement(
         topology,
         _pack_in(spec),

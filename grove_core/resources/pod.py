@@ -1,7 +1,7 @@
-"""Pods as flat facts: one small object of scalars for each, made by one total projection.
+"""Pods as flat records: one small object of scalars for each, read by one total function.
 
-Files, list pages, watch events and tests share :func:`pod_of`. It is the hot path of loading: the straight line
-assumes a well-formed pod, and whatever does not fit takes the slow road that finds every problem.
+Files, list pages, watch events and tests share :func:`pod_of`, the hot path of loading. It first assumes a well-formed
+pod; any other pod is read again to find every problem.
 """
 
 from collections.abc import Callable, Mapping, MutableMapping
@@ -30,19 +30,19 @@ FINISHED_PHASES: Final = frozenset({"Succeeded", "Failed"})
 
 @dataclass(slots=True, unsafe_hash=True)
 class Pod:
-    """What decisions may know of a pod; never changed after it was made.
+    """The fields of a pod that decisions use; never changed after creation.
 
-    (Not ``frozen``: with 100,000 of them that would cost a quarter of the loading time; see benchmarks/.)
+    (Not ``frozen``: with 100,000 pods that would cost a quarter of the loading time; see benchmarks/.)
 
     Attributes:
         owner_uid: uid of the controller owner; empty where there is none (GT-001).
         template_hash, gang, node, phase: as written; empty where absent.
-        has_grove_gate: Grove's own scheduling gate is on it.
-        index: among the pods of its clique, from its label; -1 where that says none.
-        set_name: of the set, from its label of any family; empty where absent.
-        trouble: for a pod that is not ready, the server's shortest word for it (``CrashLoopBackOff``,
+        has_grove_gate: whether Grove's scheduling gate is on it.
+        index: among the pods of its clique, from its label; -1 where that has none.
+        set_name: of the set, from its label; empty where absent.
+        trouble: for a pod that is not ready, the API server's shortest reason (``CrashLoopBackOff``,
             ``Unschedulable``); empty where there is none.
-        deleting: a deletion was accepted.
+        deleting: whether a deletion was accepted.
         scheduled, gated, ready: GT-002 to GT-004.
         crashed, unready: of a pod that is not ready: GF-012.
         gpus: that it holds while it runs.
@@ -71,7 +71,7 @@ class Pod:
 
     @property
     def guard(self) -> Guard:
-        """What a write that was decided on this state must find unchanged."""
+        """The uid and version that a write based on this state requires."""
         return Guard(self.uid, self.resource_version)
 
     @property
@@ -167,7 +167,7 @@ def _conditions_in(status: Mapping[str, Any]) -> tuple[bool, bool, bool, str]:
 
 
 def _gpus_in(spec: Mapping[str, Any]) -> int:
-    """How many GPUs a pod of this spec holds (PL-019); the usual forms at once, for there are 100,000 pods."""
+    """Return the GPUs of a pod with this spec (PL-019); the usual forms are read without the general parser."""
     found = 0
     try:
         if spec.get("initContainers"):
@@ -188,13 +188,13 @@ def _gpus_in(spec: Mapping[str, Any]) -> int:
 
 
 def _index_of(text: object) -> int:
-    """What is no index is none: it is the server's word against nobody's, and no reason to refuse the pod."""
+    """Return the index in a label; -1 where it is invalid, which is no reason to refuse the pod."""
     found = index_from(text) if isinstance(text, str) else None
     return -1 if found is None else found
 
 
 def _trouble_of(status: Mapping[str, Any], scheduling: str) -> str:
-    """The reason a container waits or ended, else why the pod is not placed."""
+    """Return the reason why a container waits or ended, else why the pod is not scheduled."""
     for key in ("initContainerStatuses", "containerStatuses"):
         for container in status.get(key) or ():
             state = container.get("state") or _NOTHING
@@ -216,7 +216,7 @@ def _failing(status: Mapping[str, Any]) -> tuple[bool, bool]:
 
 
 def _problems_of(raw: object) -> tuple[Problem, ...]:
-    """The slow road: every problem of a pod that the straight line could not read."""
+    """Return every problem of a pod that is not well-formed."""
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
     read_identity(top, CORE, "Pod", None)

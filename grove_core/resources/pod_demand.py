@@ -1,4 +1,4 @@
-"""What a pod asks of the node that is to take it (TP-104 to TP-106). Total: what does not read is told, not guessed."""
+"""What a pod requires of its node (TP-104 to TP-106). Total: unreadable requirements are reported."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
@@ -27,7 +27,7 @@ Amounts = Mapping[str, int]
 
 
 class Match(NamedTuple):
-    """One line of a node affinity: a label, or a field where ``is_field``."""
+    """One expression of a node affinity: on a label, or on a field where ``is_field``."""
 
     key: str
     operator: str
@@ -36,7 +36,7 @@ class Match(NamedTuple):
 
 
 class Toleration(NamedTuple):
-    """One taint, or several, that a pod does not mind; empty texts stand for any."""
+    """A toleration; empty texts match any taint."""
 
     key: str
     operator: str
@@ -45,13 +45,14 @@ class Toleration(NamedTuple):
 
 
 class PodDemand(NamedTuple):
-    """What one pod asks for.
+    """The requirements of one pod.
 
     Attributes:
-        amounts: thousandths by resource, one of ``pods`` among them; scarce ones first, none of nothing.
+        amounts: thousandths by resource, including one pod; scarce resources first, zero amounts left out.
         selector: labels that its node must have.
-        affinity: of which one term must match, each line of it; None where it asks for none.
-        unseen: what it asks for besides and nobody here looks at, in words.
+        affinity: terms of which one must match in all its expressions; None where there is none.
+        tolerations: of taints.
+        unseen: requirements that are not evaluated here, in words.
     """
 
     amounts: tuple[tuple[str, int], ...]
@@ -62,7 +63,7 @@ class PodDemand(NamedTuple):
 
 
 def pod_demand_of(raw: Mapping[str, Any]) -> PodDemand:
-    """What a pod of this pod spec asks for."""
+    """Return the requirements of a pod with this pod spec."""
     problems: list[Problem] = []
     spec = Fields(raw, "", problems)
     amounts = amounts_of(spec)
@@ -79,21 +80,21 @@ def pod_demand_of(raw: Mapping[str, Any]) -> PodDemand:
 
 
 def scarcest_first(item: tuple[str, int]) -> tuple[bool, str]:
-    """Order of resources wherever several are named: GPUs and the like before what every node has."""
+    """Return the sort key of a resource: extended resources such as GPUs before those that every node has."""
     return item[0] in COMMON, item[0]
 
 
 def amounts_of(spec: Fields) -> dict[str, int]:
-    """Thousandths of each resource as a scheduler counts them, one of ``pods`` among them (TP-104)."""
+    """Return thousandths of each resource as the scheduler counts them, including one pod (TP-104)."""
     running: dict[str, int] = {}
     peak: dict[str, int] = {}
     for container in spec.parts("initContainers"):
-        asked = _requests(container)
+        requests = _requests(container)
         if container.text("restartPolicy") == "Always":
-            _add(running, asked)
+            _add(running, requests)
             _raise(peak, running)
         else:
-            _raise(peak, {key: running.get(key, 0) + amount for key, amount in asked.items()})
+            _raise(peak, {key: running.get(key, 0) + amount for key, amount in requests.items()})
     for container in spec.parts("containers"):
         _add(running, _requests(container))
     _raise(peak, running)
@@ -104,7 +105,7 @@ def amounts_of(spec: Fields) -> dict[str, int]:
 
 
 def read_amounts(part: Fields) -> dict[str, int]:
-    """Thousandths by resource, rounded up; a problem is noted for each that does not read."""
+    """Return thousandths by resource, rounded up; invalid amounts are noted."""
     found = {}
     for key, value in part.raw.items():
         if value.__class__ is str and value.isdecimal() and value.isascii() and len(value) <= _PLAIN:
@@ -119,7 +120,7 @@ def read_amounts(part: Fields) -> dict[str, int]:
 
 
 def amount_text(resource: str, amount: int) -> str:
-    """Thousandths of a resource for a sentence: ``16 nvidia.com/gpu``, ``64Gi memory``."""
+    """Return an amount for a sentence: ``16 nvidia.com/gpu``, ``64Gi memory``."""
     whole, rest = divmod(amount, _SCALE)
     if resource in {"memory", "ephemeral-storage"} or resource.startswith("hugepages-"):
         for power, unit in ((4, "Ti"), (3, "Gi"), (2, "Mi"), (1, "Ki")):
@@ -129,7 +130,7 @@ def amount_text(resource: str, amount: int) -> str:
 
 
 def _requests(holder: Fields) -> dict[str, int]:
-    """What is limited and not asked for is asked for."""
+    """Return the requests; a resource with a limit only is requested too."""
     resources = holder.part("resources")
     return {**read_amounts(resources.part("limits")), **read_amounts(resources.part("requests"))}
 

@@ -1,4 +1,4 @@
-"""Pods as they take room on nodes, whoever they are of."""
+"""Pods that take resources of a node, of any workload."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
@@ -15,8 +15,11 @@ class PodOnNode(NamedTuple):
     """A pod on a node.
 
     Attributes:
-        owner: namespace and name of the set it is of; the name is empty for a pod that no PodClique controls (TP-103).
-        repelled_namespaces: namespaces of which it keeps some pods away; an empty one for all.
+        node: name of the node.
+        owner: namespace and name of its set; the name is empty for a pod without a PodClique as its controller
+            (TP-103).
+        amounts: thousandths by resource.
+        repelled_namespaces: namespaces whose pods its anti-affinity may keep away; an empty text for all.
     """
 
     node: str
@@ -26,10 +29,10 @@ class PodOnNode(NamedTuple):
 
 
 def pod_on_node_of(raw: Mapping[str, Any]) -> PodOnNode | None:
-    """A pod as it takes room on a node; None for one that takes none.
+    """Return the pod as it takes resources of a node; None where it takes none.
 
     Raises:
-        MalformedObject: with every problem of what it asks for.
+        MalformedObject: with every problem of its requirements.
     """
     problems: list[Problem] = []
     pod = Fields(raw, "", problems)
@@ -50,7 +53,7 @@ def pod_on_node_of(raw: Mapping[str, Any]) -> PodOnNode | None:
 
 
 def _repelled_namespaces(affinity: Fields, namespace: str) -> Iterator[str]:
-    """Namespaces that a pod's required anti-affinity is about; which of their pods it means is not looked at."""
+    """Return the namespaces of a pod's required anti-affinity; its pod selectors are not evaluated."""
     for term in affinity.part("podAntiAffinity").parts(REQUIRED):
         named = term.texts("namespaces")
         yield from named

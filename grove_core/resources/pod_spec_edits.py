@@ -1,4 +1,4 @@
-"""What is put into the containers of a pod spec, and a claim into the pod and those containers that are to use it."""
+"""Edits of pod specs: changes of all containers, and claims for containers with GPUs."""
 
 from collections.abc import Callable, Iterable
 
@@ -7,7 +7,7 @@ from grove_core.resources.gpus import CONTAINER_LISTS, gpus_asked
 
 
 def in_containers(pod_spec: FrozenMap, change: Callable[[FrozenMap], Json]) -> FrozenMap:
-    """The pod spec with every container and init container changed; what is no container stays as it is."""
+    """Return the pod spec with every container and init container changed; other values stay."""
     changed = dict(pod_spec)
     for key in CONTAINER_LISTS:
         containers = pod_spec.get(key)
@@ -17,11 +17,11 @@ def in_containers(pod_spec: FrozenMap, change: Callable[[FrozenMap], Json]) -> F
 
 
 def with_gpu_claim(pod_spec: FrozenMap, entry: FrozenMap) -> FrozenMap:
-    """The pod spec with a claim that its containers with GPUs use (MN-030, MN-031). Idempotent.
+    """Return the pod spec with a claim that its containers with GPUs use (MN-030, MN-031). Idempotent.
 
     Args:
         pod_spec: of a pod, or of a PodClique.
-        entry: of ``resourceClaims``: ``name``, and where the claim comes from. One of that name is replaced.
+        entry: of ``resourceClaims``: ``name`` and source. An existing entry with that name is replaced.
     """
     name = str(entry["name"])
     claims = (*_others(pod_spec, "resourceClaims", name), entry)

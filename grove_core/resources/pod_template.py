@@ -1,4 +1,4 @@
-"""The parts of a pod template that admission looks at; the rest stays as opaque as it was."""
+"""The parts of a pod template that admission validates."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from grove_core.resources.fields import Fields
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """One container or init container: where it stands in the pod spec, and the names of its variables."""
+    """One container or init container: its path in the pod spec, and the names of its variables."""
 
     path: str
     env: tuple[str, ...]
@@ -18,7 +18,7 @@ class Container:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodTemplate:
-    """What admission asks about; empty or 0 where the template says nothing."""
+    """The validated parts of a pod template; empty or 0 where absent."""
 
     scheduler_name: str
     node_name: str
@@ -28,7 +28,7 @@ class PodTemplate:
 
 
 def read_pod_template(raw: Mapping[str, Any], path: str, problems: list[Problem]) -> PodTemplate:
-    """Read a pod spec that stands at ``path``; what does not fit is added to ``problems`` and left out."""
+    """Read a pod spec at ``path``; problems are added to ``problems``."""
     spec = Fields(raw, path, problems)
     return PodTemplate(
         scheduler_name=spec.text("schedulerName"),
@@ -44,6 +44,6 @@ def read_pod_template(raw: Mapping[str, Any], path: str, problems: list[Problem]
 
 
 def read_device_requests(raw: Mapping[str, Any], path: str, problems: list[Problem]) -> int:
-    """How many requests the ``templateSpec`` of a ResourceClaimTemplate at ``path`` makes."""
+    """Return the number of device requests in the ``templateSpec`` of a ResourceClaimTemplate at ``path``."""
     devices = Fields(raw, path, problems).part("spec").part("devices")
     return sum(1 for _ in devices.parts("requests"))

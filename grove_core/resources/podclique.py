@@ -1,4 +1,4 @@
-"""PodClique: a group of equal pods."""
+"""PodClique: a group of pods with the same template."""
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
@@ -38,13 +38,13 @@ class CliqueStatus:
         recorded: whether any operator has written a status yet (GT-015, GT-061).
         updating: GT-018.
         old_spelling: GF-113.
-        update_hash: template hash that the update progress aims at; empty without progress.
+        update_hash: template hash that the update aims at; empty without progress.
         progress: of the last update, as stored; empty where there was none.
-        current_hash: template hash the clique has fully converged to.
-        set_hash: generation hash of the set that it has fully converged to.
+        current_hash: template hash of the last complete update.
+        set_hash: generation hash of the set at the last complete update.
         selector: of its pods, for autoscalers.
         observed: generation of the clique that the status is about.
-        overtaken: what could not be written of its breach since (GT-067); never read from an object.
+        overtaken: a later breach condition that could not be written (GT-067); never read from an object.
     """
 
     FIELDS: ClassVar[Mapping[str, str]] = MappingProxyType(
@@ -84,18 +84,18 @@ class CliqueStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodClique(Resource):
-    """A PodClique as far as decisions look at it.
+    """The fields of a PodClique that decisions use.
 
     Attributes:
-        replica_index: of the set's replica it belongs to; in a snapshot that of its scaling group where it has one.
+        replica_index: of the set's replica; in a snapshot that of its scaling group where it has one.
         group_replica_index: of the scaling group's replica; -1 for a standalone clique.
         min_available: GT-025.
-        template_hash: label on the object; empty where absent.
+        template_hash: from its label; empty where absent.
         base_gang: the PodGang that has to be placed before its pods are; empty where there is none.
         starts_after: full names of the cliques whose pods have to be ready before its pods start.
-        generation: moves with every change of the spec; None where the source does not say.
-        created_at: None where the source does not say.
-        labels, annotations, pod_spec: as stored; its pods are made of them.
+        generation: increases with every change of the spec; None where absent.
+        created_at: None where absent.
+        labels, annotations, pod_spec: as stored; its pods are created from them.
         auto_scaling: ``autoScalingConfig`` as stored.
     """
 
@@ -116,7 +116,7 @@ class PodClique(Resource):
 
     @property
     def needed(self) -> int:
-        """How many ready pods make it available: ``minAvailable``, or all where there are to be fewer (WL-215)."""
+        """The number of ready pods that make it available: at most ``minAvailable`` and ``replicas`` (WL-215)."""
         return min(self.min_available, self.replicas)
 
     def replicas_around(self, root: Ref) -> tuple[Ref, ...]:
@@ -137,7 +137,7 @@ class PodClique(Resource):
 
 
 class CliqueLabels(TypedDict):
-    """The fields of a :class:`PodClique` that its labels tell."""
+    """The fields of a :class:`PodClique` that come from its labels and name."""
 
     replica_index: int
     group_replica_index: int
@@ -146,9 +146,9 @@ class CliqueLabels(TypedDict):
 
 
 def read_clique_labels(labels: Fields, owner_kind: str, owner_name: str, name: str) -> CliqueLabels:
-    """What its labels tell of a clique, and before them its name after its owner's (GT-026).
+    """Return the fields that come from a clique's labels; indices in its name win over them (GT-026).
 
-    Of a scaling group's clique the name of the group, after that of the set, tells the set's replica.
+    For a clique of a scaling group, the group's name has the index of the set's replica.
     """
     is_member = owner_kind == GROUP_KIND
     in_owner = index_after(owner_name, name) if owner_name else None
@@ -162,11 +162,11 @@ def read_clique_labels(labels: Fields, owner_kind: str, owner_name: str, name: s
 
 
 def podclique_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodClique:
-    """Project a PodClique as the API writes it.
+    """Return the PodClique that an object of the API describes.
 
     Args:
         raw: the object; unknown fields are ignored, missing ones have defaults.
-        shared: strings seen before, so that equal ones are one.
+        shared: strings read before, so that equal strings share one copy.
 
     Raises:
         MalformedObject: with every problem (IN-030).

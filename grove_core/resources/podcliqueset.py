@@ -1,4 +1,4 @@
-"""PodCliqueSet: the root of plans."""
+"""PodCliqueSet: the object that a plan is made for."""
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
@@ -61,7 +61,7 @@ class SetStatus:
 
 @unique
 class Edit(Enum):
-    """What a manifest that is planned as applied changes of a stored set."""
+    """What a manifest that is planned as applied changes in the stored set."""
 
     NONE = "None"
     """There is no manifest."""
@@ -73,7 +73,7 @@ class Edit(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What the replicas of a set are made of, and which delays count for them.
+    """Standalone cliques, scaling groups and effective delays of a set.
 
     Attributes:
         delay: of the set; None if gang termination is off (GT-031).
@@ -100,14 +100,14 @@ def _shape_of(spec: SetSpec) -> Shape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodCliqueSet(Resource):
-    """A PodCliqueSet: a root of plans.
+    """A PodCliqueSet.
 
     Attributes:
         labels, annotations: as the user wrote them.
-        generation: moves with every change of the spec; None where the source does not say.
-        edit: what a manifest that is planned as applied makes of it.
-        created_at: None where the source does not say.
-        shape: follows from the spec; taken from it once, because every look at the set needs it.
+        generation: increases with every change of the spec; None where absent.
+        edit: what a manifest that is planned as applied changes.
+        created_at: None where absent.
+        shape: computed once from the spec.
     """
 
     labels: FrozenMap = EMPTY
@@ -124,11 +124,11 @@ class PodCliqueSet(Resource):
 
 
 def podcliqueset_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodCliqueSet:
-    """Read a PodCliqueSet.
+    """Return the PodCliqueSet that an object of the API describes.
 
     Args:
         raw: the object; unknown fields are ignored, missing ones have defaults.
-        shared: strings seen before, so that equal ones are one.
+        shared: strings read before, so that equal strings share one copy.
 
     Raises:
         MalformedObject: with every problem (IN-030).

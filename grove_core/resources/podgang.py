@@ -1,4 +1,4 @@
-"""PodGang: what the scheduler places as one."""
+"""PodGang: pods that the scheduler places together."""
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from grove_core.resources.placement import NO_PLACEMENT, Placement, placement_in
 
 @dataclass(frozen=True, slots=True)
 class PodGroup:
-    """One clique in a gang: its name, how many of its pods the gang needs, and the names of those it refers to."""
+    """One clique in a gang: its name, the number of pods that the gang needs, and the names of the listed pods."""
 
     name: str
     min_replicas: int
@@ -35,12 +35,13 @@ class GangStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodGang(Resource):
-    """A PodGang as far as decisions look at it.
+    """The fields of a PodGang that decisions use.
 
     Attributes:
-        labels, annotations: as stored; those of the set that are not Grove's are mirrored here.
+        labels, annotations: as stored, including copies of the set's.
         priority: ``priorityClassName``; empty where absent.
-        placement: what it asks of the scheduler.
+        groups: one for each clique.
+        placement: its topology constraints.
     """
 
     labels: FrozenMap = EMPTY
@@ -52,11 +53,11 @@ class PodGang(Resource):
 
 
 def podgang_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodGang:
-    """Project a PodGang as the API writes it.
+    """Return the PodGang that an object of the API describes.
 
     Args:
         raw: the object; unknown fields are ignored, missing ones have defaults.
-        shared: strings seen before, so that equal ones are one.
+        shared: strings read before, so that equal strings share one copy.
 
     Raises:
         MalformedObject: with every problem (IN-030).

@@ -1,4 +1,4 @@
-"""PodCliqueScalingGroup: cliques that scale together."""
+"""PodCliqueScalingGroup: cliques that are scaled together."""
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
@@ -34,10 +34,10 @@ class GroupStatus:
         updating: GT-018.
         old_spelling: GF-113.
         progress: of the last update, as stored; empty where there was none.
-        set_hash: generation hash of the set that it has fully converged to.
+        set_hash: generation hash of the set at the last complete update.
         selector: of its pods, for autoscalers.
         observed: generation of the group that the status is about.
-        overtaken: what could not be written of its breach since (GT-067); never read from an object.
+        overtaken: a later breach condition that could not be written (GT-067); never read from an object.
     """
 
     FIELDS: ClassVar[Mapping[str, str]] = MappingProxyType(
@@ -69,14 +69,14 @@ class GroupStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalingGroup(Resource):
-    """A PodCliqueScalingGroup as far as decisions look at it.
+    """The fields of a PodCliqueScalingGroup that decisions use.
 
     Attributes:
-        replica_index: of the set's replica it belongs to.
+        replica_index: of the set's replica.
         replicas, min_available: of the object, not of the template; an absent ``minAvailable`` is 1 (GT-025).
         clique_names: short names of its cliques, in order.
-        generation: moves with every change of the spec; None where the source does not say.
-        created_at: None where the source does not say.
+        generation: increases with every change of the spec; None where absent.
+        created_at: None where absent.
         annotations: as stored.
     """
 
@@ -91,16 +91,16 @@ class ScalingGroup(Resource):
 
     @property
     def needed(self) -> int:
-        """How many replicas have to be left: ``minAvailable``, or all where there are to be fewer (GT-057)."""
+        """The number of replicas that have to stay: ``minAvailable``, or ``replicas`` where that is less (GT-057)."""
         return min(self.min_available, self.replicas)
 
 
 def scaling_group_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> ScalingGroup:
-    """Project a scaling group as the API writes it.
+    """Return the scaling group that an object of the API describes.
 
     Args:
         raw: the object; unknown fields are ignored, missing ones have defaults.
-        shared: strings seen before, so that equal ones are one.
+        shared: strings read before, so that equal strings share one copy.
 
     Raises:
         MalformedObject: with every problem (IN-030).

@@ -1,4 +1,4 @@
-"""Stored statuses: how a wanted one differs, and what a write makes of it; for every kind alike."""
+"""Compares stored with wanted statuses, and applies status writes, for all kinds."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,34 +20,34 @@ from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
 StoredStatus: TypeAlias = CliqueStatus | GroupStatus | SetStatus | GangStatus
 HasStatus = TypeVar("HasStatus", bound=PodClique | ScalingGroup | PodCliqueSet | PodGang)
 
-_UNSAID: Final = ("", EMPTY)
+_EMPTY: Final = ("", EMPTY)
 _PROGRESS: Final = "updateProgress"
 _TYPE: Final = attrgetter("type")
 
 
 def is_marked_breached(status: StoredStatus) -> bool:
-    """Whether it says that its clique or scaling group is breached."""
+    """Return whether the stored condition says that the clique or scaling group is breached."""
     return is_true(condition_of(status.conditions, MIN_AVAILABLE_BREACHED))
 
 
 def update_start_time(progress: FrozenMap) -> datetime | None:
-    """When the update began of which ``updateProgress`` tells; None where it does not say, or not so that it reads."""
+    """Return ``updateStartedAt``; None where it is absent or invalid."""
     text = progress.get("updateStartedAt")
     return parse_time(text) if isinstance(text, str) else None
 
 
 def breach_condition_of(status: CliqueStatus | GroupStatus) -> Condition | None:
-    """What is known of a breach: as it is stored, or what could not be written since (GT-067)."""
+    """Return the breach condition: the later one that could not be written, else the stored one (GT-067)."""
     return status.superseding_breach or condition_of(status.conditions, MIN_AVAILABLE_BREACHED)
 
 
 def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: tuple[Condition, ...]) -> FrozenMap:
-    """The fields and whole conditions that differ from a stored status (PL-011); empty where nothing does.
+    """Return the fields and whole conditions that differ from a stored status; empty where none does (PL-011).
 
     Args:
-        stored: the status as it is.
-        wanted: name in JSON -> value; names that the status does not have are a KeyError.
-        conditions: as they should be; stored ones of other types are left alone.
+        stored: the stored status.
+        wanted: name in JSON -> value; an unknown name is a KeyError.
+        conditions: the wanted ones; stored conditions of other types stay.
     """
     names = stored.FIELDS
     changed: dict[str, Json] = {key: value for key, value in wanted.items() if getattr(stored, names[key]) != value}
@@ -58,7 +58,7 @@ def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: 
 
 
 def with_status(resource: HasStatus, fields: FrozenMap) -> HasStatus:
-    """The resource as it reads after a status write: given fields replaced, conditions merged or taken away."""
+    """Return the resource after a status write: fields are replaced, conditions merged or removed."""
     stored: StoredStatus = resource.status
     changes: dict[str, Any] = {stored.FIELDS[key]: fields[key] for key in fields if key in stored.FIELDS}
     if "conditions" in fields:
@@ -82,9 +82,9 @@ def with_status(resource: HasStatus, fields: FrozenMap) -> HasStatus:
 
 
 def status_as_json(resource: PodClique | ScalingGroup | PodCliqueSet | PodGang) -> FrozenMap:
-    """Everything Grove says in a status, whole: the intent of its one writer. Others' conditions are left out."""
+    """Return the whole status as Grove, its only writer, applies it; conditions of other writers are left out."""
     stored: StoredStatus = resource.status
-    said = {key: getattr(stored, name) for key, name in stored.FIELDS.items()}
+    values = {key: getattr(stored, name) for key, name in stored.FIELDS.items()}
     conditions = tuple(one.as_json for one in stored.conditions if one.type in CONDITIONS)
-    filled: dict[str, Json] = {key: value for key, value in said.items() if value is not None and value not in _UNSAID}
+    filled: dict[str, Json] = {key: value for key, value in values.items() if value is not None and value not in _EMPTY}
     return FrozenMap({**filled, "conditions": conditions} if conditions else filled)

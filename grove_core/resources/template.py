@@ -42,7 +42,7 @@ class AutoScaling(TemplateModel):
 
 
 def most_replicas(replicas: int, scaling: AutoScaling | None) -> int:
-    """How many there may come to be, at least one: what the manifest asks for, or what its autoscaler may ask for."""
+    """Return the largest number of replicas, at least one: the manifest's, or its autoscaler's upper bound."""
     return max(1, replicas, scaling.max_replicas if scaling is not None else 1)
 
 
@@ -62,7 +62,7 @@ class ResourceSharing(TemplateModel):
     filter: SharingFilter | None = None
 
     def concerns(self, clique: str, group: str = "") -> bool:
-        """Whether the pods of a clique share it, by the name of the clique or of the scaling group that it is in."""
+        """Return whether the pods of a clique share it, by the name of the clique or of its scaling group."""
         chosen = self.filter
         return chosen is None or clique in chosen.child_clique_names or group in chosen.child_scaling_group_names
 
@@ -106,7 +106,7 @@ class TopologyConstraint(TemplateModel):
 
     @property
     def domains(self) -> tuple[str, str]:
-        """What its pods must share, and what they should; empty for neither (TP-006)."""
+        """The required and the preferred domain; empty for none (TP-006)."""
         return self.pack.required or self.pack_domain, self.pack.preferred
 
 
@@ -172,7 +172,7 @@ class SetTemplate(_Delayed):
 
     @property
     def groups_by_clique(self) -> dict[str, GroupTemplate]:
-        """The scaling group of each clique that is in one, by the clique's name."""
+        """Name of a clique -> its scaling group, for each clique that is in one."""
         return {name: group for group in self.pod_clique_scaling_groups for name in group.clique_names}
 
 

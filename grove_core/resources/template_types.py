@@ -1,4 +1,4 @@
-"""What fields of a template are made of: durations, counts, texts, whole objects; and what is said of a wrong one."""
+"""Field types of a template: durations, counts, texts, whole objects; and the problems of invalid values."""
 
 import re
 from collections.abc import Mapping
@@ -64,7 +64,7 @@ def _texts(value: object) -> object:
     return FrozenMap(value)
 
 
-# The schema beside each type is what a custom resource definition says of it (MF-001).
+# The schema beside each type goes into the custom resource definition (MF-001).
 GoDuration = Annotated[timedelta, BeforeValidator(_duration), WithJsonSchema({"type": "string"})]
 Count = Annotated[StrictInt, Field(ge=-_INT32 - 1, le=_INT32), WithJsonSchema({"type": "integer", "format": "int32"})]
 Opaque = Annotated[
@@ -99,7 +99,7 @@ class TemplateModel(BaseModel):
 
 
 def problem_of(error: Any) -> Problem:  # noqa: ANN401 - pydantic's ErrorDetails
-    """A problem as every report tells it, with the path below ``spec``."""
+    """Return a validation error as a problem, with its path below ``spec``."""
     path = "spec"
     for part in error["loc"]:
         path += f"[{part}]" if isinstance(part, int) else f".{part}"

@@ -1,4 +1,4 @@
-"""Which topology a set uses, by what it says of itself (TP-001 to TP-006)."""
+"""Which topology a set uses, and which sets use a topology (TP-001 to TP-006)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
@@ -20,11 +20,11 @@ NO_PODS: Final[Mapping[str, Iterable[Pod]]] = MappingProxyType({})
 
 
 class TopologyUse(NamedTuple):
-    """What a set says of its topology.
+    """The topology in a set's template.
 
     Attributes:
-        named: the name that it gives; empty where it gives none.
-        constraints: how many of its levels have one.
+        named: the name in the template; empty where there is none.
+        constraints: the number of levels with a constraint.
     """
 
     named: str
@@ -32,17 +32,18 @@ class TopologyUse(NamedTuple):
 
     @property
     def topology(self) -> str:
-        """The topology that counts; empty where none applies. Total (TP-005)."""
+        """The name of the topology that applies; empty where none does. Total (TP-005)."""
         return (self.named or DEFAULT_TOPOLOGY) if self.constraints else ""
 
 
 class ConstrainedLevel(NamedTuple):
-    """A level of a set that has a constraint.
+    """The set, a scaling group or a clique that has a topology constraint.
 
     Attributes:
         path: of the constraint.
-        owner: what of the set has it, apart from where it stands.
-        above: the constraints that its own is part of, with their paths, the nearest first.
+        constraint: as written.
+        owner: level and name of its owner.
+        above: the enclosing constraints with their paths, the nearest first.
     """
 
     path: str
@@ -52,7 +53,7 @@ class ConstrainedLevel(NamedTuple):
 
 
 class TopologyUser(NamedTuple):
-    """A set that uses a topology, and how many of its pods are bound to nodes."""
+    """A set that uses a topology, and the number of its pods that are bound to nodes."""
 
     namespace: str
     name: str
@@ -60,24 +61,24 @@ class TopologyUser(NamedTuple):
 
     @property
     def text(self) -> str:
-        """For a sentence."""
+        """Namespace and name, for a sentence."""
         return f"{self.namespace}/{self.name}"
 
 
 def users_with_bound_pods(users: Iterable[TopologyUser]) -> tuple[TopologyUser, ...]:
-    """Those of whom a pod is bound to a node."""
+    """Return the sets with a pod that is bound to a node."""
     return tuple(user for user in users if user.scheduled)
 
 
 def topology_use_of(template: SetTemplate) -> TopologyUse:
-    """What a set says of its topology; a released manifest names it in its constraints."""
+    """Return the topology in a set's template; released manifests name it in their constraints."""
     levels = tuple(constrained_levels(template))
     names = (template.cluster_topology_name, *(level.constraint.topology_name for level in levels))
     return TopologyUse(next(filter(None, names), ""), len(levels))
 
 
 def constrained_levels(template: SetTemplate) -> Iterator[ConstrainedLevel]:
-    """The set, then its groups, then its cliques, as far as they have a constraint."""
+    """Return the set, then its groups, then its cliques, as far as they have a constraint."""
     top, path = template.topology_constraint, f"{TEMPLATE}.{_FIELD}"
     whole = ((path, top),) if top is not None else ()
     if top is not None:
@@ -97,29 +98,29 @@ def constrained_levels(template: SetTemplate) -> Iterator[ConstrainedLevel]:
 
 
 def is_ineffective(template: SetTemplate) -> bool:
-    """Whether there are constraints, and nobody reads them: all pods are placed one by one."""
+    """Return whether there are constraints that have no effect, because all pods are placed one by one."""
     named = {clique.spec.pod_spec.get("schedulerName", "") for clique in template.cliques if clique.spec.pod_spec}
     return bool(named) and named <= PODS_ONE_BY_ONE and topology_use_of(template).constraints > 0
 
 
 def bound_pods_of(clique: PodClique, pods: Iterable[Pod] = ()) -> int:
-    """How many pods of a clique are bound to nodes: by its status, or by the pods themselves where these say more."""
+    """Return how many pods of a clique are bound to nodes: the larger of its status and its known pods."""
     return max(clique.status.scheduled or 0, sum(bool(pod.node) for pod in pods))
 
 
 def set_of_clique(clique: PodClique) -> str:
-    """The set that owns a clique, or else the one that its labels name; empty where neither does."""
+    """Return the set that owns a clique, else the set in its labels; empty where neither is known."""
     return clique.owner_name if clique.owner_kind == SET_KIND else set_named_by(clique.labels)
 
 
 def bound_pods_by_set(
     cliques: Iterable[PodClique], pods_of: Mapping[str, Iterable[Pod]] = NO_PODS
 ) -> dict[tuple[str, str], int]:
-    """(Namespace, name) of a set -> how many of its pods are bound to nodes.
+    """Return (namespace, name) of a set -> how many of its pods are bound to nodes.
 
     Args:
-        cliques: those count that a label or their controller says the set of.
-        pods_of: by the uid of their clique, as far as they are known.
+        cliques: those whose set is known count.
+        pods_of: uid of a clique -> its known pods.
     """
     found: dict[tuple[str, str], int] = {}
     for clique in cliques:
@@ -134,7 +135,7 @@ def bound_pods_by_set(
 def users_by_topology(
     sets: Iterable[tuple[str, str, SetTemplate]], scheduled: Mapping[tuple[str, str], int]
 ) -> dict[str, tuple[TopologyUser, ...]]:
-    """Topology -> who uses it, sorted; the default one is used by whoever names none (TP-044).
+    """Return topology -> the sets that use it, sorted; sets that name none use the default one (TP-044).
 
     Args:
         sets: namespace, name and template of each.

@@ -1,4 +1,4 @@
-"""What a rule finds in a manifest, before it becomes an objection or a warning."""
+"""Violations of rules in a manifest, before they become objections or warnings."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from grove_core.resources.fields import shown
 
 
 class Violation(NamedTuple):
-    """A field, what stands there, the rule against it and the facts the rule quotes."""
+    """A field, its value, the violated rule and the facts that the rule quotes."""
 
     path: str
     got: object
@@ -18,15 +18,15 @@ class Violation(NamedTuple):
     facts: Mapping[str, Fact]
 
     def objection(self, subject: Ref) -> Objection:
-        """It is refused."""
+        """Return the violation as an objection, which refuses the manifest."""
         return Objection(self.path, shown(self.got), self.rule.because(subject, **self.facts))
 
     def caution(self, subject: Ref) -> Caution:
-        """It is warned of."""
+        """Return the violation as a warning."""
         return Caution(self.path, shown(self.got), self.rule.because(subject, **self.facts))
 
 
 def new_violations(now: Iterable[Violation], before: Iterable[Violation]) -> Iterator[Violation]:
-    """What was not found before, wherever it stood: an update is not blamed for what it leaves as it was."""
+    """Return the violations that the manifest did not have before the update, at any path."""
     known = {(found.rule, found.got) for found in before}
     return (found for found in now if (found.rule, found.got) not in known)

@@ -69,7 +69,7 @@ def newer_pod(pods: tuple[DaemonPod, ...], own_uid: str, ip: str) -> DaemonPod |
     own = next((pod for pod in pods if pod.uid == own_uid and pod.living), None)
     if other is None or own is None:
         return other
-    return other if other.born > own.born else None
+    return other if other.creation_order > own.creation_order else None
 
 
 def confirm_index(context: DaemonContext, view: CliqueView, own: DaemonEntry) -> Decision[DaemonAction]:
