@@ -1,4 +1,4 @@
-"""What is wrong with the input: a value for each fault, and the one exception that ends a text early."""
+"""Faults of an input, and the exceptions of reading."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,26 +11,26 @@ _LONGEST_PATH: Final = 160
 _LONGEST_GOT: Final = 120
 
 NO_SUCH_FILE: Final = "no such file"
-"""As what was got (IN-028)."""
+"""``got`` of the fault of a missing file (IN-028)."""
 
 SortKey: TypeAlias = tuple[str, int, int, int, str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One thing that is wrong in the input, and where (IN-005).
+    """One problem of the input, with its place (IN-005).
 
     Attributes:
         file: as the user named it, or found under a directory the user named; ``stdin`` for standard input.
-        document: number of the document in its file, from 1; 0 speaks of the whole file.
-        line: from 1; None where no line can be named.
-        column: in characters, from 1; None where no line can be named.
-        object: ``PodClique ml/decode`` where kind and name could be read, else ``items[3]``, else empty.
-        path: field path inside the object, or inside the list itself; empty for the whole.
+        document: number of the document in its file, from 1; 0 for the whole file.
+        line: from 1; None if unknown.
+        column: in characters, from 1; None if unknown.
+        object: ``PodClique ml/decode`` if kind and name are known, otherwise ``items[3]``, otherwise empty.
+        path: field path inside the object or the list; empty for the whole.
         expected: what would have been right, as a noun phrase, or what is allowed, as a sentence that begins with
             ``may``; empty where ``got`` says everything.
-        got: what stood there, shortened.
-        lost: whether objects may have been left out of the input by it, of whatever kind.
+        got: the value in the input, shortened.
+        lost: whether objects of any kind may be missing because of it.
     """
 
     file: str
@@ -45,7 +45,7 @@ class Fault:
 
     @property
     def sort_key(self) -> SortKey:
-        """Order of a report: by place, and where two faults share a place by content (IN-005)."""
+        """Order of reports: by place, then by content (IN-005)."""
         line, column = self.line or 0, self.column or 0
         return self.file, self.document, line, column, self.object, self.path, self.expected, self.got
 
@@ -60,13 +60,13 @@ class Fault:
 
 
 def faults_in(file: str, problems: Iterable[Problem]) -> Iterator[Fault]:
-    """Problems of a file as a whole, or of what stands for one, as faults."""
+    """Yield problems of a file as a whole as faults."""
     for problem in problems:
         yield Fault(file=file, path=problem.path, expected=problem.expected, got=problem.got)
 
 
 class BadInput(Exception):
-    """Something in an input is wrong; the message lists all of it, a line each (IN-052).
+    """An input has faults; the message lists all of them, one on each line (IN-052).
 
     Attributes:
         faults: in order of place; never empty.
@@ -79,9 +79,9 @@ class BadInput(Exception):
 
 
 class Unreadable(Exception):
-    """A text that cannot be read any further; everything before this place has been handed on.
+    """A text cannot be read any further; everything before this place was returned.
 
-    Attributes: as those of `Fault`, which it becomes.
+    Attributes: as those of `Fault`, to which it is converted.
     """
 
     def __init__(self, expected: str, got: str, line: int | None = None, column: int | None = None) -> None:
@@ -92,7 +92,7 @@ class Unreadable(Exception):
         self.column = column
 
     def fault(self, file: str, document: int = 0, where: str = "") -> Fault:
-        """The fault that this end of a text is reported as."""
+        """Return this exception as a fault of a file."""
         return Fault(
             file=file,
             document=document,

@@ -1,4 +1,4 @@
-"""What the readers hand on, how big it may be, and when a document is a list of objects."""
+"""Items, the objects of an input before parsing: size limits, lists, and names in faults."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -17,7 +17,7 @@ MAX_NODES: Final = 1_000_000
 """Scalars, mappings and sequences in one object (IN-013)."""
 
 MAX_ALIASED: Final = 100_000
-"""Nodes that aliases may add in one document, beside one for each character of it that was read (IN-011)."""
+"""Nodes that aliases may add in one document, plus one for each character read (IN-011)."""
 
 _OF_SAVED_PLANS: Final = frozenset({"formatVersion", "plans"})
 
@@ -28,7 +28,7 @@ Place: TypeAlias = tuple[int, int]
 """Line and column, both from 1."""
 
 Problem: TypeAlias = tuple[str, str, str]
-"""Field path, what was expected, what was got."""
+"""Field path, expectation, value."""
 
 
 class Item(NamedTuple):
@@ -38,7 +38,7 @@ class Item(NamedTuple):
         file: as in `Fault`.
         document: number of the document in its file, from 1.
         index: position in the list it stood in, from 0; -1 for a document of its own.
-        value: the object. Parts that YAML aliases refer to are shared, so it is to be read and not written.
+        value: the object. It must not be modified, since YAML aliases share parts.
     """
 
     file: str
@@ -48,7 +48,7 @@ class Item(NamedTuple):
 
 
 def display_name(value: object, index: int = -1) -> str:
-    """How a fault names an object: by kind and name where both are there, else by its position, else not at all."""
+    """Return the name of an object in faults: kind and name if it has both, otherwise its position, otherwise empty."""
     if isinstance(value, dict):
         kind, meta = value.get("kind"), value.get("metadata")
         if isinstance(kind, str) and kind and isinstance(meta, dict):
@@ -59,21 +59,21 @@ def display_name(value: object, index: int = -1) -> str:
 
 
 def meta_text(raw: Mapping[str, Any], key: str) -> str:
-    """A text of the metadata; empty where there is none."""
+    """Return a string field of the metadata; empty without one."""
     meta = raw.get("metadata")
     found = meta.get(key) if isinstance(meta, Mapping) else None
     return found if isinstance(found, str) else ""
 
 
 def labels_in(raw: Mapping[str, Any]) -> dict[str, str]:
-    """The labels of an object that are texts."""
+    """Return the labels of an object whose values are strings."""
     meta = raw.get("metadata")
     labels = meta.get("labels") if isinstance(meta, Mapping) else None
     return {key: text for key, text in labels.items() if isinstance(text, str)} if isinstance(labels, Mapping) else {}
 
 
 def identity_problems(raw: Mapping[str, Any]) -> Iterator[Problem]:
-    """What is wrong with an object that does not say what it is (IN-031); a saved plan is known (IN-049)."""
+    """Yield the problems of an object without kind or apiVersion (IN-031); a saved plan is recognised (IN-049)."""
     if raw.keys() >= _OF_SAVED_PLANS:
         yield "", "", "a saved plan is for grove apply"
         return
@@ -83,7 +83,7 @@ def identity_problems(raw: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def server_error_in(raw: Mapping[str, Any]) -> str:
-    """What an API server answered in place of objects, with its reason and code; empty where it is none (IN-051)."""
+    """Return the message of an API server's error in place of objects, with reason and code; else empty (IN-051)."""
     if (raw.get("kind"), raw.get("apiVersion"), raw.get("status")) != ("Status", "v1", "Failure"):
         return ""
     known = [str(raw[key]) for key in ("reason", "code") if raw.get(key)]
@@ -91,12 +91,12 @@ def server_error_in(raw: Mapping[str, Any]) -> str:
 
 
 def is_list(root: dict[str, Any]) -> bool:
-    """Whether a document stands for the objects under its ``items`` (IN-020)."""
+    """Return whether a document is a list of the objects under ``items`` (IN-020)."""
     return "items" in root
 
 
 def list_problem(root: dict[str, Any]) -> Problem | None:
-    """What is wrong with the frame of a list; None if nothing is. Its objects are read either way (IN-021)."""
+    """Return the problem of a list's kind, or None. Its objects are read in either case (IN-021)."""
     kind = root.get("kind")
     if isinstance(kind, str) and kind.endswith("List"):
         return None
@@ -104,10 +104,10 @@ def list_problem(root: dict[str, Any]) -> Problem | None:
 
 
 def flatten_lists(item: Item, faults: list[Fault], place: Place) -> Iterator[Item]:
-    """The objects that an item stands for: itself, or what its own ``items`` hold, however deep (IN-022).
+    """Yield the item itself, or the objects of its ``items`` at any depth (IN-022).
 
-    An object in a list in a list keeps the index of the inner list in the outer one. Iterative, for the depth is the
-    input's choice.
+    An object in a nested list has the index of that list in the outer one. Iterative, since the input decides the
+    depth.
     """
     todo: list[tuple[str, int, JsonValue]] = [(display_name(None, item.index), item.index, item.value)]
     while todo:
@@ -131,12 +131,12 @@ def flatten_lists(item: Item, faults: list[Fault], place: Place) -> Iterator[Ite
 
 
 def empty_file(file: str) -> Fault:
-    """The fault of a file in which no document has any content (IN-023)."""
+    """Return the fault of a file without any content (IN-023)."""
     return Fault(file=file, expected="at least one object", got="nothing: the file is empty")
 
 
 def fault_in(item: Item, where: str, problem: Problem, place: Place | None, *, lost: bool = True) -> Fault:
-    """A problem of an item, or of the part of it called ``where``, as a fault; the place where one is known."""
+    """Return a problem of an item, or of its part ``where``, as a fault; ``place`` is None if unknown."""
     path, expected, got = problem
     line, column = place or (None, None)
     return Fault(

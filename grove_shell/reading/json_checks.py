@@ -1,8 +1,8 @@
-"""A close look at one JSON value: what the fast scanner passes over, with the place of each find.
+"""Finds flaws of a JSON value that the scanner of the standard library accepts or cannot locate.
 
-The standard library's scanner keeps the last of two equal keys, knows NaN, makes infinities of large numbers, takes
-half a surrogate pair, and gives up where nesting is deep (IN-006, IN-007, IN-012, IN-019). This one is iterative and
-twenty times slower; it runs only where a cheap test has raised a suspicion.
+That scanner keeps the last of two equal keys, accepts NaN, turns large numbers into infinity, accepts unpaired
+surrogates, and fails on deep nesting (IN-006, IN-007, IN-012, IN-019). This check is iterative and twenty times
+slower; it runs only after a cheap test was positive.
 """
 
 import math
@@ -18,11 +18,11 @@ HALF_PAIR: Final = re.compile("[\ud800-\udfff]")
 
 
 class JsonFlaw(NamedTuple):
-    """Something wrong inside a value.
+    """A flaw inside a value.
 
     Attributes:
-        at: position in the text that was looked at.
-        path: from the value inwards.
+        at: position in the text.
+        path: of the field, relative to the value.
     """
 
     at: int
@@ -32,7 +32,7 @@ class JsonFlaw(NamedTuple):
 
 
 class Truncated(Exception):
-    """The text ends, or stops being JSON, before the value does."""
+    """The text ends, or is no JSON any more, before the end of the value."""
 
     def __init__(self, at: int) -> None:
         super().__init__(at)
@@ -48,7 +48,7 @@ class _Frame:
 
 
 def check_value(text: str, at: int, outer: int = 0) -> tuple[int, list[JsonFlaw]]:
-    """The end of the value that begins at ``at``, and everything that is wrong inside it.
+    """Return the end of the value that begins at ``at``, and its flaws.
 
     Args:
         outer: levels around the value that count for its depth.
@@ -57,7 +57,7 @@ def check_value(text: str, at: int, outer: int = 0) -> tuple[int, list[JsonFlaw]
         CutOff: no value ends in this text.
     """
     frames: list[_Frame] = []
-    finds: list[JsonFlaw] = []
+    flaws: list[JsonFlaw] = []
     while True:
         match = _TOKEN.match(text, at)
         if not match:
@@ -65,20 +65,20 @@ def check_value(text: str, at: int, outer: int = 0) -> tuple[int, list[JsonFlaw]
         at = match.end()
         mark, string, word = match.groups()
         if mark:
-            _take_mark(mark, match.start(1), frames, finds, MAX_DEPTH - outer)
+            _take_mark(mark, match.start(1), frames, flaws, MAX_DEPTH - outer)
         elif string:
-            _take_string(text, match.start(2), frames, finds)
+            _take_string(text, match.start(2), frames, flaws)
         elif not math.isfinite(_number(word)):
-            finds.append(JsonFlaw(match.start(3), _path(frames), "a finite number", word))
+            flaws.append(JsonFlaw(match.start(3), _path(frames), "a finite number", word))
         if not frames:
-            return at, finds
+            return at, flaws
 
 
-def _take_mark(mark: str, at: int, frames: list[_Frame], finds: list[JsonFlaw], deepest: int) -> None:
+def _take_mark(mark: str, at: int, frames: list[_Frame], flaws: list[JsonFlaw], deepest: int) -> None:
     if mark in "{[":
         frames.append(_Frame(is_map=mark == "{"))
         if len(frames) == deepest + 1:
-            finds.append(JsonFlaw(at, _path(frames[:-1]), f"at most {MAX_DEPTH} levels", "more"))
+            flaws.append(JsonFlaw(at, _path(frames[:-1]), f"at most {MAX_DEPTH} levels", "more"))
     elif mark in "}]":
         if not frames:
             raise Truncated(at)
@@ -88,7 +88,7 @@ def _take_mark(mark: str, at: int, frames: list[_Frame], finds: list[JsonFlaw], 
         frames[-1].index += 1
 
 
-def _take_string(text: str, at: int, frames: list[_Frame], finds: list[JsonFlaw]) -> None:
+def _take_string(text: str, at: int, frames: list[_Frame], flaws: list[JsonFlaw]) -> None:
     try:
         value, _ = scanstring(text, at + 1, True)  # noqa: FBT003 - its C form takes no keyword
     except ValueError:
@@ -97,14 +97,14 @@ def _take_string(text: str, at: int, frames: list[_Frame], finds: list[JsonFlaw]
     if frame and frame.is_map and frame.key is None:
         frame.key = value
         if value in frame.keys:
-            finds.append(JsonFlaw(at, _path(frames), "each key once", f'the key "{value}" again'))
+            flaws.append(JsonFlaw(at, _path(frames), "each key once", f'the key "{value}" again'))
         frame.keys.add(value)
     if half := HALF_PAIR.search(value):
-        finds.append(JsonFlaw(at, *half_pair(half, _path(frames))))
+        flaws.append(JsonFlaw(at, *half_pair(half, _path(frames))))
 
 
 def half_pair(half: re.Match[str], path: str) -> Problem:
-    """Text that cannot be written as UTF-8 (IN-019)."""
+    """Return the problem of an unpaired surrogate, which UTF-8 cannot encode (IN-019)."""
     return path, "text", f"half a surrogate pair, \\u{ord(half.group()):x}"
 
 

@@ -1,7 +1,7 @@
-"""JSON becomes objects, one at a time: the standard library's scanner, fed by hand (IN-006, IN-017 to IN-024).
+"""Reads the objects of a JSON text, one at a time, with the scanner of the standard library (IN-006, IN-017 to IN-024).
 
-Rules for this file: an object is scanned, handed on and forgotten, also inside one endless list. Bad content never
-raises out of `json_items`; it becomes faults.
+Rules for this file: no more than one object is kept in memory, also within one long list. Bad content never raises; it
+becomes faults.
 """
 
 import re
@@ -32,15 +32,15 @@ _COMMA: Final = re.compile(r"[ \t\n\r]*,[ \t\n\r]*")
 
 
 def json_items(stream: Utf8Stream, file: str, faults: list[Fault]) -> Iterator[Item]:
-    """The objects of one JSON text, in its order: of a list, an array, one object, or objects one after the other.
+    """Yield the objects of one JSON text, in its order: of a list, an array, or a sequence of objects.
 
     Args:
         stream: read to its end, in chunks, as the objects are asked for.
         file: name for items and faults.
-        faults: what is wrong is appended here; broken syntax ends the text (IN-014).
+        faults: problems are appended here; a syntax error ends the text (IN-014).
 
     Raises:
-        Nothing about the content.
+        Nothing for any content.
     """
     reader = _Reader(JsonWindow(stream), file, faults)
     try:
@@ -52,11 +52,11 @@ def json_items(stream: Utf8Stream, file: str, faults: list[Fault]) -> Iterator[I
 
 
 class _Reader:
-    """One JSON text under reading.
+    """Reads one JSON text.
 
     Attributes:
-        number: of the document under reading, from 1.
-        content: whether any document had any, be it an empty list.
+        number: of the current document, from 1.
+        content: whether any document had content, even an empty list.
     """
 
     def __init__(self, window: JsonWindow, file: str, faults: list[Fault]) -> None:
@@ -69,11 +69,11 @@ class _Reader:
 
     @property
     def where(self) -> str:
-        """The list item under reading, as in ``items[3]``; empty outside a list."""
+        """The current list item, as in ``items[3]``; empty outside a list."""
         return f"items[{self._index}]" if self._index >= 0 else ""
 
     def documents(self) -> Iterator[Item]:
-        """Every object of every document; null is none (IN-017, IN-023)."""
+        """Yield every object of every document; null is skipped (IN-017, IN-023)."""
         window = self._window
         while mark := window.peek():
             if mark == "-" and window.skipped(_DOCUMENT_MARK):
@@ -91,7 +91,7 @@ class _Reader:
                 yield from self._checked(value, -1)
 
     def _root(self) -> Iterator[Item]:
-        """An object at the root. It is scanned as one where it fits into the window and is no list."""
+        """Yield the objects of a root object; it is scanned as a whole if it fits and is no list."""
         window = self._window
         try:
             window.needs_check = False
@@ -105,7 +105,7 @@ class _Reader:
             yield from self._checked(value, -1)
 
     def _members(self) -> Iterator[Item]:
-        """An object at the root, key by key: its ``items`` go out as they come, all else is kept (IN-020)."""
+        """Read a root object key by key: elements of ``items`` are yielded at once, the rest at its end (IN-020)."""
         window, root = self._window, dict[str, Any]()
         place = window.place(window.at)
         sound, streamed = True, False
@@ -138,10 +138,10 @@ class _Reader:
             yield from flatten_lists(item, self._faults, place)
 
     def _elements(self) -> Iterator[Item]:
-        """The elements of an array, up to and with its closing bracket.
+        """Yield the elements of an array, and read its closing bracket.
 
-        A pod that an API server printed like the one before is handed on as it is skimmed: of those there are a hundred
-        thousand, and no server writes a key twice or nests without end (IN-018).
+        A pod that begins like the pod before it is scanned fast, without checks: there may be a hundred thousand, and
+        no API server writes a key twice or nests too deeply (IN-018).
         """
         window, file, number = self._window, self._file, self.number
         if window.peek() == "]":
@@ -187,13 +187,13 @@ class _Reader:
         self._index = -1
 
     def _prefix_of_pod(self, value: JsonValue) -> str:
-        """The text of the value that was read last, up to its kind; empty where it is no pod."""
+        """Return the text of the last value up to its kind; empty if it is no pod."""
         text, start = self._window.text, self._window.start
         found = text.find(_POD, start, start + _BEGINNING) if type(value) is dict and value.get("kind") == "Pod" else -1
         return text[start : found + len(_POD)] if found >= 0 else ""
 
     def _checked(self, value: JsonValue, index: int) -> Iterator[Item]:
-        """Hand on what an object stands for, unless it has flaws."""
+        """Yield the objects of a value, unless it has flaws."""
         place = self._window.start
         if self._sound(value, index, ""):
             item = Item(self._file, self.number, index, value)
@@ -203,7 +203,7 @@ class _Reader:
                 yield from flatten_lists(item, self._faults, self._window.place(place))
 
     def _sound(self, value: JsonValue, index: int, prefix: str) -> bool:
-        """Whether the value that was read last has no flaws; those it has become faults.
+        """Return whether the last value has no flaws; flaws are appended as faults.
 
         Args:
             value: the value, or the object whose field ``prefix`` it is.
@@ -220,11 +220,11 @@ class _Reader:
             or (window.escaped and HALF_PAIR_ESCAPE.search(text, start, end))
         ):
             return True
-        _, finds = check_value(text, start, outer=1 if prefix else 0)
-        for at, path, expected, got in finds:
+        _, flaws = check_value(text, start, outer=1 if prefix else 0)
+        for at, path, expected, got in flaws:
             inside = f"{prefix}.{path}".removesuffix(".").replace(".[", "[", 1) if prefix else path
             self._fault(display_name(value, index), (inside, expected, got), window.place(at))
-        return not finds
+        return not flaws
 
     def _fault(self, where: str, problem: tuple[str, str, str], place: Place, *, lost: bool = True) -> None:
         self._faults.append(fault_in(Item(self._file, self.number, -1, {}), where, problem, place, lost=lost))

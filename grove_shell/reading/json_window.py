@@ -1,4 +1,4 @@
-"""The part of a JSON text that is in memory: it moves on as values are read, and grows where one does not fit."""
+"""The part of a JSON text that is in memory; it advances as values are read, and grows for a large value."""
 
 import math
 import re
@@ -17,20 +17,21 @@ Scan: TypeAlias = Callable[[str, int], tuple[Any, int]]
 
 _BLANKS: Final = re.compile(r"[ \t\n\r]*")
 _AMPLE: Final = 128 * 1024
-"""More than nearly every object needs. A scan that meets the end of the text is not only lost: Python also counts the
-lines of all the text, for a message that nobody reads."""
+"""More characters than nearly every object needs. A scan that hits the end of the text is repeated and slow: Python
+counts all lines of the text for its error message."""
 _NEAR_THE_END: Final = 32
-"""An error so close behind is what a cut looks like; the longest token besides strings and numbers is an escape."""
+"""An error so close to the end of the text may come from the cut; an escape is the longest token besides strings and
+numbers."""
 
 
 HALF_PAIR_ESCAPE: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _UNKNOWN: Final = (-1, 0, 0)
 UNSURE: Final = 3
-"""A number so close to the end of the text may be cut off: of `1e+5` the scanner would take `1` and leave `e+`."""
+"""A number so close to the end of the text may be cut: of `1e+5` the scanner would read `1` and leave `e+`."""
 
 
 def scanner_of(decoder: JSONDecoder) -> Scan:
-    """The scanner inside a decoder: (text, position) -> (value, end), without a look at what stands around it.
+    """Return the scanner of a decoder: (text, position) -> (value, end), whatever follows the value.
 
     Raises (the function that is returned):
         StopIteration, json.JSONDecodeError, RecursionError, ValueError: there is no such value.
@@ -40,16 +41,16 @@ def scanner_of(decoder: JSONDecoder) -> Scan:
 
 
 class JsonWindow:
-    """A JSON text under reading.
+    """A window on a JSON text.
 
     Attributes:
-        text: what is in memory.
-        at: where reading goes on, in ``text``.
-        start: where the value that was read last begins, in ``text``.
-        complete_before: a value that begins before this position is likely to end in ``text``.
-        escaped: whether there is an escape in ``text`` that may be half of a surrogate pair.
-        needs_check: whether the value read last may hold what only `check_value` sees.
-        scan, scan_fast: read a value; the latter is faster by a third, and does not see that a key is repeated.
+        text: the part in memory.
+        at: current position in ``text``.
+        start: where the last value begins in ``text``.
+        complete_before: a value that begins before this position probably ends in ``text``.
+        escaped: whether ``text`` has an escape that may be an unpaired surrogate.
+        needs_check: whether the last value may have flaws that only `check_value` finds.
+        scan, scan_fast: read a value; the latter is a third faster and does not detect repeated keys.
     """
 
     __slots__ = (
@@ -69,7 +70,7 @@ class JsonWindow:
 
     def __init__(self, stream: Utf8Stream) -> None:
         self._stream = stream
-        self._before = 0  # characters between the last newline that was dropped and the text
+        self._before = 0  # characters between the last dropped newline and the text
         self._closed = False
         self._known = _UNKNOWN
         self.text = ""
@@ -84,10 +85,10 @@ class JsonWindow:
         self.scan_fast = scanner_of(JSONDecoder(parse_float=number, parse_constant=constant))
 
     def more(self) -> bool:
-        """Drop what has been read and fetch what follows; False at the end of the text.
+        """Drop what was read and fetch more; return False at the end of the text.
 
         Raises:
-            Unreadable: from the stream, or the value under reading is too large.
+            Unreadable: from the stream, or the current value is too large.
         """
         if self._closed:
             return False
@@ -112,7 +113,7 @@ class JsonWindow:
         return fetched > 0
 
     def peek(self) -> str:
-        """The next character that is not blank, with ``at`` upon it; empty at the end of the text."""
+        """Move ``at`` to the next character that is not blank and return it; empty at the end of the text."""
         while True:
             match = _BLANKS.match(self.text, self.at)
             self.at = match.end() if match else self.at
@@ -122,7 +123,7 @@ class JsonWindow:
                 return ""
 
     def skipped(self, mark: str) -> bool:
-        """Whether ``mark`` stood at ``at``, which is behind it now."""
+        """Return whether ``mark`` begins at ``at``, and move behind it."""
         while len(self.text) - self.at < len(mark) and self.more():
             pass
         found = self.text.startswith(mark, self.at)
@@ -130,14 +131,14 @@ class JsonWindow:
         return found
 
     def take(self, wanted: str) -> str:
-        """Read one character out of ``wanted``, blanks before it aside."""
+        """Skip blanks and read one character out of ``wanted``."""
         if (found := self.peek()) and found in wanted:
             self.at += 1
             return found
         raise self.broken(" or ".join(f'"{one}"' for one in wanted), self.at)
 
     def key(self) -> str:
-        """Read a string and the colon behind it."""
+        """Read a string and the colon after it."""
         if self.peek() != '"':
             raise self.broken("a key in double quotes", self.at)
         key = self.value(lambda text, at: scanstring(text, at + 1, True))  # noqa: FBT003 - its C form
@@ -145,10 +146,10 @@ class JsonWindow:
         return str(key)
 
     def value(self, scan: Scan | None = None) -> JsonValue:
-        """Read the value that begins at ``at``. It lies between ``start`` and ``at`` of ``text`` afterwards.
+        """Read the value that begins at ``at``; afterwards it is ``text[start:at]``.
 
         Raises:
-            Unreadable: broken syntax, or from `more`.
+            Unreadable: a syntax error, or from `more`.
         """
         scan = scan or self.scan
         while True:
@@ -170,7 +171,7 @@ class JsonWindow:
                     failed = off.at
             if 0 <= end <= len(self.text) - UNSURE:
                 break
-            # What failed may have been cut. Positions move with the text.
+            # The error may come from the cut. Positions move with the text.
             offset = (failed if end < 0 else end) - self.at
             if not cut or not self.more():
                 if end < 0:
@@ -181,9 +182,9 @@ class JsonWindow:
         return value
 
     def place(self, at: int) -> Place:
-        """Line and column of a position in ``text``.
+        """Return line and column of a position in ``text``.
 
-        Counts on from the position that was asked for last, so that a fault for each object costs no square.
+        Counts from the last position, so that a fault for each object takes linear time in total.
         """
         known_at, line, newline = self._known
         if at < known_at or known_at < 0:
@@ -195,20 +196,20 @@ class JsonWindow:
         return line, at - newline
 
     def broken(self, expected: str, at: int) -> Unreadable:
-        """Broken syntax, as the end of the text (IN-014)."""
+        """Return a syntax error that ends the text (IN-014)."""
         found = self.text[at : at + 1]
         got = f'"{found}"' if found else "the end of the text"
         return Unreadable(f"{expected} (nothing behind this place is read)", got, *self.place(at))
 
     def _object(self, pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-        """An object, whose keys may be repeated (IN-006)."""
+        """Return an object and detect repeated keys (IN-006)."""
         value = dict(pairs)
         if len(value) < len(pairs):
             self.needs_check = True
         return value
 
     def _float(self, digits: str) -> float:
-        """A number with a fraction or an exponent, whole ones as integers as in YAML (IN-002, IN-007)."""
+        """Return a number with a fraction or an exponent; whole ones are integers, as in YAML (IN-002, IN-007)."""
         value = float(digits)
         if math.isfinite(value):
             return float_as_sent(value)
@@ -216,5 +217,5 @@ class JsonWindow:
         return 0.0
 
     def _constant(self, _name: str) -> None:
-        """``NaN`` or ``Infinity``, which are no JSON (IN-007)."""
+        """Detect ``NaN`` and ``Infinity``, which are no JSON (IN-007)."""
         self.needs_check = True

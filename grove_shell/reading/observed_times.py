@@ -1,4 +1,4 @@
-"""The newest time in an object: it was observed no earlier (SM-096)."""
+"""The newest time in an object, which is a lower bound of the time of observation (SM-096)."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -10,7 +10,7 @@ from grove_core.kernel.times import parse_time
 def newest_time_in(raw: Mapping[str, Any]) -> datetime | None:
     """Return the newest time of creation, of a managed field or in the status of an object; None without one. Total.
 
-    The spec, annotations and ``deletionTimestamp`` are passed over: their times may lie in the future.
+    The spec, annotations and ``deletionTimestamp`` are ignored: their times may lie in the future.
     """
     metadata = raw.get("metadata")
     known = metadata if isinstance(metadata, Mapping) else {}

@@ -1,6 +1,6 @@
-"""What a plain YAML word means: YAML 1.1 as kubectl's YAML layer reads it, and what is JSON's view of it.
+"""Converts plain YAML scalars to JSON values: YAML 1.1 as kubectl's YAML layer reads it.
 
-Rule for this file: total over all texts; refusals are `InvalidScalar` and nothing else.
+Rule for this file: total over all texts; the only exception is `InvalidScalar`.
 """
 
 import base64
@@ -31,7 +31,7 @@ _POINT_FIRST: Final = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-
 _BASES: Final = {"x": 16, "X": 16, "b": 2, "B": 2, "o": 8, "O": 8}
 _PLAIN_EXPONENTS: Final = range(-4, 6)
 _LONGEST_NUMBER: Final = 400
-"""More characters than any 64-bit integer or finite float needs; also keeps Python's limit on digits out of reach."""
+"""More characters than any 64-bit integer or finite float needs; also stays below Python's limit on digits."""
 
 _YAML_ORG: Final = "tag:yaml.org,2002:"
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
@@ -42,11 +42,11 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
 }
 
 MERGE: Final = str(b"<<", "ascii")
-"""The merge key as a plain word. A string of its own: readers ask for identity, so that a quoted "<<" stays a key."""
+"""The plain merge key. It is compared by identity, so that a quoted "<<" stays an ordinary key."""
 
 
 class InvalidScalar(Exception):
-    """A YAML node without a JSON value: what would have been right, and what stood there where that is not clear."""
+    """A YAML node has no JSON value. ``got`` is empty if it is the text of the node."""
 
     def __init__(self, expected: str, got: str = "") -> None:
         super().__init__(expected)
@@ -55,10 +55,10 @@ class InvalidScalar(Exception):
 
 
 class ScalarCache(dict[str, JsonValue]):
-    """Plain word -> JSON value, each worked out once (IN-001 to IN-003).
+    """Plain scalar -> JSON value, a cache (IN-001 to IN-003).
 
-    Looking one up raises `InvalidScalar` for an infinite number and for not-a-number. Equal words give the same string
-    object, which keeps a hundred thousand pods small; the memory is bounded because unique words are many.
+    A look-up raises `InvalidScalar` for an infinite number and for not-a-number. Equal texts give the same string
+    object, which saves memory for many pods. The cache is bounded, since most texts are unique.
     """
 
     def __missing__(self, text: str) -> JsonValue:
@@ -70,16 +70,16 @@ class ScalarCache(dict[str, JsonValue]):
 
 
 def plain_value(text: str) -> JsonValue:
-    """The JSON value of a plain word (IN-001 to IN-003).
+    """Return the JSON value of a plain scalar (IN-001 to IN-003).
 
     Raises:
-        Refused: an infinite number or not-a-number, for which JSON has no word.
+        Refused: an infinite number or not-a-number, which JSON cannot express.
     """
     return MERGE if text == "<<" else json_number(_resolved(text))
 
 
 def json_number(value: JsonValue) -> JsonValue:
-    """A resolved scalar as JSON has it: floats without a fraction are integers (IN-002, IN-007).
+    """Return a resolved scalar for JSON: floats without a fraction become integers (IN-002, IN-007).
 
     Raises:
         Refused: ``value`` is infinite or not a number.
@@ -92,15 +92,15 @@ def json_number(value: JsonValue) -> JsonValue:
 
 
 def float_as_sent(value: float) -> float:
-    """A finite float as kubectl's JSON spells it: without a fraction it has no point, and is an integer (IN-002)."""
+    """Return a finite float as kubectl sends it: without a fraction it is an integer (IN-002)."""
     return int(value) if value.is_integer() and abs(value) <= _EXACT else value
 
 
 def tagged_value(tag: str, text: str) -> JsonValue:
-    """The JSON value of a scalar with an explicit tag; an unknown tag means text (IN-003).
+    """Return the JSON value of a scalar with an explicit tag; an unknown tag means text (IN-008).
 
     Raises:
-        Refused: the text is not of the type that the tag names.
+        Refused: the text is not of the tagged type.
     """
     name = tag.removeprefix(_YAML_ORG) if tag.startswith(_YAML_ORG) else ""
     if name in _TYPES:
@@ -114,10 +114,10 @@ def tagged_value(tag: str, text: str) -> JsonValue:
 
 
 def key_of(text: str) -> str:
-    """A plain word as a key, which is always text in JSON: ``0777`` is ``511``, ``yes`` is ``true`` (IN-004).
+    """Return a plain scalar as a key, which is text in JSON: ``0777`` is ``511``, ``yes`` is ``true`` (IN-004).
 
     Raises:
-        Refused: null, or an integer beyond 64 bits with sign.
+        Refused: null, or an integer beyond signed 64 bits.
     """
     value = _resolved(text)
     if isinstance(value, bool):
@@ -134,7 +134,7 @@ def key_of(text: str) -> str:
 
 
 def _resolved(text: str) -> str | int | float | bool | None:
-    """The value before JSON's view of it: integers and floats apart, infinities kept."""
+    """Return the value before its conversion to JSON: integers and floats are distinct, infinities kept."""
     if text in _WORDS:
         return _WORDS[text]
     if text[0] == ".":
@@ -160,13 +160,13 @@ def _integer(sign: str, digits: str) -> int:
 
 
 def _finite(digits: str) -> float | str:
-    """The float, or the text itself where no 64-bit float is that large."""
+    """Return the float, or the text itself if it exceeds a 64-bit float."""
     value = float(digits)
     return value if math.isfinite(value) else digits
 
 
 def _shortest(value: float) -> str:
-    """A float key as kubectl's YAML layer writes it: the fewest digits that mean the same 32-bit float."""
+    """Return a float key as kubectl's YAML layer writes it: the fewest digits of the same 32-bit float."""
     if math.isnan(value):
         return ".nan"
     try:

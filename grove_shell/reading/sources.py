@@ -1,6 +1,6 @@
-"""Where input comes from: a file, a directory, standard input (IN-016, IN-023, IN-026 to IN-029).
+"""Reads the items of a file, a directory or standard input (IN-016, IN-023, IN-026 to IN-029).
 
-Rule for this file: whatever the path names, the answer is items and faults, never an exception.
+Rule for this file: every path gives items and faults, never an exception.
 """
 
 import os
@@ -28,20 +28,20 @@ _BEGINS_LIKE_A_TABLE: Final = re.compile(r"NAME(?:SPACE)? {2,}[A-Z]")
 
 
 def standard_input() -> BinaryIO:
-    """Standard input as bytes; an empty one where the process was started without."""
+    """Return standard input as bytes; empty if the process has none."""
     return sys.stdin.buffer if sys.stdin is not None else BytesIO()
 
 
 def items_of(path: str, faults: list[Fault], stdin: BinaryIO) -> Iterator[Item]:
-    """The objects of a file, of every file under a directory, or of standard input, one at a time.
+    """Yield the objects of a file, of all files under a directory, or of standard input, one at a time.
 
     Args:
         path: as the user gave it; ``-`` for standard input.
-        faults: what is wrong is appended here as reading comes to it.
+        faults: problems are appended here as they are found.
         stdin: read to its end for ``-``, and not closed.
 
     Raises:
-        Nothing about the path or the content.
+        Nothing for any path or content.
     """
     if path == STDIN:
         yield from _stream_items(stdin, _STDIN_NAME, faults)
@@ -57,9 +57,9 @@ def items_of(path: str, faults: list[Fault], stdin: BinaryIO) -> Iterator[Item]:
 
 
 def _files(directory: str, faults: list[Fault]) -> Iterator[str]:
-    """The files to read under a directory, in order of their names; what else is visible becomes a fault (IN-026).
+    """Yield the input files under a directory, in order of their names; other visible files are faults (IN-026).
 
-    Iterative, for the depth of directories is the input's choice.
+    Iterative, since the input decides the depth.
     """
     entered: set[tuple[int, int]] = set()  # links may form loops, so each directory is read once (IN-027)
     todo = [directory]
@@ -102,7 +102,7 @@ def _file_items(path: str, faults: list[Fault]) -> Iterator[Item]:
 
 
 def _stream_items(raw: BinaryIO, name: str, faults: list[Fault]) -> Iterator[Item]:
-    """Choose between JSON and YAML by the name, else by how the text begins (IN-016)."""
+    """Yield the objects of a stream as JSON or YAML, chosen by the name or the first characters (IN-016)."""
     text = Utf8Stream(raw)
     try:
         head = text.head()
@@ -122,12 +122,12 @@ def _stream_items(raw: BinaryIO, name: str, faults: list[Fault]) -> Iterator[Ite
 
 
 def heading_of(raw: Mapping[str, Any]) -> dict[str, Any]:
-    """What a report needs of an object, without keeping the object."""
+    """Return the fields of an object that a report needs, without the rest."""
     return {key: raw.get(key) for key in ("apiVersion", "kind", "metadata")}
 
 
 def label_of(item: Item) -> str:
-    """``PodClique ml/llama-0-decode``, or its place in the list where it has no name."""
+    """Return ``PodClique ml/llama-0-decode``, or the position in its list without a name."""
     kind = item.value.get("kind")
     meta = item.value.get("metadata")
     name = meta.get("name") if isinstance(meta, Mapping) else None

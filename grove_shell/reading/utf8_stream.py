@@ -1,7 +1,7 @@
-"""Bytes become characters: UTF-8 and nothing else, in chunks, with every newline counted.
+"""Decodes bytes as UTF-8 in chunks, and counts newlines.
 
-Rule for this file: whatever the bytes are, the only exception is `Unreadable`, and what stood before the bad place
-has been handed out by then.
+Rule for this file: whatever the bytes are, the only exception is `Unreadable`, raised after all text before the bad
+place was returned.
 """
 
 import codecs
@@ -29,7 +29,7 @@ class Utf8Stream:
     """The characters of one binary stream, read once from front to back (IN-024, IN-025).
 
     Attributes:
-        column: how many characters have been handed out since the last of them.
+        column: number of characters returned since the last newline.
     """
 
     __slots__ = (
@@ -61,10 +61,10 @@ class Utf8Stream:
 
     @property
     def newlines(self) -> int:
-        """How many newlines have been handed out so far.
+        """Number of newlines returned so far.
 
-        Only faults ask, and counting takes a tenth of the time of reading: where the stream can go back, it is done
-        when somebody asks, on the bytes that have come since the last time.
+        Only faults need it, and counting takes a tenth of the reading time. On a seekable stream the newlines are
+        therefore counted on demand, from the bytes since the last count.
         """
         if self._seekable and self._counted < self._handed:
             self._raw.seek(self._counted)
@@ -75,7 +75,7 @@ class Utf8Stream:
         return self._newlines
 
     def head(self) -> str:
-        """The first characters, which the next `read` hands out; empty for an empty stream.
+        """Return the first characters without consuming them; empty for an empty stream.
 
         Raises:
             Unreadable: the bytes are no text.
@@ -86,10 +86,10 @@ class Utf8Stream:
         return self._head
 
     def read(self) -> str:
-        """The next characters, as many as is convenient; empty at the end.
+        """Return the next chunk of characters; empty at the end.
 
         Raises:
-            Unreadable: the next bytes are no text, or could not be read at all.
+            Unreadable: the next bytes are no text, or cannot be read.
         """
         chunk, self._head = self.head(), ""
         if not chunk:
@@ -128,11 +128,11 @@ class Utf8Stream:
             text = text.removeprefix(_UTF8_MARK)
         if not text and self._failure:
             raise self._failure
-        # A chunk may end inside a character: an empty one would look like the end of the stream.
+        # A chunk may end inside a character; an empty result would mean the end of the stream.
         return text if text or not data else self._decoded(self._chunk(self._chunk_size), first=False)
 
     def _fail(self, got: str, text: str) -> None:
-        """Remember that the stream ends behind ``text``, which is still to be handed out."""
+        """Record that the stream fails after ``text``, which is still to be returned."""
         line, column = place_behind(text, self.newlines, self.column)
         self._failure = Unreadable("UTF-8 text", got, line, column)
 
@@ -145,7 +145,7 @@ def _is_seekable(raw: BinaryIO) -> bool:
 
 
 def place_behind(text: str, newlines: int, column: int) -> Place:
-    """Where a text ends that begins behind so many newlines, and so many characters of a line."""
+    """Return line and column behind a text that begins after so many newlines and characters of a line."""
     newline = text.rfind("\n")
     return 1 + newlines + text.count("\n"), len(text) - newline if newline >= 0 else column + len(text) + 1
 
@@ -162,5 +162,5 @@ def _refuse_binaries(head: bytes) -> None:
 
 
 def reason_of(error: Exception) -> str:
-    """Why something could not be opened or read, without its path."""
+    """Return why a file could not be opened or read, without its path."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__

@@ -1,4 +1,4 @@
-"""Anchors and aliases of one YAML document, and the limit on what aliases may blow up (IN-011)."""
+"""Anchors and aliases of one YAML document, and the limit on their expansion (IN-011)."""
 
 from typing import Final
 
@@ -9,32 +9,32 @@ from grove_shell.reading.scalars import InvalidScalar
 from grove_shell.reading.yaml_events import index_of
 
 INCOMPLETE: Final = object()
-"""Stands under an anchor while its node is being built: an alias to it would make the node contain itself."""
+"""The value of an anchor while its node is being built: an alias to it would make the node contain itself."""
 
 BOMB: Final = "aliases that stand for at most as much as is written out"
-"""What is expected where a document has grown too far; it is reported once for each object."""
+"""The expectation in the fault of a document whose aliases expand too far; reported once for each object."""
 
 _CHARACTERS_PER_NODE: Final = 32
-"""So many characters of an aliased text weigh as much as a node."""
+"""Characters of an aliased text that count as one node."""
 
 
 class Anchors(dict[str, JsonValue]):
-    """Anchor -> the node that carries it, the latest of that name."""
+    """Anchor -> the latest node with it."""
 
     def __init__(self) -> None:
         super().__init__()
         self._spent = 0
 
     def restart(self) -> None:
-        """Forget everything: anchors end with their document."""
+        """Forget everything; anchors are local to their document."""
         self.clear()
         self._spent = 0
 
     def resolve(self, alias: NodeEvent) -> JsonValue:
-        """The node that an alias stands for. It is shared, not copied, but it counts as if it were copied.
+        """Return the node of an alias. It is shared, but counts as if it were copied.
 
         Raises:
-            Refused: nothing stands there, or the document has grown by aliases beyond all proportion to its text.
+            Refused: the anchor is unknown, or the aliases of the document expand too far.
         """
         name = str(alias.anchor)
         if name not in self:
@@ -50,7 +50,7 @@ class Anchors(dict[str, JsonValue]):
 
 
 def _weight(value: JsonValue, limit: int) -> int:
-    """How many nodes a value is when every alias in it is written out; counting ends beyond ``limit``."""
+    """Return the number of nodes of a value with all aliases expanded; counting stops above ``limit``."""
     weight = 0
     todo: list[JsonValue] = [value]
     while todo and weight <= limit:

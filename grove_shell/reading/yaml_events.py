@@ -1,7 +1,7 @@
-"""PyYAML's event stream: libyaml's where it is there, else the Python one.
+"""PyYAML's event stream: from libyaml if it is installed, otherwise from the Python parser.
 
-That one is slow, knows a few things less (a tab behind a colon), and fetches a chunk more before it begins; what both
-read means the same.
+The Python parser is slow, accepts slightly less (no tab behind a colon), and fetches one more chunk before it begins.
+The events of both mean the same.
 """
 
 import re
@@ -31,13 +31,13 @@ _FORBIDDEN: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U0
 _NO_CHARACTER: Final = "found invalid Unicode character escape code"
 
 _ABANDONED_DEPTH: Final = 1_000
-"""Where even skipping ends (IN-012): the scanner's own work grows with the square of the depth."""
+"""Depth at which skipping stops too (IN-012): the scanner's work grows with the square of the depth."""
 
 
 class _Printable:
     """A text up to the first character that YAML forbids (IN-014).
 
-    The parsers look for these themselves, but a block ahead, so that what stands before one would be lost with it.
+    The parsers check a block ahead, so the objects before such a character would be lost.
     """
 
     def __init__(self, stream: Utf8Stream) -> None:
@@ -65,7 +65,7 @@ class _PythonParser(Reader, Scanner, Parser):
         Parser.__init__(self)
 
     def get_event(self) -> Event:
-        """The next event, where libyaml would give one: this parser takes escapes that are no characters."""
+        """Return the next event, but reject escapes that are no characters, as libyaml does."""
         mark = self.get_mark()
         try:
             event: Event = super().get_event()  # type: ignore[no-untyped-call]  # PyYAML has types for its C parser only
@@ -77,10 +77,10 @@ class _PythonParser(Reader, Scanner, Parser):
 
 
 def events_of(stream: Utf8Stream, *, pure: bool) -> Callable[[], Any]:
-    """A function that gives the next event of the text.
+    """Return a function that returns the next event of the text.
 
     Args:
-        pure: take the Python parser even where libyaml is there.
+        pure: use the Python parser even if libyaml is installed.
 
     Raises (the function that is returned):
         yaml.YAMLError: broken syntax.
@@ -92,22 +92,22 @@ def events_of(stream: Utf8Stream, *, pure: bool) -> Callable[[], Any]:
 
 
 def place_of(event: Event) -> Place:
-    """Where the text of an event begins."""
+    """Return line and column at which the text of an event begins."""
     mark: Any = event.start_mark
     return mark.line + 1, mark.column + 1
 
 
 def index_of(event: Event) -> int:
-    """How many characters stand before the text of an event."""
+    """Return the number of characters before the text of an event."""
     mark: Any = event.start_mark
     return int(mark.index)
 
 
 def skip(get: Callable[[], Event], depth: int) -> None:
-    """Pass over events until ``depth`` open collections are closed.
+    """Skip events until ``depth`` open collections are closed.
 
     Raises:
-        Unreadable: they are nested beyond all reason.
+        Unreadable: the nesting is too deep even for that.
     """
     while depth:
         event = get()

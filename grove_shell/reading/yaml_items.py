@@ -1,7 +1,7 @@
-"""YAML becomes objects, one at a time (IN-010 to IN-014, IN-020 to IN-024).
+"""Reads the objects of a YAML text, one at a time (IN-010 to IN-014, IN-020 to IN-024).
 
-Rules for this file: an object is built, handed on and forgotten, also inside one endless list. Bad content never
-raises out of `yaml_items`; it becomes faults.
+Rules for this file: no more than one object is kept in memory, also within one long list. Bad content never raises; it
+becomes faults.
 """
 
 from collections.abc import Iterator
@@ -28,16 +28,16 @@ from grove_shell.reading.yaml_nodes import Flaw, NodeBuilder
 
 
 def yaml_items(stream: Utf8Stream, file: str, faults: list[Fault], *, pure: bool = False) -> Iterator[Item]:
-    """The objects of one YAML text, in its order.
+    """Yield the objects of one YAML text, in its order.
 
     Args:
         stream: read to its end, in chunks, as the objects are asked for.
         file: name for items and faults.
-        faults: what is wrong is appended here; broken syntax ends the text (IN-014).
-        pure: use the Python parser even where libyaml is there.
+        faults: problems are appended here; a syntax error ends the text (IN-014).
+        pure: use the Python parser even if libyaml is installed.
 
     Raises:
-        Nothing about the content.
+        Nothing for any content.
     """
     reader = _Reader(file, faults)
     try:
@@ -50,12 +50,12 @@ def yaml_items(stream: Utf8Stream, file: str, faults: list[Fault], *, pure: bool
 
 
 class _Reader:
-    """One YAML text under reading.
+    """Reads one YAML text.
 
     Attributes:
-        number: of the document under reading, from 1.
-        where: the list item under reading, as in ``items[3]``; empty outside a list.
-        content: whether any document had any, be it an empty list.
+        number: of the current document, from 1.
+        where: the current list item, as in ``items[3]``; empty outside a list.
+        content: whether any document had content, even an empty list.
     """
 
     def __init__(self, file: str, faults: list[Fault]) -> None:
@@ -66,7 +66,7 @@ class _Reader:
         self.content = False
 
     def documents(self, nodes: NodeBuilder) -> Iterator[Item]:
-        """Every object of every document; a document without content is none (IN-023)."""
+        """Yield every object of every document; documents without content are skipped (IN-023)."""
         self._nodes = nodes
         while type(event := nodes.get()) is not StreamEndEvent:
             if type(event) is not DocumentStartEvent:
@@ -87,7 +87,7 @@ class _Reader:
                     yield from self._finished(value, -1, root)
 
     def _mapping(self, start: MappingStartEvent) -> Iterator[Item]:
-        """A mapping at the root: its ``items`` go out as they come, all else is kept until its end (IN-020)."""
+        """Yield the objects of a mapping at the root: elements of ``items`` at once, the rest at its end (IN-020)."""
         nodes, root = self._nodes, dict[str, Any]()
         own: list[Flaw] = []
         streamed = False
@@ -112,7 +112,7 @@ class _Reader:
             yield from self._finished(root, -1, start)
 
     def _elements(self, start: SequenceStartEvent) -> Iterator[Item]:
-        """The elements of a sequence, one by one."""
+        """Yield the elements of a sequence, one by one."""
         nodes, index = self._nodes, 0
         nodes.begin(start)
         while type(event := nodes.get()) is not SequenceEndEvent:
@@ -126,7 +126,7 @@ class _Reader:
         self.where = ""
 
     def _finished(self, value: JsonValue, index: int, start: Event) -> Iterator[Item]:
-        """Hand on what an object stands for, or turn its flaws into faults with their places (IN-005)."""
+        """Yield the objects of a value, or append its flaws as faults with their places (IN-005)."""
         flaws = self._nodes.taken()
         if not flaws:
             yield from flatten_lists(Item(self._file, self.number, index, value), self._faults, place_of(start))
@@ -137,7 +137,7 @@ class _Reader:
 
 
 def _ended(error: yaml.YAMLError) -> Unreadable:
-    """Broken syntax as the end of its text (IN-014)."""
+    """Return a syntax error as the end of its text (IN-014)."""
     expected = "valid YAML (nothing behind this place is read)"
     if isinstance(error, ReaderError):
         return Unreadable(expected, str(error.reason))

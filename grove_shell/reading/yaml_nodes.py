@@ -1,8 +1,7 @@
-"""One YAML node becomes one JSON value: the builder between PyYAML's events and `yaml_items` (IN-001 to IN-013).
+"""Builds one JSON value from the events of one YAML node (IN-001 to IN-013).
 
-Rules for this file: nothing recurses; a flaw is noted and building goes on, so that one pass finds every flaw of an
-object and the events stay in step. `NodeBuilder.node` is the hot loop of every YAML load.
-What is rare lives outside it.
+Rules for this file: no recursion. A flaw is recorded and building continues, so that one pass finds every flaw of an
+object. `NodeBuilder.node` is the hot loop of every YAML load; rare cases are separate methods.
 """
 
 from typing import Any, NamedTuple, TypeAlias
@@ -26,15 +25,15 @@ from grove_shell.reading.yaml_anchors import BOMB, INCOMPLETE, Anchors
 from grove_shell.reading.yaml_events import events_of, index_of, place_of, skip
 
 _Frame: TypeAlias = tuple[Any, bool, str, bool, str | None]
-"""A collection around the one being filled: it, whether it is a mapping, its key, whether that waits for its value;
-and the anchor of the inner one."""
+"""An outer collection: itself, whether it is a mapping, its current key, whether that key still needs its value, and
+the anchor of the inner collection."""
 
 _Spot: TypeAlias = tuple[str, list[_Frame], Any, bool, str]
-"""Where the builder stands: prefix, frames, and the collection being filled. It becomes a path only for a flaw."""
+"""Position of the builder: prefix, frames, and the current collection. It is converted to a path only for a flaw."""
 
 
 class Flaw(NamedTuple):
-    """A fault whose object has no name yet."""
+    """A fault of an object whose name is not known yet."""
 
     path: str
     expected: str
@@ -44,11 +43,11 @@ class Flaw(NamedTuple):
 
 
 class NodeBuilder:
-    """The nodes of one YAML text, and all that is remembered between them.
+    """Builds the nodes of one YAML text.
 
     Attributes:
-        get: the next event.
-        flaws: of everything built since `taken` was called last.
+        get: returns the next event.
+        flaws: found since the last call of `taken`.
     """
 
     __slots__ = ("_anchors", "_merged", "_scalars", "flaws", "get")
@@ -61,109 +60,111 @@ class NodeBuilder:
         self._merged: dict[int, tuple[dict[str, Any], set[str]]] = {}
 
     def next_document(self) -> None:
-        """Forget the anchors: they end with their document."""
+        """Forget the anchors, which are local to their document."""
         self._anchors.restart()
         self._merged.clear()
 
     def taken(self) -> list[Flaw]:
-        """The flaws so far, which are the caller's now."""
+        """Return the flaws so far, and forget them."""
         flaws, self.flaws = self.flaws, []
         return flaws
 
     def flaw(self, event: Event, path: str, expected: str, got: str) -> None:
-        """Note a flaw at the place of an event."""
+        """Record a flaw at the place of an event."""
         self.flaws.append(Flaw(path, expected, got, *place_of(event)))
 
     def begin(self, event: CollectionStartEvent) -> None:
-        """Enter a collection that the caller walks: aliases to it are refused from here on (IN-011)."""
+        """Enter a collection that the caller iterates; aliases to it become flaws from here on (IN-011)."""
         if event.anchor is not None:
             self._anchors[event.anchor] = INCOMPLETE
 
     def node(  # noqa: C901, PLR0912, PLR0915 - one loop, for speed; what is rare is called from it
         self, event: NodeEvent, prefix: str
     ) -> JsonValue:
-        """Build the node that begins with ``event``, to its end; flaws are noted with paths under ``prefix``.
+        """Build the node that begins with ``event``; flaws are recorded with paths under ``prefix``.
 
         Raises:
             yaml.YAMLError: broken syntax.
-            Unreadable: from the stream, or a nesting too deep to be skipped.
+            Unreadable: from the stream, or the nesting is too deep to be skipped.
         """
         if not isinstance(event, CollectionStartEvent):
             return self._leaf(event, prefix)
         get, scalars, anchors = self.get, self._scalars, self._anchors
         frames: list[_Frame] = []
-        is_map = type(event) is MappingStartEvent
-        cur: Any = {} if is_map else []
-        key, has, v = "", False, None
-        deepest = MAX_DEPTH - (2 if prefix else 1)  # this collection is a level itself, and so is one around it
-        outer, self._merged = self._merged, {}  # what is remembered of merges ends with its mapping
+        is_mapping = type(event) is MappingStartEvent
+        current: Any = {} if is_mapping else []
+        key, has_key, value = "", False, None
+        deepest = MAX_DEPTH - (2 if prefix else 1)  # this collection counts as a level, and so does the one around it
+        outer, self._merged = self._merged, {}  # merged keys are remembered only within their mapping
         self.begin(event)
         for _ in range(MAX_NODES):
-            e: Any = get()
-            t = type(e)
-            if t is ScalarEvent:
-                if e.implicit[0]:
+            inner: Any = get()
+            event_type = type(inner)
+            if event_type is ScalarEvent:
+                if inner.implicit[0]:
                     try:
-                        v = scalars[e.value]
+                        value = scalars[inner.value]
                     except InvalidScalar as refused:
-                        value_of = (prefix, frames, cur, is_map, key)
-                        v = self._refuse(e, value_of, refused) if has or not is_map else None
-                elif e.tag is None:
-                    v = e.value
+                        spot = (prefix, frames, current, is_mapping, key)
+                        value = self._refuse(inner, spot, refused) if has_key or not is_mapping else None
+                elif inner.tag is None:
+                    value = inner.value
                 else:
-                    v = self._tagged(e, (prefix, frames, cur, is_map, key))
-                if e.anchor is not None:
-                    anchors[e.anchor] = v
-            elif t is MappingStartEvent or t is SequenceStartEvent:
+                    value = self._tagged(inner, (prefix, frames, current, is_mapping, key))
+                if inner.anchor is not None:
+                    anchors[inner.anchor] = value
+            elif event_type is MappingStartEvent or event_type is SequenceStartEvent:
                 if len(frames) < deepest:
-                    frames.append((cur, is_map, key, has, e.anchor))
-                    is_map, has = t is MappingStartEvent, False
-                    cur = {} if is_map else []
-                    if e.anchor is not None:
-                        anchors[e.anchor] = INCOMPLETE
+                    frames.append((current, is_mapping, key, has_key, inner.anchor))
+                    is_mapping, has_key = event_type is MappingStartEvent, False
+                    current = {} if is_mapping else []
+                    if inner.anchor is not None:
+                        anchors[inner.anchor] = INCOMPLETE
                     continue
-                self.flaw(e, _path((prefix, frames, cur, is_map, key)), f"at most {MAX_DEPTH} levels", "more")
+                self.flaw(
+                    inner, _path((prefix, frames, current, is_mapping, key)), f"at most {MAX_DEPTH} levels", "more"
+                )
                 skip(get, 1)
-                v = None
-            elif t is MappingEndEvent or t is SequenceEndEvent:
-                v = cur
+                value = None
+            elif event_type is MappingEndEvent or event_type is SequenceEndEvent:
+                value = current
                 if not frames:
                     break
-                cur, is_map, key, has, anchor = frames.pop()
+                current, is_mapping, key, has_key, anchor = frames.pop()
                 if anchor is not None:
-                    anchors[anchor] = v
+                    anchors[anchor] = value
             else:
-                v = self._alias(e, (prefix, frames, cur, is_map, key))
-            if not is_map:
-                cur.append(v)
-            elif not has:
-                if type(v) is not str or v is MERGE or v in cur:
-                    v = self.key(e, v, cur, (prefix, frames, cur, is_map, ""))
-                key, has = v, True
+                value = self._alias(inner, (prefix, frames, current, is_mapping, key))
+            if not is_mapping:
+                current.append(value)
+            elif not has_key:
+                if type(value) is not str or value is MERGE or value in current:
+                    value = self.key(inner, value, current, (prefix, frames, current, is_mapping, ""))
+                key, has_key = value, True
             else:
-                has = False
+                has_key = False
                 if key is not MERGE:
-                    cur[key] = v
+                    current[key] = value
                 else:
-                    self.merge(e, v, cur, (prefix, frames, cur, is_map, key))
+                    self.merge(inner, value, current, (prefix, frames, current, is_mapping, key))
         else:
             self.flaw(event, prefix, f"at most {MAX_NODES:,} values in one object", "more")
             skip(get, len(frames) + 1)
-            v = None
+            value = None
         self._merged = outer
-        if v is not None and e.end_mark.index - index_of(event) > MAX_CHARACTERS:
+        if value is not None and inner.end_mark.index - index_of(event) > MAX_CHARACTERS:
             self.flaw(event, prefix, f"an object of at most {MAX_CHARACTERS:,} characters", "more")
         if event.anchor is not None:
-            anchors[event.anchor] = v
-        return v
+            anchors[event.anchor] = value
+        return value
 
     def root_key(self, event: NodeEvent, root: dict[str, Any]) -> str:
-        """The next key of a mapping that the caller walks."""
+        """Return the next key of a mapping that the caller iterates."""
         simple = isinstance(event, ScalarEvent) and event.tag is None and event.anchor is None
         return self.key(event, None if simple else self.node(event, ""), root, ("", [], root, True, ""))
 
     def key(self, event: Event, value: JsonValue, mapping: dict[str, Any], spot: _Spot) -> str:
-        """The key that a node is: text, the merge key, or after a flaw a stand-in (IN-004, IN-006, IN-010)."""
+        """Return the key of a node: text, the merge key, or a placeholder after a flaw (IN-004, IN-006, IN-010)."""
         try:
             text = _key_text(event, value)
         except InvalidScalar as refused:
@@ -178,22 +179,22 @@ class NodeBuilder:
         return text
 
     def merge(self, event: Event, value: JsonValue, mapping: dict[str, Any], spot: _Spot) -> None:
-        """Put one mapping, or those of a sequence, into ``mapping`` as if they were written here (IN-010)."""
+        """Merge one mapping, or those of a sequence, into ``mapping`` at this position (IN-010)."""
         sources = value if isinstance(value, list) else [value]
         if not all(isinstance(source, dict) for source in sources):
-            if value is not None or not self.flaws:  # else the value itself has been refused just now
+            if value is not None or not self.flaws:  # otherwise the value itself is already a flaw
                 self.flaw(event, _path(spot), "a mapping, or a sequence of mappings", shown(value))
             return
         entries: dict[str, Any] = {}
         for source in reversed(sources):
             entries.update(source)
-        # The mapping is kept beside its id, so that no other object can be given that id meanwhile.
+        # The mapping is kept beside its id, so that the id cannot be reused for another object.
         _, merged = self._merged.setdefault(id(mapping), (mapping, set()))
         merged.update(key for key in entries if key not in mapping)
         mapping.update(entries)
 
     def _leaf(self, event: NodeEvent, prefix: str) -> JsonValue:
-        """A node that is no collection and stands in none of ours."""
+        """Build a scalar or an alias outside a collection."""
         spot: _Spot = (prefix, [], None, True, "")
         if not isinstance(event, ScalarEvent):
             return self._alias(event, spot)
@@ -229,7 +230,7 @@ class NodeBuilder:
 
 
 def _key_text(event: Event, value: JsonValue) -> str:
-    """The text of a key. Raises `InvalidScalar` for null, collections, and integers beyond 64 bits with sign."""
+    """Return the text of a key. Raises `InvalidScalar` for null, collections, and integers beyond signed 64 bits."""
     if isinstance(event, ScalarEvent) and event.implicit[0]:
         return MERGE if event.value == "<<" else key_of(event.value)
     if isinstance(event, ScalarEvent) and event.tag is None:
