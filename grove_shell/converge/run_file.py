@@ -114,7 +114,7 @@ def write_runs(path: Path, runs: Iterable[Run]) -> None:
 
 
 def read_runs(text: str, file: str) -> tuple[tuple[Run, ...], tuple[Fault, ...]]:
-    """Parse a file of runs (CV-032).
+    """Parse a file of runs (CV-041).
 
     Returns:
         The runs and no fault, or no run and every fault with its line and column.

@@ -22,7 +22,7 @@ OnWrite = Callable[[Step, Response | None, str], None]
 
 
 class DomainReconcileLoop:
-    """Reconciles changed domains; pods are listed again before a withheld step is decided anew (DC-128)."""
+    """Reconciles changed domains; pods are listed again before a withheld decision is repeated (DC-128)."""
 
     def __init__(
         self,

@@ -69,9 +69,7 @@ def test_cv034_results_are_not_overwritten(tmp_path: Path) -> None:
     assert (tmp_path / "runs.csv").read_text(encoding="utf-8") == "mine"
 
 
-@pytest.mark.req("CV-041")
-@pytest.mark.req("CV-040")
-def test_cv032_all_problems_are_reported_together(tmp_path: Path) -> None:
+def test_cv041_all_problems_are_reported_together(tmp_path: Path) -> None:
     (tmp_path / "runs.csv").write_text("protocol,nods\n", encoding="utf-8")
     (tmp_path / "costs.yaml").write_text("source: x\nseats: many\n", encoding="utf-8")
     words = ("--nodes", "0", "--protocol", "smw", "--clique-size", "36", "--costs", str(tmp_path / "costs.yaml"))

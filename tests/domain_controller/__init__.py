@@ -1,1 +1,1 @@
-"""The domain controller as a process: what it knows, and when it looks again."""
+"""The cache and the reconcile loop of the domain controller."""

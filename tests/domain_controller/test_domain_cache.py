@@ -1,4 +1,4 @@
-"""The controller's view of domains, cliques and pods: news that overtake each other (DC-130)."""
+"""The domain controller's cache, with lists, events and responses in any order (DC-130)."""
 
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -24,7 +24,7 @@ def clique(version: int) -> Json:
 
 
 def removed(cache: DomainCache) -> list[str]:
-    """Whose entry the controller would take away now."""
+    """The objects from which the controller would remove an entry now."""
     (one,) = cache.domains
     steps = reconcile_domain(cache.snapshot(one, NOW)).steps
     return [step.target.name for step in steps if isinstance(step.action, Apply)]
@@ -75,11 +75,11 @@ def test_dc130_deletion_keeps_the_successor() -> None:
 
 
 def test_in030_malformed_object_is_reported_and_ignored() -> None:
-    heard: list[str] = []
-    cache = DomainCache(lambda what, _words: heard.append(what))
+    reports: list[str] = []
+    cache = DomainCache(lambda what, _words: reports.append(what))
     cache.put("ComputeDomain", domain(104))
     cache.put("ComputeDomain", {**domain(105), "status": {"nodes": 7}})
-    assert heard == ["ComputeDomain ml/d"]
+    assert reports == ["ComputeDomain ml/d"]
     assert [one.resource_version for one in cache.domains] == ["104"]
 
 
@@ -145,7 +145,7 @@ def test_dc089_malformed_clique_is_not_gone(*, listed: bool) -> None:
 
 @given(st.permutations(range(4)), st.booleans())
 def test_dc130_newest_state_wins_in_any_order(order: list[int], gone: bool) -> None:
-    """One object's history, told in any order, by events and by answers to own writes."""
+    """The states of one object, applied in any order."""
     cache = DomainCache()
     history = [clique(version) for version in range(101, 105)]
     cache.put("ComputeDomain", domain(100))

@@ -29,7 +29,7 @@ class Server:
             self.lists += 1
             return Response(200, json.dumps({"metadata": {"resourceVersion": "200"}, "items": []}).encode())
         self.writes += 1
-        if self._deletes:  # the news of its end are quicker than the answer
+        if self._deletes:  # the deletion event arrives before the response
             self._shelf.drop("ComputeDomain", domain(150))
         return Response(409, b'{"message": "the object has been modified"}')
 

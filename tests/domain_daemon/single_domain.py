@@ -37,7 +37,7 @@ class SingleDomainServer:
     """A server that stores the one entry that is applied to it.
 
     Attributes:
-        peers: looked at whenever an entry is taken away: whether the fabric daemon still ran.
+        peers: the hosts file; it shows whether the fabric daemon still runs when an entry is removed.
     """
 
     peers: Path
@@ -76,7 +76,7 @@ async def until(wanted: Callable[[], Any]) -> None:
 
 @asynccontextmanager
 async def running_daemon(folder: Path) -> Any:
-    """A daemon process in this very process, whose fabric daemon is a real child."""
+    """Run a daemon in this process, with a real child process as its fabric daemon."""
     server = SingleDomainServer(folder / "hosts")
     recorder, out = Recorder(server.answer), io.StringIO()
     async with recorder.connection() as connection:

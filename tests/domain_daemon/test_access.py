@@ -53,12 +53,12 @@ def declared(access: tuple[Access, ...]) -> set[Asked]:
 def test_dc129_daemons_use_exactly_their_permissions() -> None:
     kinds = (DOMAINS, CLIQUES, PODS)
     followed = {Asked(kind.group, kind.plural, verb) for kind in kinds for verb in ("list", "watch")}
-    known = {Asked("", "pods", "get"), Asked(GROUP, "computedomains", "get")}  # who it is, is asked for at the start
+    known = {Asked("", "pods", "get"), Asked(GROUP, "computedomains", "get")}  # its identity is read at the start
     assert followed | known | set(requests_of_worlds()) == declared(DAEMON)
 
 
 def test_dc129_controller_uses_exactly_its_permissions() -> None:
-    """A left-over entry in a clique, a pod without fabric, and a domain that does not say so yet."""
+    """A stale entry in a clique, a pod without fabric, and a domain without its entry."""
     labels = {DOMAIN: "uid-of-domain"}
     held = {"nodeName": "n9", "ipAddress": "10.0.0.9", "cliqueID": "rack.1", "index": 0}
     meta = {"namespace": "driver", "uid": "u", "resourceVersion": "3"}

@@ -1,4 +1,4 @@
-"""One daemon against a server on the loopback: what it asks, runs, tells and leaves behind."""
+"""One daemon against a loopback server: its requests, child process, log and entry."""
 
 import asyncio
 import io
@@ -48,8 +48,8 @@ def test_dc120_watches_its_own_objects_and_deregisters_in_order(tmp_path: Path) 
         read = {one.resource for one in recorder.asked if one.verb == "get"}
         assert read == {"computedomaincliques"}
         lines = [json.loads(line) for line in out.getvalue().splitlines()]
-        told = [line["because"][0]["requirement"] for line in lines if "because" in line]
-        assert [one for one in told if one not in {"DC-012", "DC-065"}] == [
+        rules = [line["because"][0]["requirement"] for line in lines if "because" in line]
+        assert [one for one in rules if one not in {"DC-012", "DC-065"}] == [
             *("DC-020", "DC-040", "DC-038", "DC-037", "DC-038", "DC-053", "DC-054")
         ]
 
@@ -98,22 +98,22 @@ def test_dc132_daemon_ends_with_its_watch(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_dc120_watch_without_token_is_reported_and_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
-    told, heard = list[str](), list[int]()
+    reports, versions = list[str](), list[int]()
     trouble = [NoAccess("the plugin gave no token")] * 2
 
-    async def watch(_following: object) -> None:
+    async def watch(_watch: object) -> None:
         if trouble:
             raise trouble.pop()
         await asyncio.sleep(60)
 
-    async def listed(_following: object) -> str:
-        heard.append(5)
+    async def listed(_watch: object) -> str:
+        versions.append(5)
         return "5"
 
     async def live() -> None:
-        nobody: Any = None
-        following = ObjectWatch(nobody, DOMAINS, ("ml", "d"), registry_of, lambda *_: None, report=told.append)
-        task = asyncio.create_task(following.run())
+        no_api: Any = None
+        watch_ = ObjectWatch(no_api, DOMAINS, ("ml", "d"), registry_of, lambda *_: None, report=reports.append)
+        task = asyncio.create_task(watch_.run())
         await until(lambda: not trouble)
         await asyncio.sleep(0.05)
         assert not task.done()
@@ -123,8 +123,8 @@ def test_dc120_watch_without_token_is_reported_and_repeated(monkeypatch: pytest.
     monkeypatch.setattr(ObjectWatch, "_watch", watch)
     monkeypatch.setattr(ObjectWatch, "_list", listed)
     asyncio.run(live())
-    assert told == ["the plugin gave no token"]
-    assert heard == [5]
+    assert reports == ["the plugin gave no token"]
+    assert versions == [5]
 
 
 def test_dc123_same_decision_is_logged_once() -> None:
@@ -152,13 +152,13 @@ def test_dc123_same_decision_is_logged_once() -> None:
 @pytest.mark.req("DC-123")
 @pytest.mark.parametrize("as_json", [False, True])
 def test_op090_unwritable_log_lines_are_dropped(*, as_json: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The disk is full; or somebody started it with standard error closed."""
+    """The disk is full, or standard error is closed."""
     with Path("/dev/full").open("w", encoding="utf-8", buffering=1) as full:
         DaemonLog(full, as_json=as_json).write("info", "x" * 10_000)
         with suppress(OSError):
             full.close()
     monkeypatch.setattr(sys, "stderr", None)
-    DaemonLog(as_json=as_json).write("info", "nobody hears it")
+    DaemonLog(as_json=as_json).write("info", "dropped")
 
 
 GOOD: Final = DaemonArguments(
@@ -187,5 +187,5 @@ GOOD: Final = DaemonArguments(
     ],
 )
 def test_dc126_every_problem_is_reported(more: Json, paths: list[str]) -> None:
-    told = DaemonArguments(**{**{name: getattr(GOOD, name) for name in GOOD.__slots__}, **more})
-    assert [problem.path for problem in problems_in_arguments(told)] == paths
+    arguments = DaemonArguments(**{**{name: getattr(GOOD, name) for name in GOOD.__slots__}, **more})
+    assert [problem.path for problem in problems_in_arguments(arguments)] == paths

@@ -1,4 +1,4 @@
-"""The fabric daemon is a child process: it gets ready, fails, talks, and is told of when it ends."""
+"""The fabric daemon as a child process: readiness, failures, other output, and its end."""
 
 import asyncio
 import os
@@ -13,10 +13,10 @@ from tests.domain_daemon.single_domain import until
 
 
 def test_dc124_ended_child_is_restarted(tmp_path: Path) -> None:
-    hosts, told = tmp_path / "hosts", list[str]()
+    hosts, reports = tmp_path / "hosts", list[str]()
 
     async def live() -> None:
-        fabric = FabricChildProcess(hosts_file_command(hosts), told.append)
+        fabric = FabricChildProcess(hosts_file_command(hosts), reports.append)
 
         await fabric.start(3, PeerMap(((3, "10.0.0.1"),)))
         assert fabric.state is not None
@@ -35,7 +35,7 @@ def test_dc124_ended_child_is_restarted(tmp_path: Path) -> None:
         assert not hosts.exists()
 
     asyncio.run(live())
-    assert told == ["the fabric daemon ended with -9"]
+    assert reports == ["the fabric daemon ended with -9"]
 
 
 CHATTY: Final = """
@@ -52,10 +52,10 @@ sys.exit(3)
 
 
 def test_dc124_other_output_of_a_child_is_ignored() -> None:
-    told, states = list[str](), list[bool]()
+    reports, states = list[str](), list[bool]()
 
     async def live() -> None:
-        fabric = FabricChildProcess((sys.executable, "-c", CHATTY), told.append)
+        fabric = FabricChildProcess((sys.executable, "-c", CHATTY), reports.append)
         fabric.on_change = lambda: states.append(fabric.state is not None and fabric.state.ready)
         await fabric.start(0, PeerMap(()))
         await until(lambda: fabric.state is None)
@@ -63,19 +63,19 @@ def test_dc124_other_output_of_a_child_is_ignored() -> None:
 
     asyncio.run(live())
     assert states == [True, False, True, False, False]
-    assert told == ["the fabric daemon ended with 3"]
+    assert reports == ["the fabric daemon ended with 3"]
 
 
 def test_dc124_failed_start_is_reported(tmp_path: Path) -> None:
-    told = list[str]()
+    reports = list[str]()
 
     async def live() -> None:
-        fabric = FabricChildProcess((str(tmp_path / "none"),), told.append)
+        fabric = FabricChildProcess((str(tmp_path / "none"),), reports.append)
         await fabric.start(0, PeerMap(()))
-        await until(lambda: told)
+        await until(lambda: reports)
         assert fabric.state is not None
         assert not fabric.state.ready
         await fabric.stop()
 
     asyncio.run(live())
-    assert told == [f"{tmp_path / 'none'}: No such file or directory"]
+    assert reports == [f"{tmp_path / 'none'}: No such file or directory"]

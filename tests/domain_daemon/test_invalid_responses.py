@@ -47,7 +47,7 @@ def test_dc133_other_bodies_count_as_no_response(request_: ListPods | ReadObject
 
 @pytest.mark.parametrize("body", ["404 page not found\n", "[]", '{"reason": "NotFound", "details": "x"}'])
 def test_dc133_unserved_kind_is_no_absence(body: str) -> None:
-    """Only of that very object a server says that there is none."""
+    """A 404 without the name of the object does not mean that it is absent."""
     assert result_of(ReadObject(THE_DOMAIN), Response(404, body.encode())).kind is ResultKind.NO_RESPONSE
     gone = b'{"kind": "Status", "reason": "NotFound", "details": {"name": "training"}}'
     assert result_of(ReadObject(THE_DOMAIN), Response(404, gone)).kind is ResultKind.NOT_FOUND
@@ -70,8 +70,8 @@ def test_dc133_empty_list_is_a_response() -> None:
 
 @pytest.mark.parametrize("watch", [LOGIN, "[]\n", '{"type": "ADDED"}\n', '{"type": "ADDED", "object": {}}\n', "5\n"])
 def test_dc133_observation_stays_and_the_list_is_repeated(watch: str) -> None:
-    """The first list is the server's own; everything after it is answered by somebody else."""
-    heard, told, watches = list[bool](), list[str](), 0
+    """The first list comes from the server, every later response from a proxy."""
+    states, reports, watches = list[bool](), list[str](), 0
     domains = {"metadata": {"resourceVersion": "5"}, "items": [SingleDomainServer(Path()).domain]}
 
     async def answered(request: web.Request) -> web.Response:
@@ -79,29 +79,29 @@ def test_dc133_observation_stays_and_the_list_is_repeated(watch: str) -> None:
         if "watch" in request.query:
             watches += 1
             return web.Response(text=watch)
-        if heard:
+        if states:
             return web.Response(text=LOGIN)
         return web.json_response(domains)
 
     async def follow() -> None:
         async with api_with(answered) as api:
-            following = ObjectWatch(
+            watch_ = ObjectWatch(
                 api,
                 DOMAINS,
                 ("ml", "training"),
                 registry_of,
-                lambda _version, found: heard.append(found is not None),
-                report=told.append,
+                lambda _version, found: states.append(found is not None),
+                report=reports.append,
             )
-            task = asyncio.create_task(following.run())
+            task = asyncio.create_task(watch_.run())
             await until(lambda: watches >= 3)
             assert not task.done()
             task.cancel()
             await asyncio.wait([task])
 
     asyncio.run(follow())
-    assert heard == [True], "nothing was heard of an end"
-    assert [words.partition(":")[0] for words in told] == ["the line is not a watch event"]
+    assert states == [True], "no deletion was reported"
+    assert [words.partition(":")[0] for words in reports] == ["the line is not a watch event"]
 
 
 def test_dc133_login_page_is_no_domain() -> None:
@@ -109,12 +109,12 @@ def test_dc133_login_page_is_no_domain() -> None:
         return web.Response(text=LOGIN)
 
     async def ask() -> None:
-        told = DaemonArguments(
+        arguments = DaemonArguments(
             domain="ml/training", clique="rack.1", node="n1", ip="10.0.0.1", protocol="ssa", limit=18, grace=timedelta()
         )
         async with api_with(answered) as api:
             with pytest.raises(NoAccess, match="please log in"):
-                await resolve_identity(api, told)
+                await resolve_identity(api, arguments)
 
     asyncio.run(ask())
 
@@ -123,13 +123,13 @@ def test_dc133_login_page_is_no_domain() -> None:
 @pytest.mark.parametrize("as_event", [False, True], ids=["refused", "ERROR"])
 def test_dc134_refused_watch_is_repeated(code: int, *, as_event: bool) -> None:
     """And after a list, unless the server only has no time for it."""
-    told, asked_for = list[str](), list[str]()
+    reports, requests = list[str](), list[str]()
     words = {"kind": "Status", "message": "no watch for you", "code": code}
     domains = {"metadata": {"resourceVersion": "5"}, "items": [SingleDomainServer(Path()).domain]}
 
     async def answered(request: web.Request) -> web.Response:
-        asked_for.append("watch" if "watch" in request.query else "list")
-        if asked_for[-1] == "list":
+        requests.append("watch" if "watch" in request.query else "list")
+        if requests[-1] == "list":
             return web.json_response(domains)
         if as_event:
             return web.Response(text=json.dumps({"type": "ERROR", "object": words}) + "\n")
@@ -138,21 +138,21 @@ def test_dc134_refused_watch_is_repeated(code: int, *, as_event: bool) -> None:
     async def follow() -> None:
         async with api_with(answered) as api:
             place = ("ml", "training")
-            following = ObjectWatch(api, DOMAINS, place, registry_of, lambda *_: None, report=told.append)
-            task = asyncio.create_task(following.run())
-            await until(lambda: asked_for.count("watch") >= 3)
+            watch_ = ObjectWatch(api, DOMAINS, place, registry_of, lambda *_: None, report=reports.append)
+            task = asyncio.create_task(watch_.run())
+            await until(lambda: requests.count("watch") >= 3)
             task.cancel()
             await asyncio.wait([task])
 
     asyncio.run(follow())
     keeps = code in {429, 500, 503}
-    assert asked_for[:5] == (["list", *["watch"] * 3] if keeps else ["list", "watch"] * 2 + ["list"])
-    assert set(told) == (set() if code == 410 else {"no watch for you"})
+    assert requests[:5] == (["list", *["watch"] * 3] if keeps else ["list", "watch"] * 2 + ["list"])
+    assert set(reports) == (set() if code == 410 else {"no watch for you"})
 
 
 @pytest.mark.parametrize("code", [429, 500])
 def test_dc134_repeated_watch_continues(code: int) -> None:
-    """Not where the watch began: what was heard would be heard again, for ever."""
+    """Not where the watch began: what was states would be states again, for ever."""
     since, versions = list[str](), list[int]()
     domain = SingleDomainServer(Path()).domain
 
@@ -170,8 +170,8 @@ def test_dc134_repeated_watch_continues(code: int) -> None:
     async def follow() -> None:
         async with api_with(answered) as api:
             place = ("ml", "training")
-            following = ObjectWatch(api, DOMAINS, place, registry_of, lambda version, _: versions.append(version))
-            task = asyncio.create_task(following.run())
+            watch_ = ObjectWatch(api, DOMAINS, place, registry_of, lambda version, _: versions.append(version))
+            task = asyncio.create_task(watch_.run())
             await until(lambda: len(since) >= 3)
             task.cancel()
             await asyncio.wait([task])

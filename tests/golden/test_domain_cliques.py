@@ -75,7 +75,7 @@ def read(path: Path) -> Json:
     return loaded
 
 
-def moment(text: str) -> datetime:
+def time_of(text: str) -> datetime:
     found = parse_time(text)
     assert found is not None
     return found
@@ -88,7 +88,7 @@ def daemon_context(case: Json, given: Given) -> DaemonContext:
     identity = DaemonIdentity(**case["daemon"])
     registry = given.registries.get(identity.registry_ref(sharded=protocol.sharded))
     remembered: Json = {
-        name: moment(value) if name in TIMES else value for name, value in case.get("state", {}).items()
+        name: time_of(value) if name in TIMES else value for name, value in case.get("state", {}).items()
     }
     if remembered.pop("other_registry", False):
         remembered["other_registry"] = given.registries.get(identity.registry_ref(sharded=not protocol.sharded))
@@ -106,8 +106,8 @@ def daemon_context(case: Json, given: Given) -> DaemonContext:
         state=DaemonState(observed=seen, **remembered),
         pod=next((pod for pod in given.pods if pod.uid == identity.pod_uid), None),
         fabric=FabricState(fabric["index"], peers_of(fabric["peers"]), ready=fabric["ready"]) if fabric else None,
-        stop_deadline=moment(case["stop_deadline"]) if "stop_deadline" in case else None,
-        now=moment(case["now"]),
+        stop_deadline=time_of(case["stop_deadline"]) if "stop_deadline" in case else None,
+        now=time_of(case["now"]),
     )
 
 
@@ -150,7 +150,7 @@ def decision_of(case: Json, given: Given) -> Json:
         given.pods,
         pods_version=case["podsVersion"],
         unreadable=given.unreadable,
-        now=moment(case["now"]),
+        now=time_of(case["now"]),
     )
     plan = reconcile_domain(seen)
     return {

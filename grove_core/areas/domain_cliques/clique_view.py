@@ -3,7 +3,7 @@
 Entries are identified by node, never by their place in a list (DC-011).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity
@@ -53,10 +53,8 @@ class CliqueView:
         found = {entry.index: entry.ip for entry in self._all() if entry.index is not None and 0 <= entry.index < limit}
         return PeerMap(tuple(sorted(found.items())))
 
-    def _all(self) -> Iterator[DaemonEntry]:
-        yield from self.others
-        if self.own is not None:
-            yield self.own
+    def _all(self) -> tuple[DaemonEntry, ...]:
+        return self.others if self.own is None else (*self.others, self.own)
 
 
 def clique_view_of(

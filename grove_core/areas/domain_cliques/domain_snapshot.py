@@ -26,7 +26,7 @@ class DomainSnapshot:
         pods_version: of the list or event that the pods are known from; all pods are at least as new.
         unreadable_pods, unreadable_cliques: objects that belong, or may belong, to the domain and cannot be parsed, as
             a sentence lists them; empty if there are none (DC-076, DC-089).
-        attempts: always empty, since each reconcile round decides anew.
+        attempts: always empty, since no earlier write matters to a decision.
         now: aware UTC.
     """
 

@@ -29,7 +29,7 @@ _Millis = Annotated[int, Field(ge=1, le=3_600_000)]
 
 
 class Costs(StrictModel):
-    """Costs of requests, events and commits. Every field is required, as the constants belong together (CV-040).
+    """Costs of requests, events and commits. Every field is required, as the constants belong together (CV-041).
 
     Attributes:
         source: the origin of the numbers, for captions; kept as one line.

@@ -112,8 +112,8 @@ class FullObjectStore:
 
     def view(self, object_number: int, clique: int) -> FullCliqueSummary | None:
         version = self.version(object_number)
-        who = daemon(self.participants, clique * self.participants.point.clique_size)
-        return FullCliqueSummary(self.registry(version), who.clique) if version else None
+        identity = daemon(self.participants, clique * self.participants.point.clique_size)
+        return FullCliqueSummary(self.registry(version), identity.clique) if version else None
 
     def changes(self, write: ModelWrite) -> bool:
         if write.writer == CONTROLLER_NUMBER:

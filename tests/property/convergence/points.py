@@ -16,8 +16,8 @@ def point(protocol: Protocol = Protocol.SHARDED, nodes: int = 18, **others: Any)
     return Point(protocol=protocol, nodes=nodes, **others)
 
 
-def run_of(one: Point, costs: Costs | None = None, troupe: ModelParts | None = None) -> Run:
-    return ModelRun(one, costs or shipped_costs(), troupe).run()
+def run_of(one: Point, costs: Costs | None = None, parts: ModelParts | None = None) -> Run:
+    return ModelRun(one, costs or shipped_costs(), parts).run()
 
 
 def costs_with(**others: Any) -> Costs:
@@ -25,7 +25,7 @@ def costs_with(**others: Any) -> Costs:
 
 
 def drawn(seed: int) -> tuple[Point, Costs]:
-    """A small world, mostly one whose server is overloaded: there, everything happens that can."""
+    """A small point, mostly with an overloaded server, so that every event occurs."""
     chance = random.Random(seed)
     costs = costs_with(
         merge_ns_per_byte=chance.choice([50.0, 250.0, 5_000.0, 40_000.0]),

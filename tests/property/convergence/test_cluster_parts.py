@@ -48,7 +48,7 @@ def line(version: int, nodes: int, what: str = "MODIFIED") -> bytes:
     st.lists(st.tuples(st.integers(1, 9), st.sampled_from(["ADDED", "MODIFIED", "DELETED", "BOOKMARK"])), max_size=30)
 )
 def test_cv062_shared_decoder_equals_own_decoder(drawn: list[tuple[int, str]]) -> None:
-    """Of each version there is one state, whoever reads it first."""
+    """Each version has one state, whichever stream is read first."""
     streams, alone = WatchDecoder(), event_reader(registry_of)
     for version, what in drawn:
         text = line(version, version % 4, what)
@@ -108,15 +108,15 @@ def test_cv061_counters_of_the_server() -> None:
 
 
 def test_cv060_a_fabric_daemon_that_was_stopped_is_never_ready() -> None:
-    told: list[str] = []
+    calls: list[str] = []
 
     async def live() -> None:
         fabric = TimedFabric(0.02)
-        fabric.on_change = lambda: told.append("changed")
+        fabric.on_change = lambda: calls.append("changed")
         await fabric.start(3, PeerMap(()))
         await fabric.stop()
         await asyncio.sleep(0.04)
-        assert (fabric.state, told) == (None, [])
+        assert (fabric.state, calls) == (None, [])
         await fabric.start(3, PeerMap(()))
         await fabric.push(PeerMap(((0, "10.0.0.1"),)))
         await asyncio.sleep(0.04)
@@ -124,7 +124,7 @@ def test_cv060_a_fabric_daemon_that_was_stopped_is_never_ready() -> None:
         assert (fabric.state.ready, fabric.state.peers) == (True, PeerMap(((0, "10.0.0.1"),)))
 
     asyncio.run(live())
-    assert told == ["changed"]
+    assert calls == ["changed"]
 
 
 @given(
@@ -137,8 +137,8 @@ def test_cv065_fit_recovers_the_constants(fixed: tuple[float, float, float], slo
     put, merge, once, each, stale = slopes
 
     def sample(size: int, watchers: int, slope: float) -> Sample:
-        told = (once * size if watchers else 0) + watchers * (watcher + each * size)
-        cost = request + slope * size + told
+        events = (once * size if watchers else 0) + watchers * (watcher + each * size)
+        cost = request + slope * size + events
         return Sample(size, watchers, cost, store, cost + store + 700 + 2 * 400)
 
     sizes = (1000, 10_000, 50_000)
@@ -180,7 +180,7 @@ def test_cv066_client_has_the_requested_limiter() -> None:
 
 
 def test_cv067_crashed_daemon_is_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The others are ended, the fault is told, and what was counted is not told as a run."""
+    """The other daemons are stopped, the fault is reported, and the counts are no run."""
 
     async def broken(_player: object, _api: object) -> None:
         raise OSError(24, "Too many open files")

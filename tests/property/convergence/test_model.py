@@ -1,4 +1,4 @@
-"""The model: whose decisions it plays, what its server does, and what of it depends on the seed."""
+"""The model: its decisions, its server, and what depends on the seed."""
 
 from dataclasses import asdict, replace
 from functools import partial
@@ -45,10 +45,10 @@ def test_cv003_fast_and_full_models_lead_to_the_same_run(part: int) -> None:
 def test_cv003_same_run_when_started_daemons_move(seed: int) -> None:
     one, costs = slow(seed)
     quick, whole = LoggedFastParts(), FullParts()
-    play = ModelRun(one, costs, quick)
-    assert play.run() == run_of(one, costs, whole)
+    run = ModelRun(one, costs, quick)
+    assert run.run() == run_of(one, costs, whole)
     assert quick.log == whole.log
-    assert max(worker.starts for worker in play.daemons) > 1
+    assert max(worker.starts for worker in run.daemons) > 1
 
 
 def test_cv003_compared_runs_cover_every_event() -> None:
@@ -112,7 +112,7 @@ def test_cv005_apply_is_retried_until_it_succeeds() -> None:
     for writer in range(4):
         fixture.write(writer, writer)
     fixture.run()
-    assert {told.kind for _, told in fixture.results.values()} == {ResultKind.SUCCEEDED}
+    assert {result.kind for _, result in fixture.results.values()} == {ResultKind.SUCCEEDED}
     assert fixture.context.counters.conflicts == 0
     assert fixture.context.counters.cas_failures == 3 + 2 + 1
     assert fixture.store.version(DOMAIN_NUMBER) == 5
@@ -146,7 +146,7 @@ def test_cv006_one_of_two_writes_at_one_version_conflicts() -> None:
     fixture.write(0, 0, base=1)
     fixture.write(1, 0, base=1)
     fixture.run()
-    assert sorted(told.kind.value for _, told in fixture.results.values()) == ["conflict", "succeeded"]
+    assert sorted(result.kind.value for _, result in fixture.results.values()) == ["conflict", "succeeded"]
     assert (fixture.context.counters.conflicts, fixture.context.counters.cas_failures) == (1, 1)
 
 
@@ -189,9 +189,9 @@ def test_cv008_events_come_once_and_in_order() -> None:
     fixture.run()
     assert sorted(fixture.received) == [(daemon, version) for daemon in range(36) for version in range(2, 8)]
     for daemon in range(36):
-        versions = [version for heard, version in fixture.received if heard == daemon]
+        versions = [version for receiver, version in fixture.received if receiver == daemon]
         assert all(before < after for before, after in pairwise(versions))
-    assert [news.version for news in fixture.changes] == list(range(2, 8))
+    assert [change.version for change in fixture.changes] == list(range(2, 8))
     assert fixture.context.counters.watch_events == 36 * 6
 
 
@@ -207,7 +207,7 @@ def test_cv004_limiter_starts_full_and_refills() -> None:
     assert [bucket.take(0) for _ in range(5)] == [0, 0, 0, 200_000, 400_000]
     assert [bucket.take(10_000_000) for _ in range(4)] == [10_000_000] * 3 + [10_200_000]
     free = VirtualLimiter(point(rate=0.0, burst=1))
-    assert [free.take(moment) for moment in (5, 5, 6)] == [5, 5, 6]
+    assert [free.take(at) for at in (5, 5, 6)] == [5, 5, 6]
 
 
 def test_processor_runs_one_job_per_core() -> None:
@@ -258,16 +258,16 @@ def test_cv012_convergence_is_observed_from_outside(protocol: Protocol) -> None:
 
 
 def test_cv012_duplicate_index_is_no_convergence() -> None:
-    def heard(entries: dict[int, EntryState]) -> ModelRun:
-        play = ModelRun(point(Protocol.SSA, 2), costs_with())
-        play.on_change(CommittedChange(DOMAIN_NUMBER, 2, 0, CliqueState(entries), is_domain_ready=False, size=700))
-        return play
+    def after_event(entries: dict[int, EntryState]) -> ModelRun:
+        run = ModelRun(point(Protocol.SSA, 2), costs_with())
+        run.on_change(CommittedChange(DOMAIN_NUMBER, 2, 0, CliqueState(entries), is_domain_ready=False, size=700))
+        return run
 
     ready = {0: EntryState(0, ready=True), 1: EntryState(1, ready=True)}
-    assert heard(ready).all_at == 0
-    assert heard({**ready, 1: EntryState(0, ready=True)}).all_at is None
-    assert heard({**ready, 1: EntryState(1, ready=False)}).all_at is None
-    assert heard({0: EntryState(0, ready=True)}).all_at is None
+    assert after_event(ready).all_at == 0
+    assert after_event({**ready, 1: EntryState(0, ready=True)}).all_at is None
+    assert after_event({**ready, 1: EntryState(1, ready=False)}).all_at is None
+    assert after_event({0: EntryState(0, ready=True)}).all_at is None
 
 
 def test_cv013_one_object_costs_more_than_shards() -> None:
@@ -332,8 +332,8 @@ def test_restarted_fabric_daemon_is_ready_once() -> None:
         def on_result(self, *_all: object) -> None:
             raise AssertionError
 
-    mind = Restless()
-    worker = SimulatedDaemon(0, mind, fixture.context, fixture.server)
+    model = Restless()
+    worker = SimulatedDaemon(0, model, fixture.context, fixture.server)
     worker.on_event(1, None)
     fixture.run()
-    assert (mind.starts, mind.ready) == (2, 1)
+    assert (model.starts, model.ready) == (2, 1)

@@ -1,4 +1,4 @@
-"""The pictures: every run has its mark, whatever became of it, and two worlds are told apart."""
+"""The pictures: a mark for each run whatever its outcome, and different marks for two worlds."""
 
 import re
 from dataclasses import replace

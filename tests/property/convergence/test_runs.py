@@ -1,4 +1,4 @@
-"""Points that are asked for, curves that end, the file of runs, and what is shown of them."""
+"""Options, curves that end, the file of runs, and the table."""
 
 import os
 from collections.abc import Iterator
@@ -62,10 +62,12 @@ class TestCV042:
 
 
 class TestCV041:
-    """Every invalid range, protocol, size, duration and limiter MUST be reported at once, and nothing be run."""
+    """Every problem of the options, of a file of costs and of a file of runs MUST be reported at once, with its place,
+    and nothing be run.
+    """
 
     def test_everything_at_once(self) -> None:
-        asked = ConvergeArguments(
+        arguments = ConvergeArguments(
             nodes="18..4",
             protocols=("shraded", "rmw", "x"),
             clique_size="no",
@@ -77,7 +79,7 @@ class TestCV041:
             server_cores="0",
             run_limit="0s",
         )
-        points, problems = points_of(asked)
+        points, problems = points_of(arguments)
         assert points == ()
         assert [problem.path for problem in problems] == [
             "--nodes",
@@ -109,10 +111,10 @@ class TestCV041:
 
     @given(st.text(max_size=12), st.text(max_size=12))
     def test_no_text_is_an_error_of_ours(self, one: str, other: str) -> None:
-        asked = ConvergeArguments(
+        arguments = ConvergeArguments(
             nodes=one, protocols=(other,), seeds="1", arrival=one, limiter=other, server_cores=one
         )
-        points, problems = points_of(asked)
+        points, problems = points_of(arguments)
         assert bool(points) != bool(problems)
 
 
@@ -202,8 +204,9 @@ class TestCV031:
         assert read_runs(text_of([many]), "runs.csv") == ((many,), ())
 
 
-class TestCV032:
-    """Every problem of a file of runs MUST be reported at once, with line and column, and nothing be run."""
+@pytest.mark.req("CV-041")
+class TestBrokenRunFile:
+    """A file of runs with problems."""
 
     def test_every_mistake_has_its_place(self) -> None:
         lines = text_of([run(point(nodes=36)), run(point(nodes=72))]).splitlines()
@@ -278,8 +281,9 @@ class TestCV022:
         assert not too_large(Protocol.SHARDED, 18)
 
 
-class TestCV040:
-    """Every problem of a file of costs, missing fields included, MUST be reported at once."""
+@pytest.mark.req("CV-041")
+class TestBrokenCosts:
+    """A file of costs with problems."""
 
     def test_those_of_ours_can_be_read(self) -> None:
         assert SHIPPED.is_file()

@@ -56,7 +56,7 @@ def test_cv022_apply_body_size(protocol: Protocol) -> None:
 
 
 def record(protocol: Protocol, entry: dict[str, Any]) -> dict[str, Any]:
-    """What ``managedFields`` says of one apply."""
+    """The ``managedFields`` record of one apply."""
     key = "nodeName" if protocol.sharded else "name"
     owned: dict[str, Any] = {f'k:{{"{key}":"{entry[key]}"}}': {".": {}, **{f"f:{name}": {} for name in entry}}}
     fields: dict[str, Any] = {"f:status": {"f:nodes": owned}}

@@ -324,7 +324,7 @@ def violations_at_rest(cluster: SmallCluster) -> Iterator[tuple[str, str]]:
             if fabric is None or fabric.index != item["index"]:
                 yield "IX7", f"{process.identity.node} is registered with {item['index']} and runs with {fabric}"
             elif fabric.peers.addresses != peers:
-                yield "16", f"{process.identity.node} knows {fabric.peers.addresses} and not {peers}"
+                yield "16", f"{process.identity.node} has the peers {fabric.peers.addresses}, not {peers}"
             elif item["status"] != READY:
                 yield "16", f"{process.identity.node} is not ready"
         expected_ready = expected_ready and len(inside) == len(members)

@@ -245,7 +245,7 @@ class RandomRun:
                     None,
                     None,
                     lambda address=address, fields=fields, part=part: cluster.server.patch(
-                        address, fields, "somebody", part
+                        address, fields, "another", part
                     ),
                 )
                 return
@@ -340,5 +340,5 @@ class RandomRun:
             self.turn()
             self.advance_time()
         if cluster.server.version != version or any(process.writes != before[process] for process in cluster.processes):
-            raise Violation("20", "somebody writes although nothing changes")
+            raise Violation("20", "a process writes although nothing changes")
         self.result.writes = sum(process.writes for process in cluster.processes)

@@ -134,15 +134,15 @@ class SmallCluster(CheckedServer):
         history = self.server.history
         end = len(history) if count is None else min(len(history), process.cursor + count)
         own = address_of(process.identity.registry_ref(sharded=process.settings.protocol.sharded))
-        news = [event for event in history[process.cursor : end] if event.address == own]
+        events = [event for event in history[process.cursor : end] if event.address == own]
         process.cursor = end
-        if news:
-            last = news[-1]
+        if events:
+            last = events[-1]
             self.observe(
                 process,
                 RegistryObservation(last.version, self.register_of(last.body) if last.body is not None else None),
             )
-        return bool(news)
+        return bool(events)
 
     def context(self, process: DaemonProcess) -> DaemonContext:
         body = self.server.get(process.pod)

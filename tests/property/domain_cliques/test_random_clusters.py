@@ -40,7 +40,6 @@ ENOUGH = 60
 @pytest.mark.req("DC-083")
 @pytest.mark.req("DC-084")
 @pytest.mark.req("DC-088")
-@pytest.mark.req("DC-093")
 def test_dc090_small_clusters_keep_every_invariant(part: int) -> None:
     size = WORLDS // 4
     for seed in range(part * size, (part + 1) * size):

@@ -59,7 +59,7 @@ def settled(
 
 
 @st.composite
-def moments(draw: st.DrawFn) -> tuple[ComputeDomain, list[ComputeDomainClique], list[DaemonPod]]:
+def snapshots(draw: st.DrawFn) -> tuple[ComputeDomain, list[ComputeDomainClique], list[DaemonPod]]:
     """A domain, cliques and pods; often as a controller has already written them."""
     cliques = [clique(*draw(entries(name)), name=name) for name in draw(st.sampled_from([(), ("a",), ("a", "b")]))]
     found = domain(*draw(entries("")), status=draw(words))
@@ -93,7 +93,7 @@ def removals(plan: Plan, found: ComputeDomain, cliques: list[ComputeDomainClique
 
 
 @pytest.mark.req("DC-089")
-@given(st.data(), moments())
+@given(st.data(), snapshots())
 def test_dc076_unreadable_objects_remove_nothing(
     data: st.DataObject, seen: tuple[ComputeDomain, list[ComputeDomainClique], list[DaemonPod]]
 ) -> None:
