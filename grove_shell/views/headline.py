@@ -38,7 +38,7 @@ def add_headline(page: Page, document: Document, stories: Sequence[Explanation],
 def as_of_line(now: datetime, rules: str, source: RulesSource | None) -> str:
     """Return the time, the rule set, and the evidence for it in the cluster (CL-055)."""
     shown = f": {source.because}" if source is not None and source.because else ""
-    return f"as of {now.date().isoformat()} {clock_time(now, now)}, by the rules '{rules}'{shown}"
+    return f"as of {now.date().isoformat()} {clock_time(now, now)}, rules '{rules}'{shown}"
 
 
 def _on_predictions(stories: Sequence[Explanation]) -> list[Span]:
@@ -70,8 +70,7 @@ def _on_terminations(document: Document, stories: Sequence[Explanation]) -> list
     untils = [entry.until for entry in entries if entry.tone is Tone.WAITS and entry.until is not None]
     if untils:
         waiting = sum(entry.tone is Tone.WAITS for entry in entries)
-        text = f"{plural(waiting, 'replica')} waiting, the first until {clock_time(min(untils), now)}"
-        found.append((text, STYLES[Tone.WAITS]))
+        found.append((_waiting_text(waiting, clock_time(min(untils), now)), STYLES[Tone.WAITS]))
     undecided = sum(entry.tone is Tone.UNKNOWN for entry in entries)
     if undecided:
         found.append((f"{plural(undecided, 'PodCliqueSet')} undecided", STYLES[Tone.UNKNOWN]))
@@ -83,6 +82,13 @@ def _on_terminations(document: Document, stories: Sequence[Explanation]) -> list
     if unplaced := sum(len(one.steps) for one in later if one.assumption is Assumption.NOT_PLACED):
         found.append((f"{plural(unplaced, 'PodClique')} to terminate later if not placed", STYLES[Tone.WAITS]))
     return found
+
+
+def _waiting_text(count: int, first: str) -> str:
+    """Return how many replicas will be terminated, and when the first one."""
+    if count == 1:
+        return f"1 replica will be terminated at {first} unless it recovers"
+    return f"{count:,} replicas will be terminated unless they recover, the first at {first}"
 
 
 def _on_the_rest(document: Document, stories: Sequence[Explanation]) -> list[Span]:
@@ -97,7 +103,7 @@ def _on_the_rest(document: Document, stories: Sequence[Explanation]) -> list[Spa
     found += [(text, "bold") for text in _done(now)]
     found += [(f"{text} later", "") for text in _done(later)]
     if counts[Tone.HELD]:
-        found.append((f"{counts[Tone.HELD]:,} held back", STYLES[Tone.HELD]))
+        found.append((f"{counts[Tone.HELD]:,} withheld", STYLES[Tone.HELD]))
     if counts[Tone.GATED]:
         found.append((f"{plural(counts[Tone.GATED], 'PodClique')} gated", STYLES[Tone.GATED]))
     return found

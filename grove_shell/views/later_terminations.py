@@ -80,7 +80,7 @@ def add_later_terminations(page: Page, forecast: Forecast, now: datetime) -> Non
         at = later.round.at
         when = f"{clock_time(at, now)} ({relative_time(at, now)})" if at > now else f"round {later.round.number}"
         condition = f", {later.assumption.words}" if later.assumption is not None else ""
-        page.add((entry_label("THEN"), "yellow"), f"{when}{condition}: ends {names}")
+        page.add((entry_label("THEN"), "yellow"), f"{when}{condition}: deletes {names}")
         if impact := impact_text(total_impact(later.steps)):
             page.add(INDENT, f"  with {impact}")
         if later.again:

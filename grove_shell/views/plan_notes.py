@@ -59,7 +59,7 @@ def add_notes(page: Page, document: Document, stories: Sequence[Explanation], co
     if loaded.kept:
         page.add(
             ("note: ", "bold"),
-            f"the manifest leaves out what stays as stored: {joined_names(list(loaded.kept), MAX_NAMES)}",
+            f"fields missing from the manifest keep their stored values: {joined_names(list(loaded.kept), MAX_NAMES)}",
         )
     _gaps(page, context)
     for warning in (*loaded.warnings, *loaded.foreign_objects):
@@ -70,29 +70,29 @@ def add_notes(page: Page, document: Document, stories: Sequence[Explanation], co
     ):
         if lost:
             page.add(("note: ", "bold"), f"the status of {joined_names(list(lost), MAX_NAMES)} counts {what}.")
-            page.add("  They count as lost. If the input was made with a selector (-l), make it again without.")
+            page.add("  They count as lost. If the input was collected with a selector (-l), collect it again without.")
     unrecorded = sum(story.unrecorded for story in stories)
     if unrecorded:
         those = plural(unrecorded, "PodClique")
         page.add(("note: ", "bold"), f"{those} with too few ready pods and no record of ever having been available.")
-        page.add("  Without that record these rules end nothing.")
+        page.add("  Without that record these rules terminate nothing.")
     if context.operator_note:
         page.add(("note: ", "bold"), context.operator_note)
     _clock(page, document, stories, context)
     if loaded.pods_without_clique and not stories:
         page.add(
-            (f"read past: {plural(loaded.pods_without_clique, 'Pod')} of PodCliques that are not in the input", "dim")
+            (f"ignored: {plural(loaded.pods_without_clique, 'Pod')} of PodCliques that are not in the input", "dim")
         )
     if loaded.ignored and not stories:
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in loaded.ignored.items())
-        page.add((f"read past: {kinds}", "dim"))
+        page.add((f"ignored: {kinds}", "dim"))
 
 
 def _gaps(page: Page, context: PlanContext) -> None:
     """Add the nodes that the input lacks, and errors of an API server that it holds."""
     if context.sets_with_unknown_nodes:
         names = joined_names(list(context.sets_with_unknown_nodes), MAX_NAMES)
-        page.add(("note: ", "bold"), f"whether the required topology constraints of {names} are kept is not known:")
+        page.add(("note: ", "bold"), f"it is unknown whether the required topology constraints of {names} are kept:")
         page.add("  not every Node of their pods is in the input (kubectl get nodes -o json)")
     for refusal in context.loaded.server_errors:
         page.add(("warning: ", "bold yellow"), f"the input holds an error of an API server: {refusal}")
@@ -104,16 +104,16 @@ def _clock(page: Page, document: Document, stories: Sequence[Explanation], conte
     if newest is None:
         return
     if newest - now > (timedelta(0) if context.is_now_given else _OLD):
-        whose = "--now" if context.is_now_given else "the clock"
-        words = f"{whose} is {short_duration(newest - now)} before the newest time in the input ({format_time(newest)})"
+        clock = "--now" if context.is_now_given else "the clock"
+        words = f"{clock} is {short_duration(newest - now)} before the newest time in the input ({format_time(newest)})"
         page.add(("note: ", "bold"), words)
     ends = any(story.having(Tone.ENDS) for story in stories)
     if ends and not context.is_now_given and now - newest > _OLD:
         age = relative_time(newest, now)
         page.add(
-            ("note: ", "bold"), f"nothing in the input is newer than {age}. If it is an older dump, say when it was"
+            ("note: ", "bold"), f"nothing in the input is newer than {age}. If it is an older dump, give its time with"
         )
-        page.add("  taken (--now), else delays that still ran then look as if they were over.")
+        page.add("  --now; otherwise delays that were still running look expired.")
 
 
 def _missing(page: Page, document: Document, loaded: LoadedInput) -> None:

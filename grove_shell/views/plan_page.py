@@ -32,7 +32,7 @@ _ACTIONS: Final[Mapping[str, str]] = {
     "ensure": "ensured object",
     "apply": "change",
     "delete": "deletion",
-    "dropFinalizer": "finalizer release",
+    "dropFinalizer": "finalizer removal",
     "setStatus": "status update",
 }
 ForecastAndStory: TypeAlias = tuple[Forecast, Explanation]
@@ -88,10 +88,10 @@ def _root(page: Page, forecast: Forecast, story: Explanation, now: datetime, *, 
     writes = _counted(forecast.rounds[0].steps)
     if writes:
         others = len(forecast.rounds) - 1
-        more = f", then {plural(others, 'more round')}" if others else ""
-        page.add(INDENT, (f"writes now: {writes}{more}", "dim"))
+        more = f"; the rest follows in {plural(others, 'reconcile round')}" if others else ""
+        page.add(INDENT, (f"now: {writes}{more}", "dim"))
     if not forecast.complete:
-        page.add(INDENT, ("not at rest yet: the number of rounds was limited", "dim"))
+        page.add(INDENT, ("more rounds would follow: their number is limited", "dim"))
 
 
 def _rest(entries: Sequence[Entry], now: datetime) -> str:
@@ -124,7 +124,9 @@ def _entry(page: Page, entry: Entry, now: datetime, *, full: bool) -> None:
         return
     if entry.tone is Tone.ENDS:
         goes = ", ".join(filter(None, (plural(len(entry.deletes), "PodClique"), impact_text(entry.impact))))
-        page.add(tone, (head, "bold"), f" now, with {goes}" if entry.deletes else " now: its PodCliques are leaving")
+        page.add(
+            tone, (head, "bold"), f" now, with {goes}" if entry.deletes else " now: its PodCliques are being deleted"
+        )
     elif entry.tone is Tone.WAITS and (until := entry.until) is not None:
         page.add(
             tone,
@@ -136,14 +138,14 @@ def _entry(page: Page, entry: Entry, now: datetime, *, full: bool) -> None:
     for cause in entry.causes:
         _cause(page, cause, most)
     if entry.deletes:
-        page.add(INDENT, "ends: ", joined_names([ref.name for ref in entry.deletes], most))
+        page.add(INDENT, "deletes: ", joined_names([ref.name for ref in entry.deletes], most))
 
 
 def _keep(page: Page, entry: Entry, now: datetime, most: int | None) -> None:
     why = "; ".join(cause.sentences[0] for cause in entry.causes)
     if entry.averted is not None:
         when = f"{clock_time(entry.averted, now)} ({relative_time(entry.averted, now)})"
-        why = f"it would end at {when}; once the steps below are done, {why}"
+        why = f"it would be terminated at {when}; the steps below prevent that: {why}"
     page.add((entry_label(entry.tone.value), STYLES[entry.tone]), object_label(entry.subject), ": ", why)
     shown, rest = _cut(entry.degraded, most)
     for cause in shown:

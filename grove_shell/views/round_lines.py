@@ -48,9 +48,7 @@ def add_rounds(page: Page, forecast: Forecast, *, full: bool) -> None:
         ((held.target, tuple((why.subject, why.sentence) for why in held.because)) for held in late if is_gated(held)),
     )
     if any(held.obstacle is Obstacle.UPDATE for held in forecast.rounds[-1].withheld):
-        page.add(
-            INDENT, ("the update goes on as pods become ready, which a plan has none do: see grove simulate", "dim")
-        )
+        page.add(INDENT, ("the plan stops here: it never makes pods ready; grove simulate plays the rest", "dim"))
 
 
 def _lines_of_round(round_: Round) -> Iterator[tuple[str, str]]:

@@ -234,7 +234,7 @@ def test_cl051_a_clock_before_the_input_is_told(capsys: pytest.CaptureFixture[st
     assert "newest time in the input" not in capsys.readouterr().out
     run(["plan", "-f", DEGRADED, "inference/llama-70b"], "grove")
     said = capsys.readouterr().out
-    assert "else delays that still ran then look as if they were over" in said
+    assert "otherwise delays that were still running look expired" in said
     assert "before the newest" not in said
 
 
@@ -376,4 +376,4 @@ def test_cl006_what_a_server_says_cannot_paint_the_terminal(tmp_path: Path, caps
     said = capsys.readouterr().out
     assert "\x1b" not in said
     assert "to terminate now" not in said
-    assert "held back" in said.splitlines()[0]
+    assert "withheld" in said.splitlines()[0]

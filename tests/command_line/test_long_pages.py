@@ -65,7 +65,7 @@ class TestCL012:
         heads = [line for line in page.splitlines() if line.startswith("  WAIT")]
         assert len(heads) == 21
         assert heads[-1] == "  WAIT       and 30 more replicas, the last until 10:08:10Z (in 38m10s) (-v lists all)"
-        assert page.startswith("50 replicas waiting, the first until 10:00:00Z")
+        assert page.startswith("50 replicas will be terminated unless they recover, the first at 10:00:00Z")
 
     def test_breached_cliques_behind_a_cause_are_counted_after_eight(self, waiting: Path) -> None:
         page = grove("plan", "-f", str(waiting), "--now", "2026-11-20T09:30:00Z").stdout.decode()

@@ -48,6 +48,6 @@ def test_tp132_without_nodes_nothing_is_known(tmp_path: Path, capsys: pytest.Cap
     items = [one for one in yaml.safe_load(CASE.read_text("utf-8"))["items"] if one["kind"] != "Node"]
     (tmp_path / "nodeless.yaml").write_text(yaml.safe_dump_all(items), encoding="utf-8")
     shown = said(capsys, "plan", "-f", str(tmp_path / "nodeless.yaml"))
-    assert "note: whether the required topology constraints of ml/train are kept is not known:" in shown.splitlines()
+    assert "note: it is unknown whether the required topology constraints of ml/train are kept:" in shown.splitlines()
     assert "MISPLACED" not in shown
     assert "is not known:" not in said(capsys, "plan", "-f", str(CASE))

@@ -121,7 +121,7 @@ class TestPlans:
         words = (command, *(("pcs/deepseek",) if command == "explain" else ()), "-f", BREACHED[0], "--now", BREACHED[1])
         shown = spoken(capsys, *words)
         line = next(line for line in shown.splitlines() if line.startswith("as of "))
-        assert "by the rules 'field@v0.1.0-alpha.12-rc1': the Go operator runs there" in line
+        assert "rules 'field@v0.1.0-alpha.12-rc1': the Go operator runs there" in line
         assert "the delay of 1m ends at 2026-11-21T09:47:22Z" in shown
         assert spoken(capsys, *words, "--rules", "auto") == shown
         told: Json = json.loads(spoken(capsys, *words, "-o", "json"))
@@ -375,7 +375,7 @@ class TestWhatIsNotPredicted:
     def test_gf130_an_edit(self, capsys: pytest.CaptureFixture[str]) -> None:
         first, *_ = spoken(capsys, *self.EDITED).splitlines()
         assert first.startswith(
-            "NOT PREDICTED: the steps shown for 1 PodCliqueSet are not those of the operator there; 1 replica wait"
+            "NOT PREDICTED: the steps shown for 1 PodCliqueSet are not those of the operator there; 1 replica will be"
         )
         spoken(capsys, *self.EDITED, "--fail-on", "unknown", code=3)
         spoken(capsys, *self.EDITED, "--fail-on", "terminate")

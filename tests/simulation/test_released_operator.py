@@ -121,7 +121,7 @@ def test_sm098_an_unpredicted_edit_is_shown_first(
     first, second, third, *_ = capsys.readouterr().out.splitlines()
     words = "NOT PREDICTED: the steps simulated for 1 PodCliqueSet are not those of the operator there; s: "
     assert first.startswith(words) is is_said
-    assert second.startswith(f"as of 2026-11-20 09:00:00Z, by the rules '{rules}")
+    assert second.startswith(f"as of 2026-11-20 09:00:00Z, rules '{rules}")
     assert ("ml/llm: the edit is not predicted" in third) is is_said
     assert grove(["simulate", path, "--rules", rules, "-o", "json"], "grove") == 0
     document = json.loads(capsys.readouterr().out)
