@@ -88,7 +88,7 @@ def _show_run(read: ScenarioRead, run: Run, options: SimulateOptions) -> int:
         return ERROR
     if run.violation is not None:
         _report_smallest(read, run, options)
-    return DONE if run.sound else FAIL_ON
+    return DONE if run.succeeded else FAIL_ON
 
 
 @dataclass(slots=True)

@@ -42,7 +42,7 @@ from grove_shell.simulator.recording.history import EntryKind, History, NoEffect
 from grove_shell.simulator.recording.timeline_recorder import TimelineRecorder
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.scenario import Scenario, Spec
-from grove_shell.simulator.violation import Violated, Violation
+from grove_shell.simulator.violation import Violation, ViolationFound
 from grove_shell.simulator.virtual_time import MINUTE, time_at
 
 FAULTS_STOP_AFTER: Final = 5 * MINUTE
@@ -115,7 +115,7 @@ class Run:
     rules_from: RulesSource | None = None
 
     @property
-    def sound(self) -> bool:
+    def succeeded(self) -> bool:
         """Whether no promise was broken and all expectations were met."""
         return self.violation is None and not self.unmet
 
@@ -197,7 +197,7 @@ class Simulation:
             rested = self._run_events()
             if self.checks is not None and rested:
                 self.checks.at_rest(self.operator)
-        except Violated as found:
+        except ViolationFound as found:
             violation, rested = found.violation, False
         except BrokenInvariant as broken:
             violation, rested = Violation("PL", self.queue.now, (), f"a law is broken: {broken}"), False
@@ -222,9 +222,9 @@ class Simulation:
     def _run_events(self) -> bool:
         """Run all time steps; return whether no event was left."""
         for topology in self.scenario.spec.topologies:
-            self.topology_actions.admit(topology)
+            self.topology_actions.store_admitted(topology)
         for manifest in self.scenario.spec.sets:
-            self.user_actions.begin_with(manifest)
+            self.user_actions.apply_at_start(manifest)
         end = 0
         for event in self.scenario.spec.events:
             end = max(end, event.at + (getattr(event.arguments, "span", 0) or 0))
@@ -262,7 +262,7 @@ class Simulation:
     def _fail_to_rest(self) -> None:
         if self.checks is not None:
             message = f"the run does not come to rest, after {self.operator.rounds} rounds of the operator"
-            raise Violated(Violation("O1", self.queue.now, (), message))
+            raise ViolationFound(Violation("O1", self.queue.now, (), message))
 
     def _handler_of(self, event: Event) -> Callable[[], None]:
         handler, arguments = self._handlers[event.kind], event.arguments

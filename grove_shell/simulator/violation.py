@@ -20,7 +20,7 @@ class Violation:
     message: str
 
 
-class Violated(Exception):
+class ViolationFound(Exception):
     """Raised at the first violation; it ends the run."""
 
     def __init__(self, violation: Violation) -> None:

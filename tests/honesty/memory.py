@@ -64,7 +64,7 @@ class _Player:
             return self.cluster.attempt(step).outcome.value
         item = self._find(SLOTS[move.slot].ref(NAMESPACE))
         if move.what is What.WISH:
-            self.user_actions.admit(set_manifest(NAMESPACE, int(move.how)))
+            self.user_actions.store_admitted(set_manifest(NAMESPACE, int(move.how)))
             return ""
         if isinstance(item, Pod):
             return self._act_on_pod(move, item)

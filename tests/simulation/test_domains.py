@@ -15,7 +15,7 @@ from grove_shell.simulator.scenario.fault_events import ForeignDomain
 from grove_shell.simulator.scenario.field_types import WRITTEN
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
-from grove_shell.simulator.violation import Violated
+from grove_shell.simulator.violation import ViolationFound
 from grove_shell.simulator.virtual_time import SECOND
 from grove_shell.views.timeline import timeline_page
 from tests.simulation.run_helpers import PlanRecorder, entries_of
@@ -219,6 +219,6 @@ def test_sm060_a_deleted_foreign_domain_is_a_violation() -> None:
         named_domains={("ml", "llm-cd-9"): item},
     )
     step = Step(Stage.CLEANUP, ref, Delete(Guard(item.uid, "1")), ())
-    with pytest.raises(Violated) as found:
+    with pytest.raises(ViolationFound) as found:
         simulation.checks.domains.on_write(Actor.OPERATOR, snapshot, Attempt(step, Outcome.DONE))
     assert found.value.violation.code == "CD6"

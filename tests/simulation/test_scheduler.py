@@ -15,7 +15,7 @@ from grove_shell.simulator.cluster.nodes import nodes_of, requests_of
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.recording.history import EntryKind
 from grove_shell.simulator.scenario.events import Event
-from grove_shell.simulator.scenario.quantities import amount_of, parse_quantity
+from grove_shell.simulator.scenario.quantities import parse_quantity, thousandths_of
 from grove_shell.simulator.scenario.scenario import SchedulerSpec
 from grove_shell.simulator.scenario.user_events import NodePool
 from grove_shell.simulator.simulation import Simulation, SimulationOptions
@@ -137,7 +137,7 @@ def test_sm021_a_pod_asks_for_its_containers_or_its_largest_init_container() -> 
     )
     assert isinstance(spec, FrozenMap)
     assert requests_of(spec).amounts == {"cpu": 4000, "gpu": 1000, "pods": 1000}
-    assert amount_of(True) == amount_of("much") == 0
+    assert thousandths_of(True) == thousandths_of("much") == 0
 
 
 def test_sm021_names_of_nodes() -> None:

@@ -19,7 +19,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.scenario.field_types import WRITTEN
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
-from grove_shell.simulator.violation import Violated
+from grove_shell.simulator.violation import ViolationFound
 from grove_shell.simulator.virtual_time import SECOND
 from tests.simulation.domain_mutants import changed
 from tests.simulation.mutants import created
@@ -166,6 +166,6 @@ def test_sm064_wrong_admission_of_an_update_is_found(what: str) -> None:
     simulation.checks.on_set_write(other, manifest, other)
     because = Refuse.SCOPED_VALUE_INVALID.because(Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm"))
     refused = Deny((Objection("metadata.annotations[grove.io/mnnvl-scope]", "x", because),))
-    with pytest.raises(Violated) as found:
+    with pytest.raises(ViolationFound) as found:
         simulation.checks.on_set_write(manifest, manifest, refused if what else other)
     assert found.value.violation.code == "CD8"

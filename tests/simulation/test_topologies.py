@@ -19,7 +19,7 @@ from grove_shell.simulator.recording.history import EntryKind
 from grove_shell.simulator.scenario.field_types import WRITTEN
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
-from grove_shell.simulator.violation import Violated
+from grove_shell.simulator.violation import ViolationFound
 from grove_shell.simulator.virtual_time import SECOND
 from grove_shell.views.timeline import timeline_page
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
@@ -186,7 +186,7 @@ def test_sm064_a_pod_that_is_bound_away_from_its_gang_is_found() -> None:
     simulation.cluster.put_pod(replace(pod, node=""))
     simulation.cluster.deliver_changes()
     simulation.cluster.put_pod(replace(pod, node="n0-0"))
-    with pytest.raises(Violated) as found:
+    with pytest.raises(ViolationFound) as found:
         simulation.cluster.deliver_changes()
     assert found.value.violation.code == "B6"
 
@@ -208,7 +208,7 @@ def test_sm064_a_pod_is_not_bound_away_by_what_its_gang_requires_of_others() -> 
     simulation.cluster.put_pod(replace(far[0], node=""))
     simulation.cluster.deliver_changes()
     simulation.cluster.put_pod(replace(far[0], node="n0-0"))
-    with pytest.raises(Violated) as wrong:
+    with pytest.raises(ViolationFound) as wrong:
         simulation.cluster.deliver_changes()
     assert wrong.value.violation.code == "B6"
 

@@ -17,7 +17,7 @@ _RUNNING: Final = "Running"
 _CRASHED: Final = "CrashLoopBackOff"
 
 
-def healthy(pod: Pod) -> Pod:
+def as_ready(pod: Pod) -> Pod:
     """Return the pod with every container started and ready (SM-097)."""
     return replace(pod, ready=True, trouble="", crashed=False, unready=False)
 
@@ -107,7 +107,7 @@ class Kubelet:
             self._try_to_run(uid)
         elif not pod.deleting:
             self._note(EntryKind.READY, pod)
-            self.cluster.put_pod(healthy(replace(pod, scheduled=True)))
+            self.cluster.put_pod(as_ready(replace(pod, scheduled=True)))
 
     def _try_to_run(self, uid: str) -> None:
         pod = self._now(uid)
@@ -124,7 +124,7 @@ class Kubelet:
         if pod is not None and self._in_progress.get(uid) == "crash" and is_live(pod):
             del self._in_progress[uid]
             self._note(EntryKind.READY, pod)
-            self.cluster.put_pod(healthy(replace(pod, phase=_RUNNING)))
+            self.cluster.put_pod(as_ready(replace(pod, phase=_RUNNING)))
 
     def _now(self, uid: str) -> Pod | None:
         """Return the stored pod; None where it is gone or its kubelet does not respond."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from grove_core.resources.pod import Pod
-from grove_shell.simulator.actors.kubelet import Kubelet, healthy
+from grove_shell.simulator.actors.kubelet import Kubelet, as_ready
 from grove_shell.simulator.actors.scheduler import Scheduler
 from grove_shell.simulator.cluster.nodes import Node, nodes_of
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live
@@ -65,7 +65,7 @@ class NodeController:
         node.up, node.unready, node.lost_at = True, False, None
         for pod in self._pods_on(name):
             if is_live(pod) and pod.phase == "Running" and not pod.ready and pod.trouble == "NodeLost":
-                self.cluster.put_pod(healthy(pod))
+                self.cluster.put_pod(as_ready(pod))
             else:
                 self.kubelet.begin_next(pod)
         self.scheduler.schedule_pass()

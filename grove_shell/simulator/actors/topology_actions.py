@@ -39,9 +39,9 @@ class TopologyActions:
                 self._now, Actor.USER, EntryKind.REFUSED, detail=f"ClusterTopology {name}", because=objections
             )
             return
-        self.history.record(self._now, Actor.USER, EntryKind.APPLIED, self.admit(arguments.manifest).ref)
+        self.history.record(self._now, Actor.USER, EntryKind.APPLIED, self.store_admitted(arguments.manifest).ref)
 
-    def admit(self, manifest: Json) -> ClusterTopology:
+    def store_admitted(self, manifest: Json) -> ClusterTopology:
         """Store an admitted topology; of a stored one only its levels and labels change."""
         wanted, found = cluster_topology_of(manifest), self._found(manifest)
         if found is None:

@@ -63,9 +63,9 @@ class UserActions:
     rules: RuleSet = DESIGN
     _last_applied: dict[tuple[str, str], Manifest] = field(default_factory=dict)
 
-    def begin_with(self, manifest: Manifest) -> None:
+    def apply_at_start(self, manifest: Manifest) -> None:
         """Store a set that exists at the start, as if a user had applied it."""
-        self.admit(manifest)
+        self.store_admitted(manifest)
         meta = manifest["metadata"]
         self._last_applied[meta["namespace"], meta["name"]] = manifest
 
@@ -73,7 +73,7 @@ class UserActions:
         """Apply a set, if admission accepts it."""
         self._apply(arguments.manifest)
 
-    def admit(self, manifest: Manifest) -> None:
+    def store_admitted(self, manifest: Manifest) -> None:
         """Store an admitted set."""
         root = podcliqueset_of(manifest)
         key = (root.ref.namespace, root.ref.name)
@@ -194,7 +194,7 @@ class UserActions:
                 self._now, Actor.USER, EntryKind.REFUSED, detail=f"PodCliqueSet {key[1]}", because=objections
             )
             return
-        self.admit(stored)
+        self.store_admitted(stored)
         if not what:
             self._last_applied[key] = manifest
         found = self.cluster.find("PodCliqueSet", "/".join(key))

@@ -14,7 +14,7 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.cluster.nodes import Node
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live
-from grove_shell.simulator.violation import Violated, Violation
+from grove_shell.simulator.violation import Violation, ViolationFound
 
 _PLANS: Final = 8
 
@@ -95,5 +95,5 @@ class ActualState:
         return sum(pod.ready for pod in self.pods(uid))
 
     def fail(self, code: str, message: str, *objects: str) -> None:
-        """Report a broken promise. Raises Violated."""
-        raise Violated(Violation(code, self.now, objects, message))
+        """Report a broken promise. Raises ViolationFound."""
+        raise ViolationFound(Violation(code, self.now, objects, message))

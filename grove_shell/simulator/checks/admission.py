@@ -12,7 +12,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.checks.actual_state import ActualState
 from grove_shell.simulator.checks.check import Check, Manifest
-from grove_shell.simulator.checks.sharing_facts import KINDS, LONGEST, NAME, choices_in, claim_in, share_of
+from grove_shell.simulator.checks.sharing_facts import KINDS, LONGEST, NAME, claim_in, mnnvl_annotations_in, share_of
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.recording.history import Actor
 
@@ -27,14 +27,14 @@ class AdmissionCheck(Check):
 
     def on_set_write(self, new: Manifest, old: Manifest | None, stored: Manifest | Deny) -> None:
         """Check that an update which leaves the MNNVL annotations is not refused for them, and stores them (CD8)."""
-        if old is None or choices_in(new) != choices_in(old):
+        if old is None or mnnvl_annotations_in(new) != mnnvl_annotations_in(old):
             return
         name = f"PodCliqueSet/{_name_in(new)}"
         if isinstance(stored, Deny):
             paths = [one.path for one in stored.objections if "grove.io/mnnvl" in one.path]
             if paths:
                 self.state.fail("CD8", f"an update of {name} is refused for {paths[0]}, which it does not change", name)
-        elif choices_in(stored) != choices_in(old):
+        elif mnnvl_annotations_in(stored) != mnnvl_annotations_in(old):
             self.state.fail("CD8", f"an update of {name} is stored with other MNNVL annotations", name)
 
     def on_start(self, actor: Actor, configuration: Configuration, *, goes_on: bool) -> None:

@@ -49,7 +49,7 @@ _CHECKS = (
 
 
 class AllChecks:
-    """Observes the operators and the changes of the cluster; raises Violated at the first broken promise."""
+    """Observes the operators and the changes of the cluster; raises ViolationFound at the first broken promise."""
 
     def __init__(
         self, cluster: SimulatedCluster, nodes: Mapping[str, Node], start: datetime, *, gang_aware: bool = True

@@ -19,10 +19,10 @@ from grove_shell.simulator.checks.domain_facts import (
     TEMPLATE,
     Part,
     ReplicaIndex,
+    claim_template_of,
     failed_in,
     is_shared,
-    is_wanted,
-    template_in,
+    needs_domains,
 )
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.cluster.simulated_cluster import claims_channel
@@ -71,8 +71,8 @@ class ComputeDomainCheck(Check):
             return
         name = domain.ref.short
         self.replicas.made.add((root.uid, index))
-        if template_in(domain) != f"{root.ref.name}-rct-{index}":
-            self.state.fail("CD10", f'{name} names the template "{template_in(domain)}"', name)
+        if claim_template_of(domain) != f"{root.ref.name}-rct-{index}":
+            self.state.fail("CD10", f'{name} names the template "{claim_template_of(domain)}"', name)
         siblings = self.replicas.siblings((root.uid, index))
         if (
             siblings
@@ -80,7 +80,7 @@ class ComputeDomainCheck(Check):
             and not any(part.uid in self.deprived | self._made_by_old_leader for part in siblings)
             and index not in (failed_in(root) or ())  # created and deleted before the condition was written
             and domain.uid not in self._made_by_old_leader  # it still observed the earlier failure
-            and is_wanted(root, self.state.cluster.server.configuration)  # else a crashed operator sent it (MN-024)
+            and needs_domains(root, self.state.cluster.server.configuration)  # else a crashed operator sent it (MN-024)
         ):
             message = f"{name} is created, and replica {index} has run without one from the start"
             self.state.fail("CD1", message, name, siblings[0].ref.short)
@@ -120,7 +120,7 @@ class ComputeDomainCheck(Check):
     def on_plan(self, actor: Actor, snapshot: Snapshot, plan: Plan) -> None:
         """Check that a part waits only for a domain in creation, or for an earlier one in deletion (CD3)."""
         root = snapshot.root
-        if root.deleting or not is_wanted(root, snapshot.configuration):
+        if root.deleting or not needs_domains(root, snapshot.configuration):
             return
         refused = {
             attempt.step.target.name
@@ -150,7 +150,7 @@ class ComputeDomainCheck(Check):
         elif attempt.outcome is not Outcome.DONE:
             return
         elif step.target.kind == DOMAIN_KIND and isinstance(step.action, Create):
-            if not is_wanted(snapshot.root, snapshot.configuration):
+            if not needs_domains(snapshot.root, snapshot.configuration):
                 self.state.fail("CD1", f"{step.target.short} is created, and its set needs none", step.target.short)
             made = self.state.cluster.server.items.get(step.target)
             had_failed = _index_in(step.target.name, snapshot.root) in (failed_in(snapshot.root) or ())
@@ -187,7 +187,7 @@ class ComputeDomainCheck(Check):
         root = self.state.cluster.server.items.get(snapshot.root.ref)
         if TEMPLATE in part.annotations or not isinstance(root, PodCliqueSet):
             return
-        if root.deleting or not is_wanted(snapshot.root, snapshot.configuration):
+        if root.deleting or not needs_domains(snapshot.root, snapshot.configuration):
             return
         place = (root.uid, self.replicas.index_of(part))
         known = {other.uid for other in (*snapshot.cliques, *snapshot.groups) if not other.deleting}
@@ -218,7 +218,7 @@ class ComputeDomainCheck(Check):
         if listed is None or list(listed) != sorted(set(listed)):
             self.state.fail("CD3", f"the condition of {name} has another form than documented", name)
             return
-        wanted = is_wanted(snapshot.root, snapshot.configuration)
+        wanted = needs_domains(snapshot.root, snapshot.configuration)
         replicas = snapshot.root.spec.replicas
         # Switching MNNVL off or scaling in drops a failure from the condition; the part keeps no domain (MN-024).
         places = self.replicas.place_of

@@ -9,7 +9,14 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_shell.simulator.checks.check import Check
 from grove_shell.simulator.checks.compute_domains import ComputeDomainCheck
-from grove_shell.simulator.checks.domain_facts import CLAIM, TEMPLATE, containers_of, failed_in, is_wanted, wants_gpu
+from grove_shell.simulator.checks.domain_facts import (
+    CLAIM,
+    TEMPLATE,
+    containers_of,
+    failed_in,
+    needs_domains,
+    wants_gpu,
+)
 from grove_shell.simulator.checks.sharing_facts import ENTRY, claim_in
 from grove_shell.simulator.cluster.changes import Change
 
@@ -49,7 +56,7 @@ def check_domains_at_rest(domains: ComputeDomainCheck, configuration: Configurat
     """Check that every replica has its domain, or is listed as failed in the condition (CD1, CD3, CD10)."""
     for root in domains.state.cluster.sets():
         if not root.deleting:
-            _check_set(domains, root, wanted=is_wanted(root, configuration))
+            _check_set(domains, root, wanted=needs_domains(root, configuration))
 
 
 def _check_set(domains: ComputeDomainCheck, root: PodCliqueSet, *, wanted: bool) -> None:

@@ -23,7 +23,7 @@ _FAILED: Final = re.compile(r"ComputeDomain creation failed for replicas: \[([0-
 Part = PodClique | ScalingGroup
 
 
-def is_wanted(root: PodCliqueSet, configuration: Configuration) -> bool:
+def needs_domains(root: PodCliqueSet, configuration: Configuration) -> bool:
     """Return whether a set must have ComputeDomains: in mode operator, not opted out, with a GPU."""
     mnnvl = configuration.mnnvl
     cliques = root.spec.template.cliques
@@ -63,7 +63,7 @@ def failed_in(root: PodCliqueSet) -> tuple[int, ...] | None:
     return ()
 
 
-def template_in(domain: ComputeDomain) -> str:
+def claim_template_of(domain: ComputeDomain) -> str:
     """Return the ResourceClaimTemplate that a domain names, in either API version; empty without."""
     channel = domain.spec.get("channel")
     if not isinstance(channel, FrozenMap):

@@ -15,9 +15,9 @@ from grove_shell.simulator.checks.actual_state import ActualState
 from grove_shell.simulator.checks.check import Check
 from grove_shell.simulator.checks.topology_facts import (
     expected_placement,
-    required_of,
+    required_labels_of,
     topology_keys,
-    used_by,
+    topology_used_by,
 )
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.cluster.simulated_cluster import is_live
@@ -63,7 +63,7 @@ class GangTopologyCheck(Check):
             if problem:
                 self.state.fail("TP8", f"{made.ref.name} is created, and {problem}", made.ref.short)
             wanted = expected_placement(
-                root, made, used_by(root) if snapshot.configuration.topology.enabled else "", keys
+                root, made, topology_used_by(root) if snapshot.configuration.topology.enabled else "", keys
             )
             if made.placement != wanted:
                 message = (
@@ -105,9 +105,9 @@ class GangTopologyCheck(Check):
         if problem:
             return problem
         gangs = [gang for gang in server.items.values() if isinstance(gang, PodGang) and gang.owner_uid == root.uid]
-        for gang in gangs if used_by(root) else ():
-            if gang.placement != expected_placement(root, gang, used_by(root), keys) and not gang.deleting:
-                message = f"the placement of {gang.ref.name} differs from topology {used_by(root)}"
+        for gang in gangs if topology_used_by(root) else ():
+            if gang.placement != expected_placement(root, gang, topology_used_by(root), keys) and not gang.deleting:
+                message = f"the placement of {gang.ref.name} differs from topology {topology_used_by(root)}"
                 if not self._is_placed(root):
                     self.state.fail("TP5", f"{message}, and nothing is placed", gang.ref.short)
                 return message
@@ -126,7 +126,7 @@ class GangTopologyCheck(Check):
             if pod.namespace == gang.ref.namespace and pod.gang == gang.ref.name and is_live(pod)
         ]
         bound_names = {names.get(uid, "") for uid in bound}
-        for key, cliques in required_of(gang):
+        for key, cliques in required_labels_of(gang):
             if cliques is not None and bound_names.isdisjoint(cliques):
                 continue
             nodes = [self.state.nodes.get(pod.node) for name, pod in pods if cliques is None or name in cliques]

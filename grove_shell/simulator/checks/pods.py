@@ -53,9 +53,8 @@ class PodCountCheck(Check):
         twice = [index for index, count in Counter(other.index for other in live).items() if count > 1]
         surging = is_updating(clique, live)
         if twice and not surging:
-            self.state.fail(
-                "RS4", f"{count_of(twice, live)} live pods of {clique.ref.name} have index {twice[0]}", name
-            )
+            count = pods_with_first_duplicate(twice, live)
+            self.state.fail("RS4", f"{count} live pods of {clique.ref.name} have index {twice[0]}", name)
         seen = next((found.replicas for found in snapshot.cliques if found.uid == clique.uid), clique.replicas)
         most = max(seen, self._replicas(clique)) + surging
         if len(live) > most:
@@ -118,11 +117,11 @@ class SchedulingGateCheck(Check):
             by_clique[clique.ref.name].append(pod)
         for step in opened:
             assert isinstance(step.action, Apply)  # noqa: S101 - filtered above
-            if not only_our_gate(step.action.fields):
+            if not removes_only_grove_gate(step.action.fields):
                 message = f"more than Grove's gate is removed from {step.target.name}"
                 self.state.fail("RS6", message, step.target.short)
             clique, pod = pods[step.target.name]
-            self._check_removal(pod, gangs, by_clique, bases_of(pod, seen))
+            self._check_removal(pod, gangs, by_clique, base_gangs_of(pod, seen))
         del actor
 
     def _check_created(self, snapshot: Snapshot, plan: Plan) -> None:
@@ -138,7 +137,7 @@ class SchedulingGateCheck(Check):
                     continue
                 waits = any(
                     base is None or any(placed[group.name] < group.min_replicas for group in base.groups)
-                    for base in map(gangs.get, bases_of(made, snapshot))
+                    for base in map(gangs.get, base_gangs_of(made, snapshot))
                 )
                 if made.name not in referred.get(made.gang, ()) or waits:
                     self.state.fail("RS6", f"{made.name} is created without a gate and has to wait", step.target.short)
@@ -167,14 +166,14 @@ class SchedulingGateCheck(Check):
                 self.state.fail("RS6", message, pod.ref.short)
 
 
-def bases_of(pod: Pod, snapshot: Snapshot) -> tuple[str, ...]:
+def base_gangs_of(pod: Pod, snapshot: Snapshot) -> tuple[str, ...]:
     """Return the gang that the gang of a pod waits for, if any; by its name, because the operator writes the labels."""
     root = snapshot.root.ref.name
     base = f"{root}-{pod.gang.removeprefix(f'{root}-').partition('-')[0]}"
     return () if base == pod.gang else (base,)
 
 
-def only_our_gate(fields: FrozenMap) -> bool:
+def removes_only_grove_gate(fields: FrozenMap) -> bool:
     """Return whether an apply removes Grove's gate and nothing else."""
     return canonical(fields) == _REMOVES_OUR_GATE
 
@@ -184,6 +183,6 @@ def is_updating(clique: PodClique, live: list[Pod]) -> bool:
     return clique.status.updating or len({pod.template_hash for pod in live} | {clique.template_hash}) > 1
 
 
-def count_of(twice: list[int], live: list[Pod]) -> int:
+def pods_with_first_duplicate(twice: list[int], live: list[Pod]) -> int:
     """Return how many pods have the first index that occurs twice."""
     return sum(pod.index == twice[0] for pod in live)

@@ -23,12 +23,12 @@ from grove_shell.simulator.checks.sharing_facts import (
     KINDS,
     Share,
     Shared,
-    annotations_of,
     claim_in,
-    named,
+    find_shared,
+    name_prefix_of,
     share_of,
-    stem_of,
-    user_in,
+    stored_mnnvl_annotations,
+    user_of,
 )
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.recording.history import Actor
@@ -59,8 +59,8 @@ class SharedDomainCheck(Check):
             if before is None:
                 self._add_clique(after)
             elif isinstance(before, PodClique):
-                was = annotations_of(before.annotations), claim_in(before.pod_spec)
-                if was != (annotations_of(after.annotations), claim_in(after.pod_spec)):
+                was = stored_mnnvl_annotations(before.annotations), claim_in(before.pod_spec)
+                if was != (stored_mnnvl_annotations(after.annotations), claim_in(after.pod_spec)):
                     message = f"what {after.ref.short} shares was changed after its creation"
                     self.state.fail("CD2", message, after.ref.short)
 
@@ -93,7 +93,7 @@ class SharedDomainCheck(Check):
                 if step.target.kind != "ComputeDomain":  # compute_domains.py checks these
                     self.state.fail("CD6", f"{step.target.short} is a foreign object", step.target.short)
                 return
-            if user_in(found)[0] != snapshot.root.ref.name:
+            if user_of(found)[0] != snapshot.root.ref.name:
                 self.state.fail("CD6", f"{step.target.short} belongs to another set", step.target.short)
             if isinstance(step.action, Delete):
                 self._check_deletion(found)
@@ -109,10 +109,10 @@ class SharedDomainCheck(Check):
         if claim_in(clique.pod_spec) is None:
             self.state.fail("CD2", f"{short} opts in, and is stored without a claim", short)
         for kind, name in (("ComputeDomain", share.domain), ("ResourceClaim", share.claim)):
-            found = named(self.state, kind, clique.ref.namespace, name)
+            found = find_shared(self.state, kind, clique.ref.namespace, name)
             if found is None:
                 self.state.fail("CD2", f"{short} is stored, and {kind} {name} does not exist", short)
-            elif not is_shared(found) or user_in(found) != share.user:
+            elif not is_shared(found) or user_of(found) != share.user:
                 self.state.fail("CD6", f"{short} uses {kind} {name}, which is for another user", short)
             elif self.state.root_of.get(found.owner_uid, snapshot.root.uid) != snapshot.root.uid:
                 self.state.fail("CD7", f"{short} uses {kind} {name} of an earlier set", short)
@@ -146,12 +146,12 @@ class SharedDomainCheck(Check):
 
     def _check_deletion(self, item: Shared) -> None:
         """Check that no domain or claim is deleted that has users or a PodGang as owner (CD5)."""
-        name, stem = item.ref.short, stem_of(item.ref)
+        name, stem = item.ref.short, name_prefix_of(item.ref)
         if item.owner_kind != "PodCliqueSet":
             self.state.fail("CD5", f"{name} was deleted, and {item.owner_kind} {item.owner_name} owns it", name)
         for clique in self.state.cluster.cliques():
             share = self._shares.get(clique.uid)
-            if share is not None and share.stem == stem and not self._is_no_user(clique, share):
+            if share is not None and share.name_prefix == stem and not self._is_no_user(clique, share):
                 self.state.fail("CD5", f"{name} was deleted while {clique.ref.name} uses it", name, clique.ref.short)
         server = self.state.cluster.server
         for pod in self.state.cluster.pods():
@@ -186,12 +186,12 @@ class SharedDomainCheck(Check):
     def _check_share(self, clique: PodClique, share: Share) -> None:
         root = self.state.roots[self.state.root_of[clique.uid]]
         for kind, name in (("ComputeDomain", share.domain), ("ResourceClaim", share.claim)):
-            found = named(self.state, kind, clique.ref.namespace, name)
+            found = find_shared(self.state, kind, clique.ref.namespace, name)
             if found is None or found.deleting:
                 made = any(ref.kind == kind and ref.name == name for ref in self._made)
                 message = f"{kind} {name}, which {clique.ref.short} uses, is never {'recreated' if made else 'created'}"
                 self.state.fail("CD10" if made else "CD1", message, clique.ref.short)
-            elif is_shared(found) and user_in(found) == share.user:
+            elif is_shared(found) and user_of(found) == share.user:
                 self._check_owner(clique, share, root, found)
 
     def _check_owner(self, clique: PodClique, share: Share, root: PodCliqueSet, item: Shared) -> None:
@@ -214,8 +214,8 @@ class SharedDomainCheck(Check):
         root = next((one for one in self.state.cluster.sets() if one.uid == item.owner_uid), None)
         if root is None or root.deleting or item.deleting:
             return
-        replica = index_from(user_in(item)[1])
-        used = any(share.stem == stem_of(item.ref) for share in self._current_shares())
+        replica = index_from(user_of(item)[1])
+        used = any(share.name_prefix == name_prefix_of(item.ref) for share in self._current_shares())
         if replica is not None and replica >= root.spec.replicas and not used:
             self.state.fail("CD1", f"{item.ref.short} is left of a deleted replica", item.ref.short)
 

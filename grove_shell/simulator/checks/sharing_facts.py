@@ -14,7 +14,7 @@ from grove_shell.simulator.checks.actual_state import ActualState
 ENABLED: Final = "grove.io/mnnvl-enabled"
 SCOPE: Final = "grove.io/mnnvl-scope"
 CLASS: Final = "grove.io/mnnvl-device-class"
-CHOICES: Final = (ENABLED, SCOPE, CLASS)
+MNNVL_ANNOTATIONS: Final = (ENABLED, SCOPE, CLASS)
 ENTRY: Final = "mnnvl"
 KINDS: Final = frozenset({"ComputeDomain", "ResourceClaim"})
 LONGEST: Final = 63
@@ -27,22 +27,22 @@ class Share(NamedTuple):
     """The domain and the claim that a PodClique shares.
 
     Attributes:
-        stem: common prefix of their names.
+        name_prefix: common prefix of their names.
         user: set, replica, group, group replica and clique; a part is empty where the share covers several.
     """
 
-    stem: str
+    name_prefix: str
     user: tuple[str, str, str, str, str]
 
     @property
     def domain(self) -> str:
         """The name of the domain."""
-        return f"{self.stem}-cd"
+        return f"{self.name_prefix}-cd"
 
     @property
     def claim(self) -> str:
         """The name of the claim."""
-        return f"{self.stem}-mnnvl-claim"
+        return f"{self.name_prefix}-mnnvl-claim"
 
 
 def share_of(clique: PodClique, root: str) -> Share | None:
@@ -71,7 +71,7 @@ def claim_in(spec: Mapping[str, Any]) -> str | None:
     return next((str(one.get("resourceClaimName", "")) for one in claims if one.get("name") == ENTRY), None)
 
 
-def user_in(item: Shared) -> tuple[str, str, str, str, str]:
+def user_of(item: Shared) -> tuple[str, str, str, str, str]:
     """Return the user of a domain or a claim by its labels."""
     of_set, replica = "app.kubernetes.io/part-of", "grove.io/podcliqueset-replica-index"
     group, group_replica = "grove.io/pcsg-name", "grove.io/podcliquescalinggroup-replica-index"
@@ -80,27 +80,27 @@ def user_in(item: Shared) -> tuple[str, str, str, str, str]:
     return first, second, third, fourth, fifth
 
 
-def named(state: ActualState, kind: str, namespace: str, name: str) -> Shared | None:
+def find_shared(state: ActualState, kind: str, namespace: str, name: str) -> Shared | None:
     """Return the domain or claim with a name, if it exists."""
     found = state.cluster.find(kind, f"{namespace}/{name}")
     return found if isinstance(found, ComputeDomain | OwnedObject) else None
 
 
-def stem_of(ref: Ref) -> str:
+def name_prefix_of(ref: Ref) -> str:
     """Return the common prefix of the names of a domain and its claim."""
     return ref.name.removesuffix("-cd" if ref.kind == "ComputeDomain" else "-mnnvl-claim")
 
 
-def choices_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def mnnvl_annotations_in(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return the three MNNVL annotations of a set's manifest, by place."""
     template = (manifest.get("spec") or {}).get("template") or {}
     places: dict[str, Any] = {"": manifest.get("metadata") or {}}
     for key in ("cliques", "podCliqueScalingGroups"):
         places |= {f"{key}/{one['name']}": one for one in template.get(key) or ()}
     annotations = {place: one.get("annotations") or {} for place, one in places.items()}
-    return {f"{place} {key}": own[key] for place, own in annotations.items() for key in CHOICES if key in own}
+    return {f"{place} {key}": own[key] for place, own in annotations.items() for key in MNNVL_ANNOTATIONS if key in own}
 
 
-def annotations_of(template: FrozenMap) -> dict[str, object]:
+def stored_mnnvl_annotations(template: FrozenMap) -> dict[str, object]:
     """Return the three MNNVL annotations of a stored object."""
-    return {key: template[key] for key in CHOICES if key in template}
+    return {key: template[key] for key in MNNVL_ANNOTATIONS if key in template}

@@ -25,15 +25,15 @@ def constraints_of(root: PodCliqueSet) -> list[TopologyConstraint]:
     return [constraint for constraint in found if constraint is not None]
 
 
-def named_by(root: PodCliqueSet) -> str:
+def topology_named_by(root: PodCliqueSet) -> str:
     """Return the topology that a set names, in either field; empty for none."""
     names = [root.spec.template.cluster_topology_name, *(one.topology_name for one in constraints_of(root))]
     return next(filter(None, names), "")
 
 
-def used_by(root: PodCliqueSet) -> str:
+def topology_used_by(root: PodCliqueSet) -> str:
     """Return the topology that a set uses: the named one, or the default one; empty without a constraint."""
-    return (named_by(root) or DEFAULT) if constraints_of(root) else ""
+    return (topology_named_by(root) or DEFAULT) if constraints_of(root) else ""
 
 
 def expected_placement(root: PodCliqueSet, gang: PodGang, topology: str, keys: Mapping[str, str]) -> Placement:
@@ -77,7 +77,7 @@ def expected_placement(root: PodCliqueSet, gang: PodGang, topology: str, keys: M
     )
 
 
-def required_of(gang: PodGang) -> Iterator[tuple[str, frozenset[str] | None]]:
+def required_labels_of(gang: PodGang) -> Iterator[tuple[str, frozenset[str] | None]]:
     """Yield each node label that pods must share, with the PodCliques concerned; None for all of them."""
     placement = gang.placement
     if placement.gang.required:
@@ -95,7 +95,7 @@ def topology_keys(
     root: PodCliqueSet, topologies: Mapping[str, ClusterTopology], configuration: Configuration
 ) -> tuple[Mapping[str, str], str]:
     """Return domain -> node label of the topology that a set uses, and what is wrong with it, empty if nothing is."""
-    name = used_by(root)
+    name = topology_used_by(root)
     if not name or not configuration.topology.enabled:
         return {}, ""
     configured = (

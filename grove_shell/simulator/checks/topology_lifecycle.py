@@ -11,7 +11,7 @@ from grove_shell.simulator.checks.topology_facts import (
     DEFAULT,
     FINALIZER,
     foreign_finalizers,
-    used_by,
+    topology_used_by,
 )
 from grove_shell.simulator.recording.history import Actor
 
@@ -53,7 +53,7 @@ class TopologyLifecycleCheck(Check):
         settings = self.state.cluster.server.configuration.topology
         users: defaultdict[str, list[PodCliqueSet]] = defaultdict(list)
         for root in self.state.cluster.sets():
-            users[used_by(root)].append(root)
+            users[topology_used_by(root)].append(root)
         for name, topology in self.state.cluster.server.topologies().items():
             held = FINALIZER in topology.finalizers
             wanted = bool(users[name]) and (name != DEFAULT or settings.enabled)

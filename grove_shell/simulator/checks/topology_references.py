@@ -13,8 +13,8 @@ from grove_shell.simulator.checks.check import Check, Manifest
 from grove_shell.simulator.checks.topology_facts import (
     DEFAULT,
     constraints_of,
-    named_by,
-    used_by,
+    topology_named_by,
+    topology_used_by,
 )
 from grove_shell.simulator.cluster.changes import Change
 
@@ -67,7 +67,7 @@ class TopologyReferenceCheck(Check):
     def _set(self, before: object, after: object) -> None:
         if not isinstance(after, PodCliqueSet) or after.deleting:
             return
-        named, was = named_by(after), named_by(before) if isinstance(before, PodCliqueSet) else ""
+        named, was = topology_named_by(after), topology_named_by(before) if isinstance(before, PodCliqueSet) else ""
         if named == was:
             return
         self._named_since[after.uid] = self.state.now
@@ -89,8 +89,8 @@ class TopologyReferenceCheck(Check):
         if isinstance(stored, Deny):
             return
         after = podcliqueset_of(stored)
-        named = named_by(after)
-        if not named or (old is not None and named_by(podcliqueset_of(old)) == named):
+        named = topology_named_by(after)
+        if not named or (old is not None and topology_named_by(podcliqueset_of(old)) == named):
             return
         if not constraints_of(after) or not self.state.cluster.server.configuration.topology.enabled:
             message = f"{after.ref.name} is admitted with topology {named} which has no effect there"
@@ -112,7 +112,7 @@ class TopologyReferenceCheck(Check):
         return since is not None and since < self.state.now - self.state.cluster.admission_watch
 
     def _users(self, name: str) -> Iterator[PodCliqueSet]:
-        return (root for root in self.state.cluster.sets() if used_by(root) == name)
+        return (root for root in self.state.cluster.sets() if topology_used_by(root) == name)
 
 
 def _shows_its_set(clique: PodClique) -> bool:

@@ -78,18 +78,18 @@ class Webhooks:
         self.ensure = ensure
         self.topology_view = topology_view
 
-    def concerns(self, step: Step) -> bool:
+    def applies_to(self, step: Step) -> bool:
         """Return whether the webhooks are called for a write."""
         if step.target.kind in TOPOLOGY_KINDS:
             return isinstance(step.action, Create | Apply)
         is_on = self.server.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
         return is_on and isinstance(step.action, Create) and step.target.kind in AMENDED
 
-    def amended(self, step: Step) -> Step | Attempt:
+    def amended_write(self, step: Step) -> Step | Attempt:
         """Return the write as it is stored, or the refusal."""
         if step.target.kind in TOPOLOGY_KINDS:
             return self._topology(step)
-        assert isinstance(step.action, Create)  # noqa: S101 - concerns() checked it
+        assert isinstance(step.action, Create)  # noqa: S101 - applies_to() checked it
         raw = thaw(step.action.manifest)
         if step.target.kind == "PodGang":
             verdict = self.admission.of_gang(raw, self.server.configuration).verdict

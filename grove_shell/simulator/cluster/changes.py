@@ -43,7 +43,7 @@ class ChangeDetector:
         self.items: dict[Ref, StoredObject] = {}
         self.pods: dict[str, Pod] = {}
 
-    def look(self, at: int) -> list[Change]:
+    def detect(self, at: int) -> list[Change]:
         """Return all changes since the last call: first the objects, then the pods, each in stored order."""
         return [*self._items(at), *self._pods(at)]
 

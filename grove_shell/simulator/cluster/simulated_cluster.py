@@ -65,7 +65,7 @@ class SimulatedCluster:
         if not self._dirty:
             return False
         self._dirty = False
-        changes = self._detector.look(self.queue.now)
+        changes = self._detector.detect(self.queue.now)
         if changes:
             self.changes.extend(changes)
             for listener in self.listeners:
@@ -76,9 +76,9 @@ class SimulatedCluster:
 
     def attempt(self, step: Step) -> Attempt:
         """Execute a write of an operator, after the webhooks that are registered for it."""
-        if not self._webhooks.concerns(step):
+        if not self._webhooks.applies_to(step):
             return self._store(step)
-        amended = self._webhooks.amended(step)
+        amended = self._webhooks.amended_write(step)
         if isinstance(amended, Attempt):
             return amended
         return replace(self._store(amended), step=step)

@@ -12,23 +12,23 @@ from grove_shell.in_memory.object_store import StoredObject
 _MARK = "-old"
 
 
-def other_hash(text: str) -> str:
+def changed_hash(text: str) -> str:
     """Return another hash: equal for equal hashes, and never equal to one that Grove computes."""
     return f"{text}{_MARK}" if text else ""
 
 
-def with_other_hashes(item: StoredObject) -> StoredObject:
+def with_changed_hashes(item: StoredObject) -> StoredObject:
     """Return an object with all of its stored hashes changed; the same object where it stores none."""
     if isinstance(item, PodClique):
         hashes = (item.status.update_hash, item.status.current_hash, item.status.set_hash)
-        update, current, whole = map(other_hash, hashes)
+        update, current, whole = map(changed_hash, hashes)
         labels = item.labels
         if TEMPLATE_HASH in labels:
-            labels = FrozenMap({**labels, TEMPLATE_HASH: other_hash(item.template_hash)})
+            labels = FrozenMap({**labels, TEMPLATE_HASH: changed_hash(item.template_hash)})
         status = replace(item.status, update_hash=update, current_hash=current, set_hash=whole)
-        return replace(item, status=status, labels=labels, template_hash=other_hash(item.template_hash))
+        return replace(item, status=status, labels=labels, template_hash=changed_hash(item.template_hash))
     if isinstance(item, ScalingGroup) and item.status.set_hash:
-        return replace(item, status=replace(item.status, set_hash=other_hash(item.status.set_hash)))
+        return replace(item, status=replace(item.status, set_hash=changed_hash(item.status.set_hash)))
     if isinstance(item, PodCliqueSet) and item.status.current_hash:
-        return replace(item, status=replace(item.status, current_hash=other_hash(item.status.current_hash)))
+        return replace(item, status=replace(item.status, current_hash=changed_hash(item.status.current_hash)))
     return item

@@ -14,7 +14,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
-from grove_shell.simulator.faults.changed_hashes import other_hash, with_other_hashes
+from grove_shell.simulator.faults.changed_hashes import changed_hash, with_changed_hashes
 from grove_shell.simulator.operator.api_connection import WriteFault
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
 from grove_shell.simulator.recording.history import Actor, EntryKind, History, NoEffect
@@ -130,12 +130,12 @@ class FaultInjector:
         """Replace all stored template hashes as if by another release, and restart the operator (F13)."""
         self._record("a new release of the operator starts, with another hash function")
         for item in tuple(self.cluster.server.items.values()):
-            other = with_other_hashes(item)
+            other = with_changed_hashes(item)
             if other is not item:
                 self.cluster.put(other)
         for pod in tuple(self.cluster.pods()):
             if pod.template_hash:
-                self.cluster.put_pod(replace(pod, template_hash=other_hash(pod.template_hash)))
+                self.cluster.put_pod(replace(pod, template_hash=changed_hash(pod.template_hash)))
         self.operator.crash_later(CrashOperator(down=fault.down))
 
     def second_leader(self, fault: SecondLeader) -> None:

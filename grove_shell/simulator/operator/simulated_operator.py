@@ -32,7 +32,7 @@ from grove_shell.simulator.operator.requeue import FIRST_BACKOFF, Requeue, Round
 from grove_shell.simulator.recording.history import Actor
 from grove_shell.simulator.scenario.fault_events import CrashOperator
 from grove_shell.simulator.scenario.scenario import OperatorSpec
-from grove_shell.simulator.violation import Violated, Violation
+from grove_shell.simulator.violation import Violation, ViolationFound
 from grove_shell.simulator.virtual_time import SECOND, millis_until, time_at
 
 Decide: TypeAlias = Callable[[Snapshot], Plan]
@@ -308,8 +308,10 @@ class SimulatedOperator:
         return RoundInputs(self.informers.version, self.clock_offset)
 
     def _check(self, plan: Plan, snapshot: RoundSnapshot) -> None:
-        """Check the laws of plans before the first write. Raises Violated."""
+        """Check the laws of plans before the first write. Raises ViolationFound."""
         problems = problems_in(plan, with_own_writes(snapshot) if isinstance(snapshot, Snapshot) else snapshot)
         if problems:
             message = "; ".join(f"{found.path}: expected {found.expected}, got {found.got}" for found in problems[:3])
-            raise Violated(Violation("PL", self.cluster.queue.now, (plan.root.short,), f"an illegal plan: {message}"))
+            raise ViolationFound(
+                Violation("PL", self.cluster.queue.now, (plan.root.short,), f"an illegal plan: {message}")
+            )

@@ -45,7 +45,7 @@ def parse_quantity(text: str) -> int | None:
     return ceil(amount * 1000)
 
 
-def amount_of(value: object) -> int:
+def thousandths_of(value: object) -> int:
     """Return a quantity of a manifest in thousandths; 0 for a value that is no quantity."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return 0
