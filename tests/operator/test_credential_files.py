@@ -57,7 +57,7 @@ def test_op079_a_key_in_a_kubeconfig_is_left_in_no_file(tmp_path: Path, files: P
 
 
 def test_op079_nor_where_there_is_no_way(tmp_path: Path, files: Path) -> None:
-    with pytest.raises(NoAccess, match="certificates do not read"):
+    with pytest.raises(NoAccess, match="certificates cannot be read"):
         asyncio.run(connect(kubeconfig(tmp_path, own(b"no key"))))
     assert list(files.iterdir()) == []
 
