@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import Final
 
-from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.questions import PREDICTION
 from grove_core.areas.workload.template.template_hash import is_own_hash
 from grove_core.kernel.conditions import Truth
@@ -17,6 +16,7 @@ from grove_core.resources.labels import SET
 from grove_core.resources.names import listed
 from grove_core.resources.newer_release import CONDITIONS, NEWEST_KNOWN
 from grove_core.resources.podclique import PodClique
+from grove_core.rule_sets.design import DESIGN
 from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.foreign_gangs import foreign_gangs_in
 
@@ -63,7 +63,7 @@ def recognised(cluster: Cluster, newer: Iterable[str] = ()) -> Recognition:
         return replace(found, because=f"{found.because}{left}", doubtful=frozenset(_doubtful(cluster)))
     if not marks:
         return found
-    from grove_core.areas.gang_termination.field.rulesets import BY_RELEASE  # noqa: PLC0415 - of such clusters alone
+    from grove_core.rule_sets.released import BY_RELEASE  # noqa: PLC0415 - of such clusters alone
 
     release = f"of a release newer than {NEWEST_KNOWN}, the newest known here"
     return Recognition(
@@ -140,7 +140,7 @@ def _go_operator(cluster: Cluster, mark: str) -> Recognition:
     """The newest release that can have written the statuses; plain ``field`` where that is the newest of all."""
     from grove_core.areas.gang_termination.field.generations import RELEASES  # noqa: PLC0415 - of such clusters alone
     from grove_core.areas.gang_termination.field.recorded_operator import recorded_operator_in  # noqa: PLC0415 - as above
-    from grove_core.areas.gang_termination.field.rulesets import BY_RELEASE  # noqa: PLC0415 - as above
+    from grove_core.rule_sets.released import BY_RELEASE  # noqa: PLC0415 - as above
 
     hand = recorded_operator_in(_cliques(cluster), chain(*cluster.groups_of.values()))
     generation = hand.generation if hand is not None else None

@@ -8,6 +8,7 @@ from typing import Final
 
 from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
 from grove_core.areas.domain_cliques.wants import wants_of_domain
+from grove_core.kernel.area_result import AreaResult
 from grove_core.plan.difference import difference
 from grove_core.plan.plan import Plan
 
@@ -24,4 +25,4 @@ def reconcile_domain(snapshot: DomainSnapshot, *, cleanup_interval: timedelta = 
     """
     desired, findings = wants_of_domain(snapshot)  # DC
     wake_at = snapshot.now + cleanup_interval if desired.withheld else None
-    return difference(desired, snapshot, wake_at=wake_at, findings=findings)
+    return difference(AreaResult(desired, findings, wake_at), snapshot)

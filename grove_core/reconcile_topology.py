@@ -2,6 +2,7 @@
 
 from grove_core.areas.topology.lifecycle import wants_of_lifecycle
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
+from grove_core.kernel.area_result import AreaResult
 from grove_core.plan.difference import difference
 from grove_core.plan.plan import Plan
 
@@ -14,5 +15,4 @@ def reconcile_topology(snapshot: TopologySnapshot) -> Plan:
     Args:
         snapshot: of the topology.
     """
-    desired, findings = wants_of_lifecycle(snapshot)  # TP
-    return difference(desired, snapshot, findings=findings)
+    return difference(AreaResult(*wants_of_lifecycle(snapshot)), snapshot)  # TP

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import assert_never
 
-from grove_core.kernel.decisions import Finding
+from grove_core.kernel.area_result import AreaResult
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -31,7 +30,6 @@ from grove_core.kernel.steps import (
 from grove_core.kernel.wants import (
     Absent,
     Applied,
-    Desired,
     Ensured,
     Obstacle,
     Present,
@@ -49,22 +47,16 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.superseded_breaches import reports_another_breach
 
 
-def difference(
-    desired: Desired,
-    view: View,
-    *,
-    deferred: Iterable[Absent] = (),
-    rules: str = "",
-    wake_at: datetime | None = None,
-    findings: Iterable[Finding],
-) -> Plan:
+def difference(result: AreaResult, view: View, *, deferred: Iterable[Absent] = (), rules: str = "") -> Plan:
     """Return the plan that makes the snapshot match the wants. Linear but for sorting.
 
     Args:
-        deferred: deletions for gang terminations that the API server could not be asked about (PL-029).
+        result: of all areas.
+        view: the root and its snapshot.
+        deferred: deletions for gang terminations that have to wait for a fresh read (PL-029).
         rules: name of the rule set.
-        wake_at: when time alone may change the answer.
     """
+    desired = result.wants
     steps = sorted(_with_tolls(map(_step_for, desired.wants), view), key=lambda step: step.sort_key)
     waiting = sorted(map(_step_for, deferred), key=lambda step: step.sort_key, reverse=True)
     causes = {ref for step in steps if isinstance(step.action, Delete) for ref in causes_of(step.action)}
@@ -92,8 +84,8 @@ def difference(
         rules=rules,
         steps=tuple(sorted(taken, key=lambda step: step.sort_key)) if fallbacks else tuple(taken),
         withheld=tuple(sorted(withheld, key=lambda held: held.target.sort_key)),
-        wake_at=wake_at,
-        findings=tuple(sorted(findings, key=lambda finding: finding.sort_key)),
+        wake_at=result.wake_at,
+        findings=tuple(sorted(result.findings, key=lambda finding: finding.sort_key)),
     )
 
 

@@ -9,8 +9,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import TypeAlias
 
-from grove_core.areas.gang_termination.rulesets import rule_set, rule_sets
-from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.document.document import Document, action_name
 from grove_core.document.reading import document_from_json
 from grove_core.kernel.errors import MalformedObject, Problem
@@ -21,6 +19,8 @@ from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.plan.staleness import changes_since
 from grove_core.resources.fields import shown
+from grove_core.rule_sets.named import rule_set, rule_sets
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import EVERYWHERE
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.live import collect

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.areas.topology.misplaced_pods import NodeLabels
 from grove_core.document.writing import rules_source_as_json
 from grove_core.kernel.times import format_time
@@ -13,6 +12,7 @@ from grove_core.operator_recognition import Recognition
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.cluster_topology import most_similar
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.command_input import read_input_or_report
 from grove_shell.actions.input_findings import with_input_findings

@@ -6,12 +6,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.compare import compare
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import format_time
 from grove_core.plan.forecast import forecast_of
 from grove_core.reconcile import reconcile
+from grove_core.rule_sets.named import rule_set
 from grove_shell.actions.compare import comparison_as_json
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON
 from grove_shell.page import print_error

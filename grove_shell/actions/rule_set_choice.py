@@ -5,13 +5,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
-from grove_core.areas.gang_termination.rulesets import rule_set
-from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.document.document import RulesSource
 from grove_core.kernel.errors import MalformedObject
 from grove_core.operator_recognition import Recognition, recognised
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import podcliqueset_of
+from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.indexing import cluster_of
 

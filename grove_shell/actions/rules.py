@@ -4,7 +4,7 @@ from dataclasses import asdict
 from difflib import get_close_matches
 from typing import Any
 
-from grove_core.areas.gang_termination.rulesets import rule_sets
+from grove_core.rule_sets.named import rule_sets
 from grove_shell.catalogue.rule_lookup import (
     SpecRule,
     catalogue,

@@ -10,7 +10,6 @@ from typing import Any
 from grove_core.admit import admit, used_names_in
 from grove_core.admit_topology import admit_topology, topology_view_of
 from grove_core.areas.gang_termination.field.risks import cautions_to
-from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.areas.topology.admit import TopologyView
 from grove_core.areas.workload.admission.defaults import with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny
@@ -22,6 +21,7 @@ from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND
 from grove_core.resources.podclique import PodClique, podclique_of
 from grove_core.resources.template import read_spec
 from grove_core.resources.topology_usage import SET_KIND
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.actions.command_input import read_configuration
 from grove_shell.actions.rule_set_choice import choose_rule_set, cluster_to_recognise
 from grove_shell.exits import DONE, ERROR

@@ -8,8 +8,8 @@ from importlib.resources import files
 from typing import Final
 
 from grove_core.areas.gang_termination.field.generations import RELEASES
-from grove_core.areas.gang_termination.field.rulesets import FIELD
-from grove_core.areas.gang_termination.rulesets import rule_set
+from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.released import FIELD
 
 FILE: Final = "rules.json"
 FIELD_PREFIX: Final = "GF-"

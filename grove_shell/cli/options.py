@@ -170,7 +170,7 @@ class RuleSetType(click.ParamType[str]):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:  # noqa: ARG002 - click calls it by position
         """Return the names that begin with the text."""
-        from grove_core.areas.gang_termination.rulesets import rule_sets
+        from grove_core.rule_sets.named import rule_sets
 
         names = (*(("auto",) if self.auto else ()), *rule_sets())
         return [CompletionItem(name) for name in names if name.startswith(incomplete)]

@@ -5,9 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.gang_termination.questions import averted_between
-from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.plan.forecast import Forecast, forecast_of, round_of
@@ -16,6 +14,8 @@ from grove_core.resources.api_names import SET_FINALIZER
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.podcliqueset import Edit
 from grove_core.resources.template import SetSpec
+from grove_core.rule_sets.design import DESIGN
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.own_writes import standing_refusals
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot

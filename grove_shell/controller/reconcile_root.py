@@ -1,10 +1,10 @@
 """Makes the plan of one root: of a PodCliqueSet or of a topology."""
 
-from grove_core.areas.gang_termination.design.ruleset import DESIGN
-from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.reconcile_topology import reconcile_topology
+from grove_core.rule_sets.design import DESIGN
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.cache.cache_view import Observation
 

@@ -11,9 +11,9 @@ from functools import partial
 from typing import Any, Final, TextIO
 from uuid import uuid4
 
-from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import NOT_DISCOVERED, ServedApis
+from grove_core.rule_sets.named import rule_set
 from grove_core.version import IMAGE, VERSION
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache

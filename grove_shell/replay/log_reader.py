@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final, NamedTuple, get_type_hints
 
-from grove_core.areas.gang_termination.rulesets import rule_sets
 from grove_core.document.reading import attempts_from_json
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.compute_domain import ComputeDomain
@@ -15,6 +14,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.rule_sets.named import rule_sets
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.version import VERSION
 from grove_shell.reading.json_window import HALF_PAIR_ESCAPE

@@ -6,8 +6,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from grove_core.areas.gang_termination.field.rulesets import FIELD
-from grove_core.areas.gang_termination.rulesets import rule_set, rule_sets
+from grove_core.rule_sets.named import rule_set, rule_sets
+from grove_core.rule_sets.released import FIELD
 
 _VERSION = "v0.1.0-"
 

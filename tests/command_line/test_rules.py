@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from grove_core.areas.gang_termination.rulesets import rule_sets
+from grove_core.rule_sets.named import rule_sets
 from grove_shell.catalogue.rule_lookup import catalogue
 from grove_shell.cli.main import run
 from grove_shell.settings.operator import settings_of

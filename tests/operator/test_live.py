@@ -10,13 +10,13 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.kernel.refs import Guard
 from grove_core.kernel.steps import Delete
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MANAGED_BY
 from grove_core.resources.labels import GROUP_REPLICA, SET
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.actions.apply import ApplyOptions, apply
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache

@@ -9,9 +9,9 @@ from typing import Final
 import pytest
 import yaml
 
-from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage
 from grove_core.reconcile import reconcile
+from grove_core.rule_sets.named import rule_set
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.controller.round_listener import PlannedRound
 from grove_shell.operator.json_log import JsonLog

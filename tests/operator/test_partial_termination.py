@@ -8,9 +8,9 @@ from typing import Any, Final, Self
 
 import pytest
 
-from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
 from grove_core.plan.plan import Plan
+from grove_core.rule_sets.named import rule_set
 from grove_shell.cache.cache_view import Observation
 from grove_shell.controller.reconcile_root import reconcile_root
 from grove_shell.operator import reconcile_loop

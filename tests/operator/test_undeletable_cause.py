@@ -9,9 +9,9 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Step
+from grove_core.rule_sets.named import rule_set
 from grove_shell.controller.reconcile_root import reconcile_root
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from tests.operator.test_step_recheck import Cluster

@@ -6,8 +6,8 @@ from datetime import timedelta
 from functools import cache
 from typing import Final
 
-from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.reconcile import reconcile
+from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster

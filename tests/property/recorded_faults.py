@@ -3,9 +3,9 @@
 from datetime import timedelta
 from typing import Final
 
-from grove_core.areas.gang_termination.design.ruleset import DESIGN
-from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.kernel.steps import Outcome
+from grove_core.rule_sets.design import DESIGN
+from grove_core.rule_sets.rule_set import RuleSet
 from tests.property.simulated_rounds import CLIQUES, DELAY, GROUP, PODS, Simulation
 from tests.property.strategies.tape import Tape
 

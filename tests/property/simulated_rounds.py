@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from grove_core.areas.gang_termination.design.ruleset import DESIGN
-from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.kernel.conditions import Truth, condition_of
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
@@ -32,6 +30,8 @@ from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, SetStatus
 from grove_core.resources.scaling_group import GroupStatus, ScalingGroup
 from grove_core.resources.template import CliqueSpec, CliqueTemplate, GroupTemplate, SetSpec, SetTemplate
+from grove_core.rule_sets.design import DESIGN
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.execute_plan import execute_plan

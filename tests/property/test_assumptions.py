@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.assumptions import Assumption, assumptions_of
 from grove_core.areas.gang_termination.deletions import deletions_by_replica
-from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.document.document import Document
 from grove_core.document.writing import document_as_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import terminated_by
 from grove_core.plan.forecast import Forecast
+from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.forecasting import forecasts
 from tests.property.few_examples import RARELY

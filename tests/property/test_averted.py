@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.deletions import deletions_by_replica
 from grove_core.areas.gang_termination.questions import BREACH, PREDICTION, TERMINATION, averted_between
-from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.areas.gang_termination.verdicts import ENDS, WAITS
 from grove_core.document.document import Document
 from grove_core.document.reading import document_from_json
@@ -21,6 +20,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import parse_time
 from grove_core.plan.forecast import Forecast
 from grove_core.reconcile import reconcile
+from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.forecasting import run_until_settled
 from grove_shell.in_memory.cluster import InMemoryCluster

@@ -6,12 +6,12 @@ from typing import get_args
 
 import pytest
 
-from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.areas.gang_termination.verdicts import GroupFate, ReplicaFate
 from grove_core.explain import TONES, Tone, explanation_of
 from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.plan.forecast import forecast_of
 from grove_core.reconcile import reconcile
+from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.breached_sets import broken_set
 

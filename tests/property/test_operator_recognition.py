@@ -5,13 +5,13 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.gang_termination.rulesets import rule_sets
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.operator_recognition import recognised, unpredicted_of
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.labels import SET
 from grove_core.resources.podclique import CliqueStatus, PodClique
+from grove_core.rule_sets.named import rule_sets
 from grove_core.snapshot.indexing import cluster_of
 from tests.property.strategies.worlds import START, world_of
 

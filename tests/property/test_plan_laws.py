@@ -9,10 +9,10 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.rulesets import rule_set, rule_sets
 from grove_core.document.document import Document
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
+from grove_core.kernel.area_result import AreaResult
 from grove_core.kernel.conditions import condition_of
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap, canonical, thaw
@@ -36,6 +36,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.cluster import InMemoryCluster
@@ -165,7 +166,7 @@ class TestLegality:
             if isinstance(step.action, Delete)
         ]
         change = Applied(owner.ref, owner.guard, FrozenMap({"metadata": "x"}), deletes[0].because)
-        plan = difference(Desired((*wants, change)), snapshot, findings=())
+        plan = difference(AreaResult(Desired((*wants, change))), snapshot)
         assert [step.target for step in plan.steps] == [want.target for want in wants]
         wrong = replace(plan, steps=(*steps_for([change]), *plan.steps))
         assert [problem.expected for problem in problems_in(wrong, snapshot)] == ["to stay as it was judged (PL-026)"]
@@ -177,7 +178,7 @@ class TestLegality:
         owner, part = snapshot.root, snapshot.cliques[0]
         told = Status(part.ref, part.guard, FrozenMap({"conditions": ()}), because, end_of=(owner.ref,))
         change = Applied(owner.ref, owner.guard, FrozenMap({"metadata": "x"}), because)
-        plan = difference(Desired((told, change)), snapshot, findings=())
+        plan = difference(AreaResult(Desired((told, change))), snapshot)
         assert [step.target for step in plan.steps] == [owner.ref, part.ref]
         assert not problems_in(plan, snapshot)
 
@@ -185,7 +186,7 @@ class TestLegality:
         snapshot = world_of(b"").snapshot
         want = Absent(snapshot.root.ref, snapshot.root.guard, ())
         with pytest.raises(BrokenInvariant, match=r"^PL-003: want without a reason: Absent\("):
-            difference(Desired((want,)), snapshot, rules="design", wake_at=None, findings=())
+            difference(AreaResult(Desired((want,))), snapshot, rules="design")
 
     def test_a_plan_names_the_rules_that_judged(self) -> None:
         snapshot = world_of(ENDING).snapshot

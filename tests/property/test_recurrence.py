@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.deletions import deletions_by_replica
 from grove_core.areas.gang_termination.field.rules import Why
-from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.document.document import Document
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
@@ -26,6 +25,7 @@ from grove_core.plan.forecast import Forecast
 from grove_core.plan.plan import Plan
 from grove_core.plan.recurrence import Cycle, cycles_repeated, image_of
 from grove_core.resources.api_names import GROVE
+from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.forecasting import run_until_settled
 from grove_shell.in_memory.cluster import InMemoryCluster

@@ -5,10 +5,10 @@ from datetime import datetime
 
 import pytest
 
-from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
+from grove_core.rule_sets.design import DESIGN
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.forecasting import run_until_settled
 from grove_shell.in_memory.cluster import InMemoryCluster

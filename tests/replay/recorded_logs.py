@@ -5,10 +5,10 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from grove_core.areas.gang_termination.design.ruleset import DESIGN
-from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
+from grove_core.rule_sets.design import DESIGN
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.round_listener import PlannedRound
 from grove_shell.replay.log_format import DecisionLog

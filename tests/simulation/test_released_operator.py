@@ -8,9 +8,9 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.rule_sets.named import rule_set
 from grove_shell.cli.main import run as grove
 from grove_shell.reading.observed_times import newest_time_in
 from grove_shell.simulator.recording.history import EntryKind

@@ -10,7 +10,6 @@ import pytest
 
 from grove_core.areas.gang_termination.field.generations import F3
 from grove_core.areas.gang_termination.field.judge import FieldJudgement, judge_field
-from grove_core.areas.gang_termination.field.rulesets import NEWEST
 from grove_core.kernel.conditions import REMOVED, Condition
 from grove_core.kernel.steps import SetStatus
 from grove_core.kernel.times import format_time
@@ -19,6 +18,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 from grove_core.resources.statuses import with_status
+from grove_core.rule_sets.released import NEWEST
 from grove_core.snapshot.snapshot import Snapshot
 from tests.vectors.cases import HERE, Json, assert_ended, cases, snapshot_of, status_of
 

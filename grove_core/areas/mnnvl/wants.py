@@ -8,6 +8,7 @@ from typing import assert_never
 from grove_core.areas.mnnvl.judge import domain_ref
 from grove_core.areas.mnnvl.rules import Why
 from grove_core.areas.mnnvl.verdicts import QUESTION, DomainState, MnnvlJudgement, ReplicaDomain
+from grove_core.kernel.area_result import AreaResult
 from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of, transition_time
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap
@@ -26,6 +27,13 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.statuses import status_change
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.users_of_shared_objects import pods_without_clique, users_not_collected
+
+
+def result_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> AreaResult:
+    """Return the wants, the findings and the next moment of MNNVL for a judged set."""
+    return AreaResult(
+        wants_of_mnnvl(snapshot, judgement), tuple(findings_of_mnnvl(snapshot, judgement)), wake_of_mnnvl(judgement)
+    )
 
 
 def wants_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> Desired:

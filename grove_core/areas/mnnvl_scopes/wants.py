@@ -17,6 +17,7 @@ from grove_core.areas.mnnvl_scopes.clique_admission import (
 from grove_core.areas.mnnvl_scopes.manifests import SharedObjectBuilder, blocks_deletion_of
 from grove_core.areas.mnnvl_scopes.rules import Why
 from grove_core.areas.mnnvl_scopes.verdicts import ScopeJudgement, SharedState
+from grove_core.kernel.area_result import AreaResult
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap, part_of
 from grove_core.kernel.refs import Ref
@@ -60,6 +61,12 @@ def _wants(snapshot: Snapshot, judgement: ScopeJudgement) -> Iterator[Want | Wit
             yield Absent(found.ref, found.guard, (one.because,))
         elif one.state in _WITHHELD:
             yield Withheld(one.because.subject, (one.because,))
+
+
+def admitted(snapshot: Snapshot, judgement: ScopeJudgement, result: AreaResult) -> AreaResult:
+    """Return the result of all areas as the webhooks change it, with the findings on what PodCliques share."""
+    wants = apply_admission(snapshot, result.wants)
+    return result._replace(wants=wants, findings=(*result.findings, *findings_of_scopes(snapshot, judgement, wants)))
 
 
 def apply_admission(snapshot: Snapshot, desired: Desired) -> Desired:

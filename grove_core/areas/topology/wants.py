@@ -6,6 +6,7 @@ from typing import Final
 from grove_core.areas.topology.judge import condition_reason
 from grove_core.areas.topology.rules import Why
 from grove_core.areas.topology.verdicts import TopologyJudgement, TopologyResolution
+from grove_core.kernel.area_result import AreaResult
 from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of, transition_time
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap
@@ -15,6 +16,13 @@ from grove_core.resources.statuses import status_change
 from grove_core.snapshot.snapshot import Snapshot
 
 QUESTION: Final = "topology"
+
+
+def result_of_topology(snapshot: Snapshot, judgement: TopologyJudgement, misplaced: Sequence[str] | None) -> AreaResult:
+    """Return the wants and the findings on the topology of a judged set; arguments as of wants_of_topology."""
+    return AreaResult(
+        wants_of_topology(snapshot, judgement, misplaced), tuple(findings_of_topology(snapshot, judgement))
+    )
 
 
 def wants_of_topology(snapshot: Snapshot, judgement: TopologyJudgement, misplaced: Sequence[str] | None) -> Desired:

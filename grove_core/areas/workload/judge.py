@@ -1,32 +1,40 @@
-"""Decides about a set that is not being deleted, if enough of it is known."""
+"""Decides about the parts of a set, as far as enough of it is known."""
 
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.mnnvl.verdicts import NO_CLIQUE_DOMAINS, CliqueDomains
 from grove_core.areas.topology.verdicts import NO_GANG_TOPOLOGY, GangTopology
+from grove_core.areas.workload.findings import findings_of_start
+from grove_core.areas.workload.pods.scheduling_gates import findings_of_gates, judge_gates, wants_of_gates
+from grove_core.areas.workload.teardown import wants_of_teardown
 from grove_core.areas.workload.verdicts import WorkloadResult
+from grove_core.kernel.area_result import AreaResult, union
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.snapshot import Snapshot
 
 
 def judge_workload(
     snapshot: Snapshot,
-    ending: TerminatingReplicas,
+    terminating: TerminatingReplicas,
     clique_domains: CliqueDomains = NO_CLIQUE_DOMAINS,
     gang_topology: GangTopology = NO_GANG_TOPOLOGY,
 ) -> WorkloadResult:
-    """Return all wants and findings for a set; none where the snapshot lacks objects (WL-010, WL-028).
+    """Return all wants and findings for a set; no parts are created where the snapshot lacks objects (WL-010, WL-028).
 
     Args:
         snapshot: of the set.
-        ending: the replicas that are being terminated; nothing of them is created (WL-076).
+        terminating: the replicas that are being terminated; nothing of them is created (WL-076).
         clique_domains: the replicas that wait for a ComputeDomain, and those that use one (MN-010, MN-020).
         gang_topology: the topology of PodGangs (TP-020).
     """
+    gates = judge_gates(snapshot)
+    before, after = AreaResult(wants_of_teardown(snapshot)), AreaResult(wants_of_gates(gates))
+    others = (*findings_of_gates(gates), *findings_of_start(snapshot))
     if snapshot.root.deleting or not snapshot.root.uid or not _knows_replicas(snapshot):
-        return WorkloadResult()
+        return WorkloadResult(union((before, after._replace(findings=others))))
     from grove_core.areas.workload.wants import wants_of_set  # noqa: PLC0415 - a dozen modules that a file without cliques does not need
 
-    return wants_of_set(snapshot, ending, clique_domains, gang_topology)
+    found = wants_of_set(snapshot, terminating, clique_domains, gang_topology)
+    return found._replace(of_area=union((before, found.of_area, after._replace(findings=others))))
 
 
 def _knows_replicas(snapshot: Snapshot) -> bool:

@@ -5,8 +5,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from grove_core.areas.gang_termination.design.ruleset import DESIGN
-from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.areas.workload.admission.kubectl_apply import apply_manifest
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.frozen import FrozenMap
@@ -16,6 +14,8 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import Edit, PodCliqueSet, podcliqueset_of
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.rule_sets.design import DESIGN
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.forecasting import as_applied, with_default_delay
 from grove_shell.reading.manifest_admission import edit_between

@@ -6,15 +6,16 @@ The first three are the gang rows of the fault study; the others break one invar
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from types import MappingProxyType
 from typing import Final
 
 from grove_core.areas.gang_termination.design.judge import judge_by_design
-from grove_core.areas.gang_termination.design.ruleset import ruling_by
-from grove_core.areas.gang_termination.ruling import RuleSet
+from grove_core.areas.gang_termination.design.result import terminate_by_design
 from grove_core.areas.gang_termination.verdicts import Judgement
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 
 
@@ -31,7 +32,7 @@ def was_available_only_in_memory() -> RuleSet:
         last[0] = (snapshot.now,)
         return judgement
 
-    return RuleSet("design", ruling_by(judge))
+    return RuleSet("design", partial(terminate_by_design, judge=judge))
 
 
 def forgetful(clique: PodClique, remembered: Mapping[str, bool]) -> PodClique:
@@ -48,7 +49,7 @@ def transition_time_rewritten() -> RuleSet:
             with_groups(bare, lambda group: replace(group, status=replace(group.status, conditions=())))
         )
 
-    return RuleSet("design", ruling_by(judge))
+    return RuleSet("design", partial(terminate_by_design, judge=judge))
 
 
 def unknown_counts_as_breach() -> RuleSet:
@@ -59,7 +60,7 @@ def unknown_counts_as_breach() -> RuleSet:
             with_cliques(snapshot, lambda clique: replace(clique, status=replace(clique.status, updating=False)))
         )
 
-    return RuleSet("design", ruling_by(judge))
+    return RuleSet("design", partial(terminate_by_design, judge=judge))
 
 
 def delay_ignored() -> RuleSet:
@@ -71,7 +72,7 @@ def delay_ignored() -> RuleSet:
         hasty = replace(root, spec=root.spec.model_copy(update={"template": template}))
         return judge_by_design(replace(snapshot, root=hasty))
 
-    return RuleSet("design", ruling_by(judge))
+    return RuleSet("design", partial(terminate_by_design, judge=judge))
 
 
 def group_breach_not_passed_on() -> RuleSet:
@@ -82,7 +83,7 @@ def group_breach_not_passed_on() -> RuleSet:
         alone = judge_by_design(replace(snapshot, groups=()))
         return judgement._replace(replicas=alone.replicas)
 
-    return RuleSet("design", ruling_by(judge))
+    return RuleSet("design", partial(terminate_by_design, judge=judge))
 
 
 def with_cliques(snapshot: Snapshot, change: Callable[[PodClique], PodClique]) -> Snapshot:

@@ -6,9 +6,7 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.gang_termination.design.ruleset import DESIGN
-from grove_core.areas.gang_termination.rulesets import rule_set
-from grove_core.areas.gang_termination.ruling import RuleSet, Ruling, deferred_unless_confirmed
+from grove_core.areas.gang_termination.result import TerminationResult, deferred_unless_confirmed
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome
@@ -16,6 +14,9 @@ from grove_core.plan.difference import steps_for
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
+from grove_core.rule_sets.design import DESIGN
+from grove_core.rule_sets.named import rule_set
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.sets import clique_raw, set_raw
 from tests.property.workload.settled_sets import rested
@@ -49,24 +50,24 @@ def due() -> Snapshot:
 SEEN: Final = due()
 
 
-def put_off(ruling: Ruling) -> Ruling:
+def put_off(ruling: TerminationResult) -> TerminationResult:
     """The ruling once the server could not be asked."""
-    (first, *_) = steps_for(ruling.ends)
+    (first, *_) = steps_for(ruling.deletions)
     return deferred_unless_confirmed(ruling, replace(SEEN, attempts=(Attempt(first, Outcome.NOT_CONFIRMED, "503"),)))
 
 
 @NAMED
 def test_pl029_nothing_ends_before_the_server_says_what_there_is(rules: RuleSet) -> None:
-    ruling = rules.rule(SEEN)
-    assert ruling.ending == TerminatingReplicas(frozenset({0}), frozenset({("llm-1-g", 1)}))
+    ruling = rules.gang_termination(SEEN)
+    assert ruling.terminating == TerminatingReplicas(frozenset({0}), frozenset({("llm-1-g", 1)}))
     assert deferred_unless_confirmed(ruling, SEEN) is ruling
-    assert put_off(ruling) == ruling._replace(ends=(), deferred=ruling.ends)
+    assert put_off(ruling) == ruling._replace(deletions=(), deferred=ruling.deletions)
 
 
 @pytest.mark.req("WL-076")
 def test_pl029_nothing_is_made_again_of_what_is_due() -> None:
     """Nobody knows whether an end took it, or it is there and not shown."""
-    (first, *_) = steps_for(DESIGN.rule(SEEN).ends)
+    (first, *_) = steps_for(DESIGN.gang_termination(SEEN).deletions)
     left = tuple(one for one in SEEN.cliques if one.ref.name not in {"llm-0-b", "llm-1-b"})
     plan = reconcile(replace(SEEN, cliques=left, attempts=(Attempt(first, Outcome.NOT_CONFIRMED, "503"),)))
     made = {step.target.name for step in plan.steps if isinstance(step.action, Create)}

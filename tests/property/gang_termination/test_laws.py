@@ -14,7 +14,6 @@ from grove_core.areas.gang_termination.design.counts import counts_of, placement
 from grove_core.areas.gang_termination.design.judge import judge_by_design
 from grove_core.areas.gang_termination.design.status import conditions_of
 from grove_core.areas.gang_termination.rules import Why
-from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.areas.gang_termination.verdicts import CliqueJudgement, Judgement
 from grove_core.kernel.admission import Admit
 from grove_core.kernel.conditions import Condition, Truth, condition_of
@@ -22,6 +21,7 @@ from grove_core.kernel.decisions import Finding
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import CliqueStatus
+from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.gang_termination.oracle import verdict_of
 from tests.property.strategies.worlds import (

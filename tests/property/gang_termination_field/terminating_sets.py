@@ -1,8 +1,8 @@
 """What ends by the existing operator's rules, and by which of them."""
 
 from grove_core.areas.gang_termination.field.generations import RELEASES, Generation
-from grove_core.areas.gang_termination.field.rulesets import BY_RELEASE
-from grove_core.areas.gang_termination.ruling import RuleSet
+from grove_core.rule_sets.released import BY_RELEASE
+from grove_core.rule_sets.rule_set import RuleSet
 
 
 def rules_of(generation: Generation) -> RuleSet:

@@ -11,9 +11,6 @@ from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.field.generations import F3
 from grove_core.areas.gang_termination.field.judge import judge_field
-from grove_core.areas.gang_termination.field.rulesets import NEWEST
-from grove_core.areas.gang_termination.rulesets import rule_sets
-from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.kernel.conditions import Condition, condition_of, is_true
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
@@ -33,6 +30,9 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.rule_sets.named import rule_sets
+from grove_core.rule_sets.released import NEWEST
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.controller.execute_plan import execute_plan
 from grove_shell.controller.forecasting import run_until_settled

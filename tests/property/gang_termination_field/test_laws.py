@@ -12,9 +12,6 @@ from grove_core.areas.gang_termination.field.clique import judge_clique
 from grove_core.areas.gang_termination.field.generations import F0, F1, F2, F3, RELEASES, Generation
 from grove_core.areas.gang_termination.field.judge import judge_field
 from grove_core.areas.gang_termination.field.risks import RISK, cautions_to
-from grove_core.areas.gang_termination.field.rulesets import NEWEST
-from grove_core.areas.gang_termination.rulesets import rule_set, rule_sets
-from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import SetStatus
@@ -25,6 +22,9 @@ from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREAC
 from grove_core.resources.pod import pod_of
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.podcliqueset import podcliqueset_of
+from grove_core.rule_sets.named import rule_set, rule_sets
+from grove_core.rule_sets.released import NEWEST
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.controller.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.gang_termination_field.oracle import BREACHED, SCHEDULED, verdict_of
@@ -152,9 +152,9 @@ class TestOracle:
         attempts = execute_plan(memory, statuses)
         seen = memory.observe(snapshot.root.ref, snapshot.now, attempts)
         assert seen is not None
-        again = rules.rule(seen)
+        again = rules.gang_termination(seen)
         written = {step.target for step in statuses}
-        wanted = {want.target for want in again.desired.wants if type(want).__name__ == "Status"}
+        wanted = {want.target for want in again.statuses.wants if type(want).__name__ == "Status"}
         late = {clique.ref for clique in snapshot.cliques if clique.status.observed is None}
         groups = {group.ref for group in snapshot.groups} | {snapshot.root.ref}
         assert not (wanted & written) - late - groups

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.field.generations import F3
 from grove_core.areas.gang_termination.field.judge import judge_field
-from grove_core.areas.gang_termination.field.rulesets import NEWEST
 from grove_core.areas.gang_termination.verdicts import Keep, Terminate
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import SetStatus
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import COMPONENT, MANAGED_BY
 from grove_core.resources.labels import GROUP, SET
+from grove_core.rule_sets.released import NEWEST
 from tests.property.gang_termination_field.worlds import field_worlds, fielded
 from tests.property.strategies.tape import Tape
 from tests.property.strategies.worlds import START, World, is_termination, storms

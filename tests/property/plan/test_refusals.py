@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from grove_core.areas.gang_termination.field.rules import Why
+from grove_core.kernel.area_result import AreaResult
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.refs import Guard, Ref
@@ -31,14 +32,14 @@ END = (
 def plan_after(wants: tuple[Want, ...], target: Ref, outcome: Outcome, detail: str = "", *more: Attempt) -> Plan:
     """After one of the steps was tried."""
     (tried,) = (step for step in steps_for(wants) if step.target == target)
-    return difference(Desired(wants), Seen(KNOWN, attempts=(Attempt(tried, outcome, detail), *more)), findings=())
+    return difference(AreaResult(Desired(wants)), Seen(KNOWN, attempts=(Attempt(tried, outcome, detail), *more)))
 
 
 def plan_unasked(*wants: Want, deferred: tuple[Absent, ...], said: str = "503") -> Plan:
     """What is wanted while the server could not be asked about some ends."""
     (tried, *_) = steps_for(deferred)
     seen = Seen(KNOWN, attempts=(Attempt(tried, Outcome.NOT_CONFIRMED, said),))
-    return difference(Desired(wants), seen, deferred=deferred, findings=())
+    return difference(AreaResult(Desired(wants)), seen, deferred=deferred)
 
 
 def told(plan: Plan) -> dict[str, str]:
@@ -91,18 +92,18 @@ def test_pl012_for_an_end_is_tried_what_was_refused_for_less(rests_on: tuple[tup
     """That it was tried for this end is how anybody knows that it has begun."""
     (tried,) = steps_for([Absent(FIRST, GUARD, BECAUSE, rests_on)])
     refused = Attempt(tried, Outcome.REFUSED, "no")
-    plan = difference(Desired(END), Seen(KNOWN, attempts=(refused,)), findings=())
+    plan = difference(AreaResult(Desired(END)), Seen(KNOWN, attempts=(refused,)))
     assert [step.target for step in plan.steps] == [FIRST, SECOND, CAUSE]
     (again,) = (step for step in plan.steps if step.target == FIRST)
     known = standing_refusals((refused,), (Attempt(again, Outcome.REFUSED, "no"),))
     for wants in (END, END[:1], [Absent(FIRST, GUARD, BECAUSE)]):
-        plan = difference(Desired(tuple(wants)), Seen(KNOWN, attempts=known), findings=())
+        plan = difference(AreaResult(Desired(tuple(wants))), Seen(KNOWN, attempts=known))
         assert told(plan)["llm-0-a"] == "PL-012"
 
 
 def test_pl012_a_cause_that_may_not_be_deleted_may_not_for_whatever_reason() -> None:
     (tried,) = steps_for([Absent(CAUSE, GUARD, BECAUSE)])
-    plan = difference(Desired(END), Seen(KNOWN, attempts=(Attempt(tried, Outcome.REFUSED, "no"),)), findings=())
+    plan = difference(AreaResult(Desired(END)), Seen(KNOWN, attempts=(Attempt(tried, Outcome.REFUSED, "no"),)))
     assert not plan.steps
     assert told(plan) == {"llm-0-a": "PL-027", "llm-0-b": "PL-027", "llm-0-c": "PL-012"}
 
@@ -125,10 +126,10 @@ def test_pl013_of_two_who_want_one_gone_the_first_says_why(*, is_first: bool) ->
     scaled_in = Desired((Absent(SECOND, GUARD, SURPLUS),))
     ends = Desired.union((Desired(END), Desired((urgent,))) if is_first else (Desired((urgent,)), Desired(END)))
     desired = Desired.union((ends, scaled_in, scaled_in))
-    plan = difference(desired, Seen(KNOWN), findings=())
+    plan = difference(AreaResult(desired), Seen(KNOWN))
     assert [step.because for step in plan.steps] == [BECAUSE] * 3
     (gone,) = (step for step in plan.steps if step.target == SECOND)
-    plan = difference(desired, Seen(KNOWN, attempts=(Attempt(gone, Outcome.REFUSED, "no"),)), findings=())
+    plan = difference(AreaResult(desired), Seen(KNOWN, attempts=(Attempt(gone, Outcome.REFUSED, "no"),)))
     assert (SECOND, SetStatus) in {(step.target, type(step.action)) for step in plan.steps}
 
 

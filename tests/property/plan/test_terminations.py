@@ -6,7 +6,6 @@ from dataclasses import replace
 from hypothesis import event, given
 
 from grove_core.areas.gang_termination.rules import Why
-from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.document.document import Document
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
@@ -18,6 +17,7 @@ from grove_core.plan.forecast import forecast_of
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import GROVE
+from grove_core.rule_sets.named import rule_set
 from tests.property.gang_termination_field.worlds import field_storms
 from tests.property.strategies.worlds import World, storms, world_of
 from tests.property.terminating_sets import ENDING

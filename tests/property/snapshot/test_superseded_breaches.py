@@ -8,9 +8,6 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.field.rulesets import NEWEST
-from grove_core.areas.gang_termination.rulesets import rule_set, rule_sets
-from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.kernel.conditions import Condition, Truth, condition_of, is_true
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Reason
@@ -23,6 +20,9 @@ from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import breach_condition_of, with_status
+from grove_core.rule_sets.named import rule_set, rule_sets
+from grove_core.rule_sets.released import NEWEST
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.superseded_breaches import with_superseded_breaches
 from tests.property.gang_termination_field.worlds import field_storms

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Stage, Step
@@ -16,6 +15,7 @@ from grove_core.resources.domain_sharing import CliquePosition, DomainUser, doma
 from grove_core.resources.labels import SET, SET_REPLICA
 from grove_core.resources.pod import pod_of
 from grove_core.resources.topology_usage import set_of_clique
+from grove_core.rule_sets.design import DESIGN
 from grove_core.snapshot.indexing import cluster_of
 from grove_shell.controller.execute_plan import execute_plan
 from grove_shell.controller.forecasting import forecasts

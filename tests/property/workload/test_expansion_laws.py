@@ -9,7 +9,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.document.document import Document
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
@@ -19,6 +18,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import BASE_GANG, CLIQUE_FINALIZER, GATE, GROUP_FINALIZER, MANAGED_BY
 from grove_core.resources.labels import GROUP_REPLICA, SET, SET_REPLICA
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
+from grove_core.rule_sets.design import DESIGN
 from grove_core.snapshot.set_size import size_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.forecasting import as_applied, forecasts

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.rulesets import rule_set
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Create, Delete
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import POD_GANG
+from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.foreign_gangs import foreign_gangs_in
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.sets import Json, applied, at_rest, clique_raw, raw_sets, set_raw

@@ -7,11 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given
 
-from grove_core.areas.gang_termination.design.ruleset import DESIGN
-from grove_core.areas.gang_termination.field.rulesets import NEWEST
 from grove_core.areas.gang_termination.questions import TERMINATION
 from grove_core.areas.gang_termination.rules import Why as Termination
-from grove_core.areas.gang_termination.ruling import RuleSet
 from grove_core.areas.gang_termination.verdicts import KEEPS
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.conditions import Truth
@@ -19,6 +16,9 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Action, Delete, DropFinalizer, SetStatus
 from grove_core.plan.laws import problems_in
 from grove_core.reconcile import reconcile
+from grove_core.rule_sets.design import DESIGN
+from grove_core.rule_sets.released import NEWEST
+from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.set_size import MOST
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.cache.cluster_cache import ClusterCache

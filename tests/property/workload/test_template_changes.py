@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.design.ruleset import DESIGN
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, Json, freeze, frozen, thaw
 from grove_core.kernel.steps import Apply, Create, SetStatus
@@ -25,6 +24,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import AutoScaling, HeadlessService
+from grove_core.rule_sets.design import DESIGN
 from grove_shell.controller.forecasting import run_until_settled
 from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.resources.manifests import any_json

@@ -1,0 +1,46 @@
+"""The result of gang termination for one set."""
+
+from datetime import datetime
+from typing import NamedTuple
+
+from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
+from grove_core.kernel.area_result import AreaResult
+from grove_core.kernel.decisions import Finding
+from grove_core.kernel.steps import Outcome
+from grove_core.kernel.wants import Absent, Desired
+from grove_core.snapshot.snapshot import Snapshot
+
+
+class TerminationResult(NamedTuple):
+    """What the rules of gang termination want for one set.
+
+    Attributes:
+        statuses: the statuses that should change, and what is withheld.
+        deletions: the PodCliques that are deleted with their replicas.
+        wake_at: when time alone may change the result; None if never (PL-008).
+        terminating: the replicas that are terminated; the workload area creates nothing of them (WL-076).
+        deferred: deletions that have to wait, because a fresh read before a termination failed (PL-029).
+    """
+
+    statuses: Desired
+    deletions: tuple[Absent, ...]
+    findings: tuple[Finding, ...]
+    wake_at: datetime | None
+    terminating: TerminatingReplicas
+    deferred: tuple[Absent, ...] = ()
+
+    @property
+    def of_area(self) -> AreaResult:
+        """The wants, findings and next moment; a deletion comes before a status of the same object (PL-013)."""
+        return AreaResult(Desired.union((Desired(self.deletions), self.statuses)), self.findings, self.wake_at)
+
+
+def deferred_unless_confirmed(result: TerminationResult, snapshot: Snapshot) -> TerminationResult:
+    """Return the result; with all deletions deferred where a fresh read before a termination failed (PL-029).
+
+    The replicas still count as terminating, so nothing of them is created (WL-076): an earlier round may have deleted
+    a PodClique, or it exists and is not in the cache.
+    """
+    if all(attempt.outcome is not Outcome.NOT_CONFIRMED for attempt in snapshot.attempts):
+        return result
+    return result._replace(deletions=(), deferred=result.deletions)

@@ -1,0 +1,1 @@
+"""Rule sets: which behaviour of each area makes the operator of the design, and which makes the released one."""

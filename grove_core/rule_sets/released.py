@@ -1,0 +1,36 @@
+"""The released Go operator, one rule set for each release (GF-100)."""
+
+from collections.abc import Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Final
+
+from grove_core.areas.gang_termination.field.generations import RELEASES
+from grove_core.areas.gang_termination.field.result import terminate_by_generation
+from grove_core.areas.gang_termination.field.unpredicted import unpredicted_in
+from grove_core.kernel.decisions import Finding
+from grove_core.rule_sets.rule_set import RuleSet
+from grove_core.snapshot.snapshot import Snapshot
+
+FIELD: Final = "field"
+
+
+def _unpredicted(snapshot: Snapshot, lags: bool) -> tuple[Finding, ...]:  # noqa: FBT001 - as a rule set has it
+    return unpredicted_in(snapshot, lags=lags)
+
+
+BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
+    {
+        release: RuleSet(
+            f"{FIELD}@{release}",
+            partial(terminate_by_generation, generation=generation),
+            generation.default_delay,
+            _unpredicted,
+        )
+        for release, generation in RELEASES.items()
+    }
+)
+NEWEST: Final = BY_RELEASE[list(RELEASES)[-1]]
+_NAMED: Final = tuple((rules.name, rules) for rules in BY_RELEASE.values())
+BY_NAME: Final[Mapping[str, RuleSet]] = MappingProxyType(dict(((FIELD, NEWEST), *_NAMED)))
+"""The rule sets by the name that a user gives; ``field`` alone is the newest release, and a plan shows its release."""

@@ -1,0 +1,50 @@
+"""An operator as a value: the behaviour of each area."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Protocol
+
+from grove_core.areas.gang_termination.result import TerminationResult
+from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
+from grove_core.areas.mnnvl.verdicts import CliqueDomains
+from grove_core.areas.topology.verdicts import GangTopology
+from grove_core.areas.workload.judge import judge_workload
+from grove_core.areas.workload.verdicts import WorkloadResult
+from grove_core.kernel.decisions import Finding
+from grove_core.snapshot.snapshot import Snapshot
+
+
+class WorkloadBehaviour(Protocol):
+    """The creation, update, scaling and deletion of the parts of a set."""
+
+    def __call__(
+        self,
+        snapshot: Snapshot,
+        terminating: TerminatingReplicas,
+        clique_domains: CliqueDomains,
+        gang_topology: GangTopology,
+        /,
+    ) -> WorkloadResult:
+        """Return the wants and findings for a set."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """What one operator does; the areas that are not named here are the same for every operator.
+
+    Attributes:
+        name: as a plan shows it, with the release where there are several (GF-100).
+        gang_termination: decides about breaches and terminations; of a snapshot with the operator's own writes.
+        default_delay: the ``terminationDelay`` that admission gives to a new set without one; None where it stays out.
+        unpredicted: finds what the operator does in another way than the plan shows, given whether some part of the set
+            is of an older template; None where the plan shows all that it does.
+        workload: creates, updates, scales and deletes the parts of a set.
+    """
+
+    name: str
+    gang_termination: Callable[[Snapshot], TerminationResult]
+    default_delay: timedelta | None = None
+    unpredicted: Callable[[Snapshot, bool], tuple[Finding, ...]] | None = None
+    workload: WorkloadBehaviour = judge_workload
