@@ -72,7 +72,7 @@ def fabricless_entries(snapshot: DomainSnapshot) -> tuple[DaemonEntry, ...]:
     """Return one entry for each node whose newest living pod is labelled as without fabric (DC-062)."""
     found = {
         pod.node: DaemonEntry(pod.node, pod.ip, "", NO_FABRIC_INDEX, READY if pod.ready else NOT_READY)
-        for pod in sorted(snapshot.pods, key=attrgetter("born"))
+        for pod in sorted(snapshot.pods, key=attrgetter("creation_order"))
         if pod.clique == "" and pod.living and pod.node and pod.ip
     }
     return tuple(sorted(found.values(), key=lambda entry: entry.node))
