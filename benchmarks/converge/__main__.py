@@ -90,7 +90,7 @@ def main(arguments: list[str]) -> int:
             install(plane.api(), *domain_definitions())
             engine = engine_for(EngineOptions(shipped_costs(), 1, str(plane.kubeconfig()), store_of(plane)))
             measured = engine.measured(point)
-        schedule.note(measured.run)
+        schedule.record(measured.run)
         runs.append(measured.run)
         write_runs(path, runs)
         with (told.out / "counts.jsonl").open("a", encoding="utf-8") as counts:

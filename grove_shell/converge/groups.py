@@ -12,7 +12,7 @@ from grove_shell.converge.runs import Outcome, Run
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class RunGroup:
     """Runs of one world and of points that differ in the seed alone; at least one."""
 
     world: str
@@ -41,18 +41,18 @@ class Group:
         return None if isinf(found) else found
 
 
-def group_runs(runs: Iterable[Run]) -> tuple[Group, ...]:
+def group_runs(runs: Iterable[Run]) -> tuple[RunGroup, ...]:
     """Return all groups, sorted by world, protocol, clique size and nodes."""
     found = defaultdict[tuple[str, Point], list[Run]](list)
     for run in runs:
         found[run.world, replace(run.point, seed=0)].append(run)
     groups = [
-        Group(world, point, tuple(sorted(members, key=lambda run: run.point.seed)))
+        RunGroup(world, point, tuple(sorted(members, key=lambda run: run.point.seed)))
         for (world, point), members in found.items()
     ]
     return tuple(sorted(groups, key=_sort_key))
 
 
-def _sort_key(group: Group) -> tuple[str, int, int, int]:
+def _sort_key(group: RunGroup) -> tuple[str, int, int, int]:
     point = group.point
     return group.world, list(Protocol).index(point.protocol), point.clique_size, point.nodes

@@ -24,7 +24,7 @@ def run_scheduled(schedule: Schedule, engine: Engine) -> Generator[Run]:
         return
     while (point := schedule.take()) is not None:
         run = engine.run(point)
-        schedule.note(run)
+        schedule.record(run)
         yield run
 
 
@@ -71,7 +71,7 @@ def _run_in_parallel(schedule: Schedule, engine: Engine) -> Generator[Run]:
                 run = _receive(ended)
                 busy.remove(ended)
                 idle.append(ended)
-                schedule.note(run)
+                schedule.record(run)
                 yield run
     finally:
         for worker in workers:

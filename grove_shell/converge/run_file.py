@@ -65,7 +65,7 @@ def _protocol(text: str) -> Protocol:
     return protocol_named(text) or _invalid(text)
 
 
-def _text_of(value: float | None) -> str:
+def _optional_text(value: float | None) -> str:
     return "" if value is None else repr(value)
 
 
@@ -86,7 +86,7 @@ def _columns() -> Iterator[_Column]:
         "str": (str, str, "text"),
         "int": (str, _count, "a whole number"),
         "float": (repr, _seconds, "a number that is not negative"),
-        "float | None": (_text_of, _maybe, "a number that is not negative, or nothing"),
+        "float | None": (_optional_text, _maybe, "a number that is not negative, or nothing"),
     }
     for field in (*fields(Point), *(one for one in fields(Run) if one.name != "point")):
         kind = field.type.__name__ if isinstance(field.type, type) else str(field.type)
@@ -97,7 +97,7 @@ COLUMNS: Final = tuple(_columns())
 _OF_POINT: Final = frozenset(field.name for field in fields(Point))
 
 
-def text_of(runs: Iterable[Run]) -> str:
+def runs_as_csv(runs: Iterable[Run]) -> str:
     """Return the whole file: a line with the column names, then one line for each run."""
     lines = [[column.name for column in COLUMNS]]
     for run in runs:
@@ -109,7 +109,7 @@ def text_of(runs: Iterable[Run]) -> str:
 def write_runs(path: Path, runs: Iterable[Run]) -> None:
     """Replace the file atomically, so that a reader never sees a part of it, even after a crash (CV-030)."""
     temporary = path.with_name(f".{path.name}.new")
-    temporary.write_text(text_of(runs), encoding="utf-8", newline="")
+    temporary.write_text(runs_as_csv(runs), encoding="utf-8", newline="")
     os.replace(temporary, path)  # noqa: PTH105 - the atomic call itself
 
 

@@ -41,7 +41,7 @@ class _Curve:
         self.running += 1
         return self.steps[0].pop(0)
 
-    def note(self, run: Run) -> None:
+    def record(self, run: Run) -> None:
         """Record a finished run."""
         self.running -= 1
         self.times.append(run.time_s)
@@ -92,6 +92,6 @@ class Schedule:
         fewest = min(curve.nodes for curve in ready)
         return self._chance.choice([curve for curve in ready if curve.nodes == fewest]).take()
 
-    def note(self, run: Run) -> None:
+    def record(self, run: Run) -> None:
         """Record a finished run."""
-        self._curves[CurveName(run.point.protocol, run.point.clique_size)].note(run)
+        self._curves[CurveName(run.point.protocol, run.point.clique_size)].record(run)

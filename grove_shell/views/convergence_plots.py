@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 
 from grove_core.areas.domain_cliques.protocols import NODES_PER_RACK, Protocol
 from grove_shell.converge.closed_form import expected_watch_bytes
-from grove_shell.converge.groups import Group, group_runs
+from grove_shell.converge.groups import RunGroup, group_runs
 from grove_shell.converge.runs import Outcome, Run
 from grove_shell.views.convergence_axes import (
     COLOURS,
@@ -111,16 +111,16 @@ def _outcome_handles(runs: Sequence[Run]) -> Iterator[Line2D]:
         yield Line2D([], [], color=_GREY, marker="x", linewidth=0, label="not storable: object above 1.5 MiB")
 
 
-def _nodes_of(group: Group) -> int:
+def _nodes_of(group: RunGroup) -> int:
     return group.point.nodes
 
 
 def _medians(
     axes: Axes,
     runs: Sequence[Run],
-    value: Callable[[Group], float | None],
+    value: Callable[[RunGroup], float | None],
     *,
-    along: Callable[[Group], int] = _nodes_of,
+    along: Callable[[RunGroup], int] = _nodes_of,
 ) -> None:
     """Draw a line for each protocol of each world, which ends where there is no median."""
     curves: dict[tuple[str, Protocol], list[tuple[int, float]]] = {}

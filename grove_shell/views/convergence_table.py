@@ -5,7 +5,7 @@ from math import isinf
 from typing import Final
 
 from grove_shell.converge.captions import caption_lines
-from grove_shell.converge.groups import Group, group_runs
+from grove_shell.converge.groups import RunGroup, group_runs
 from grove_shell.converge.runs import Run
 from grove_shell.converge.schedule import TOO_SLOW_S, CurveName
 from grove_shell.page import Page
@@ -14,7 +14,7 @@ _MEGA: Final = 1_000_000
 _KILO: Final = 1_000
 
 
-def _time(seconds: float, group: Group) -> str:
+def _time(seconds: float, group: RunGroup) -> str:
     if not group.storable:
         return "not storable"
     return f"> {group.point.run_limit_s:g} s" if isinf(seconds) else _seconds(seconds)
@@ -24,22 +24,22 @@ def _seconds(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f} s"
 
 
-def _count(group: Group, value: Callable[[Run], int]) -> str:
+def _count(group: RunGroup, value: Callable[[Run], int]) -> str:
     found = group.median_of(value) if group.storable else None
     return "-" if found is None else f"{round(found):,}"
 
 
-def _megabytes(group: Group) -> str:
+def _megabytes(group: RunGroup) -> str:
     found = group.median_of(lambda run: run.watch_bytes) if group.storable else None
     return "-" if found is None else f"{found / _MEGA:,.1f} MB"
 
 
-def _kilobytes(group: Group) -> str:
+def _kilobytes(group: RunGroup) -> str:
     found = group.median_of(lambda run: run.object_bytes) if group.storable else None
     return "-" if found is None else f"{found / _KILO:,.0f} kB"
 
 
-_COLUMNS: Final[tuple[tuple[str, Callable[[Group], str]], ...]] = (
+_COLUMNS: Final[tuple[tuple[str, Callable[[RunGroup], str]], ...]] = (
     ("world", lambda group: group.world),
     ("protocol", lambda group: group.point.protocol.short_name),
     ("clique", lambda group: str(group.point.clique_size)),

@@ -13,7 +13,7 @@ from grove_shell.converge.arguments import ConvergeArguments, points_of
 from grove_shell.converge.model.costs import shipped_costs
 from grove_shell.converge.model.engine import ModelEngine
 from grove_shell.converge.run_executor import run_scheduled
-from grove_shell.converge.run_file import text_of
+from grove_shell.converge.run_file import runs_as_csv
 from grove_shell.converge.schedule import Schedule
 from grove_shell.views.convergence_table import convergence_page
 
@@ -28,7 +28,7 @@ def test_cv002_small_experiment_is_reproducible(*, bless: bool) -> None:
     assert problems == ()
     schedule = Schedule(points, {})
     runs = list(run_scheduled(schedule, ModelEngine(shipped_costs(), 1)))
-    for name, text in (("runs.csv", text_of(runs)), ("table.txt", convergence_page(runs, schedule.stopped).text)):
+    for name, text in (("runs.csv", runs_as_csv(runs)), ("table.txt", convergence_page(runs, schedule.stopped).text)):
         if bless:
             (HERE / name).write_text(text, encoding="utf-8", newline="")
         assert (HERE / name).read_text(encoding="utf-8") == text

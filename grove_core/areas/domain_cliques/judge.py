@@ -6,7 +6,7 @@ The order of the questions is the protocol: a change here needs a change in spec
 from grove_core.areas.domain_cliques.clique_view import clique_view_of
 from grove_core.areas.domain_cliques.daemon_context import DaemonContext
 from grove_core.areas.domain_cliques.entry_requests import removal_request
-from grove_core.areas.domain_cliques.other_registry import next_read, read_other_registry
+from grove_core.areas.domain_cliques.other_registry import next_read_at, read_other_registry
 from grove_core.areas.domain_cliques.registration import confirm_index, create_entry, take_over_entry
 from grove_core.areas.domain_cliques.rules import Why
 from grove_core.areas.domain_cliques.steady_state import maintain
@@ -43,7 +43,7 @@ def _next(context: DaemonContext) -> Decision[DaemonAction]:
     precondition = _precondition(context)
     if precondition is not None:
         return precondition
-    read_at = next_read(context)
+    read_at = next_read_at(context)
     due = state.other_read_at is None or (read_at is not None and context.now >= read_at)
     if settings.reads_other_registry and state.settled_index is None and due:
         return read_other_registry(context)

@@ -26,11 +26,11 @@ def clean_or_reread(context: DaemonContext, view: CliqueView) -> Decision[Daemon
     if other is not None and entry is not None and entry.ip == context.identity.ip:
         because = Why.LEFT_BEHIND.because(context.identity.pod_ref, register=other.ref.short)
         return Decision(clear_request(context, other), (because,))
-    read_at = next_read(context)
+    read_at = next_read_at(context)
     return read_other_registry(context) if read_at is not None and context.now >= read_at else None
 
 
-def next_read(context: DaemonContext) -> datetime | None:
+def next_read_at(context: DaemonContext) -> datetime | None:
     """Return when to read the other registry again; None if it has no daemons of the clique (DC-065)."""
     state, identity = context.state, context.identity
     if not context.settings.reads_other_registry or state.other_registry is None or state.other_read_at is None:

@@ -3,7 +3,7 @@
 from grove_core.areas.domain_cliques.clique_view import CliqueView, choose_index
 from grove_core.areas.domain_cliques.daemon_context import DaemonContext
 from grove_core.areas.domain_cliques.entry_requests import removal_request, write_request
-from grove_core.areas.domain_cliques.other_registry import next_read
+from grove_core.areas.domain_cliques.other_registry import next_read_at
 from grove_core.areas.domain_cliques.rules import Why
 from grove_core.areas.domain_cliques.verdicts import DaemonAction, ListPods, StandBy, Wait
 from grove_core.kernel.decisions import Decision
@@ -101,7 +101,7 @@ def register_index(context: DaemonContext, index: int | None, reason: Reason | N
     identity = context.identity
     if index is None or reason is None:
         until = context.now + context.settings.recheck_interval
-        action = Wait(next_read(context)) if context.fabric is None else StandBy(until)
+        action = Wait(next_read_at(context)) if context.fabric is None else StandBy(until)
         return Decision(action, (Why.CLIQUE_FULL.because(identity.pod_ref, limit=context.settings.limit),))
     return write_entry(context, DaemonEntry(identity.node, identity.ip, identity.clique, index, NOT_READY), reason)
 

@@ -142,7 +142,7 @@ def _succeeded(
             return replace(_observed_in(state, result), removes_by_put=state.removes_by_put or remains)
         case Apply() | Put() | Post():
             state = replace(_observed_in(state, result), must_force=False)
-            index = index_settled_by(identity, settings, result.registry)
+            index = settled_index_in(identity, settings, result.registry)
             if index is None or index == state.settled_index:
                 return state
             return replace(state, settled_index=index, contested_since=None, other_read_at=None)
@@ -150,7 +150,7 @@ def _succeeded(
             assert_never(request)
 
 
-def index_settled_by(identity: DaemonIdentity, settings: DaemonSettings, response: DaemonRegistry | None) -> int | None:
+def settled_index_in(identity: DaemonIdentity, settings: DaemonSettings, response: DaemonRegistry | None) -> int | None:
     """Return the index that the response to an own write shows to be the daemon's alone (D42, DC-023).
 
     Args:

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from grove_core.areas.domain_cliques.clique_view import CliqueView, choose_index, clique_view_of
 from grove_core.areas.domain_cliques.daemon_context import DaemonContext
-from grove_core.areas.domain_cliques.other_registry import clean_or_reread, next_read, read_other_registry
+from grove_core.areas.domain_cliques.other_registry import clean_or_reread, next_read_at, read_other_registry
 from grove_core.areas.domain_cliques.registration import register_index, withdraw_entry, write_entry
 from grove_core.areas.domain_cliques.rules import Why
 from grove_core.areas.domain_cliques.verdicts import DaemonAction, Idle, PushPeers, RestartFabric, StartFabric, Wait
@@ -46,7 +46,7 @@ def maintain(context: DaemonContext, view: CliqueView, own: DaemonEntry, index: 
     cleaning = clean_or_reread(context, view)
     if cleaning is not None:
         return cleaning
-    until = next_read(context)
+    until = next_read_at(context)
     if duplicate is not None:
         return _wait_for_unique_indices(context, view, index, duplicate, until)
     peers = len(view.peers(settings.limit).addresses)

@@ -91,7 +91,7 @@ def limiter_of(point: Point) -> RateLimiter | None:
     return RateLimiter(point.rate, point.burst) if point.rate else None
 
 
-class TimedFabric:
+class TimedFabricProcess:
     """A fabric daemon without a process that becomes ready after a fixed time; see :class:`FabricProcess`."""
 
     def __init__(self, ready_after: float) -> None:
@@ -137,7 +137,7 @@ class PooledDaemon:
         number = task.numbers[position]
         chance = random.Random(f"{point.seed} {number}")  # noqa: S311 - an experiment, no secret
         self._arrives = task.start + chance.random() * point.arrival_s
-        self._fabric = TimedFabric((1 + chance.random()) * point.readiness_s)
+        self._fabric = TimedFabricProcess((1 + chance.random()) * point.readiness_s)
         self._task = task
         self._counts = counts
         self._decoder = decoder

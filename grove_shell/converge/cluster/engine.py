@@ -162,7 +162,7 @@ async def _run_measured(engine: ClusterEngine, point: Point, pipes: Sequence[Pip
                 monitor, start, all_counts, busy = await _run_daemons(point, namespace.name, uid, str(path), pipes)
                 after = await read_counters(api, store)
         finally:
-            await namespace.clear()
+            await namespace.delete()
     require_no_faults(all_counts)
     run = _run_of(engine, point, monitor, start, all_counts, after.since(before))
     spent = sum(counts.cpu_s for counts in all_counts) + busy

@@ -94,7 +94,7 @@ class RunNamespace:
         created = await self._create(DOMAINS.path(self.name), body)
         return str(created["metadata"]["uid"])
 
-    async def clear(self) -> None:
+    async def delete(self) -> None:
         """Delete all objects and the namespace; without a namespace controller the namespace stays in Terminating."""
         for kind in (CLIQUES, DOMAINS):
             await self._api.request("DELETE", kind.path(self.name))

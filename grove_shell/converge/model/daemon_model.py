@@ -125,7 +125,7 @@ class FastDaemonModel:
     def decide(self, at: int) -> ModelWrite | LocalAction | WakeAt:
         """See :class:`DaemonModel`."""
         if self._version < 0:
-            return LocalAction.REST
+            return LocalAction.IDLE
         wanted = self._wanted(at)
         if isinstance(wanted, LocalAction):
             return wanted
@@ -193,7 +193,7 @@ class FastDaemonModel:
             case StartFabric() | RestartFabric():
                 return LocalAction.START
             case Idle() | Wait(None):
-                return LocalAction.REST
+                return LocalAction.IDLE
             case Wait(until) if until is not None:
                 return (until - START_OF_TIME) // _MICROSECOND
             case _:

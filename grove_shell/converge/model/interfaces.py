@@ -65,7 +65,7 @@ class LocalAction(Enum):
     """An action of a daemon without a request."""
 
     START = "start"
-    REST = "rest"
+    IDLE = "idle"
 
 
 @dataclass(frozen=True, slots=True)

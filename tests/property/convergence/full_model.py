@@ -216,7 +216,7 @@ class FullDaemonModel:
                 case Wait(until) if until is not None:
                     return WakeAt((until - START_OF_TIME) // timedelta(microseconds=1))
                 case Idle() | Wait():
-                    return LocalAction.REST
+                    return LocalAction.IDLE
                 case Apply() | Put() | Post():
                     return self.write(action)
                 case _:

@@ -17,7 +17,13 @@ from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity
 from grove_core.areas.domain_cliques.verdicts import PeerMap
 from grove_core.resources.api_names import NVIDIA
 from grove_shell.converge.cluster import daemon_pool
-from grove_shell.converge.cluster.daemon_pool import DaemonCounts, PooledDaemon, PoolTask, TimedFabric, limiter_of
+from grove_shell.converge.cluster.daemon_pool import (
+    DaemonCounts,
+    PooledDaemon,
+    PoolTask,
+    TimedFabricProcess,
+    limiter_of,
+)
 from grove_shell.converge.cluster.engine import require_no_faults
 from grove_shell.converge.cluster.server_metrics import ServerCounters, parse_counters
 from grove_shell.converge.cluster.watch_decoder import WatchDecoder
@@ -111,7 +117,7 @@ def test_cv060_a_fabric_daemon_that_was_stopped_is_never_ready() -> None:
     calls: list[str] = []
 
     async def live() -> None:
-        fabric = TimedFabric(0.02)
+        fabric = TimedFabricProcess(0.02)
         fabric.on_change = lambda: calls.append("changed")
         await fabric.start(3, PeerMap(()))
         await fabric.stop()

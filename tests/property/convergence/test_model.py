@@ -318,7 +318,7 @@ def test_restarted_fabric_daemon_is_ready_once() -> None:
         def decide(self, _at: int) -> Any:
             from grove_shell.converge.model.interfaces import LocalAction  # noqa: PLC0415 - the only use
 
-            return LocalAction.START if self.starts < 2 else LocalAction.REST
+            return LocalAction.START if self.starts < 2 else LocalAction.IDLE
 
         def on_fabric_start(self) -> None:
             self.starts += 1

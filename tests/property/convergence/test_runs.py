@@ -21,7 +21,7 @@ from grove_shell.converge.model.model_run import run_point, setting_of
 from grove_shell.converge.model.sizes import LARGEST_BYTES, SIZES, too_large
 from grove_shell.converge.points import Point
 from grove_shell.converge.run_executor import run_scheduled
-from grove_shell.converge.run_file import read_runs, text_of, write_runs
+from grove_shell.converge.run_file import read_runs, runs_as_csv, write_runs
 from grove_shell.converge.runs import Outcome, Run
 from grove_shell.converge.schedule import Schedule
 from grove_shell.views.convergence_table import convergence_page
@@ -38,7 +38,7 @@ def taken(schedule: Schedule, seconds: dict[int, float | None]) -> list[Point]:
     found = []
     while (one := schedule.take()) is not None:
         found.append(one)
-        schedule.note(run(one, seconds[one.nodes]))
+        schedule.record(run(one, seconds[one.nodes]))
     return found
 
 
@@ -137,7 +137,7 @@ class TestCV020:
         points, _ = points_of(ConvergeArguments(nodes="18..36", seeds="1"))
         schedule = Schedule(points, {})
         while (one := schedule.take()) is not None:
-            schedule.note(run(one, 999 if one.protocol is Protocol.SSA else 3))
+            schedule.record(run(one, 999 if one.protocol is Protocol.SSA else 3))
         assert {name.protocol: nodes for name, nodes in schedule.stopped.items()} == {Protocol.SSA: 18}
 
     def test_a_step_waits_for_the_one_before(self) -> None:
@@ -147,9 +147,9 @@ class TestCV020:
         assert first is not None
         assert second is not None
         assert schedule.take() is None
-        schedule.note(run(first))
+        schedule.record(run(first))
         assert schedule.take() is None
-        schedule.note(run(second))
+        schedule.record(run(second))
         third = schedule.take()
         assert third is not None
         assert third.nodes == 36
@@ -197,11 +197,11 @@ class TestCV031:
 
     @given(st.lists(RUNS, max_size=4))
     def test_runs_read_back_equal(self, runs: list[Run]) -> None:
-        assert read_runs(text_of(runs), "runs.csv") == (tuple(runs), ())
+        assert read_runs(runs_as_csv(runs), "runs.csv") == (tuple(runs), ())
 
     def test_ten_thousand_moments_fit_into_a_cell(self) -> None:
         many = run(point(), t_views_s=tuple(number / 7 for number in range(20_000)))
-        assert read_runs(text_of([many]), "runs.csv") == ((many,), ())
+        assert read_runs(runs_as_csv([many]), "runs.csv") == ((many,), ())
 
 
 @pytest.mark.req("CV-041")
@@ -209,7 +209,7 @@ class TestBrokenRunFile:
     """A file of runs with problems."""
 
     def test_every_mistake_has_its_place(self) -> None:
-        lines = text_of([run(point(nodes=36)), run(point(nodes=72))]).splitlines()
+        lines = runs_as_csv([run(point(nodes=36)), run(point(nodes=72))]).splitlines()
         lines[1] = lines[1].replace("sharded,36", "shard,-36")
         lines[2] = lines[2].replace("converged", "fine")
         read, faults = read_runs("\n".join([*lines, "rmw,1"]), "runs.csv")
@@ -222,7 +222,7 @@ class TestBrokenRunFile:
         ]
 
     def test_columns_that_are_not_there_or_too_many(self) -> None:
-        text = text_of([run(point())]).replace("nodes,", "nods,", 1).replace("seed,", "rate,", 1)
+        text = runs_as_csv([run(point())]).replace("nodes,", "nods,", 1).replace("seed,", "rate,", 1)
         _, faults = read_runs(text, "runs.csv")
         assert [(fault.expected, fault.got) for fault in faults] == [
             ("a column that is known", '"nods"'),
@@ -233,7 +233,7 @@ class TestBrokenRunFile:
 
     @pytest.mark.parametrize("cell", ["nan", "inf", "-1", "1e", "", "1 2"])
     def test_numbers_that_are_none(self, cell: str) -> None:
-        text = text_of([run(point(arrival_s=7.25))]).replace("7.25", cell)
+        text = runs_as_csv([run(point(arrival_s=7.25))]).replace("7.25", cell)
         assert [fault.path for fault in read_runs(text, "runs.csv")[1]] == ["arrival_s"]
 
     def test_nothing_at_all(self) -> None:
@@ -300,7 +300,7 @@ class TestBrokenCosts:
         assert bool(problems) is not bool(source.split())
         assert problems or costs.source == " ".join(source.split())
         one = run(point(), setting=setting_of(costs))
-        assert read_runs(text_of([one]), "runs.csv") == ((one,), ())
+        assert read_runs(runs_as_csv([one]), "runs.csv") == ((one,), ())
 
     def test_every_mistake_is_told(self) -> None:
         raw = shipped_costs().model_dump(by_alias=True)

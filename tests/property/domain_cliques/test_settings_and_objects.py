@@ -18,7 +18,7 @@ from grove_core.areas.domain_cliques.protocols import (
     protocol_named,
 )
 from grove_core.areas.domain_cliques.rules import Why
-from grove_core.areas.domain_cliques.state_updates import after_result, index_settled_by
+from grove_core.areas.domain_cliques.state_updates import after_result, settled_index_in
 from grove_core.areas.domain_cliques.verdicts import (
     Apply,
     PeerMap,
@@ -127,7 +127,7 @@ def test_dc020_free_proposal_or_smallest_gap(used: frozenset[int], limit: int, p
 @pytest.mark.req("DC-022")
 def test_dc023_only_an_own_unique_index_settles(entries: list[Json], wanted: int | None) -> None:
     registry = domain(*entries)
-    assert index_settled_by(IDENTITY, SETTINGS, registry) == wanted
+    assert settled_index_in(IDENTITY, SETTINGS, registry) == wanted
     request = decide(context_for(domain())).verdict
     assert isinstance(request, Apply)
     after = after_result(

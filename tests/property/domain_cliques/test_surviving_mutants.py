@@ -7,7 +7,7 @@ from grove_core.areas.domain_cliques.clique_view import clique_view_of
 from grove_core.areas.domain_cliques.daemon_context import DaemonState, RegistryObservation
 from grove_core.areas.domain_cliques.domain_snapshot import domain_snapshot_of
 from grove_core.areas.domain_cliques.domain_status import fabricless_entries
-from grove_core.areas.domain_cliques.other_registry import next_read
+from grove_core.areas.domain_cliques.other_registry import next_read_at
 from grove_core.areas.domain_cliques.protocols import DaemonSettings, Protocol, problems_in_settings
 from grove_core.areas.domain_cliques.registration import take_over_entry as replaced
 from grove_core.areas.domain_cliques.state_updates import after_event, after_result
@@ -93,7 +93,7 @@ def test_dc065_registry_without_members_is_read_once() -> None:
         ((entry("n2", 1),), NOW + settings.recheck_interval),
     ):
         state = {"settled_index": 0, "other_registry": domain(*others), "other_read_at": NOW}
-        assert next_read(context_for(clique(entry("n1", 0)), settings, state=state)) == again
+        assert next_read_at(context_for(clique(entry("n1", 0)), settings, state=state)) == again
 
 
 def test_dc051_pods_are_relisted_when_old_or_for_another_address() -> None:
