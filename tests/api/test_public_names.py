@@ -58,7 +58,7 @@ def test_an_example_in_the_docstring_runs(name: str) -> None:
 
 
 def test_every_other_example_of_the_core_runs_too() -> None:
-    """Whoever writes one into a docstring need not tell anybody."""
+    """Examples in docstrings are found without being registered."""
     names = [found.name for found in pkgutil.walk_packages(grove_core.__path__, "grove_core.")]
     results = {name: doctest.testmod(import_module(name)) for name in names}
     assert {name: result.failed for name, result in results.items() if result.failed} == {}

@@ -17,7 +17,7 @@ def grove(*words: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]
 
 
 def on_a_terminal(*words: str, program: Sequence[str] = GROVE, **environment: str) -> bytes:
-    """What the command prints when both streams are a terminal, where nobody but the test asks for colours or none."""
+    """Return what the command prints when both streams are a terminal; only the test sets NO_COLOR or FORCE_COLOR."""
     outer, inner = pty.openpty()
     told = {name: value for name, value in os.environ.items() if name not in {"NO_COLOR", "FORCE_COLOR"}}
     told |= {"TERM": "xterm", **environment}

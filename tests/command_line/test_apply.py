@@ -1,4 +1,4 @@
-"""What is no plan that somebody can have reviewed is reported before any cluster is asked."""
+"""A file that is not a saved plan is reported before any request to a cluster."""
 
 import json
 from pathlib import Path

@@ -213,7 +213,7 @@ def test_cl009_a_set_that_is_not_there_is_named(capsys: pytest.CaptureFixture[st
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_cl009_what_was_probably_meant_is_told(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cl009_a_similar_name_is_suggested(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*words, "-f", DEGRADED, *NOW], "grove") == 64
     assert capsys.readouterr().err.endswith(f"{told}\n")
 

@@ -1,4 +1,4 @@
-"""MNNVL at the command line: a configuration beside the input, the preflight, and who asks about a domain."""
+"""MNNVL on the command line: a configuration beside the input, the preflight, and explaining a ComputeDomain."""
 
 import json
 from pathlib import Path

@@ -42,7 +42,7 @@ def test_cl032_ours_are_compared_where_they_are_not_in_the_input(
 
 
 def test_cl032_one_that_ours_keep_from_being_served(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """As our definition of earlier versions did with the existing operator's."""
+    """As earlier versions of a CRD of Grove did with a CRD of the Go operator."""
     former = defined("grove.io", "ClusterTopology", "clustertopologies", ("ct",), listKind="ClusterTopologyList")
     assert judged(tmp_path, whole(BINDING), whole(accepted(former))) == 1
     said = capsys.readouterr().out

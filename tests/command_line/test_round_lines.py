@@ -28,7 +28,7 @@ def gone(name: str, replica: int) -> Step:
     ("replicas", "told"),
     [((0, 0), "nobody loses it"), ((0, 1), "nobody loses it; and 1 more reason of this kind (-v)")],
 )
-def test_cl012_a_reason_is_not_told_of_whom_it_is_not_true(replicas: tuple[int, int], told: str) -> None:
+def test_cl012_a_reason_is_printed_for_its_subjects_only(replicas: tuple[int, int], told: str) -> None:
     steps = tuple(gone(f"llm-0-g-{index}-x", index) for index in replicas)
     page = Page()
     rounds = (Round(1, NOW, steps, (), None),)

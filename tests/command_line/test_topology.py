@@ -64,7 +64,7 @@ def test_tp084_a_change_of_levels_is_judged_by_who_uses_them(
 def test_tp076_who_cannot_be_read_may_be_placed(
     kind: str, spec: Json, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As through the webhooks: what is known to be placed refuses, and what is not known is told."""
+    """As through the webhooks: placed pods lead to a refusal, and unknown ones to a warning."""
     topology, broken = given("ClusterTopology"), given(kind)
     topology["spec"]["levels"] = topology["spec"]["levels"][:2]
     broken["metadata"]["name"], broken["spec"] = "broken", spec

@@ -1,4 +1,4 @@
-"""`grove topology check` as people call it: what counts as success, and what is told of the rest."""
+"""`grove topology check`: what counts as success, and what it prints otherwise."""
 
 import json
 from pathlib import Path

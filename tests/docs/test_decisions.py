@@ -1,4 +1,4 @@
-"""A decision says what was asked, what was decided, and what was not chosen: the last is why one reads it."""
+"""A decision record has a question, a decision and the rejected alternatives."""
 
 import re
 from pathlib import Path

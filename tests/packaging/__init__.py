@@ -1,1 +1,1 @@
-"""What people get who install us."""
+"""The distribution: its files and its version."""
