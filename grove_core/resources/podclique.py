@@ -44,7 +44,7 @@ class CliqueStatus:
         set_hash: generation hash of the set at the last complete update.
         selector: of its pods, for autoscalers.
         observed: generation of the clique that the status is about.
-        overtaken: a later breach condition that could not be written (GT-067); never read from an object.
+        superseding_breach: a later breach condition that could not be written (GT-067); never read from an object.
     """
 
     FIELDS: ClassVar[Mapping[str, str]] = MappingProxyType(
