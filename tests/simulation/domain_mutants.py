@@ -193,7 +193,7 @@ def _always(decide: Decide) -> Callable[[], Decide]:
     return lambda: decide
 
 
-FABRIC_MUTANTS: Final[Mapping[str, tuple[Callable[[], Decide], frozenset[str]]]] = {
+DOMAIN_MUTANTS: Final[Mapping[str, tuple[Callable[[], Decide], frozenset[str]]]] = {
     "annotates later": (_always(annotates_later), frozenset({"CD2"})),
     "forgets an index": (_always(forgets_an_index), frozenset({"CD3"})),
     "keeps the condition": (_always(keeps_the_condition), frozenset({"CD3"})),

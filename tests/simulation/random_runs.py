@@ -39,12 +39,12 @@ def random_run(
     seed: int,
     *,
     without: frozenset[str] = frozenset(),
-    fabric: bool | None = None,
+    mnnvl: bool | None = None,
     mode: str | None = None,
     topologies: bool = False,
 ) -> Scenario:
     """Return the scenario of a seed; with MNNVL in a mode, without, or at random; with topologies or without."""
-    drawn = random_scenario(seed, fabric=fabric, mode=mode, topologies=topologies)
+    drawn = random_scenario(seed, mnnvl=mnnvl, mode=mode, topologies=topologies)
     return with_random_events(drawn, seed, without=without)
 
 
@@ -129,11 +129,11 @@ class Tally:
 
 def chunk(job: tuple[int, int, frozenset[str], bool | None, str | None, bool]) -> Tally:
     """Run some seeds one after the other."""
-    first, count, without, fabric, mode, topologies = job
+    first, count, without, mnnvl, mode, topologies = job
     tally, start = Tally(), time.process_time()
     gc.disable()
     for seed in range(first, first + count):
-        scenario = random_run(seed, without=without, fabric=fabric, mode=mode, topologies=topologies)
+        scenario = random_run(seed, without=without, mnnvl=mnnvl, mode=mode, topologies=topologies)
         rules = RulesSeen()
         run = played(scenario, rules=rules)
         tally.runs += 1
@@ -179,8 +179,8 @@ def main(arguments: list[str]) -> int:
         tally = Tally.of(json.loads(options.state.read_text(encoding="utf-8")))
     without = frozenset(filter(None, options.without.split(",")))
     first, end = options.first + tally.runs, options.first + options.seeds
-    fabric = True if options.mnnvl else None
-    how = (without, fabric, options.mode, options.topologies)
+    mnnvl = True if options.mnnvl else None
+    how = (without, mnnvl, options.mode, options.topologies)
     jobs = [(seed, min(CHUNK, end - seed), *how) for seed in range(first, end, CHUNK)]
     with Pool(options.jobs) as pool:
         for done in pool.imap(chunk, jobs):
@@ -190,7 +190,7 @@ def main(arguments: list[str]) -> int:
     sys.stdout.write("".join(f"{line}\n" for line in lines_of(tally)))
     if tally.violations and options.shrink:
         seed = min(tally.violations)
-        one = random_run(seed, without=without, fabric=fabric, mode=options.mode, topologies=options.topologies)
+        one = random_run(seed, without=without, mnnvl=mnnvl, mode=options.mode, topologies=options.topologies)
         small = smallest(one, tally.violations[seed].partition(" ")[0])
         sys.stdout.write(yaml_document(small.as_json))
     return 3 if tally.violations else 0

@@ -65,22 +65,22 @@ def scenario_of(manifest: Json, nodes: int = 6, gpus: int = 2, *, seed: int = 0)
 
 
 def random_scenario(
-    seed: int, *, fabric: bool | None = None, mode: str | None = None, topologies: bool = False
+    seed: int, *, mnnvl: bool | None = None, mode: str | None = None, topologies: bool = False
 ) -> Scenario:
     """Return the small scenario of a seed.
 
     Args:
-        fabric: whether MNNVL is on at some time; None for as it comes, in every third world.
-        mode: of MNNVL; None for as it comes, in every second world with MNNVL by annotation.
+        mnnvl: whether MNNVL is on at some time; None for every third seed.
+        mode: mode of MNNVL; None for annotations with every second seed that has MNNVL.
         topologies: whether pods are packed by topologies.
     """
     bare = _bare_scenario(seed)
     if topologies:
         bare = _with_topologies(bare, Random(f"topologies {seed}"))
     rng = Random(f"fabric {seed}")
-    if fabric is None:
-        fabric = rng.random() < 1 / 3
-    if not fabric:
+    if mnnvl is None:
+        mnnvl = rng.random() < 1 / 3
+    if not mnnvl:
         return bare
     if mode is None:
         mode = Random(f"mode {seed}").choice(("operator", "annotations"))

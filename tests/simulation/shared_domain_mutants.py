@@ -174,7 +174,7 @@ def _admitting(**admission: Any) -> Callable[[], SimulationOptions]:
     return lambda: SimulationOptions(check=True, counts_only=True, admission=Admission(**admission))
 
 
-SCOPE_MUTANTS: Final[Mapping[str, tuple[Callable[[], SimulationOptions], frozenset[str]]]] = {
+SHARED_DOMAIN_MUTANTS: Final[Mapping[str, tuple[Callable[[], SimulationOptions], frozenset[str]]]] = {
     "ensures nothing": (_deciding(ensures_nothing), frozenset({"CD10"})),
     "admits at once": (_deciding(ensures_nothing, of_clique=admits_at_once), frozenset({"CD2"})),
     "all wait": (_deciding(all_wait), frozenset({"CD3"})),

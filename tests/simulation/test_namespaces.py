@@ -30,6 +30,8 @@ def test_sm093_two_sets_of_one_name_are_two() -> None:
             ("prod", "llm-0-a", 2, 2),
             ("prod", "llm-0-b", 1, 1),
         ]
-        world = simulation.cluster.server
-        uids = [item.uid for item in world.items.values()] + [pod.uid for found in world.pods.values() for pod in found]
+        server = simulation.cluster.server
+        uids = [item.uid for item in server.items.values()] + [
+            pod.uid for found in server.pods.values() for pod in found
+        ]
         assert len(set(uids)) == len(uids) > 20

@@ -10,11 +10,11 @@ from grove_shell.simulator.random_events.randomized_scenario import RANDOM_EVENT
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.simulation import Simulation
-from tests.simulation.domain_mutants import FABRIC_MUTANTS
+from tests.simulation.domain_mutants import DOMAIN_MUTANTS
 from tests.simulation.mutants import MUTANTS, terminates_at_once
 from tests.simulation.random_runs import CHUNK, Tally, chunk, lines_of, main, played, random_run, smallest
 from tests.simulation.sample_sets import random_scenario
-from tests.simulation.shared_domain_mutants import SCOPE_MUTANTS, switched_on
+from tests.simulation.shared_domain_mutants import SHARED_DOMAIN_MUTANTS, switched_on
 from tests.simulation.topology_mutants import TOPOLOGY_MUTANTS, stirred
 
 RUNS = 200
@@ -92,7 +92,7 @@ def test_sm064_random_runs_keep_every_promise(part: int) -> None:
 @pytest.mark.parametrize("seeds", [range(20), range(20, 40), ONCE_BROKEN], ids=["some", "more", "once broken"])
 def test_sm064_random_runs_of_all_areas_keep_every_promise(seeds: Iterable[int]) -> None:
     for seed in seeds:
-        violation = played(random_run(seed, fabric=True, topologies=True)).violation
+        violation = played(random_run(seed, mnnvl=True, topologies=True)).violation
         assert violation is None, (
             f"python -m tests.simulation.random_runs --mnnvl --topologies --first {seed} --seeds 1"
         )
@@ -112,18 +112,18 @@ def test_sm061_every_known_mistake_is_found(mistake: str) -> None:
     assert any(code in codes for code in found)
 
 
-@pytest.mark.parametrize("mistake", FABRIC_MUTANTS)
+@pytest.mark.parametrize("mistake", DOMAIN_MUTANTS)
 def test_sm061_every_known_mistake_about_domains_is_found(mistake: str) -> None:
-    make, codes = FABRIC_MUTANTS[mistake]
-    runs = (random_run(seed, fabric=True, mode="operator") for seed in seeds_for(mistake))
+    make, codes = DOMAIN_MUTANTS[mistake]
+    runs = (random_run(seed, mnnvl=True, mode="operator") for seed in seeds_for(mistake))
     found = (run.violation.code for scenario in runs if (run := played(scenario, make())).violation is not None)
     assert any(code in codes for code in found)
 
 
-@pytest.mark.parametrize("mistake", SCOPE_MUTANTS)
+@pytest.mark.parametrize("mistake", SHARED_DOMAIN_MUTANTS)
 def test_sm061_every_known_mistake_about_sharing_is_found(mistake: str) -> None:
-    make, codes = SCOPE_MUTANTS[mistake]
-    runs = (switched_on(random_run(seed, fabric=True, mode="annotations")) for seed in seeds_for(mistake))
+    make, codes = SHARED_DOMAIN_MUTANTS[mistake]
+    runs = (switched_on(random_run(seed, mnnvl=True, mode="annotations")) for seed in seeds_for(mistake))
     found = (found.code for scenario in runs if (found := Simulation(scenario, make()).run().violation) is not None)
     assert any(code in codes for code in found)
 
@@ -139,14 +139,14 @@ def test_sm064_random_runs_with_topologies_keep_every_promise(part: int) -> None
 
 @pytest.mark.parametrize("seed", range(SOME // 2))
 def test_sm064_forbidden_writes_to_topologies_are_refused(seed: int) -> None:
-    assert played(stirred(random_run(seed, topologies=True, fabric=False, without=SLOW))).violation is None
+    assert played(stirred(random_run(seed, topologies=True, mnnvl=False, without=SLOW))).violation is None
 
 
 @pytest.mark.parametrize("mistake", TOPOLOGY_MUTANTS)
 def test_sm061_every_known_mistake_about_topologies_is_found(mistake: str) -> None:
     make, codes = TOPOLOGY_MUTANTS[mistake]
     drawn = (
-        random_run(seed, topologies=True, fabric=False, without=SLOW_ANSWERS) for seed in seeds_for(mistake, RUNS // 2)
+        random_run(seed, topologies=True, mnnvl=False, without=SLOW_ANSWERS) for seed in seeds_for(mistake, RUNS // 2)
     )
     runs = (found for one in drawn for found in (one, stirred(one)))
     found = (found.code for scenario in runs if (found := Simulation(scenario, make()).run().violation) is not None)

@@ -27,7 +27,7 @@ NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 
 def placed(seed: int, nodes: int, gpus: int, *, gang_aware: bool = True) -> Simulation:
-    scenario = random_scenario(seed, fabric=False)
+    scenario = random_scenario(seed, mnnvl=False)
     changes = {
         "nodes": (NodePool(name="n", count=nodes, capacity={"gpu": str(gpus)}),),
         "scheduler": SchedulerSpec(gang_aware=gang_aware),

@@ -124,14 +124,14 @@ def test_sm086_no_domain_before_the_driver() -> None:
 def test_sm088_an_object_of_a_deleted_owner_is_collected() -> None:
     simulation = Simulation(scenario(), SimulationOptions())
     simulation.run()
-    world = simulation.cluster.server
-    (domain,) = [item for item in world.items.values() if isinstance(item, ComputeDomain)]
+    server = simulation.cluster.server
+    (domain,) = [item for item in server.items.values() if isinstance(item, ComputeDomain)]
     owner = {"apiVersion": "x/v1", "kind": "PodGang", "name": "gone", "uid": "nobody", "controller": True}
     fields = freeze({"metadata": {"ownerReferences": [owner]}})
     assert isinstance(fields, FrozenMap)
     step = Step(Stage.WORKLOAD, domain.ref, Apply(fields, domain.guard), ())
     assert simulation.cluster.attempt(step).outcome is Outcome.DONE
-    assert domain.ref not in world.items
+    assert domain.ref not in server.items
 
 
 def test_sm040_a_user_deletes_a_claim() -> None:

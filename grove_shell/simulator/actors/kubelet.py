@@ -127,7 +127,7 @@ class Kubelet:
             self.cluster.put_pod(as_ready(replace(pod, phase=_RUNNING)))
 
     def _now(self, uid: str) -> Pod | None:
-        """Return the stored pod; None where it is gone or its kubelet does not respond."""
+        """Return the stored pod; None where it is deleted or its kubelet does not respond."""
         known = self._pods.get(uid)
         pod = self.cluster.server.pod(known.ref) if known is not None else None
         if pod is None or pod.uid != uid:

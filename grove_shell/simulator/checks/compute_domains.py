@@ -40,9 +40,7 @@ class ComputeDomainCheck(Check):
         super().__init__(state)
         self.replicas = ReplicaIndex(state)
         self.deprived: set[str] = set()  # uids of parts created without a domain, because it had failed
-        self._made_by_old_leader: set[str] = (
-            set()
-        )  # uids of parts and domains that an old leader made on what it saw last
+        self._made_by_old_leader: set[str] = set()  # uids of parts and domains
         self._mixed: set[tuple[str, int]] = set()  # replicas with a part of a crashed operator of another configuration
 
     # creation

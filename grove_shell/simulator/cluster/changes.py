@@ -31,7 +31,7 @@ class Change:
     def object(self) -> Object:
         """The object after the change, or its last state where it was deleted."""
         found = self.after if self.after is not None else self.before
-        assert found is not None  # noqa: S101 - one of the two is there
+        assert found is not None  # noqa: S101 - one of the two exists
         return found
 
 

@@ -27,7 +27,7 @@ class PodTimings(Model):
 
 
 class KubeletSpec(Model):
-    """Kubelet delays: from scheduled to running, from running to ready, and from deleted to gone.
+    """Kubelet delays: from scheduled to running, from running to ready, and from deletion to its end.
 
     Attributes:
         cliques: short name of a clique in the template -> its own delays.
