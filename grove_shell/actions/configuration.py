@@ -1,4 +1,4 @@
-"""Configuration files: read by the same reader as manifests, and reported in the same way."""
+"""Reads configuration files, with the reader and the fault reports of manifests."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -13,9 +13,9 @@ Reader = Callable[[Mapping[str, Any]], tuple[T, tuple[Problem, ...]]]
 
 
 def configuration(path: str | None, read: Reader[T]) -> tuple[T, tuple[Fault, ...]]:
-    """The configuration, and everything wrong with it; the defaults where there is no file (OP-036, WH-032).
+    """Return the configuration and its faults; the defaults without a file (OP-036, WH-032).
 
-    A file of several is a fault, and so is one of none: nobody can say by which one things are to be decided (CL-030).
+    A file must have exactly one configuration (CL-030).
     """
     faults: list[Fault] = []
     found = [] if path is None else [(item, *read(item.value)) for item in items_of(path, faults, standard_input())]

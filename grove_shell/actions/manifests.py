@@ -1,4 +1,4 @@
-"""``grove manifests``: print what is to be applied to a cluster, part by part."""
+"""``grove manifests``: print the manifests of an installation."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -29,20 +29,26 @@ MORE: Final[Mapping[str, Callable[[], Iterator[dict[str, Any]]]]] = {
     "compute-domains": domain_definitions,
     "daemons": daemon_roles,
 }
-"""What others normally bring, and is printed only when asked for (DC-111, DC-129); definitions come first."""
+"""Parts that other software normally provides; printed on request (DC-111, DC-129), definitions first."""
 
 
-def objects_of(told: Installation, parts: tuple[str, ...] = (), more: tuple[str, ...] = ()) -> list[dict[str, Any]]:
-    """The objects of these parts, or of all; no part of them is shared, or YAML would name it and refer to it."""
+def objects_of(
+    installation: Installation, parts: tuple[str, ...] = (), more: tuple[str, ...] = ()
+) -> list[dict[str, Any]]:
+    """Return the objects of these parts, or of all; as copies, so that YAML has no anchors."""
     made = [one for name, make_more in MORE.items() if name in more for one in make_more()]
-    made += [one for part, make in PARTS.items() if not parts or part in parts for one in make(told)]
+    made += [one for part, make in PARTS.items() if not parts or part in parts for one in make(installation)]
     return [json.loads(json.dumps(one)) for one in made]
 
 
 def manifests(
-    parts: tuple[str, ...], output: str, told: Installation, more: tuple[str, ...] = (), config: str | None = None
+    parts: tuple[str, ...],
+    output: str,
+    installation: Installation,
+    more: tuple[str, ...] = (),
+    config: str | None = None,
 ) -> int:
-    """Print these parts, or all, and what is asked for besides, for the operator that a configuration tells.
+    """Print these parts, or all, and the requested extra parts, for an operator configuration.
 
     Returns:
         The exit code (CL-001).
@@ -52,7 +58,7 @@ def manifests(
         print_error(problems_page(configured.problems, NOTHING_PRINTED))
         return ERROR
     features = configured.configuration
-    whole = replace(told, mnnvl=features.mnnvl, topology=features.topology, operator=configured.raw)
+    whole = replace(installation, mnnvl=features.mnnvl, topology=features.topology, operator=configured.raw)
     objects = objects_of(whole, parts, more)
     write_stdout(SERIALIZERS[output].objects(objects))
     return DONE

@@ -1,16 +1,16 @@
-"""Where a command reads from, as the user said it."""
+"""Where a command reads its input from."""
 
 from dataclasses import dataclass
 from datetime import datetime
 
 
 class ClusterUnavailable(Exception):
-    """Nothing can be learned from the cluster. The message says what was tried, and what to try next."""
+    """The cluster cannot be read. The message says what was tried, and what to try next."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveCluster:
-    """Which cluster, as the user said it.
+    """The live cluster to read.
 
     Attributes:
         everywhere: all namespaces, not only one.
@@ -25,7 +25,7 @@ class LiveCluster:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputSource:
-    """Where to read from, as the user said it."""
+    """The input options of a command."""
 
     filenames: tuple[str, ...] = ()
     live: LiveCluster | None = None

@@ -1,4 +1,4 @@
-"""``grove webhooks``: read the configuration, reach the cluster, serve."""
+"""``grove webhooks``: read the configuration, connect to the cluster, serve."""
 
 from dataclasses import dataclass
 
@@ -28,7 +28,7 @@ class WebhookOptions:
 
 
 def serve(options: WebhookOptions) -> int:
-    """Run until told to stop; returns the exit code (CL-001)."""
+    """Run until a signal; return the exit code (CL-001)."""
     settings, faults = configuration(options.config, settings_of)
     if faults:
         print_error(problems_page(faults, NOTHING_STARTED))

@@ -1,1 +1,1 @@
-"""The rules of `specs/` as the program has them with it: `rules.json` is generated, and held to the specs by a test."""
+"""The rules of `specs/` as data: `rules.json` is generated from the specs, and a test compares both."""

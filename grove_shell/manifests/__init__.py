@@ -1,7 +1,8 @@
-"""What has to be in a cluster before Grove is: manifests made from the models that read what people write.
+"""The manifests of an installation, made from the models that parse user input.
 
-``definitions`` has the custom resource definitions, made of ``specs`` and ``statuses``; ``structural`` turns models
-into schemas; ``rules`` says what the API server can check by itself; ``strictness`` judges a manifest by these schemas.
+``definitions`` has the custom resource definitions, made of ``spec_schemas`` and ``status_schemas``; ``schemas``
+converts models to schemas; ``validation_rules`` lists what the API server checks itself; ``schema_validation``
+validates manifests.
 
 ``pod_spec.json`` is the PodSpec of Kubernetes 1.35 (Apache-2.0), reduced; see ``tests/manifests/reduce_pod_spec.py``.
 """

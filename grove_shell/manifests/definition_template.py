@@ -1,4 +1,4 @@
-"""What all custom resource definitions have in common, and all objects of their kinds."""
+"""The common parts of all custom resource definitions and their schemas."""
 
 from collections.abc import Iterable, Mapping
 
@@ -6,7 +6,7 @@ from grove_shell.manifests.schemas import Json, object_type, string
 
 
 def object_schema(about: str, parts: Mapping[str, Json], required: Iterable[str] = ()) -> Json:
-    """What objects of a kind may look like: its own parts after those that every object has."""
+    """Return the schema of a kind's objects: its own parts after the common ones."""
     head = {"apiVersion": string(), "kind": string(), "metadata": {"type": "object"}}
     return {"description": about, **object_type({**head, **parts}, required)}
 
@@ -14,7 +14,7 @@ def object_schema(about: str, parts: Mapping[str, Json], required: Iterable[str]
 def definition(
     api_version: str, kind: str, parts: Json, *, plural: str = "", scope: str = "Namespaced", short: str = ""
 ) -> Json:
-    """The custom resource definition of a kind.
+    """Return the custom resource definition of a kind.
 
     Args:
         api_version, kind: as its objects have them.

@@ -1,4 +1,4 @@
-"""The operator and the webhooks as Deployments, and how API servers come to call the latter (MF-023, MF-026)."""
+"""The operator and the webhooks as Deployments, and the registration of the webhooks (MF-023, MF-026)."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -29,89 +29,98 @@ RESOURCES: Final[dict[str, Json]] = {
     OPERATOR: {"requests": {"cpu": "100m", "memory": "256Mi"}, "limits": {"memory": "2Gi"}},
     WEBHOOKS: {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}},
 }
-_NOBODY: Final = 65_532
+_USER_ID: Final = 65_532
 _HTTPS: Final = 443
 _TIMEOUT: Final = 10
 _CONFIG: Final = "/etc/grove/config"
 _FILE: Final = "config.json"
-_GRACE: Final = 40  # rounds have 20 s to end, and reviews 15
+_GRACE: Final = 40  # s; reconciles have 20 s to end, and reviews 15 s
 
 
-def operator_objects(told: Installation) -> Iterator[Json]:
-    """The operator."""
-    args = ["operator", f"--own-image={told.image}", *([f"--namespace={told.watched}"] if told.watched else [])]
-    if told.configures(OPERATOR):
-        said = told.operator or {"kind": OPERATOR_KIND, **_features(told)}
-        yield _configuration(told, OPERATOR, {"apiVersion": CONFIGURED, **said})
-    settings, _ = settings_of(told.operator)
-    yield _deployment(told, OPERATOR, args, {"http": settings.serving.port})
-    yield _budget(told, OPERATOR)
+def operator_objects(installation: Installation) -> Iterator[Json]:
+    """Yield the objects of the operator."""
+    args = [
+        "operator",
+        f"--own-image={installation.image}",
+        *([f"--namespace={installation.watched}"] if installation.watched else []),
+    ]
+    if installation.configures(OPERATOR):
+        said = installation.operator or {"kind": OPERATOR_KIND, **_features(installation)}
+        yield _configuration(installation, OPERATOR, {"apiVersion": CONFIGURED, **said})
+    settings, _ = settings_of(installation.operator)
+    yield _deployment(installation, OPERATOR, args, {"http": settings.serving.port})
+    yield _budget(installation, OPERATOR)
 
 
-def webhook_objects(told: Installation) -> Iterator[Json]:
-    """The webhooks; their registration comes last, for nothing is admitted from then on until they answer.
+def webhook_objects(installation: Installation) -> Iterator[Json]:
+    """Yield the objects of the webhooks; the registration is last, since it blocks admission until they respond.
 
-    What a feature registers stands in it whether the feature is on or not (WH-026).
+    Webhooks of a feature are registered whether the feature is on or not (WH-026).
     """
     settings = WebhookSettings()
-    args = ["webhooks", *([f"--watch-namespace={told.watched}"] if told.watched else [])]
+    args = ["webhooks", *([f"--watch-namespace={installation.watched}"] if installation.watched else [])]
     ports = {"https": settings.listening.port, "http": settings.serving.port}
     service = {
         "selector": labels_of(WEBHOOKS),
         "ports": [{"name": "https", "port": _HTTPS, "targetPort": "https", "protocol": "TCP"}],
     }
-    if told.configures(WEBHOOKS):
-        yield _configuration(told, WEBHOOKS, {"apiVersion": CONFIGURED, "kind": WEBHOOKS_KIND, **_features(told)})
-    yield program_object("v1", "Service", settings.registration.service, WEBHOOKS, told.where, spec=service)
-    yield _deployment(told, WEBHOOKS, args, ports)
-    yield _budget(told, WEBHOOKS)
-    sharing = [_joining(told), _stamping(told)]
-    mutating = [_webhook(told, DEFAULTING), *(sharing if told.is_shared else map(_of_nothing, sharing))]
-    guarding = [] if told.watched else [_levels(told), _leaving(told)]
-    validating = [_webhook(told, VALIDATION), *(guarding if told.is_guarded else map(_of_nothing, guarding))]
+    if installation.configures(WEBHOOKS):
+        yield _configuration(
+            installation, WEBHOOKS, {"apiVersion": CONFIGURED, "kind": WEBHOOKS_KIND, **_features(installation)}
+        )
+    yield program_object("v1", "Service", settings.registration.service, WEBHOOKS, installation.where, spec=service)
+    yield _deployment(installation, WEBHOOKS, args, ports)
+    yield _budget(installation, WEBHOOKS)
+    sharing = [_joining(installation), _stamping(installation)]
+    mutating = [_webhook(installation, DEFAULTING), *(sharing if installation.is_shared else map(_of_nothing, sharing))]
+    guarding = [] if installation.watched else [_levels(installation), _leaving(installation)]
+    validating = [
+        _webhook(installation, VALIDATION),
+        *(guarding if installation.is_guarded else map(_of_nothing, guarding)),
+    ]
     for kind, name, found in (
         ("MutatingWebhookConfiguration", settings.registration.mutating, mutating),
         ("ValidatingWebhookConfiguration", settings.registration.validating, validating),
     ):
-        yield program_object(API_VERSION, kind, f"{name}{told.suffix}", WEBHOOKS, webhooks=found)
+        yield program_object(API_VERSION, kind, f"{name}{installation.suffix}", WEBHOOKS, webhooks=found)
 
 
 def _of_nothing(webhook: Json) -> Json:
-    """As it stands while its feature is off."""
+    """Return a webhook as registered while its feature is off."""
     return {key: part for key, part in webhook.items() if key != "rules"}  # an empty list would differ at each apply
 
 
-def _joining(told: Installation) -> Json:
-    """Of PodCliques, those that say something of MNNVL, and not no (MS-095, MS-096)."""
+def _joining(installation: Installation) -> Json:
+    """Return the webhook of PodCliques that have an MNNVL annotation other than false (MS-095, MS-096)."""
     every, key = "object.metadata.annotations", MNNVL_ENABLED
     said = f"has({every}) && {key!r} in {every} && {every}[{key!r}] != 'false'"
     return {
-        **_webhook(told, JOINING),
+        **_webhook(installation, JOINING),
         "rules": [_rule(GROVE, "PodClique")],
         "matchConditions": [{"name": "says-so", "expression": said}],
         "sideEffects": "NoneOnDryRun",
     }
 
 
-def _stamping(told: Installation) -> Json:
-    """Of PodGangs; a stamp decides nothing, so nothing waits for it."""
-    return {**_webhook(told, STAMPING), "rules": [_rule(SCHEDULER, "PodGang")], "failurePolicy": "Ignore"}
+def _stamping(installation: Installation) -> Json:
+    """Return the webhook of PodGangs; it only adds a mark, so its failure is ignored."""
+    return {**_webhook(installation, STAMPING), "rules": [_rule(SCHEDULER, "PodGang")], "failurePolicy": "Ignore"}
 
 
-def _levels(told: Installation) -> Json:
-    """Of topologies that come or get other levels; labels and finalizers are nobody's concern (TP-088, TP-093)."""
-    told_less = "!has(object.spec) || !has(oldObject.spec)"
-    changed = f"request.operation == 'CREATE' || {told_less} || object.spec != oldObject.spec"
+def _levels(installation: Installation) -> Json:
+    """Return the webhook of topologies that are created or whose levels change (TP-088, TP-093)."""
+    lacks_spec = "!has(object.spec) || !has(oldObject.spec)"
+    changed = f"request.operation == 'CREATE' || {lacks_spec} || object.spec != oldObject.spec"
     return {
-        **_webhook(told, TOPOLOGIES),
+        **_webhook(installation, TOPOLOGIES),
         "rules": [_of_topologies("CREATE", "UPDATE")],
         "matchConditions": [{"name": "levels-change", "expression": changed}],
     }
 
 
-def _leaving(told: Installation) -> Json:
-    """Of topologies that go: a warning is all there is to say, so nothing waits for it (TP-086)."""
-    return {**_webhook(told, LEAVING), "rules": [_of_topologies("DELETE")], "failurePolicy": "Ignore"}
+def _leaving(installation: Installation) -> Json:
+    """Return the webhook of deletions of topologies; it only warns, so its failure is ignored (TP-086)."""
+    return {**_webhook(installation, LEAVING), "rules": [_of_topologies("DELETE")], "failurePolicy": "Ignore"}
 
 
 def _of_topologies(*operations: str) -> Json:
@@ -119,7 +128,7 @@ def _of_topologies(*operations: str) -> Json:
 
 
 def _rule(api_version: str, kind: str) -> Json:
-    """Creations of a kind."""
+    """Return the rule for creations of a kind."""
     group, _, version = api_version.partition("/")
     return {
         "apiGroups": [group],
@@ -130,15 +139,20 @@ def _rule(api_version: str, kind: str) -> Json:
     }
 
 
-def _webhook(told: Installation, name: str) -> Json:
-    only = {"kubernetes.io/metadata.name": told.watched}
-    service = {"name": WebhookSettings().registration.service, **told.where, "path": PATHS[name], "port": _HTTPS}
+def _webhook(installation: Installation, name: str) -> Json:
+    only = {"kubernetes.io/metadata.name": installation.watched}
+    service = {
+        "name": WebhookSettings().registration.service,
+        **installation.where,
+        "path": PATHS[name],
+        "port": _HTTPS,
+    }
     return {
         "name": name,
         "admissionReviewVersions": ["v1"],
         "clientConfig": {"service": service},
         "rules": [{**_rule(GROVE, POD_CLIQUE_SET), "operations": ["CREATE", "UPDATE"]}],
-        **({"namespaceSelector": {"matchLabels": only}} if told.watched else {}),
+        **({"namespaceSelector": {"matchLabels": only}} if installation.watched else {}),
         "matchPolicy": "Equivalent",
         "failurePolicy": "Fail",
         "sideEffects": "None",
@@ -146,26 +160,26 @@ def _webhook(told: Installation, name: str) -> Json:
     }
 
 
-def _features(told: Installation) -> Json:
+def _features(installation: Installation) -> Json:
     """What both programs have to know."""
-    shape = told.mnnvl.shape
+    shape = installation.mnnvl.shape
     mnnvl = {
-        "enabled": told.mnnvl.enabled,
-        "mode": told.mnnvl.mode.value,
+        "enabled": installation.mnnvl.enabled,
+        "mode": installation.mnnvl.mode.value,
         "computeDomainShape": "auto" if shape is None else shape.value,
     }
-    levels = [level._asdict() for level in told.topology.levels]
-    topology = {"enabled": told.topology.enabled, "levels": levels}
+    levels = [level._asdict() for level in installation.topology.levels]
+    topology = {"enabled": installation.topology.enabled, "levels": levels}
     return {"mnnvl": mnnvl, "topologyAwareScheduling": topology}
 
 
-def _configuration(told: Installation, program: str, said: Mapping[str, Any]) -> Json:
-    """What a program is told, as the file that it reads (MF-028)."""
+def _configuration(installation: Installation, program: str, said: Mapping[str, Any]) -> Json:
+    """What a program is installation, as the file that it reads (MF-028)."""
     text = json.dumps(said, indent=2)
-    return program_object("v1", "ConfigMap", f"{program}-config", program, told.where, data={_FILE: text})
+    return program_object("v1", "ConfigMap", f"{program}-config", program, installation.where, data={_FILE: text})
 
 
-def _deployment(told: Installation, program: str, args: list[str], ports: dict[str, int]) -> Json:
+def _deployment(installation: Installation, program: str, args: list[str], ports: dict[str, int]) -> Json:
     labels = labels_of(program)
     spread = {
         "maxSkew": 1,
@@ -177,16 +191,20 @@ def _deployment(told: Installation, program: str, args: list[str], ports: dict[s
         "serviceAccountName": program,
         "securityContext": {
             "runAsNonRoot": True,
-            "runAsUser": _NOBODY,
-            "runAsGroup": _NOBODY,
+            "runAsUser": _USER_ID,
+            "runAsGroup": _USER_ID,
             "seccompProfile": {"type": "RuntimeDefault"},
         },
         "terminationGracePeriodSeconds": _GRACE,
         "topologySpreadConstraints": [spread],
-        "containers": [_container(told, program, args, ports)],
+        "containers": [_container(installation, program, args, ports)],
         "volumes": [
             {"name": "tmp", "emptyDir": {"medium": "Memory", "sizeLimit": "16Mi"}},
-            *([{"name": "config", "configMap": {"name": f"{program}-config"}}] if told.configures(program) else []),
+            *(
+                [{"name": "config", "configMap": {"name": f"{program}-config"}}]
+                if installation.configures(program)
+                else []
+            ),
         ],
     }
     spec = {
@@ -194,14 +212,14 @@ def _deployment(told: Installation, program: str, args: list[str], ports: dict[s
         "selector": {"matchLabels": labels},
         "template": {"metadata": {"labels": labels}, "spec": pod},
     }
-    return program_object("apps/v1", "Deployment", program, program, told.where, spec=spec)
+    return program_object("apps/v1", "Deployment", program, program, installation.where, spec=spec)
 
 
-def _container(told: Installation, program: str, args: list[str], ports: dict[str, int]) -> Json:
+def _container(installation: Installation, program: str, args: list[str], ports: dict[str, int]) -> Json:
     return {
         "name": program.removeprefix("grove-"),
-        "image": told.image,
-        "args": [*args, *([f"--config={_CONFIG}/{_FILE}"] if told.configures(program) else [])],
+        "image": installation.image,
+        "args": [*args, *([f"--config={_CONFIG}/{_FILE}"] if installation.configures(program) else [])],
         "ports": [{"name": name, "containerPort": port, "protocol": "TCP"} for name, port in ports.items()],
         "livenessProbe": {"httpGet": {"path": "/healthz", "port": "http"}, "periodSeconds": 10, "failureThreshold": 6},
         "readinessProbe": {"httpGet": {"path": "/readyz", "port": "http"}, "periodSeconds": 5},
@@ -213,11 +231,11 @@ def _container(told: Installation, program: str, args: list[str], ports: dict[st
         },
         "volumeMounts": [
             {"name": "tmp", "mountPath": "/tmp"},  # noqa: S108 - a volume of its own
-            *([{"name": "config", "mountPath": _CONFIG, "readOnly": True}] if told.configures(program) else []),
+            *([{"name": "config", "mountPath": _CONFIG, "readOnly": True}] if installation.configures(program) else []),
         ],
     }
 
 
-def _budget(told: Installation, program: str) -> Json:
+def _budget(installation: Installation, program: str) -> Json:
     spec = {"maxUnavailable": 1, "selector": {"matchLabels": labels_of(program)}}
-    return program_object("policy/v1", "PodDisruptionBudget", program, program, told.where, spec=spec)
+    return program_object("policy/v1", "PodDisruptionBudget", program, program, installation.where, spec=spec)

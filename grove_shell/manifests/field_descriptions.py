@@ -1,4 +1,4 @@
-"""What ``kubectl explain`` says of each field of a PodCliqueSet's spec (MF-009)."""
+"""Descriptions of the fields of a PodCliqueSet's spec for ``kubectl explain`` (MF-009)."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -78,17 +78,17 @@ EXPLANATIONS: Final[Mapping[str, str]] = {
 
 
 def explain_set(spec: Json) -> None:
-    """Write the sentences into the spec of a PodCliqueSet."""
+    """Add the descriptions to the spec of a PodCliqueSet."""
     _explain(spec, EXPLANATIONS)
 
 
 def explain_clique(spec: Json) -> None:
-    """Write them into the spec of a PodClique."""
+    """Add the descriptions to the spec of a PodClique."""
     _explain(spec, _OF_CLIQUE)
 
 
 def explain_group(spec: Json) -> None:
-    """Write them into the spec of a PodCliqueScalingGroup."""
+    """Add the descriptions to the spec of a PodCliqueScalingGroup."""
     _explain(spec, _OF_GROUP)
 
 

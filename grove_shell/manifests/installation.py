@@ -1,4 +1,4 @@
-"""What is told about an installation, and what all its objects have in common."""
+"""The options of an installation, and the common parts of its objects."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,14 +16,14 @@ REPLICAS: Final = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installation:
-    """Where Grove runs, and for whom.
+    """The options of an installation.
 
     Attributes:
         home: the namespace it runs in.
-        watched: the one namespace it looks after; empty for all.
+        watched: the only namespace it manages; empty for all.
         image: of its containers.
-        mnnvl, topology: what operator and webhooks are told of both; what they are not told they do by default.
-        operator: the operator's whole configuration as it was written; empty for no more than that.
+        mnnvl, topology: settings of operator and webhooks.
+        operator: the operator's whole configuration file; empty for one made of the settings above.
     """
 
     home: str = SYSTEM
@@ -35,7 +35,7 @@ class Installation:
 
     @property
     def suffix(self) -> str:
-        """What the names of objects outside all namespaces end with, so that two installations do not share them."""
+        """Suffix of the names of cluster-scoped objects, so that two installations do not share them."""
         return f"-{self.watched}" if self.watched else ""
 
     @property
@@ -45,21 +45,21 @@ class Installation:
 
     @property
     def is_guarded(self) -> bool:
-        """Whether topologies are judged: their users show only to who sees all namespaces (TP-094)."""
+        """Whether topologies are validated, which needs access to all namespaces (TP-094)."""
         return self.topology.enabled and not self.watched
 
     def configures(self, program: str) -> bool:
-        """Whether a program is told anything."""
+        """Return whether a program gets a configuration file."""
         return self.mnnvl.enabled or self.topology.enabled or (program == OPERATOR and bool(self.operator))
 
     @property
     def where(self) -> Json:
-        """The namespace as metadata has it."""
+        """The namespace in the form of metadata."""
         return {"namespace": self.home}
 
 
 def labels_of(name: str) -> Json:
-    """Of every object of one program; its pods are found by them."""
+    """Return the labels of every object of one program, which also select its pods."""
     return {"app.kubernetes.io/name": name}
 
 
@@ -71,7 +71,7 @@ def program_object(
     where: Json | None = None,
     **fields: Any,  # noqa: ANN401 - parts of a manifest, of any shape
 ) -> Json:
-    """One object of a program.
+    """Return one object of a program.
 
     Args:
         api_version, kind, name: as they are written.

@@ -1,4 +1,4 @@
-"""Objects that are nearly of a kind of Grove's: a slip in ``kind`` or ``apiVersion`` (IN-044)."""
+"""Detects misspelled kinds and versions of Grove's API (IN-044)."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -21,10 +21,10 @@ _GROUPS_ALIKE: Final = 0.6
 
 
 class Misspelling(NamedTuple):
-    """A field of an object that is probably not meant so.
+    """A field of an object that is probably misspelled.
 
     Attributes:
-        kind: what the object probably should be.
+        kind: the kind that was probably meant.
         path: ``kind`` or ``apiVersion``.
     """
 
@@ -35,9 +35,9 @@ class Misspelling(NamedTuple):
 
 
 def misspelling_in(raw: Mapping[str, Any]) -> Misspelling | None:
-    """What is wrong with the kind or version of an object; None for those of Grove, and for all that are far from them.
+    """Return the misspelling in the kind or version of an object; None if it is correct or not similar to Grove's.
 
-    An object with a ``uid`` is what a cluster says it is, and other people's groups may have kinds of the same name.
+    An object with a ``uid`` is never misspelled, and other API groups may have kinds of the same name.
     """
     kind, version, meta = raw.get("kind"), raw.get("apiVersion"), raw.get("metadata")
     if not isinstance(kind, str) or not isinstance(version, str) or (isinstance(meta, Mapping) and meta.get("uid")):

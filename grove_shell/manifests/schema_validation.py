@@ -1,7 +1,7 @@
-"""A manifest judged by its schema, as an API server judges it for ``kubectl apply`` (GT-103, WL-158, WL-159).
+"""Validates a manifest by its schema, as an API server does for ``kubectl apply`` (GT-103, WL-158, WL-159).
 
-What a cluster has stored is not judged here: it may come from a newer operator, whose fields we do not know. Rules in
-CEL are not evaluated; admission knows them all.
+Stored objects are not validated: they may come from a newer operator with unknown fields. CEL rules are not evaluated,
+since admission has them all.
 """
 
 import re
@@ -34,21 +34,21 @@ _BITS: Final[Mapping[str, int]] = {"int32": 31, "int64": 63}
 
 
 class SchemaViolation(NamedTuple):
-    """What a schema does not take: where, what it wants there, what stands there."""
+    """A value that a schema does not allow: path, expectation, value."""
 
     path: str
     expected: str
     got: object
     kind: str
-    """``type`` also for what is missing, ``value``, or ``field`` for one that is unknown."""
+    """``type``, also for a missing field; ``value``; or ``field`` for an unknown field."""
 
 
 def with_schema_objections(
     manifest: Mapping[str, Any], decision: Decision[AdmissionVerdict]
 ) -> Decision[AdmissionVerdict]:
-    """A verdict of admission with what the schema of a PodCliqueSet says besides; what was said stays said once.
+    """Return a verdict of admission with the violations of the schema added, each path once.
 
-    A set with a ``uid`` was stored by a cluster and is not judged again (IN-043).
+    A set with a ``uid`` is stored and not validated again (IN-043).
     """
     meta = manifest.get("metadata")
     schema = None if isinstance(meta, Mapping) and meta.get("uid") else schema_for(GROVE, "PodCliqueSet")
@@ -66,7 +66,7 @@ def with_schema_objections(
 
 
 def violations_in(schema: Json, value: object, path: str = "") -> Iterator[SchemaViolation]:
-    """Everything that a schema does not take of a value, in the order of the schema. Total."""
+    """Yield every violation of a schema by a value, in the order of the schema. Total."""
     if schema.get("x-kubernetes-int-or-string"):
         yield from _int_or_string(schema, value, path)
         return
@@ -84,7 +84,7 @@ def violations_in(schema: Json, value: object, path: str = "") -> Iterator[Schem
 
 
 def _of_object(schema: Json, value: Mapping[str, Any], path: str) -> Iterator[SchemaViolation]:
-    """An object; null says as little as nothing."""
+    """Yield the violations of an object; null counts as absent."""
     known, others = schema.get("properties", {}), schema.get("additionalProperties")
     above = f"{path}." if path else ""
     yield from (
@@ -113,7 +113,7 @@ def _of_list(schema: Json, value: list[Any] | tuple[Any, ...], path: str) -> Ite
         key: object = str(item)
         if keys is not None:
             if not isinstance(item, Mapping):
-                continue  # told already
+                continue  # reported already
             properties = schema["items"]["properties"]
             key = tuple(str(item.get(name, properties[name].get("default"))) for name in keys)
         if (keys or schema.get("x-kubernetes-list-type") == "set") and key in seen:
@@ -134,7 +134,7 @@ def _int_or_string(schema: Json, value: object, path: str) -> Iterator[SchemaVio
 
 
 def _text(schema: Json, value: str) -> str:
-    """What a text should be instead; empty where it may be what it is."""
+    """Return what a string should be; empty if it is valid."""
     allowed, most = schema.get("enum"), schema.get("maxLength")
     if allowed is not None and value not in allowed:
         if len(allowed) == 1:
@@ -149,7 +149,7 @@ def _text(schema: Json, value: str) -> str:
 
 
 def _number(schema: Json, value: Any) -> str:  # noqa: ANN401 - any number
-    """What a number should be instead; empty where it may be what it is."""
+    """Return what a number should be; empty if it is valid."""
     least, bits = schema.get("minimum"), _BITS.get(schema.get("format", ""))
     if least is not None and value < least:
         return f"at least {least}"

@@ -1,6 +1,6 @@
 """Structural schemas: from models, from the PodSpec of Kubernetes, and by hand where there is no model.
 
-Rule for this file: shapes only, as plain JSON; every call makes a new value, so that whoever asks may add to it.
+Rule for this file: plain JSON; every call returns a new value, so that callers may modify it.
 """
 
 import json
@@ -18,7 +18,7 @@ _SCALARS: Final[Mapping[type, str]] = {str: "string", bool: "boolean", int: "int
 
 
 def schema_of_model(model: type[BaseModel]) -> Json:
-    """A model as a schema: its fields under their names in JSON, what is required, and plain defaults."""
+    """Return the schema of a model: its fields under their JSON names, required fields, and scalar defaults."""
     properties, required = {}, []
     for field in model.model_fields.values():
         name = field.alias or ""
@@ -31,41 +31,41 @@ def schema_of_model(model: type[BaseModel]) -> Json:
 
 
 def object_type(properties: Mapping[str, Json], required: Iterable[str] = ()) -> Json:
-    """An object with these fields and no others."""
+    """Return the schema of an object with these fields only."""
     wanted = sorted(required)
     schema: Json = {"type": "object", "properties": dict(properties)}
     return {**schema, "required": wanted} if wanted else schema
 
 
 def string(**more: Any) -> Json:  # noqa: ANN401 - any keyword of a schema
-    """A string."""
+    """Return the schema of a string."""
     return {"type": "string", **more}
 
 
 def integer(bits: int = 32, **more: Any) -> Json:  # noqa: ANN401 - any keyword of a schema
-    """An integer."""
+    """Return the schema of an integer."""
     return {"type": "integer", "format": f"int{bits}", **more}
 
 
 def timestamp() -> Json:
-    """An RFC 3339 time."""
+    """Return the schema of an RFC 3339 time."""
     return string(format="date-time")
 
 
 def array(items: Json, *keys: str) -> Json:
-    """A list: merged by these keys of its items where there are any, else replaced as a whole."""
+    """Return the schema of a list, merged by keys of its items, or replaced as a whole without keys."""
     kind = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(keys)} if keys else {}
     return {"type": "array", "items": items, **(kind or {"x-kubernetes-list-type": "atomic"})}
 
 
 def pod_spec() -> Json:
-    """The PodSpec of Kubernetes."""
+    """Return the schema of the PodSpec of Kubernetes."""
     found: Json = _resolved({"$ref": "PodSpec"})
     return found
 
 
 def object_meta() -> Json:
-    """``metadata`` as a person may write it, or a server may have."""
+    """Return the schema of ``metadata``."""
     owner = object_type(
         {
             **{name: string() for name in ("apiVersion", "kind", "name", "uid")},
@@ -96,7 +96,7 @@ def object_meta() -> Json:
 
 
 def subschema(schema: Json, path: str) -> Json:
-    """The part of a schema at a path such as ``template.cliques[].name``."""
+    """Return the part of a schema at a path such as ``template.cliques[].name``."""
     part = schema
     for step in path.split("."):
         name = step.removesuffix("[]")
@@ -128,7 +128,7 @@ def _definitions() -> Mapping[str, Json]:
 
 
 def _resolved(schema: Any) -> Any:  # noqa: ANN401 - any JSON
-    """A copy without references: each is replaced by what it names; nothing in a PodSpec contains itself."""
+    """Return a copy with every reference resolved; a PodSpec is not recursive."""
     if isinstance(schema, list):
         return [_resolved(part) for part in schema]
     if not isinstance(schema, dict):

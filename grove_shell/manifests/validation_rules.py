@@ -1,8 +1,8 @@
-"""What the API server checks by itself: rules of admission as keywords of the schema, or in CEL.
+"""Rules of admission that the API server enforces itself, as keywords of the schema or in CEL.
 
-Each line names the rule it enforces. What is not here is said by ``grove validate`` and the webhook alone: it needs
-more than the API server sees, or more steps than it grants. Limits of size are there because CEL is charged for the
-worst case: nobody has a hundred cliques.
+Each line names the rule it enforces. All other rules are checked by ``grove validate`` and the webhook only: they need
+more than the API server sees, or exceed its cost limit. Size limits exist because the cost of CEL is estimated for the
+worst case.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ ORDERED_LISTS: Final[Mapping[str, tuple[str, ...]]] = {
 """Lists whose items have a name of their own (GT-099, WL-141, WL-144)."""
 
 REQUIRED: Final[Mapping[str, tuple[str, ...]]] = {f"{CLIQUE}.spec": ("podSpec", "roleName")}
-"""What readers of older sets do without, and a new set must have."""
+"""Fields that older sets may lack and new sets need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class ValidationRule:
         path: of the part of the schema, as ``structural.part_at`` takes it; empty for the spec itself.
         requirement: the rule's number in ``specs/``; empty for a limit of size.
         keywords: of the schema.
-        cel: an expression that holds where the rule is kept; empty where keywords say it.
-        sentence: what a user reads when it does not.
+        cel: an expression that is true if the rule is met; empty if keywords express it.
+        sentence: the message if it is not.
     """
 
     path: str
@@ -49,7 +49,7 @@ class ValidationRule:
     sentence: str = ""
 
     def add_to(self, part: Json) -> None:
-        """Write the rule into that part of the schema."""
+        """Add the rule to its part of the schema."""
         part.update(self.keywords)
         if self.cel:
             message = f"{self.sentence} ({self.requirement})"

@@ -54,7 +54,7 @@ def check_value(text: str, at: int, outer: int = 0) -> tuple[int, list[JsonFlaw]
         outer: levels around the value that count for its depth.
 
     Raises:
-        CutOff: no value ends in this text.
+        Truncated: the value does not end in this text.
     """
     frames: list[_Frame] = []
     flaws: list[JsonFlaw] = []

@@ -1,1 +1,1 @@
-"""Decision logs: what an operator saw and decided, written so that it can be decided again, anywhere."""
+"""Decision logs: snapshots and plans of an operator, recorded so that they can be replayed."""

@@ -1,7 +1,7 @@
-"""The core's values as JSON and back, by the types they are declared with.
+"""Converts the core's values to JSON and back, by their declared types.
 
-Only fields that differ from their defaults are written, so an object in a log is about as long as what was decided on.
-Whatever a snapshot is made of can be written but for its attempts, which are steps and have their own form in plans.
+Only fields that differ from their defaults are written. All parts of a snapshot can be converted except its attempts,
+which contain steps and are written as in plans.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 
 
 def as_json(value: Any) -> Json:  # noqa: ANN401, C901 - one arm for each kind of value
-    """A value as JSON. Raises TypeError for what no snapshot is made of."""
+    """Return a value as JSON. Raises TypeError for a type that snapshots do not contain."""
     if value is None or isinstance(value, bool | int | str):
         return value.value if isinstance(value, Enum) else value
     if isinstance(value, Enum):
@@ -49,7 +49,7 @@ def as_json(value: Any) -> Json:  # noqa: ANN401, C901 - one arm for each kind o
 
 
 def fields_as_json(value: Any, without: AbstractSet[str] = frozenset()) -> dict[str, Json]:  # noqa: ANN401 - a dataclass
-    """The fields of a value that differ from their defaults, some left out."""
+    """Return the fields of a dataclass that differ from their defaults, except those in ``without``."""
     return {
         field.name: as_json(found)
         for field in dataclasses.fields(value)
@@ -64,7 +64,7 @@ def _default(field: "dataclasses.Field[Any]") -> Any:  # noqa: ANN401 - whatever
 
 
 def from_json(declared: Any, raw: Json) -> Any:  # noqa: ANN401 - a type, and a value of it
-    """A value of a type. Raises TypeError, ValueError, KeyError, AttributeError or OverflowError where it is none."""
+    """Return JSON as a value of a type. Raises TypeError, ValueError, KeyError, AttributeError or OverflowError."""
     return _reader(declared)(raw)
 
 
@@ -118,7 +118,7 @@ def _class(declared: type) -> Callable[[Json], Any]:
 
 
 def datetime_of(text: str) -> datetime:
-    """A moment in UTC. Raises ValueError where it has no zone, and OverflowError where UTC has no such day."""
+    """Return a time in UTC. Raises ValueError without a zone, and OverflowError outside the years of UTC."""
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
         raise ValueError("a moment without a zone")

@@ -4,10 +4,10 @@ Each line is one JSON object whose last field, ``chain``, is the digest of the l
 a line that was changed, lost or put elsewhere shows at its place; lines that are gone at the end of a log do not. There
 are four kinds:
 
-- ``decisionLog``: the head, which a process writes when it begins, behind what is there already.
-- ``fact``: an object, or a list of objects, as it was seen; written once, by the digest of what it says.
-- ``look``: what one set saw, as references to facts, and the plan that came of it.
-- ``answers``: what became of the steps of a plan.
+- ``decisionLog``: the head, which a process appends when it starts.
+- ``fact``: an object, or a list of objects; written once, with the digest of its content.
+- ``look``: the snapshot of one set, as references to facts, and its plan.
+- ``answers``: the outcomes of the steps of a plan.
 """
 
 import hashlib
@@ -40,36 +40,36 @@ OBJECT_LISTS: Final[Mapping[str, type]] = {
 }
 """Fields of a snapshot that are lists of objects."""
 SEPARATE_FIELDS: Final = frozenset({"root", *OBJECT_LISTS, "pods_of", "attempts", "now"})
-"""What has a form of its own; every other field of a snapshot is written as it is."""
+"""Fields of a snapshot with a form of their own; all others are converted by type."""
 _CHAIN: Final = "chain"
 _TAIL: Final = f',"{_CHAIN}":"'
 _DIGITS: Final = 16
 _WHOLE: Final = re.compile(rb',"chain":"([0-9a-f]{16})"}$')
-"""How a whole line ends; half a line does not."""
+"""The end of a complete line."""
 _LONGEST_ENDING: Final = len(_TAIL) + _DIGITS + len('"}')
 HEAD: Final = '{"decisionLog":'
-"""How the first line of a process begins."""
+"""The beginning of a head."""
 
 
 def compact_json(value: Any) -> str:  # noqa: ANN401 - any JSON
-    """One spelling for one value."""
+    """Return JSON in a canonical compact form."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def digest(text: str) -> str:
-    """Sixteen digits that stand for a text."""
+    """Return a digest of a text, 16 hexadecimal digits."""
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
 
 
 def encode_line(words: Mapping[str, Any], before: str) -> tuple[str, str]:
-    """A line with its end, and the chain after it."""
+    """Return a line with its chain and newline, and the chain."""
     text = compact_json(words)[:-1]
     chain = digest(before + text)
     return f'{text}{_TAIL}{chain}"}}\n', chain
 
 
 def verified_line(line: str, before: str) -> tuple[str, str] | None:
-    """What a line said without its chain, and the chain; None where it is not what was written after ``before``."""
+    """Return a line without its chain, and the chain; None if it does not follow the chain ``before``."""
     text, tail, rest = line.rpartition(_TAIL)
     chain = rest.removesuffix('"}')
     if not tail or len(rest) != _DIGITS + len('"}') or digest(before + text) != chain:
@@ -78,10 +78,10 @@ def verified_line(line: str, before: str) -> tuple[str, str] | None:
 
 
 class DecisionLog(NamedTuple):
-    """A log that is open for more.
+    """A log that is open for appending.
 
     Attributes:
-        chain: of its last whole line; empty where there is none yet.
+        chain: of its last complete line; empty without one.
     """
 
     out: TextIO
@@ -89,15 +89,15 @@ class DecisionLog(NamedTuple):
 
 
 class NotADecisionLog(Exception):
-    """What is there is no decision log, so nothing is written behind it."""
+    """The file is no decision log; nothing is appended to it."""
 
 
 @contextmanager
 def log_at(path: Path) -> Iterator[DecisionLog]:
-    """Go on with a log, or begin one. A line that a killed process left half written is ended, and stays (RP-007).
+    """Open a log for appending, or create it. A half-written line of a killed process is ended and stays (RP-007).
 
     Raises:
-        NoLog, OSError: it cannot be.
+        NotADecisionLog, OSError: the file cannot be used.
     """
     chain, cut = _ending_of(path)
     out = path.open("a", encoding="utf-8", newline="\n")
@@ -106,12 +106,12 @@ def log_at(path: Path) -> Iterator[DecisionLog]:
             out.write("\n")
         yield DecisionLog(out, chain)
     finally:
-        with suppress(OSError):  # closing tries once more what could not be written, and was told of (OP-064)
+        with suppress(OSError):  # closing retries a failed write, which was reported (OP-064)
             out.close()
 
 
 def _ending_of(path: Path) -> tuple[str, bool]:
-    """The chain of the last whole line, and whether what is there ends within a line."""
+    """Return the chain of the last complete line, and whether the file ends within a line."""
     if not path.exists() or not path.stat().st_size:
         return "", False
     with path.open("rb") as lines, mmap(lines.fileno(), 0, access=ACCESS_READ) as text:
@@ -119,7 +119,7 @@ def _ending_of(path: Path) -> tuple[str, bool]:
             raise NotADecisionLog
         cut = text[-1:] != b"\n"
         end = len(text) if cut else len(text) - 1
-        while end > 0:  # half lines may follow each other: of processes that were killed before they wrote their head
+        while end > 0:  # killed processes may leave several half-written lines
             begin = text.rfind(b"\n", 0, end) + 1
             if found := _WHOLE.search(text[max(begin, end - _LONGEST_ENDING) : end]):
                 return found[1].decode(), cut
@@ -128,14 +128,14 @@ def _ending_of(path: Path) -> tuple[str, bool]:
 
 
 def begins_a_log(line: bytes) -> bool:
-    """Whether a first line is that of a log, or as much of one as a process wrote that was killed in it (RP-007)."""
+    """Return whether a first line is a head, or the beginning of one that a killed process wrote (RP-007)."""
     first = line.partition(b"\n")[0][: len(HEAD)]
     return first != b"" and HEAD.encode().startswith(first)
 
 
 def plan_as_json(plan: Plan, at: datetime) -> dict[str, Any]:
-    """A plan as saved plans have it: its only round; its verdicts as a digest of all of them."""
+    """Return a plan as in saved plans, its only round, with a digest of its verdicts."""
     document = Document(rules=plan.rules, as_of=at, not_collected=(), forecasts=(forecast_of(plan, at),))
-    (told,) = document_as_json(document, decisions=False)["plans"]
+    (saved,) = document_as_json(document, decisions=False)["plans"]
     verdicts = digest(compact_json([finding_as_json(finding) for finding in plan.findings]))
-    return {**told["rounds"][0], "verdicts": verdicts}
+    return {**saved["rounds"][0], "verdicts": verdicts}

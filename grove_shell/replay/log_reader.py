@@ -1,4 +1,4 @@
-"""Reads a decision log: every line held against its chain, every look put together again from its facts."""
+"""Reads a decision log: checks the chain of every line, and restores every snapshot from its facts."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -40,7 +40,7 @@ _REST: Final = frozenset(field.name for field in fields(Snapshot)) - SEPARATE_FI
 
 
 class Flaw(NamedTuple):
-    """Why a log cannot be taken at its word, and where."""
+    """Why a log cannot be used, and at which line."""
 
     line: int
     expected: str
@@ -48,7 +48,7 @@ class Flaw(NamedTuple):
 
 
 class BrokenLog(Exception):
-    """A log that cannot be taken at its word from a line on."""
+    """A log is damaged or unreadable at a line."""
 
     def __init__(self, flaw: Flaw) -> None:
         super().__init__(flaw)
@@ -57,7 +57,7 @@ class BrokenLog(Exception):
 
 @dataclass(frozen=True, slots=True)
 class LogHead:
-    """What a process wrote when it began."""
+    """The first line of a process."""
 
     line: int
     core_version: str
@@ -66,12 +66,12 @@ class LogHead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedDecision:
-    """One look.
+    """One recorded snapshot and its plan.
 
     Attributes:
-        line: where it stands in the log.
-        head: of the process that looked.
-        plan: as it was written (:func:`grove_shell.replay.log_format.plan_as_json`).
+        line: its line in the log.
+        head: of the process that wrote it.
+        plan: as recorded (:func:`grove_shell.replay.log_format.plan_as_json`).
     """
 
     line: int
@@ -83,22 +83,22 @@ class RecordedDecision:
 
 
 def recorded_decisions(lines: Iterable[bytes]) -> Iterator[RecordedDecision]:
-    """Every look of a log, in its order.
+    """Yield the recorded decisions of a log, in order.
 
     Raises:
-        Broken: at the first line that is not what was written, or that does not read.
+        Broken: at the first line that was changed or cannot be parsed.
     """
     return _Reader().looks(lines)
 
 
 class _Reader:
-    """One log under reading."""
+    """Reads one log."""
 
     def __init__(self) -> None:
         self._chain = ""
         self._head: LogHead | None = None
         self._facts: dict[str, Any] = {}
-        self._cut: Flaw | None = None  # of the first of the lines before that are not what was written
+        self._cut: Flaw | None = None  # of the first half-written line
 
     def looks(self, lines: Iterable[bytes]) -> Iterator[RecordedDecision]:
         for number, line in enumerate(lines, start=1):
@@ -120,7 +120,7 @@ class _Reader:
             raise BrokenLog(Flaw(0, _HEADED, "nothing"))
 
     def _words(self, number: int, line: bytes) -> Mapping[str, Any] | None:
-        """What a line says, if it is what was written there; None where only a head may follow (RP-007)."""
+        """Return the content of a line; None for a half-written line, which only a head may follow (RP-007)."""
         if not line.endswith(b"\n"):
             raise BrokenLog(self._cut or Flaw(number, "a whole line", "the end of the file: the log is cut short here"))
         text, flaw = _text_of(number, line)
@@ -143,8 +143,8 @@ class _Reader:
                 raise ValueError("a line of another kind")
         except _TROUBLES as fault:
             raise BrokenLog(Flaw(number, _OURS, _trouble(fault))) from fault
-        told: Mapping[str, Any] = words
-        return told
+        content: Mapping[str, Any] = words
+        return content
 
     def _begin(self, number: int, words: Mapping[str, Any]) -> None:
         version = words["decisionLog"]
@@ -165,8 +165,8 @@ class _Reader:
             expected = f"rules that this version knows ({VERSION}; the log is of {self._head.core_version})"
             raise BrokenLog(Flaw(number, expected, str(words["rules"])))
         seen, plan = words["seen"], words["plan"]
-        if strange := seen.keys() - _REST - {"root", "pods", "now", *OBJECT_LISTS}:
-            raise ValueError(f"the unknown field {min(strange)}")
+        if unknown := seen.keys() - _REST - {"root", "pods", "now", *OBJECT_LISTS}:
+            raise ValueError(f"the unknown field {min(unknown)}")
         root = self._of(PodCliqueSet, seen["root"])
         if not _is_plan(plan):
             raise ValueError("what is no plan")
@@ -201,7 +201,7 @@ class _Reader:
 
 
 def _text_of(number: int, line: bytes) -> tuple[str, Flaw | None]:
-    """A line without its end, and why it is no text; half a line may end within a letter."""
+    """Return a line without its newline, and why it is no text; a half-written line may end within a character."""
     try:
         return line.decode().removesuffix("\n"), None
     except UnicodeDecodeError as fault:
@@ -209,14 +209,14 @@ def _text_of(number: int, line: bytes) -> tuple[str, Flaw | None]:
 
 
 def _trouble(fault: Exception) -> str:
-    """What stood there, in words of ours."""
+    """Return an exception as the value in a flaw."""
     if isinstance(fault, KeyError):
         return f"a line of which {fault.args[0]!r} is missing or not known"
     return "a line of another shape" if isinstance(fault, AttributeError | RecursionError) else str(fault)
 
 
 def _read(text: str) -> Any:  # noqa: ANN401 - any JSON
-    """What a line holds. Raises ValueError for what is no JSON, and for half of a surrogate pair (IN-019)."""
+    """Return a line as JSON. Raises ValueError for other text and for an unpaired surrogate (IN-019)."""
     words = json.loads(text)
     if HALF_PAIR_ESCAPE.search(text):
         compact_json(words).encode()
@@ -224,7 +224,7 @@ def _read(text: str) -> Any:  # noqa: ANN401 - any JSON
 
 
 def _is_plan(plan: Any) -> bool:  # noqa: ANN401 - any JSON
-    """Whether there is what two plans are compared by."""
+    """Return whether a value has the fields by which plans are compared."""
     return isinstance(plan, Mapping) and all(
         isinstance(plan.get(name), list)
         and all(isinstance(one, Mapping) and {"kind", "name"} <= one.get("target", {}).keys() for one in plan[name])

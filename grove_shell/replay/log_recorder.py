@@ -1,4 +1,4 @@
-"""Writes a decision log while an operator runs: what it sees, what it decides, and what comes of it."""
+"""Writes a decision log while an operator runs: snapshots, plans and outcomes."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +28,7 @@ Known = dict[int, tuple[object, str]]
 
 
 def _nothing(*_words: object, **_fields: object) -> None:
-    """Nobody is told."""
+    """Report nothing."""
 
 
 class LogRecorder(RoundListener):

@@ -1,1 +1,1 @@
-"""How the operator is set up, as people write it: strict, all mistakes at once."""
+"""Configuration files of the operator and the webhooks: strict, with all mistakes reported at once."""

@@ -1,4 +1,4 @@
-"""Multi-Node NVLink in configuration files: operator and webhooks are told the same (decisions D1, D2)."""
+"""Multi-Node NVLink in configuration files, the same for operator and webhooks (decisions D1, D2)."""
 
 from typing import Literal
 
@@ -23,12 +23,12 @@ class MnnvlSettings(StrictModel):
 
     @property
     def as_configuration(self) -> Mnnvl:
-        """The same as decisions look at it."""
+        """The settings as decisions use them."""
         shape = None if self.compute_domain_shape == "auto" else DomainShape(self.compute_domain_shape)
         return Mnnvl(self.enabled, MnnvlMode(self.mode), shape)
 
 
 class GoOperatorNetwork(StrictModel):
-    """How the existing operator is told."""
+    """The field of the Go operator's configuration."""
 
     auto_mnnvl_enabled: bool = Field(default=False, alias="autoMNNVLEnabled")

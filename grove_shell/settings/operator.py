@@ -1,4 +1,4 @@
-"""The operator's configuration file (OP-036): every field has a default, unknown ones are mistakes."""
+"""The operator's configuration file (OP-036): every field has a default, unknown fields are errors."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,7 +27,7 @@ KIND: Final = "OperatorConfiguration"
 
 
 class LeaderElection(StrictModel):
-    """Who of several processes acts. ``namespace`` is that of the Lease; empty for the process's own."""
+    """Leader election. ``namespace`` is that of the Lease; empty for the process's own."""
 
     enabled: bool = True
     name: ObjectName = "grove-operator-leader-election"
@@ -44,7 +44,7 @@ class LeaderElection(StrictModel):
 
 
 class Client(StrictModel):
-    """How hard the API server is pressed. ``qps`` 0: it protects itself (API Priority and Fairness)."""
+    """Limits of requests. ``qps`` 0: no limit, since API Priority and Fairness protects the API server."""
 
     qps: Annotated[float, Field(ge=0)] = 0.0
     burst: Annotated[int, Field(ge=1)] = 150
@@ -53,16 +53,16 @@ class Client(StrictModel):
 
 
 class Startup(StrictModel):
-    """How pods wait for those they start after. ``image`` has the command ``grove-initc``; empty: its own."""
+    """The init container that delays pods. ``image`` has the command ``grove-initc``; empty: the own image."""
 
     image: str = ""
 
 
 class OperatorSettings(StrictModel):
-    """Everything an operator is told.
+    """The configuration of an operator.
 
     Attributes:
-        network: the existing operator's word for ``mnnvl``; read where ``mnnvl`` is not written.
+        network: the Go operator's field for ``mnnvl``; used if ``mnnvl`` is not set.
     """
 
     api_version: Literal["operator.config.grove.io/v1alpha1"] = API_VERSION
@@ -88,9 +88,9 @@ class OperatorSettings(StrictModel):
 
 
 def settings_of(raw: Mapping[str, Any]) -> tuple[OperatorSettings, tuple[Problem, ...]]:
-    """Read a configuration; where there are problems, the defaults stand in for it.
+    """Return the configuration and its problems; with problems, the defaults.
 
     Args:
-        raw: as it was written.
+        raw: content of the file.
     """
     return read_strictly(OperatorSettings, raw, OperatorSettings)

@@ -1,4 +1,4 @@
-"""Names of rule sets as people write them (GF-100)."""
+"""Names of rule sets in flags and configuration files (GF-100)."""
 
 import re
 from difflib import get_close_matches
@@ -13,13 +13,13 @@ _VERSION = "v0.1.0-"
 
 
 def canonical_rule_set(name: str) -> str:
-    """The name by which a plan tells a rule set.
+    """Return the full name of a rule set, as in plans.
 
     Args:
         name: ``design``, ``field``, ``field@v0.1.0-alpha.8``, or in short ``field@alpha.8``.
 
     Raises:
-        ValueError: there is no such one; it says which there are, or which was meant.
+        ValueError: there is no such rule set; the message lists the known ones or suggests one.
     """
     kind, at, release = name.strip().partition("@")
     whole = f"{kind}@{release}" if release.startswith("v") else f"{kind}@{_VERSION}{release.removeprefix('0.1.0-')}"
@@ -35,7 +35,7 @@ def canonical_rule_set(name: str) -> str:
 
 
 def _is_newer(release: str, newest: str) -> bool:
-    """Whether a release is at least of the number of the newest one that is known, or the development head."""
+    """Return whether a release is at least as new as the newest known one, or the development head."""
     numbers, known = (re.findall(r"\d+", text.partition("alpha")[2]) for text in (release, newest))
     return release == "main" or bool(numbers and int(numbers[0]) >= int(known[0]))
 

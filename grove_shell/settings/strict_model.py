@@ -1,4 +1,4 @@
-"""What configuration files have in common: every field has a default, and every mistake is told at once."""
+"""Base model and field types of configuration files; every mistake is reported at once."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, Final, TypeVar
@@ -17,7 +17,7 @@ _CENTURY: Final = 100 * 365 * 24 * 3600
 
 
 def _seconds(value: object) -> object:
-    """Seconds of a Go duration; a number is none, for nobody knows its unit."""
+    """Return the seconds of a Go duration; a plain number is refused, since it has no unit."""
     span = parse_duration(value) if isinstance(value, str) else None
     if span is None:
         raise ValueError('a duration such as "15s"')
@@ -37,7 +37,7 @@ def _label(text: str) -> str:
 
 
 ObjectName = Annotated[str, AfterValidator(_object_name)]
-"""It becomes part of a path, and a server refuses any other one only when it is needed."""
+"""Checked here, since an API server would refuse a bad name only when it is used."""
 LabelName = Annotated[str, AfterValidator(_label)]
 OptionalNamespace = Annotated[str, AfterValidator(lambda text: text and _label(text))]
 """A namespace; empty for the process's own."""
@@ -48,7 +48,7 @@ Port = Annotated[int, Field(ge=0, le=_PORTS)]
 
 
 class StrictModel(BaseModel):
-    """A part of a configuration, in camelCase; an unknown field is a mistake."""
+    """A part of a configuration, in camelCase; unknown fields are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True)
 
@@ -57,14 +57,14 @@ S = TypeVar("S", bound=StrictModel)
 
 
 class HealthEndpoint(StrictModel):
-    """Where health and metrics are served."""
+    """Address of the health and metrics endpoints."""
 
     host: str = "0.0.0.0"  # noqa: S104 - probes come from outside the pod
     port: Port = 8080
 
 
 def read_strictly(model: type[S], raw: Mapping[str, Any], otherwise: Callable[[], S]) -> tuple[S, tuple[Problem, ...]]:
-    """A file as it was written; where there are problems, something else stands in for it."""
+    """Return a file as a model, and its problems; with problems, the result of ``otherwise``."""
     try:
         return model.model_validate(raw), ()
     except ValidationError as fault:
@@ -72,7 +72,7 @@ def read_strictly(model: type[S], raw: Mapping[str, Any], otherwise: Callable[[]
 
 
 def _problems_of(fault: ValidationError) -> Iterator[Problem]:
-    """Each mistake with its path."""
+    """Yield each problem with its path."""
     for error in fault.errors():
         path = ".".join(str(step) for step in error["loc"])
         expected = "no such field" if error["type"] == "extra_forbidden" else _expected(error["msg"])

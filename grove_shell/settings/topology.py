@@ -1,4 +1,4 @@
-"""Topology-aware scheduling in configuration files: operator and webhooks are told the same."""
+"""Topology-aware scheduling in configuration files, the same for operator and webhooks."""
 
 from typing import Annotated
 
@@ -11,14 +11,14 @@ from grove_shell.settings.strict_model import StrictModel
 
 
 class LevelSettings(StrictModel):
-    """One level: what people call it, and the key of the node label."""
+    """One level: its name, and the key of the node label."""
 
     domain: str
     key: str
 
 
 class TopologySettings(StrictModel):
-    """Whether pods are placed by topology, and what the default topology is.
+    """Whether pods are placed by topology, and the default topology.
 
     Attributes:
         levels: of the default topology, from broad to narrow.
@@ -29,7 +29,7 @@ class TopologySettings(StrictModel):
 
     @validator(mode="after")
     def _sound(self) -> "TopologySettings":
-        """Levels are judged as those of any topology, all at once (TP-012)."""
+        """Validate the levels as those of any topology, all at once (TP-012)."""
         problems = level_problems(self.as_configuration.levels) if self.enabled or self.levels else ()
         words = "; ".join(f"levels{problem.path}: {problem.expected}, got {problem.got}" for problem in problems)
         if words:
@@ -38,5 +38,5 @@ class TopologySettings(StrictModel):
 
     @property
     def as_configuration(self) -> TopologyAware:
-        """The same as decisions look at it."""
+        """The settings as decisions use them."""
         return TopologyAware(self.enabled, tuple(Level(one.domain, one.key) for one in self.levels))

@@ -1,4 +1,4 @@
-"""The configuration file of the webhooks (WH-032): every field has a default, unknown ones are mistakes."""
+"""The configuration file of the webhooks (WH-032): every field has a default, unknown fields are errors."""
 
 from collections.abc import Mapping
 from typing import Any, Final, Literal
@@ -25,15 +25,15 @@ KIND: Final = "WebhookConfiguration"
 
 
 class CertificateSettings(StrictModel):
-    """How the server proves who it is.
+    """Certificates of the server.
 
     Attributes:
-        mode: ``auto``: made here and kept in a Secret; ``manual``: files that somebody else renews.
-        secret: of ``auto``: its name.
-        directory: of ``manual``: where ``tls.crt`` and ``tls.key`` are.
-        valid_for, authority_valid_for: of ``auto``: a certificate is renewed when a third of its time is left.
-        check_every: how often Secret, registration or files are looked at.
-        settle: how long API servers have to hear of a new authority before a certificate of it is shown.
+        mode: ``auto``: made by the webhooks and kept in a Secret; ``manual``: files that something else renews.
+        secret: name of the Secret (``auto``).
+        directory: with ``tls.crt`` and ``tls.key`` (``manual``).
+        valid_for, authority_valid_for: lifetimes (``auto``); renewed when a third is left.
+        check_every: interval of checks of Secret, registration or files.
+        settle: time for API servers to load a new authority before its certificate is served.
     """
 
     mode: Literal["auto", "manual"] = "auto"
@@ -52,7 +52,7 @@ class CertificateSettings(StrictModel):
 
 
 class RegistrationSettings(StrictModel):
-    """What the API server knows of the webhooks; ``service`` is also what the certificate is made out to."""
+    """Names of Service and registrations; the certificate is issued for ``service``."""
 
     service: LabelName = "grove-webhooks"
     mutating: ObjectName = "grove-defaulting"
@@ -60,14 +60,14 @@ class RegistrationSettings(StrictModel):
 
 
 class ListenerSettings(StrictModel):
-    """Where the API server calls."""
+    """Address of the admission server."""
 
     host: str = "0.0.0.0"  # noqa: S104 - the API server is outside the pod
     port: Port = 9443
 
 
 class WebhookSettings(StrictModel):
-    """Everything the webhooks are told. ``farewell``: how long requests are still taken after SIGTERM."""
+    """The configuration of the webhooks. ``farewell``: how long requests are accepted after SIGTERM."""
 
     api_version: Literal["operator.config.grove.io/v1alpha1"] = API_VERSION
     kind: Literal["WebhookConfiguration"] = KIND
@@ -81,16 +81,16 @@ class WebhookSettings(StrictModel):
 
     @property
     def configuration(self) -> Configuration:
-        """The part that verdicts depend on: the same as that of the operator beside it."""
+        """The part that verdicts depend on; it must be the same as the operator's."""
         return Configuration(
             mnnvl=self.mnnvl.as_configuration, topology=self.topology_aware_scheduling.as_configuration
         )
 
 
 def settings_of(raw: Mapping[str, Any]) -> tuple[WebhookSettings, tuple[Problem, ...]]:
-    """Read a configuration; where there are problems, the defaults stand in for it.
+    """Return the configuration and its problems; with problems, the defaults.
 
     Args:
-        raw: as it was written.
+        raw: content of the file.
     """
     return read_strictly(WebhookSettings, raw, WebhookSettings)
