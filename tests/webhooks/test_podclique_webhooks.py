@@ -270,7 +270,7 @@ def test_ms037_what_cannot_be_made_is_told(code: int, expected: int) -> None:
     played(play)
 
 
-def test_ms021_the_shape_is_that_of_the_cluster() -> None:
+def test_mn006_the_shape_is_that_of_the_cluster() -> None:
     told = Configuration(Mnnvl(True, MnnvlMode.ANNOTATIONS, DomainShape.NVIDIA))
 
     async def play(caller: Caller) -> None:

@@ -73,7 +73,7 @@ def test_gt025_what_is_wrong_with_conditions_is_said() -> None:
 
 
 @pytest.mark.parametrize("group", ["llm-0-pool", "pool"])
-def test_ms021_a_seat_in_a_group_is_found_by_its_full_name_and_by_its_short_one(group: str) -> None:
+def test_ms020_a_position_in_a_group_is_found_by_full_and_short_names(group: str) -> None:
     labels = {**LABELS, "grove.io/podcliquescalinggroup": group, "grove.io/podcliquescalinggroup-replica-index": "1"}
     raw = {"metadata": {**META, "name": "llm-0-pool-1-b", "labels": labels}, "spec": {"podSpec": {}}}
     position = position_of_clique(podclique_of(raw))
