@@ -1,4 +1,4 @@
-"""``grove validate --preflight``: would an operator of this configuration start there?"""
+"""``grove validate --preflight``: check whether an operator with this configuration would start in the cluster."""
 
 from collections.abc import Iterable
 
@@ -43,7 +43,7 @@ def preflight(source: InputSource) -> int:
 
 
 def _page_of_taken_names(found: Iterable[CrdNames]) -> Page:
-    """One line for each name of a definition of ours that another one has or asks for (CL-032)."""
+    """Return a line for each name of our definitions that another definition has or claims (CL-032)."""
     page = Page()
     for clash in name_clashes(found, own_definition_names()):
         page.add(("name taken: ", "bold red"), clash.sentence, ("  CL-032", "dim"))

@@ -1,4 +1,4 @@
-"""``grove replay``: decide again what an operator decided, from its log alone."""
+"""``grove replay``: compute the plans of a decision log again and compare them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""``grove rules``: which rule sets there are, and what a rule says."""
+"""``grove rules``: list the rule sets, or print rules."""
 
 from dataclasses import asdict
 from difflib import get_close_matches
