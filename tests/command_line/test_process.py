@@ -102,7 +102,7 @@ def test_cl003_a_plan_of_a_dump_loads_no_definitions() -> None:
 @pytest.mark.parametrize(
     ("words", "module", "function", "told"),
     [
-        (["operator"], "operator", "operate", "on"),
+        (["operator"], "operator", "run_operator", "on"),
         (["webhooks"], "webhooks", "serve", "on"),
         (["daemon", "--domain", "ml/fast", "--clique", "c"], "daemon", "run_daemon", "on"),
         (["domain-controller"], "domain_controller", "run_domain_controller", "on"),
