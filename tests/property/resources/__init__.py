@@ -1,1 +1,1 @@
-"""The nouns of the core: what is read from the objects of a cluster, and how their faults are reported."""
+"""Reading of the objects of a cluster, and the report of their problems."""

@@ -1,4 +1,4 @@
-"""Look-ups in untrusted JSON: what fits is handed on, what does not is noted with its path."""
+"""Look-ups in untrusted JSON: valid values are returned, others are noted with their path."""
 
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""What mutants of readers lived through until these tests were written (specs/mutants.md)."""
+"""Tests for mutants of readers that no other test killed (specs/mutants.md)."""
 
 from typing import Any, Final
 

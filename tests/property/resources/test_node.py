@@ -1,4 +1,4 @@
-"""What pods ask for, and which nodes turn them away (TP-103 to TP-106)."""
+"""What pods require, and which nodes they do not fit on (TP-103 to TP-106)."""
 
 from typing import Any, Final
 

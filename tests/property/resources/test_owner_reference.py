@@ -1,4 +1,4 @@
-"""Who controls an object, by its owner references as they were written."""
+"""The controller of an object, by its owner references."""
 
 import pytest
 

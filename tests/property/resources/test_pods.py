@@ -1,4 +1,4 @@
-"""What is read from a pod, and how a pod that is none is reported."""
+"""What is read from a pod, and how a malformed pod is reported."""
 
 import json
 from dataclasses import replace

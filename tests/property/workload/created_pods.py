@@ -1,4 +1,4 @@
-"""What is read off a step that makes a pod."""
+"""Reads steps that create pods."""
 
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Create, Step

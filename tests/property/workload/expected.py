@@ -1,4 +1,4 @@
-"""What a set should become, found out without the core."""
+"""The expected objects of a set, computed without the core."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Sets that nobody has applied yet: arbitrary ones for laws, small ones for tables; and what becomes of them."""
+"""Sets that are not applied yet: arbitrary ones for laws, small ones for tables; and their objects."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Sets at rest, and the reasons of what is done with them next."""
+"""Sets at rest, and the reasons of the next steps."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What an update may not change (WL-150 to WL-157)."""
+"""Refused changes of an update (WL-150 to WL-157)."""
 
 from copy import deepcopy
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What admission says of the names of claims (WL-112, WL-113)."""
+"""Admission of the names of claims (WL-112, WL-113)."""
 
 from typing import Any, Final
 

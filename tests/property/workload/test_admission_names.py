@@ -1,4 +1,4 @@
-"""What admission says of names, and of names that become others (WL-100 to WL-116)."""
+"""Admission of names and of derived names (WL-100 to WL-116)."""
 
 from typing import Final
 

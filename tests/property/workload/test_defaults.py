@@ -1,4 +1,4 @@
-"""What a manifest means where it says nothing (WL-190 to WL-197)."""
+"""Defaults of a manifest (WL-190 to WL-197)."""
 
 import json
 from copy import deepcopy

@@ -1,4 +1,4 @@
-"""Deletion: the pods first, the set last, and nothing stays behind."""
+"""Deletion: pods first, the set last, and nothing is left."""
 
 from dataclasses import replace
 

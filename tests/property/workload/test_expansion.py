@@ -1,4 +1,4 @@
-"""What a set becomes, rule by rule: names, gangs, holes, holds, limits."""
+"""The objects of a set, rule by rule: names, gangs, missing and withheld objects, limits."""
 
 from dataclasses import replace
 from typing import Any, Final

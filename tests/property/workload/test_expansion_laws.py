@@ -1,4 +1,4 @@
-"""Laws about what any set becomes: everything once, owned, legal on the way, and again after a restart."""
+"""Laws about the objects of any set: created once, owned, valid in every round, and after a restart."""
 
 import json
 from collections import Counter

@@ -1,4 +1,4 @@
-"""A PodGang that pods are in, and whose name is of another scheme: it is left alone (WL-207)."""
+"""PodGangs of another naming scheme are left alone (WL-207)."""
 
 from dataclasses import replace
 from typing import Final

@@ -1,4 +1,4 @@
-"""Gangs of which something cannot be made: who waits for it is told, and what it is (WL-074)."""
+"""PodGangs whose cliques cannot be created are reported, with what is missing (WL-074)."""
 
 from collections import defaultdict
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Updates of scaling groups: which replica goes first, and which one more comes for the time being."""
+"""Updates of scaling groups: the order of replicas, and surge replicas."""
 
 from dataclasses import replace
 from datetime import timedelta

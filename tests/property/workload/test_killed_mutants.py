@@ -1,4 +1,4 @@
-"""What mutants of workloads lived through until these tests were written (specs/mutants.md)."""
+"""Tests for mutants of the workload area that no other test killed (specs/mutants.md)."""
 
 from dataclasses import replace
 from datetime import timedelta

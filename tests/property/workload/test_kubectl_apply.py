@@ -1,4 +1,4 @@
-"""An edit as it is stored: merged as kubectl does it, and defaulted as the stored set was (WL-198, WL-199)."""
+"""An edit as it is stored: merged as kubectl does, with the defaults of the stored set (WL-198, WL-199)."""
 
 import copy
 import json

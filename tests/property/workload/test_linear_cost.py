@@ -1,4 +1,4 @@
-"""Work that grows with what a set consists of, and not with its square; counted in calls, not in seconds."""
+"""Work grows linearly with the objects of a set; counted in calls, not in seconds."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Two pods whose names would be the same: suffixes have five letters, and of 500 pods two meet now and then."""
+"""Pod names that would collide: suffixes have five letters, so of 500 pods two may get the same name."""
 
 from collections import Counter
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What Grove adds to a pod, and who waits for whom."""
+"""What Grove adds to a pod, and the start-up order."""
 
 from dataclasses import replace
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""Whatever happens to a set, in whatever order: nothing is lost by the operator's hand, and it ends as wanted."""
+"""Random events in random order: the operator deletes nothing that is needed, and the set ends as wanted."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Scaling in and out: what comes, what goes, and in which order."""
+"""Scaling in and out: what is created and deleted, and in which order."""
 
 from dataclasses import replace
 from typing import Final

@@ -1,4 +1,4 @@
-"""When a gate opens, what it waits for, and what is said of it."""
+"""When a scheduling gate is removed, what it waits for, and what is reported."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A set of millions is left as it is: nothing of it comes or goes, and what is told of it stays true (WL-024)."""
+"""A set that is too large is left as it is, and its statuses stay true (WL-024)."""
 
 from dataclasses import replace
 from datetime import UTC, datetime

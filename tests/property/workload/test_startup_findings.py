@@ -1,4 +1,4 @@
-"""Why placed pods do not start: the chain of parents, and circles by name."""
+"""Why scheduled pods do not start: the chain of parents, and cycles by name."""
 
 from dataclasses import replace
 

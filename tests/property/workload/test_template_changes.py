@@ -1,4 +1,4 @@
-"""What the template may change besides pods, and what statuses tell others."""
+"""Template changes that pods do not depend on, and the statuses that follow."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""A hash of what was written, and of nothing else."""
+"""A template hash depends on what was written only."""
 
 import random
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""What is said while somebody waits: who is of an old template, and who holds a set that Grove let go of."""
+"""Findings during an update and a deletion: old cliques and pods, foreign finalizers."""
 
 from dataclasses import replace
 

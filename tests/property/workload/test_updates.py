@@ -1,4 +1,4 @@
-"""Updates: who is replaced, when, and what is said while somebody has to wait."""
+"""Updates: which pods are replaced, when, and what is reported while others wait."""
 
 from dataclasses import replace
 from typing import Final
