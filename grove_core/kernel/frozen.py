@@ -1,8 +1,8 @@
-"""JSON that cannot change, and its one text form."""
+"""Values that cannot change: JSON objects with one text form, and dicts of other values."""
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 MOST_LEVELS: Final = 256
 """Of objects and lists in one object of any input (IN-012): whoever walks them may recurse this deep."""
@@ -64,6 +64,34 @@ class FrozenMap(Mapping[str, Json]):
 
 
 EMPTY: Final = FrozenMap({})
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class FrozenDict(dict[K, V]):
+    """A dict of values that are no JSON, which cannot change and is hashable where its keys and values are.
+
+    It is a dict for its speed: an index of a cluster is looked up for every PodClique.
+    """
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:  # type: ignore[override]  # a dict has none
+        return hash(frozenset(self.items()))
+
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
+        raise TypeError("a FrozenDict cannot change")
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+
+    def __reduce__(self) -> tuple[type["FrozenDict[K, V]"], tuple[dict[K, V]]]:
+        return (FrozenDict, (dict(self),))
+
+
+def frozen_dict(items: Mapping[K, V]) -> FrozenDict[K, V]:
+    """Return a mapping that cannot change; the same object where it is one already."""
+    return items if isinstance(items, FrozenDict) else FrozenDict(items)
 
 
 def freeze(value: Any) -> Json:  # noqa: ANN401 - any JSON

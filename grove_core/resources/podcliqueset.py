@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from grove_core.kernel.conditions import Condition
 from grove_core.kernel.errors import MalformedObject, Problem
-from grove_core.kernel.frozen import EMPTY, FrozenMap
+from grove_core.kernel.frozen import EMPTY, FrozenDict, FrozenMap
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.fields import Fields
 from grove_core.resources.meta import (
@@ -83,7 +83,7 @@ class Shape:
 
     delay: timedelta | None
     standalone: tuple[str, ...]
-    groups: Mapping[str, timedelta | None]
+    groups: FrozenDict[str, timedelta | None]
 
 
 def _shape_of(spec: SetSpec) -> Shape:
@@ -91,10 +91,12 @@ def _shape_of(spec: SetSpec) -> Shape:
     return Shape(
         delay=delay,
         standalone=tuple(clique.name for clique in spec.standalone_cliques),
-        groups={
-            group.name: (group.delay or delay) if delay is not None else None
-            for group in template.pod_clique_scaling_groups
-        },
+        groups=FrozenDict(
+            {
+                group.name: (group.delay or delay) if delay is not None else None
+                for group in template.pod_clique_scaling_groups
+            }
+        ),
     )
 
 

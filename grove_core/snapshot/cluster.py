@@ -1,12 +1,12 @@
 """All objects of a cluster, indexed once; a view of it is what one root can see."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Final, TypeAlias, TypeVar
 
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import ComputeDomain
@@ -26,6 +26,25 @@ _OWNERS_OF_SHARED: Final = frozenset({"PodCliqueSet", "PodGang"})
 
 
 R = TypeVar("R", bound=Resource)
+
+
+_MAPPINGS: Final = (
+    "groups_of",
+    "cliques_of",
+    "gangs_of",
+    "others_of",
+    "claim_templates",
+    "domains",
+    "domains_of",
+    "claims",
+    "shared_of",
+    "leaving_of",
+    "leaving_groups_of",
+    "orphans_of",
+    "strangers",
+    "topologies",
+    "shadowed_topologies",
+)
 
 
 @dataclass(frozen=True)
@@ -59,24 +78,34 @@ class Cluster:
     cliques_of: Mapping[str, tuple[PodClique, ...]]
     gangs_of: Mapping[str, tuple[PodGang, ...]]
     others_of: Mapping[str, tuple[OwnedObject, ...]]
-    pods_of: Mapping[str, list[Pod]]
-    outlived: Mapping[tuple[str, str], Mapping[str, Sequence[Pod]]] = field(default_factory=dict)
+    pods_of: Mapping[str, Sequence[Pod]]
+    outlived: Mapping[tuple[str, str], Mapping[str, Sequence[Pod]]] = FrozenDict()
     gaps: frozenset[Gap] = frozenset()
     complete: frozenset[Gap] = frozenset()
-    claim_templates: Mapping[tuple[str, str], FrozenMap] = field(default_factory=dict)
-    domains: Mapping[tuple[str, str], ComputeDomain] = field(default_factory=dict)
-    domains_of: Mapping[str, tuple[ComputeDomain, ...]] = field(default_factory=dict)
-    claims: Mapping[tuple[str, str], OwnedObject] = field(default_factory=dict)
-    shared_of: Mapping[tuple[str, str], tuple[ComputeDomain | OwnedObject, ...]] = field(default_factory=dict)
+    claim_templates: Mapping[tuple[str, str], FrozenMap] = FrozenDict()
+    domains: Mapping[tuple[str, str], ComputeDomain] = FrozenDict()
+    domains_of: Mapping[str, tuple[ComputeDomain, ...]] = FrozenDict()
+    claims: Mapping[tuple[str, str], OwnedObject] = FrozenDict()
+    shared_of: Mapping[tuple[str, str], tuple[ComputeDomain | OwnedObject, ...]] = FrozenDict()
     configuration: Configuration = DEFAULT_CONFIGURATION
     served: ServedApis = NOT_DISCOVERED
-    leaving_of: Mapping[tuple[str, str], tuple[PodClique, ...]] = field(default_factory=dict)
-    leaving_groups_of: Mapping[tuple[str, str], tuple[ScalingGroup, ...]] = field(default_factory=dict)
-    orphans_of: Mapping[tuple[str, str], tuple[PodClique, ...]] = field(default_factory=dict)
-    strangers: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
-    topologies: Mapping[str, ClusterTopology] = field(default_factory=dict)
-    shadowed_topologies: Mapping[str, ClusterTopology] = field(default_factory=dict)
+    leaving_of: Mapping[tuple[str, str], tuple[PodClique, ...]] = FrozenDict()
+    leaving_groups_of: Mapping[tuple[str, str], tuple[ScalingGroup, ...]] = FrozenDict()
+    orphans_of: Mapping[tuple[str, str], tuple[PodClique, ...]] = FrozenDict()
+    strangers: Mapping[tuple[str, str, str], str] = FrozenDict()
+    topologies: Mapping[str, ClusterTopology] = FrozenDict()
+    shadowed_topologies: Mapping[str, ClusterTopology] = FrozenDict()
     is_part: bool = False
+
+    def __post_init__(self) -> None:
+        """Freeze the mappings."""
+        if not isinstance(self.pods_of, FrozenDict):
+            pods_of = FrozenDict({uid: tuple(pods) for uid, pods in self.pods_of.items()})
+            outlived = {key: FrozenDict({uid: pods_of[uid] for uid in uids}) for key, uids in self.outlived.items()}
+            object.__setattr__(self, "pods_of", pods_of)
+            object.__setattr__(self, "outlived", FrozenDict(outlived))
+        for name in _MAPPINGS:
+            object.__setattr__(self, name, frozen_dict(getattr(self, name)))
 
     def snapshot_of(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot:
         """What a decision about ``root`` may look at. A view: pods are shared, nothing is copied."""
@@ -126,7 +155,7 @@ class Cluster:
     def _pods_for(self, named: tuple[str, str], cliques: Iterable[PodClique]) -> Mapping[str, Sequence[Pod]]:
         """The pods of these cliques, and of those that no set of the cluster has and that may have been of this one."""
         found = {clique.uid: pods for clique in cliques if (pods := self.pods_of.get(clique.uid)) is not None}
-        return {**self.outlived.get(named, {}), **found}
+        return FrozenDict({**self.outlived.get(named, {}), **found})
 
     def _adrift(self, owners: Iterable[Resource], named: tuple[str, str]) -> tuple[ComputeDomain | OwnedObject, ...]:
         """What parts of the set share and neither it nor a gang of it owns: the owner of before is gone (MS-043)."""

@@ -1,11 +1,11 @@
 """What one root can see at one moment; every decision about it is a function of this value alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import ClusterTopology
@@ -21,6 +21,9 @@ from grove_core.resources.scaling_group import ScalingGroup
 
 EVERY_KIND: Final = frozenset({"Pod", "PodClique", "PodCliqueScalingGroup", "PodGang", DOMAIN_KIND, *OWNED_KINDS})
 """What a set consists of; who knows all of it need not know the topologies of its cluster."""
+
+
+_MAPPINGS: Final = ("claim_templates", "named_domains", "named_claims", "strangers", "topologies")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,21 +63,26 @@ class Snapshot:
     now: datetime
     attempts: tuple[Attempt, ...] = ()
     not_collected: frozenset[str] = frozenset()
-    claim_templates: Mapping[tuple[str, str], FrozenMap] = field(default_factory=dict)
+    claim_templates: Mapping[tuple[str, str], FrozenMap] = FrozenDict()
     complete: frozenset[str] = frozenset()
     domains: tuple[ComputeDomain, ...] = ()
-    named_domains: Mapping[tuple[str, str], ComputeDomain] = field(default_factory=dict)
-    named_claims: Mapping[tuple[str, str], OwnedObject] = field(default_factory=dict)
+    named_domains: Mapping[tuple[str, str], ComputeDomain] = FrozenDict()
+    named_claims: Mapping[tuple[str, str], OwnedObject] = FrozenDict()
     orphans: tuple[PodClique, ...] = ()
     configuration: Configuration = DEFAULT_CONFIGURATION
     served: ServedApis = NOT_DISCOVERED
-    strangers: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
-    topologies: Mapping[str, ClusterTopology] = field(default_factory=dict)
+    strangers: Mapping[tuple[str, str, str], str] = FrozenDict()
+    topologies: Mapping[str, ClusterTopology] = FrozenDict()
 
     def __post_init__(self) -> None:
-        """Refuse a clock that depends on where it is read."""
+        """Refuse a clock that depends on where it is read, and freeze the mappings."""
         if self.now.tzinfo is None:
             raise ValueError(f"now has no time zone: {self.now.isoformat()}; say datetime(..., tzinfo=UTC)")
+        if not isinstance(self.pods_of, FrozenDict):
+            pods_of = FrozenDict({uid: tuple(pods) for uid, pods in self.pods_of.items()})
+            object.__setattr__(self, "pods_of", pods_of)
+        for name in _MAPPINGS:
+            object.__setattr__(self, name, frozen_dict(getattr(self, name)))
 
     def pods(self) -> Iterator[tuple[PodClique, Pod]]:
         """Every pod of the root with the clique that controls it (GT-001)."""

@@ -1,0 +1,102 @@
+"""Snapshots, clusters, plans and forecasts cannot change: every type that they consist of is immutable (PL-035)."""
+
+import dataclasses
+import enum
+import types
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Final
+
+import pytest
+from hypothesis import given
+from pydantic import BaseModel
+
+from grove_core.kernel.frozen import FrozenDict, FrozenMap
+from grove_core.plan.forecast import Forecast, forecast_of
+from grove_core.plan.plan import Plan
+from grove_core.reconcile import reconcile
+from grove_core.resources.pod import Pod
+from grove_core.snapshot.cluster import Cluster
+from grove_core.snapshot.indexing import cluster_of
+from grove_core.snapshot.snapshot import Snapshot
+from tests.property.strategies.worlds import World, worlds
+
+ROOTS: Final = (Snapshot, Cluster, Plan, Forecast)
+LEAVES: Final = (str, int, bool, float, bytes, type(None), datetime, timedelta, FrozenMap)
+CONTAINERS: Final = (tuple, frozenset, FrozenDict)
+NOT_FROZEN: Final = {Pod: "a frozen dataclass would cost a quarter of the time that loading 100,000 pods takes"}
+FROZEN_WHEN_MADE: Final = (Mapping, Sequence)
+"""Accepted as arguments, and made immutable before anything reads them; the second law looks at the values."""
+
+
+def parts_of(kind: Any) -> Iterator[Any]:
+    """The types of the fields of a type, or of its arguments."""
+    if dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"):
+        hints = typing.get_type_hints(kind)
+        names = kind._fields if hasattr(kind, "_fields") else [one.name for one in dataclasses.fields(kind)]
+        yield from (hints[name] for name in names)
+    elif isinstance(kind, type) and issubclass(kind, BaseModel):
+        yield from (field.annotation for field in kind.model_fields.values())
+    elif typing.get_origin(kind) is Annotated:
+        yield typing.get_args(kind)[0]
+    else:
+        yield from typing.get_args(kind)
+
+
+def is_immutable(kind: Any) -> bool:
+    """Whether values of a type cannot change, if those of its parts cannot."""
+    origin = typing.get_origin(kind)
+    if origin in {typing.Union, types.UnionType, Annotated, typing.Literal, type} or kind in {..., Any}:
+        return True
+    if origin is not None:
+        return origin in CONTAINERS or origin in FROZEN_WHEN_MADE
+    if isinstance(kind, str) or not isinstance(kind, type):
+        return True  # a forward reference, a type variable, or the value of a literal
+    if kind in LEAVES or kind in NOT_FROZEN or kind is type or issubclass(kind, enum.Enum) or hasattr(kind, "_fields"):
+        return True
+    if dataclasses.is_dataclass(kind):
+        return bool(kind.__dataclass_params__.frozen)  # type: ignore[attr-defined]  # of every dataclass
+    return issubclass(kind, BaseModel) and bool(kind.model_config.get("frozen"))
+
+
+def reachable(root: Any) -> list[Any]:
+    """Every type that values of a type may consist of."""
+    found: list[Any] = []
+    left = [root]
+    while left:
+        kind = left.pop()
+        if kind not in found:
+            found.append(kind)
+            left.extend(parts_of(kind))
+    return found
+
+
+@pytest.mark.parametrize("root", ROOTS)
+def test_pl035_every_type_is_immutable(root: type) -> None:
+    assert [kind for kind in reachable(root) if not is_immutable(kind)] == []
+    assert len(reachable(root)) > 10
+
+
+@given(worlds())
+def test_pl035_snapshots_and_plans_have_a_hash(world: World) -> None:
+    snapshot = world.snapshot
+    plan = reconcile(snapshot)
+    assert hash(snapshot) == hash(world.cluster.snapshot_of(world.root, world.now))
+    assert hash(plan) == hash(reconcile(snapshot))
+    assert hash(forecast_of(plan, snapshot.now)) == hash(forecast_of(plan, snapshot.now))
+    for name in ("pods_of", "claim_templates", "named_domains", "named_claims", "strangers", "topologies"):
+        assert isinstance(getattr(snapshot, name), FrozenDict)
+    assert all(isinstance(pods, tuple) for pods in snapshot.pods_of.values())
+
+
+@given(worlds())
+def test_pl035_a_cluster_has_a_hash_and_cannot_change(world: World) -> None:
+    def made() -> Cluster:
+        return cluster_of(sets=(world.root,), groups=world.groups, cliques=world.cliques, pods=world.pods)
+
+    assert hash(made()) == hash(made())
+    with pytest.raises(TypeError, match="cannot change"):
+        made().pods_of["x"] = ()  # type: ignore[index]  # that is the point
+    with pytest.raises(TypeError, match="cannot change"):
+        made().cliques_of.clear()  # type: ignore[attr-defined]  # that is the point
