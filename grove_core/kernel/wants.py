@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum, unique
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
 from grove_core.kernel.conditions import REMOVED
 from grove_core.kernel.errors import BrokenInvariant
@@ -171,52 +171,57 @@ class Desired:
             withheld.extend(part.withheld)
             for want in part.wants:
                 other = wants.get(want.target)
-                wants[want.target] = want if other is None else _stronger(other, want)
+                wants[want.target] = want if other is None else _merged(other, want)
         return Desired(tuple(wants.values()), tuple(withheld))
 
 
-def _strength(want: Want) -> int:
-    match want:
-        case Absent() | WithoutFinalizer():
-            return 3
-        case Applied():
-            return 2
-        case Status():
-            return 1
-        case Present() | Ensured():
-            return 0
+def _merged(one: Want, other: Want) -> Want:
+    """Return the want that stands of two for one object; the other one comes again in a later round (PL-013).
+
+    A deletion or the removal of a finalizer comes before changes, and changes come before a status. A status that
+    cannot be written later, or that reports a termination, comes before changes.
+    """
+    match one, other:
+        case Absent(), Absent():  # the reasons of the first area stand
+            return replace(one, otherwise=one.otherwise or other.otherwise)
+        case Status(), Status():
+            joined = _joined_status(one, other)
+            if joined is not None:
+                return joined
+        case (Absent() as deletion, Status() as status) | (Status() as status, Absent() as deletion):
+            if not status.is_urgent:
+                return deletion
+            return replace(deletion, otherwise=deletion.otherwise or replace(status, otherwise=None))
+        case ((Absent() | WithoutFinalizer()) as first, Applied() | Status()) | (
+            Applied() | Status(),
+            (Absent() | WithoutFinalizer()) as first,
+        ):
+            return first
+        case (Applied() as change, Status() as status) | (Status() as status, Applied() as change):
+            if not (status.is_urgent or status.end_of):
+                return change
+            if status.otherwise is None:
+                return replace(status, otherwise=change)
         case _:
-            assert_never(want)
-
-
-def _stronger(one: Want, other: Want) -> Want:
-    """Which of two wants for one object stands; the weaker one comes again in a later round (PL-013)."""
-    if isinstance(one, Absent) and isinstance(other, Absent):  # the first area that wants it gone says why
-        return replace(one, otherwise=one.otherwise or other.otherwise)
-    if isinstance(one, Status) and isinstance(other, Status):
-        fields = _joined(one.fields, other.fields)
-        if fields is not None:
-            return Status(
-                one.target,
-                one.guard,
-                fields,
-                (*one.because, *other.because),
-                is_foundation=one.is_foundation or other.is_foundation,
-                end_of=(*one.end_of, *other.end_of),
-                is_urgent=one.is_urgent or other.is_urgent,
-                otherwise=one.otherwise or other.otherwise,
-            )
-    elif _strength(one) != _strength(other) and 0 not in {_strength(one), _strength(other)}:
-        strong, weak = (one, other) if _strength(one) > _strength(other) else (other, one)
-        if not isinstance(weak, Status) or not (weak.is_urgent or weak.end_of):
-            return strong
-        if isinstance(strong, Absent) and weak.is_urgent:
-            return replace(strong, otherwise=strong.otherwise or replace(weak, otherwise=None))
-        if not isinstance(strong, Applied):
-            return strong
-        if weak.otherwise is None:
-            return replace(weak, otherwise=strong)
+            pass
     raise BrokenInvariant("PL-013", f"two wants for {one.target}: {one} and {other}")
+
+
+def _joined_status(one: Status, other: Status) -> Status | None:
+    """Return two changes of one status as one; None where both set one field, or a condition of one type."""
+    fields = _joined(one.fields, other.fields)
+    if fields is None:
+        return None
+    return Status(
+        one.target,
+        one.guard,
+        fields,
+        (*one.because, *other.because),
+        is_foundation=one.is_foundation or other.is_foundation,
+        end_of=(*one.end_of, *other.end_of),
+        is_urgent=one.is_urgent or other.is_urgent,
+        otherwise=one.otherwise or other.otherwise,
+    )
 
 
 def _joined(first: FrozenMap, second: FrozenMap) -> FrozenMap | None:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from typing import assert_never
 
 from grove_core.kernel.errors import Problem
 from grove_core.kernel.frozen import thaw
@@ -95,5 +96,7 @@ def _problems_of_action(step: Step, *, deleting: bool, finalizers: tuple[str, ..
             yield Problem(path=step.target.short, expected="an object that stays (GT-062)", got="one being deleted")
         case DropFinalizer(finalizer) if not deleting or finalizer not in finalizers:
             yield Problem(path=step.target.short, expected="a deleted object it holds (WL-001)", got=finalizer)
-        case _:
+        case Create() | Ensure() | Apply() | SetStatus() | Delete() | DropFinalizer():
             pass
+        case _:
+            assert_never(step.action)
