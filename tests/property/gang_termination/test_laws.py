@@ -155,8 +155,8 @@ class TestGT019:
 
 
 class TestGT023:
-    """A PodClique that is being deleted MUST get no verdict on a breach and no status, and MUST count as missing on
-    every level.
+    """A PodClique that is being deleted MUST count as missing on every level, and gets no verdict on a breach and no
+    status.
     """
 
     @given(worlds())
@@ -169,7 +169,7 @@ class TestGT023:
 
 class TestGT024:
     """Where pods, PodCliques or scaling groups that a set has were not collected, its breaches and terminations MUST be
-    ``Unknown`` with reason ``NotCollected``, no status MUST be written for it, and nothing MUST be deleted.
+    ``Unknown`` with reason ``NotCollected``; no status is written for it, and nothing is deleted.
     """
 
     @given(worlds(), st.sampled_from(["Pod", "PodClique", "PodCliqueScalingGroup"]))
@@ -229,7 +229,7 @@ def rules_of(finding: Finding) -> list[str]:
 
 
 class TestGT001:
-    """A pod MUST be counted for exactly the PodClique whose uid its controller owner reference carries."""
+    """A pod MUST be counted for the PodClique whose uid is in its controller owner reference, and for no other."""
 
     @given(worlds())
     @pytest.mark.req("GT-002")
@@ -252,7 +252,7 @@ class TestGT001:
 
 class TestGT056:
     """A clique whose replica index is not below the ``replicas`` of its scaling group or set MUST NOT count for that
-    group or set; its own status MUST still be kept.
+    group or set; its own status is still written.
     """
 
     @given(worlds())

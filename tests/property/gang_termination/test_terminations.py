@@ -32,8 +32,8 @@ from tests.property.workload.sets import clique_raw, set_raw
 
 
 class TestGT031:
-    """A set without a ``terminationDelay`` greater than zero MUST keep every replica whatever its breaches, while
-    conditions are still computed.
+    """A set without a ``terminationDelay`` greater than zero MUST keep every replica whatever is breached; conditions
+    are still computed.
     """
 
     @given(worlds())
@@ -108,7 +108,7 @@ class TestDeletionIsTheReason:
 
 
 class TestGT050:
-    """While ``replicas`` less the breached replicas is at least ``minAvailable``, the plan MUST delete all PodCliques
+    """While ``replicas`` minus the breached replicas is at least ``minAvailable``, the plan MUST delete all PodCliques
     of each replica of the group that has a due clique.
     """
 
@@ -151,7 +151,7 @@ class TestGT061:
 
 
 class TestGT063:
-    """Of a replica that ends, the clique whose delay ended first, or the breached cliques of the scaling group whose
+    """Of a terminated replica, the clique whose delay ended first, or the breached cliques of the scaling group whose
     delay ended first, MUST be deleted after all others.
     """
 

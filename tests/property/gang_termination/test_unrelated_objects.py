@@ -22,7 +22,7 @@ def breached(judgement: Judgement) -> dict[int, set[Ref]]:
 
 
 class TestGT037:
-    """For a PodCliqueSet that is being deleted nothing MUST be terminated."""
+    """Nothing of a PodCliqueSet that is being deleted MUST be terminated."""
 
     @given(WORLDS)
     def test_nothing_ends_at_any_level(self, world: World) -> None:
@@ -38,7 +38,7 @@ class TestGT037:
 
 class TestGT038:
     """A standalone clique or scaling group that does not exist or is being deleted MUST NOT count as breached; the
-    other constituents MUST be judged as usual.
+    other constituents are judged as usual.
     """
 
     @given(WORLDS, st.integers(min_value=0))

@@ -137,8 +137,8 @@ class TestFields:
 
 
 class TestGT018:
-    """An update MUST count as running from the presence of ``status.updateProgress`` (or its older name
-    ``rollingUpdateProgress``) until that progress carries ``updateEndedAt``.
+    """An update MUST count as running while ``status.updateProgress`` (or its older name ``rollingUpdateProgress``) is
+    present and has no ``updateEndedAt``.
     """
 
     @pytest.mark.parametrize("key", ["updateProgress", "rollingUpdateProgress"])

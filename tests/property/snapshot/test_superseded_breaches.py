@@ -70,8 +70,8 @@ def deletions(plan: Plan) -> set[Ref]:
 
 
 class TestGT067:
-    """Where a PodClique or a scaling group is stored as breached, and that this was over could not be written since, it
-    MUST count as if it were stored, and so MUST a breach that was found after that.
+    """Where a PodClique or a scaling group is stored as breached, recovered, and the recovery could not be written to
+    its status, the recovery and any later breach MUST count as if they were stored.
     """
 
     @pytest.mark.req("GT-019")
