@@ -22,7 +22,7 @@ COPIES: Final = (copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value)))
 
 @pytest.mark.parametrize("copied", COPIES, ids=["deepcopy", "pickle"])
 class TestPL031:
-    """A snapshot and its plan MUST be equal to their copies."""
+    """A copy of a snapshot or of a plan MUST equal the original."""
 
     @given(worlds())
     def test_pl031_any_snapshot_and_its_plan(self, copied: Copy, world: World) -> None:

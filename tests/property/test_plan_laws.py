@@ -77,8 +77,8 @@ class TestPL001:
 
 
 class TestPL002:
-    """If nobody else acts, a bounded number of rounds MUST reach a plan without steps, and further rounds MUST stay
-    there until time changes an answer.
+    """Without writes by other clients, a bounded number of rounds MUST reach a plan without steps, and later plans stay
+    without steps until time alone changes a decision.
     """
 
     @given(worlds())
@@ -234,7 +234,7 @@ def spoiled(plan: Plan, crime: str) -> Plan:
 
 
 class TestPL006:
-    """The order in which the objects of a snapshot are given MUST NOT change the plan."""
+    """The order of the objects in a snapshot MUST NOT change the plan."""
 
     @given(worlds(), st.randoms(use_true_random=False))
     def test_shuffled_is_the_same(self, world: World, random: Any) -> None:
@@ -246,8 +246,8 @@ class TestPL006:
 
 
 class TestPL007:
-    """Objects that belong to no root, or to another root, MUST NOT change the plan of a root, but for the names that
-    they hold (WL-027).
+    """Objects that belong to no root, or to another root, MUST NOT change the plan of a root, except by the names that
+    they occupy (WL-027).
     """
 
     @given(worlds(), st.binary(max_size=200))
@@ -263,8 +263,8 @@ class TestPL007:
 
 
 class TestPL008:
-    """Between now and ``wakeAt`` the passing of time alone MUST NOT change the steps of a plan; without ``wakeAt`` it
-    MUST NOT change them at all.
+    """Between ``now`` and ``wakeAt`` the passing of time alone MUST NOT change the steps of a plan; without ``wakeAt``
+    it never changes them.
     """
 
     @given(worlds(), st.floats(min_value=0, max_value=1, exclude_max=True))
@@ -296,7 +296,7 @@ class TestPL008:
 
 
 class TestPL009:
-    """Reading back what was written of a plan MUST give an equal plan."""
+    """A plan that is written as JSON and read back MUST equal the original."""
 
     @given(worlds())
     def test_a_plan_survives_json(self, world: World) -> None:
@@ -305,7 +305,7 @@ class TestPL009:
 
 
 class TestPL010:
-    """After all attempts are lost the world MUST still come to rest."""
+    """After all recorded attempts are lost, a bounded number of rounds MUST still reach a plan without steps."""
 
     @given(worlds())
     def test_without_memory_it_rests_as_well(self, world: World) -> None:
@@ -316,9 +316,9 @@ class TestPL010:
 
 
 class TestPL012:
-    """A step that was refused a moment ago, on an object that has not changed since, MUST be withheld with the server's
-    words until a later try, unless it is a status that says of a breach what the refused one did not, or the deletion
-    of a companion that rests on something which that of the refused one did not rest on.
+    """A step that was refused before, on an object that has not changed since, MUST be withheld with the detail of the
+    API server until a later retry, unless it is a status that reports another state of a breach than the refused one,
+    or the deletion of a companion for a cause that the refused deletion did not have.
     """
 
     @given(worlds())

@@ -48,7 +48,9 @@ class TestGT066:
 
 
 class TestPL027:
-    """While the deletion of a cause stands refused, no other deletion that rests on the same cause MUST be planned."""
+    """While the deletion of a cause stands refused, a plan MUST NOT contain another deletion that rests on the same
+    cause.
+    """
 
     @given(st.one_of(storms(), worlds()), st.integers(min_value=0, max_value=3))
     def test_a_refused_cause_saves_its_companions(self, world: World, which: int) -> None:

@@ -244,9 +244,9 @@ def test_gt057_a_group_scaled_below_its_minimum_does_not_make_its_set_unavailabl
 
 
 class TestPL015:
-    """A deletion that a breach caused MUST name the breached constituent, and up to eight breached cliques of it where
-    it is a scaling group, with uid and resource version; a deletion that is not of a cause MUST NOT be carried out once
-    one of them has changed.
+    """A deletion for a breach MUST name the breached constituent, and up to eight breached PodCliques of it where it is
+    a scaling group, with uid and resource version; the deletion of a companion is not carried out once one of these
+    objects has changed.
     """
 
     @given(st.one_of(storms(), worlds()))

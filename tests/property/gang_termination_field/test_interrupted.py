@@ -81,8 +81,8 @@ class Unwilling:
 
 
 class TestPL028:
-    """That a replica was ended MUST NOT be told in a status while a deletion that rests on the same cause was refused,
-    failed or is held back; whatever else that status tells MUST NOT wait for it.
+    """A status MUST NOT report the termination of a replica while a deletion that rests on the same cause was refused,
+    failed or is withheld; the rest of that status does not wait for it.
     """
 
     @given(

@@ -42,11 +42,11 @@ def withheld(number: int) -> Withheld:
 
 
 class TestPL013:
-    """Of two wants for one object the stronger MUST stand, deletion and release before fields before a status, but a
-    status that tells that a breach begins, begins anew or ends, of an end (PL-028), or that something is available for
-    the first time, before fields; the weaker one MUST stand where such a status, or a deletion in its place, is
-    withheld, unless an end rests on the object (PL-026); two of one strength that contradict each other are a broken
-    invariant.
+    """Of two wants for one object the stronger MUST take precedence: a deletion or finalizer removal is stronger than
+    an apply, and an apply is stronger than a status, except one that reports that a breach starts, restarts or ends, a
+    termination (PL-028), or the first availability; where such a status, or a deletion that took precedence over it, is
+    withheld, the weaker want is carried out instead, unless a termination rests on the object (PL-026); two wants of
+    the same strength that contradict each other are a broken invariant.
     """
 
     @pytest.mark.parametrize(

@@ -74,7 +74,9 @@ def stored_value(resource: Resource, name: str) -> object:
 
 
 class TestPL011:
-    """A status step MUST hold exactly the fields and the whole conditions that differ from the stored ones."""
+    """A status step MUST contain exactly the status fields that differ from the stored ones, and each condition that
+    differs as a whole.
+    """
 
     @given(cases())
     def test_exactly_what_differs_is_written(
