@@ -26,13 +26,13 @@ def preflight(source: InputSource) -> int:
         print_error(fault)
         return ERROR
     cluster, page = inputs.loaded.cluster, _page_of_taken_names([*installed, *inputs.loaded.definitions])
-    told, served = cluster.configuration, cluster.served
-    objection = objection_to_start(told, served)
+    settings, served = cluster.configuration, cluster.served
+    objection = objection_to_start(settings, served)
     if objection is not None:
         page.add(("would not start: ", "bold red"), objection.sentence, (f"  {objection.rule.requirement}", "dim"))
     elif inputs.problems:
         print_error(problems_page(inputs.problems, NOTHING_DECIDED))
-    elif told.mnnvl.enabled and served.domains is None:
+    elif settings.mnnvl.enabled and served.domains is None:
         page.add(("unknown: ", "bold yellow"), "whether the cluster has ComputeDomains does not show in this input")
     elif not page.lines:
         page.add(("would start", "bold green"))

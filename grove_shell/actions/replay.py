@@ -127,22 +127,22 @@ def _where(recorded: Mapping[str, Any], again: Mapping[str, Any]) -> Iterator[st
             yield f"{name}: {recorded.get(name)} in the log, {again.get(name)} now"
 
 
-def _as_json(told: ReplayReport) -> dict[str, Any]:
+def _as_json(report: ReplayReport) -> dict[str, Any]:
     return {
-        "looks": told.decisions,
-        "sets": told.sets,
-        "first": format_time(told.first) if told.first else None,
-        "last": format_time(told.last) if told.last else None,
-        "coreVersions": list(told.versions),
-        "rules": list(told.rules),
-        "asRecorded": told.decisions - len(told.changed),
+        "looks": report.decisions,
+        "sets": report.sets,
+        "first": format_time(report.first) if report.first else None,
+        "last": format_time(report.last) if report.last else None,
+        "coreVersions": list(report.versions),
+        "rules": list(report.rules),
+        "asRecorded": report.decisions - len(report.changed),
         "otherwise": [
             {"line": one.line, "look": one.name, "at": format_time(one.at), "differences": list(one.differences)}
-            for one in told.changed
+            for one in report.changed
         ],
-        "otherRules": told.other_rules,
+        "otherRules": report.other_rules,
         "parted": [
             {"line": one.line, "look": one.name, "at": format_time(one.at), **comparison_as_json(one.comparison)}
-            for one in told.rule_differences
+            for one in report.rule_differences
         ],
     }

@@ -76,6 +76,6 @@ def _set_as_json(name: str) -> dict[str, Any]:
 
 
 def _rule_as_json(one: SpecRule) -> dict[str, Any]:
-    told = asdict(one)
-    told["insteadOf"] = told.pop("instead_of")
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in told.items() if value}
+    shown = asdict(one)
+    shown["insteadOf"] = shown.pop("instead_of")
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in shown.items() if value}

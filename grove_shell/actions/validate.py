@@ -46,7 +46,7 @@ class _Given:
 
     Attributes:
         sets, topologies: PodCliqueSets and ClusterTopologies, to be judged.
-        bindings: topologies of the newer kind, which nobody judges.
+        bindings: topologies of the newer kind, which are not judged.
         cliques: which of their pods are bound (TP-062).
         partial: kinds of which one does not read that others would be judged by.
         others: kind -> how many objects of other kinds.
@@ -64,7 +64,7 @@ class _Given:
     classes: set[str] = field(default_factory=set)
 
     def put_aside(self, item: Item, kind: str) -> None:
-        """An object that others are judged by, or nobody."""
+        """An object with which others are judged, or which is not judged itself."""
         raw = item.value
         self.others[kind] += 1
         if (kind, raw.get("apiVersion")) == (BINDING_KIND, GROVE):
@@ -84,8 +84,8 @@ def validate(
     filenames: tuple[str, ...], old: tuple[str, ...], output: str, config: str | None = None, rules: str | None = None
 ) -> int:
     """Judge and print; returns the exit code (CL-001, CL-013)."""
-    told = read_configuration(config)
-    faults: list[Fault] = [*told.problems]
+    settings = read_configuration(config)
+    faults: list[Fault] = [*settings.problems]
     before, given = _sorted_out(old, faults), _sorted_out(filenames, faults)
     faults += _twins(given)
     held = [item.value for item in before.sets]
@@ -94,19 +94,19 @@ def validate(
     used_names = used_names_in(chain(*present, given.headings, before.headings))
     classes = given.classes | before.classes or None
     stored = cluster_to_recognise((*held, *(item.value for item in given.sets)), (*before.cliques, *given.cliques))
-    judges, _, _ = choose_rule_set(rules, told.rules, stored)
+    judges, _, _ = choose_rule_set(rules, settings.rules, stored)
     around = _around(before, given, [raw for raw in held if _name(raw) not in replaced])
     judged = []
     for item in given.sets:
         earlier = _earlier(item.value, held)
         if old and earlier is None:
             print_error(f"no earlier version of {_name(item.value)} in --old: judged as new")
-        decision = admit(item.value, earlier, used_names, told.configuration, classes, around)
+        decision = admit(item.value, earlier, used_names, settings.configuration, classes, around)
         judged.append((item, _advised(item.value, with_schema_objections(item.value, decision), judges)))
     stored_topologies = {_field(item.value, "name"): item.value for item in before.topologies}
     for item in given.topologies:
         earlier = stored_topologies.get(_field(item.value, "name"))
-        judged.append((item, admit_topology(item.value, earlier, around, told.configuration)))
+        judged.append((item, admit_topology(item.value, earlier, around, settings.configuration)))
     if faults:
         print_error(problems_page(sorted(faults, key=lambda fault: fault.sort_key), REST_JUDGED))
     others = dict(sorted(given.others.items()))
@@ -135,7 +135,7 @@ def _advised(
 
 
 def _around(before: _Given, given: _Given, kept: list[dict[str, Any]]) -> TopologyView:
-    """Topologies, who uses them and who is placed: the cluster as it will be, by the earlier objects and the new ones.
+    """Return the topologies, their users and the bound pods of the cluster as it will be, with earlier and new objects.
 
     Args:
         before, given: both inputs.

@@ -63,7 +63,7 @@ class LogRecorder(RoundListener):
             return
         seen, known = trimmed(planned_round.observation), Known()
         before = self._known.get(planned_round.root_key, {})
-        told: dict[str, Any] = {
+        entry: dict[str, Any] = {
             "look": planned_round.plan_name,
             "root": ref_as_json(seen.root.ref),
             "rules": planned_round.plan.rules,
@@ -72,7 +72,7 @@ class LogRecorder(RoundListener):
             "plan": plan_as_json(planned_round.plan, seen.now),
         }
         self._known[planned_round.root_key] = known
-        self._write(told)
+        self._write(entry)
 
     def on_executed(self, planned_round: PlannedRound, attempts: tuple[Attempt, ...]) -> None:
         """What became of the steps, in their order."""

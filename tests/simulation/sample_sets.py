@@ -8,7 +8,7 @@ from grove_core.areas.workload.admission.defaults import with_defaults
 from grove_shell.simulator.random_events.random_topology_events import (
     HIERARCHIES,
     RACK,
-    SHELF,
+    RACK_LABEL,
     ZONE,
     settings_of,
     topology_raw,
@@ -113,7 +113,7 @@ def _with_topologies(scenario: Scenario, rng: Random) -> Scenario:
         {
             **pool,
             "name": f"n{rack}",
-            "labels": {ZONE: f"z{rack // 2}", RACK: f"r{rack}", SHELF: f"s{rng.randrange(2)}"},
+            "labels": {ZONE: f"z{rack // 2}", RACK: f"r{rack}", RACK_LABEL: f"s{rng.randrange(2)}"},
         }
         for rack in range(racks)
     ]

@@ -15,11 +15,11 @@ from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
 ZONE: Final = "example.com/zone"
 RACK: Final = "example.com/rack"
-SHELF: Final = "example.com/shelf"
+RACK_LABEL: Final = "example.com/shelf"
 HOST: Final = "kubernetes.io/hostname"
 HIERARCHIES: Final[tuple[tuple[tuple[str, str], ...], ...]] = (
     (("zone", ZONE), ("rack", RACK), ("host", HOST)),
-    (("zone", ZONE), ("rack", SHELF), ("host", HOST)),
+    (("zone", ZONE), ("rack", RACK_LABEL), ("host", HOST)),
     (("zone", ZONE), ("host", HOST)),
     (("rack", RACK),),
 )

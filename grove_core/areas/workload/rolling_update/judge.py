@@ -23,8 +23,8 @@ from grove_core.resources.statuses import is_marked_breached
 from grove_core.resources.template import ON_DELETE
 from grove_core.snapshot.in_flight import unfinished_deletions
 
-_NOBODY: Final = -1
-_NO_WISHES: Final = Desired()
+_NO_REPLICA: Final = -1
+_NO_WANTS: Final = Desired()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +70,11 @@ class Rollout:
     states: tuple[ReplicaState, ...]
     updated: frozenset[str]
     runs: bool = False
-    current: int = _NOBODY
+    current: int = _NO_REPLICA
     cliques: Mapping[str, RolloutStep] = field(default_factory=_no_rolls)
     groups: Mapping[str, RolloutStep] = field(default_factory=_no_rolls)
     surge: frozenset[str] = frozenset()
-    desired: Desired = _NO_WISHES
+    desired: Desired = _NO_WANTS
 
     @property
     def written(self) -> frozenset[str]:
@@ -258,13 +258,13 @@ def updating_replica(progress: FrozenMap) -> int:
     """Return the replica in ``currentlyUpdating`` of a set's progress; -1 where it names none."""
     first = next(iter(list_of(progress, "currentlyUpdating")), None)
     index = first.get("replicaIndex") if isinstance(first, FrozenMap) and "updateEndedAt" not in first else None
-    return index if isinstance(index, int) else _NOBODY
+    return index if isinstance(index, int) else _NO_REPLICA
 
 
 def _next_of(outdated: Sequence[ReplicaState]) -> int:
     """Return the replica to update next: without scheduled pods first, then breached, then by index (WL-212)."""
     order = [(state.placed > 0, not state.breached, state.part.index) for state in outdated]
-    return min(order)[-1] if order else _NOBODY
+    return min(order)[-1] if order else _NO_REPLICA
 
 
 def _takeover(context: WorkloadContext, part: ExpectedClique, updated: frozenset[str]) -> list[Want]:
