@@ -63,7 +63,7 @@ class TestRules:
         assert [one["name"].partition("@")[0] for one in told["ruleSets"]] == [name.partition("@")[0]]
 
     def test_cl041_a_rule_by_number_and_by_code(self, capsys: pytest.CaptureFixture[str]) -> None:
-        assert "The whole replica goes" in spoken(capsys, "rules", "gf-073")
+        assert "The whole replica is deleted" in spoken(capsys, "rules", "gf-073")
         assert "in generations F3 of the Go operator" in spoken(capsys, "rules", "GF-051")
         shown = spoken(capsys, "rules", "DelayExpired")
         assert all(number in shown for number in ("GT-033", "GT-050", "GF-060", "GF-072"))

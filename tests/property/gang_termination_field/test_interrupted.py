@@ -128,12 +128,12 @@ class TestPL028:
 
 
 class TestGF091:
-    """While the answers to an end of a replica of the set show that a part of it could not be deleted, while what
-    that end rests on is there, and while that part or a PodClique that the end rests on stays, what is missing of
-    the replica MUST count as it was before: it lets nobody pass the replica over (GF-070) for whom something is
-    due, and a missing member of a scaling group counts as scheduled and as not breached, unless the end rests on
-    it, or rests on its group and no breached member that it names has recovered; where all of these are gone, none
-    of the group counts as breached for what is missing.
+    """While the responses to a termination of a replica of the set show that a part of it could not be deleted, while
+    the cause of that termination exists, and while that part or a PodClique named as its cause stays, what is missing
+    of the replica MUST count as it was before: the replica is not skipped (GF-070) where something of it is due, and a
+    missing member of a scaling group counts as scheduled and as not breached, unless the member is a cause, or its
+    group is one and no breached member that the termination names has recovered; where all of these are gone, none of
+    the group counts as breached for what is missing.
     """
 
     @given(field_storms(), SHARES, FAILURES)
@@ -190,8 +190,8 @@ class TestGF091:
 
 
 class TestGF092:
-    """A scaling group whose flag (GF-075) could not be written when that was tried last MUST count as flagged, and the
-    flag be written again, for as long as the breach lasts that it had then.
+    """A scaling group whose flag (GF-075) could not be written at the last try MUST count as flagged, and the flag is
+    written again, for as long as the breach of that moment lasts.
     """
 
     @given(field_storms(), SHARES, FAILURES)
@@ -228,9 +228,9 @@ class TestGF092:
 
 
 class TestGF093:
-    """Where the answers to an end of a replica of the set show that a part of it could not be deleted, and that end is
-    through all the same (GF-091), a scaling group of that replica whose breach is not younger than the delay's end
-    MUST count as flagged, and the flag be written.
+    """Where the responses to a termination of a replica of the set show that a part of it could not be deleted, and
+    that termination is complete all the same (GF-091), a scaling group of that replica whose breach is not younger than
+    the end of the delay MUST count as flagged, and the flag is written.
     """
 
     @given(field_storms(), SHARES, FAILURES)
@@ -260,7 +260,7 @@ class TestGF093:
 
 class TestGF090:
     """While a constituent of a replica is due and is being deleted, no PodClique and no pod of that replica MUST be
-    created, also where one that is missing lets it be passed over.
+    created, also where the replica is skipped for a missing one.
     """
 
     @pytest.mark.req("PL-002")

@@ -41,7 +41,7 @@ def as_if_once_healthy(world: World) -> World:
 
 class TestGF004:
     """``minAvailable`` and ``replicas`` of a scaling group and ``minAvailable`` of a PodClique MUST be read from these
-    objects, the number of replicas of the set from the set.
+    objects; the number of replicas of the set is read from the set.
     """
 
     @given(field_worlds())
@@ -66,8 +66,8 @@ class TestGF004:
 
 
 class TestGF009:
-    """If PodCliques, pods, or where there are groups scaling groups were not collected, a set MUST be judged
-    ``Unknown``, and nothing be ended.
+    """A set MUST be judged ``Unknown``, and nothing of it is terminated, if PodCliques or pods, or scaling groups where
+    the set has them, were not collected.
     """
 
     @given(field_worlds(), st.sampled_from(["Pod", "PodClique", "PodCliqueScalingGroup"]))
@@ -100,7 +100,7 @@ class TestGF010:
 
 
 class TestGF066:
-    """While its update runs a scaling group MUST end none of its replicas."""
+    """While an update of a scaling group runs, the group MUST terminate none of its replicas."""
 
     @given(storms().map(as_if_once_healthy))
     def test_whatever_is_breached(self, world: World) -> None:
@@ -126,8 +126,8 @@ class TestGF067:
 
 
 class TestGF077:
-    """While the set is being deleted none of its replicas MUST be ended at this level; a rollout of the set suspends
-    nothing.
+    """While the set is being deleted none of its replicas MUST be terminated at this level; a rollout of the set
+    suspends nothing.
     """
 
     @given(field_worlds(), st.sampled_from(["deleting", "updating"]))
