@@ -1,4 +1,4 @@
-"""Every naming rule, and its inverse (source: the existing operator's names)."""
+"""Every naming rule, and its inverse (source: the Go operator's names)."""
 
 import hashlib
 import re

@@ -124,7 +124,7 @@ def validate(
 def _advised(
     raw: Mapping[str, Any], decision: Decision[AdmissionVerdict], rules: RuleSet
 ) -> Decision[AdmissionVerdict]:
-    """With what will hurt by the existing operator's rules (GF-120)."""
+    """With what will hurt by the Go operator's rules (GF-120)."""
     spec, _ = read_spec(with_defaults(raw).get("spec"))
     if rules.default_delay is None or spec is None:
         return decision

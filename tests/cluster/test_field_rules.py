@@ -1,4 +1,4 @@
-"""The existing operator's rules on a real cluster: one that acts by them, two that keep score, logs that replay."""
+"""The Go operator's rules on a real cluster: one that acts by them, two that keep score, logs that replay."""
 
 import json
 import time

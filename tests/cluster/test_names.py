@@ -35,7 +35,7 @@ def defined(kind: str, plural: str, short: str, scope: str = "Namespaced") -> Js
 
 
 BINDING: Final = defined("ClusterTopologyBinding", "clustertopologybindings", "ct", "Cluster")
-"""With the names of the existing operator's."""
+"""With the names of the Go operator's."""
 FORMER: Final = defined("ClusterTopology", "clustertopologies", "ct", "Cluster")
 """With the names of its older releases, and of ours."""
 
@@ -93,7 +93,7 @@ def test_mf010_both_definitions_are_established_in_either_order(api: Api, judged
 
 @pytest.mark.req("MF-010")
 def test_cl032_the_former_definition_lets_go_of_the_name(api: Api, judged: Judged) -> None:
-    """An installation of before keeps the existing operator's definition from being served, until it is replaced."""
+    """An installation of before keeps the Go operator's definition from being served, until it is replaced."""
     ours = list(definitions())
     apply(api, *(one for one in ours if one["metadata"]["name"] != TOPOLOGIES), FORMER, BINDING)
     assert conditions(api, BINDINGS) == {"NamesAccepted": "False", "Established": "False"}

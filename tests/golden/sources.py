@@ -28,7 +28,7 @@ _WORK: Final = re.compile(
         | compute-domain-api | controller\ conventions | design(?!'s) (?:\ principle)? | grove-api
         | invariant\ catalogue | fault\ catalogue | issue(?!s?\ \d) (?:\ of\ (?:the\ cluster | the\ workload\ area
         | this\ area))? | peer-baseline | performance(?=,|\ \d) | seed\ \d{3}
-        | the\ existing\ (?:operator|driver|API|admission\ rules|defaults)
+        | the\ Go\ operator | the\ existing\ (?:driver|API|admission\ rules|defaults)
     )\b (?: ,?\ (?P<titles>"[^"]+"(?:\ and\ "[^"]+")*) )?""",
     re.VERBOSE,
 )

@@ -232,7 +232,7 @@ class TestReadingSources:
         [
             ("decisions D7, D22; as QQ-010", ["D7", "D22", "QQ-010"]),
             ("fault catalogue, F2 to F4", ["F2", "F3", "F4", "F2", "F4", "fault catalogue"]),
-            ("the existing operator, since generation F3", ["the existing operator"]),
+            ("the Go operator, since generation F3", ["the Go operator"]),
             ("invariants 2, IX1; edge cases 5 and 6", ["IX1", "invariant 2", "IX1", "edge case 5", "edge case 6"]),
             ("grove-api 12.3, 12.4", ["grove-api 12.3", "grove-api 12.4", "grove-api"]),
             ("grove-api 12.2, 49", ["grove-api 12.2", "grove-api"]),

@@ -1,4 +1,4 @@
-"""What the existing operator made of three sets, against what we would make of them from nothing.
+"""What the Go operator made of three sets, against what we would make of them from nothing.
 
 Every object of a healthy dump, stripped to its sets, must come out of our plan: the same names, labels, owners, gangs,
 variables, hostnames, gates and claims. What differs is listed in ``DIFFERENCES`` with its reason, and the list is

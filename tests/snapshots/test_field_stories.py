@@ -1,4 +1,4 @@
-"""What the existing operator did next to nine recorded namespaces, against what the rule set `field` says it will do.
+"""What the Go operator did next to nine recorded namespaces, against what the rule set `field` says it will do.
 
 Each dump was taken on a real control plane, and somebody watched what came of it: which PodCliques were deleted, and
 when. Our prediction must name exactly these, at a moment from which that operator's timer had at most five seconds to

@@ -33,7 +33,7 @@ class Dump:
 
     Attributes:
         spared: cliques with too few ready pods that nothing says were ever available.
-        ended_at: what the existing operator did next: moment -> cliques it deleted.
+        ended_at: what the Go operator did next: moment -> cliques it deleted.
     """
 
     now: str

@@ -1,4 +1,4 @@
-"""180 recorded clusters, judged before by an independent implementation of the existing operator's rules.
+"""180 recorded clusters, judged before by an independent implementation of the Go operator's rules.
 
 They recompute statuses first, as that operator does when it looks. Whatever it would delete, flag, or wait for must be
 ours, and every condition with the moment since when it holds.

@@ -1,1 +1,1 @@
-"""Laws of the existing operator's gang termination (GF)."""
+"""Laws of the Go operator's gang termination (GF)."""

@@ -1,4 +1,4 @@
-"""The existing operator's rules written down literally and slowly, with nothing of the core but its facts.
+"""The Go operator's rules written down literally and slowly, with nothing of the core but its facts.
 
 Whoever changes a rule changes it here as well, in other words; the two must agree on every world.
 """

@@ -1,4 +1,4 @@
-"""By the rules of the existing operator too an end that does not go through is neither forgotten nor without end."""
+"""By the rules of the Go operator too an end that does not go through is neither forgotten nor without end."""
 
 from collections import Counter
 from dataclasses import dataclass, replace

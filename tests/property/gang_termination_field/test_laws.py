@@ -1,4 +1,4 @@
-"""The laws of the existing operator's rules on arbitrary worlds, generation by generation."""
+"""The laws of the Go operator's rules on arbitrary worlds, generation by generation."""
 
 from dataclasses import replace
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""What the existing operator does not look at changes nothing of what it decides."""
+"""What the Go operator does not look at changes nothing of what it decides."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -29,7 +29,7 @@ def with_template(world: World, **changes: Any) -> World:
 
 
 def as_if_once_healthy(world: World) -> World:
-    """As the existing operator leaves a world, every object of it older than its conditions: each breach counts."""
+    """As the Go operator leaves a world, every object of it older than its conditions: each breach counts."""
     left = fielded(world, Tape(b""))
     made = START - timedelta(days=30)
     return replace(

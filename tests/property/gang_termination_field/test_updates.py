@@ -1,4 +1,4 @@
-"""Updates as the existing operator reads them: what they suspend, and what is told of the statuses that it stored."""
+"""Updates as the Go operator reads them: what they suspend, and what is told of the statuses that it stored."""
 
 from dataclasses import replace
 from datetime import timedelta

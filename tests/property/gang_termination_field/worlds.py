@@ -1,4 +1,4 @@
-"""Arbitrary snapshots as the existing operator leaves them: its labels, its conditions, pods that crash or start."""
+"""Arbitrary snapshots as the Go operator leaves them: its labels, its conditions, pods that crash or start."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -59,7 +59,7 @@ def _pod(pod: Pod, tape: Tape) -> Pod:
 
 
 def field_worlds() -> st.SearchStrategy[World]:
-    """Arbitrary worlds of the existing operator, busy and stormy ones among them."""
+    """Arbitrary worlds of the Go operator, busy and stormy ones among them."""
     return _fielded(st.one_of(worlds(), busy_worlds(), storms()))
 
 

@@ -234,7 +234,7 @@ def test_wl016_a_replica_without_cliques_has_no_gang() -> None:
 
 
 def test_wl077_the_account_and_the_role_come_before_what_names_them() -> None:
-    """Defect B3 of the existing operator."""
+    """Defect B3 of the Go operator."""
     steps = {step.target.kind: step.stage for step in reconcile(applied(set_raw(clique_raw("a")))).steps}
     assert steps["ServiceAccount"] is steps["Role"] is Stage.FOUNDATION
     assert steps["Secret"] is steps["RoleBinding"] is Stage.WORKLOAD

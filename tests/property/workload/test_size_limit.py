@@ -83,7 +83,7 @@ def test_wl024_what_is_told_and_let_go_of_is_what_nobody_ends(world: World) -> N
 
 
 def test_gt064_what_is_due_stays_and_is_told() -> None:
-    """One of its replicas is breached for longer than its delay; the existing operator, which has no limit, ends it."""
+    """One of its replicas is breached for longer than its delay; the Go operator, which has no limit, ends it."""
     case = "golden/gang_termination/gt033_delay_expired_terminates_whole_replica/given.yaml"
     given = items_in(Path(__file__).parents[2] / case)
     cache = ClusterCache()

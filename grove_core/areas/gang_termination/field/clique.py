@@ -1,4 +1,4 @@
-"""One clique as the existing operator sees it: with the status it gets at a look, or the stored one (GF-020 on)."""
+"""One clique as the Go operator sees it: with the status it gets at a look, or the stored one (GF-020 on)."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""Every verdict of the existing operator's rules as a list of findings, the "do nothing" ones included (PL-003)."""
+"""Every verdict of the Go operator's rules as a list of findings, the "do nothing" ones included (PL-003)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

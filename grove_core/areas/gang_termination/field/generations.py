@@ -1,4 +1,4 @@
-"""The generations of the existing operator's rules, and which release has which (GF-100 to GF-110)."""
+"""The generations of the Go operator's rules, and which release has which (GF-100 to GF-110)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

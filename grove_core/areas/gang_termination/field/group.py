@@ -1,4 +1,4 @@
-"""One scaling group as the existing operator sees it: its condition, and which of its replicas it ends itself."""
+"""One scaling group as the Go operator sees it: its condition, and which of its replicas it ends itself."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

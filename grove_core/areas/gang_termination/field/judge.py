@@ -1,4 +1,4 @@
-"""A set as the existing operator sees it: each clique, each group, then each replica of the set (GF-070 to GF-077)."""
+"""A set as the Go operator sees it: each clique, each group, then each replica of the set (GF-070 to GF-077)."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Whose hand wrote the statuses of a cluster: the existing operator's, and of which generation (GF-111, GF-112)."""
+"""Whose hand wrote the statuses of a cluster: the Go operator's, and of which generation (GF-111, GF-112)."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -18,7 +18,7 @@ _INSUFFICIENT: Final = Why.SCHEDULING_SUPPRESSED.code
 
 
 class RecordedOperator(NamedTuple):
-    """What shows that the existing operator runs a cluster.
+    """What shows that the Go operator runs a cluster.
 
     Attributes:
         cliques: how many PodCliques have a status.
@@ -30,7 +30,7 @@ class RecordedOperator(NamedTuple):
 
 
 def recorded_operator_in(cliques: Iterable[PodClique], groups: Iterable[ScalingGroup]) -> RecordedOperator | None:
-    """The existing operator's hand; None where no status was written, or one that only this operator writes."""
+    """The Go operator's hand; None where no status was written, or one that only this operator writes."""
     written = [clique for clique in cliques if clique.status.recorded]
     if not written or any(clique.status.was_available is not None for clique in written):
         return None

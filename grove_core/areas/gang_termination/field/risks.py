@@ -1,4 +1,4 @@
-"""Where the existing operator's rules will hurt: what `explain` and `validate` warn of (GF-120 to GF-123)."""
+"""Where the Go operator's rules will hurt: what `explain` and `validate` warn of (GF-120 to GF-123)."""
 
 from collections.abc import Iterator
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The clauses of the existing operator's gang termination: one member for each decision of the field's rules.
+"""The clauses of the Go operator's gang termination: one member for each decision of the field's rules.
 
 Codes that the design has too mean the same there: whoever reads plans need not know whose rules judged.
 """

@@ -1,4 +1,4 @@
-"""Which statuses the existing operator would write; only where they differ from the stored ones (GF-020 to GF-037)."""
+"""Which statuses the Go operator would write; only where they differ from the stored ones (GF-020 to GF-037)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What the existing operator would do about a judged set, and when time alone would change that (GF-060 to GF-085)."""
+"""What the Go operator would do about a judged set, and when time alone would change that (GF-060 to GF-085)."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -25,7 +25,7 @@ class Wants(NamedTuple):
 
 
 def wants_of_field(snapshot: Snapshot, judgement: FieldJudgement, generation: Generation) -> Wants:
-    """What the existing operator would want; nothing where nothing can be said."""
+    """What the Go operator would want; nothing where nothing can be said."""
     if judgement.unknown:
         return Wants(
             (), Desired((), (Withheld(snapshot.root.ref, judgement.unknown, obstacle=Obstacle.SET_NOT_JUDGED),))

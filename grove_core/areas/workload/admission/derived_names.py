@@ -27,7 +27,7 @@ from grove_core.resources.template import PER_REPLICA, CliqueTemplate, GroupTemp
 from grove_core.resources.violation import Violation
 
 MAX_COMBINED_NAME: Final = 45
-"""What the existing operator leaves for the names of set, group and clique."""
+"""What the Go operator leaves for the names of set, group and clique."""
 _LONGEST_QUOTED: Final = 100
 _INSIDE: Final = re.compile(r"-(?=([0-9]{1,10})-)")
 
