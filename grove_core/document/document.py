@@ -32,7 +32,7 @@ class RulesSource:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
+class PlanDocument:
     """Forecasts of one input at one moment.
 
     Attributes:

@@ -13,7 +13,7 @@ from grove_core.areas.mnnvl import rules as mnnvl
 from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
 from grove_core.areas.topology import rules as topology
 from grove_core.areas.workload import rules as workload
-from grove_core.document.document import AUTO, FOREGROUND, FORMAT_VERSION, Document, Json, RulesSource
+from grove_core.document.document import AUTO, FOREGROUND, FORMAT_VERSION, Json, PlanDocument, RulesSource
 from grove_core.document.values import MalformedValue, fact, flag, integer, items, moment, text, whole_object
 from grove_core.kernel.decisions import Finding, Health, Share
 from grove_core.kernel.durations import parse_duration
@@ -74,14 +74,14 @@ _STAGES: Final[Mapping[str, Stage]] = MappingProxyType(
 _NOT_OURS: Final = (KeyError, TypeError, AttributeError, ValueError)
 
 
-def document_from_json(raw: Any) -> Document:  # noqa: ANN401 - any JSON
+def document_from_json(raw: Any) -> PlanDocument:  # noqa: ANN401 - any JSON
     """Read a document back. Raises MalformedObject where it is none of ours, or of another major version."""
     version = raw.get("formatVersion") if isinstance(raw, Mapping) else raw
     if not isinstance(version, str) or version.split(".")[0] != FORMAT_VERSION.split(".")[0]:
         expected = f"a plan of format {FORMAT_VERSION}"
         raise MalformedObject((Problem(path="formatVersion", expected=expected, got=shown(version)),))
     try:
-        return Document(
+        return PlanDocument(
             rules=text(raw["rules"]),
             as_of=moment(raw["asOf"]),
             not_collected=tuple(map(text, items(raw["notCollected"]))),

@@ -10,8 +10,8 @@ from grove_core.document.document import (
     AUTO,
     FOREGROUND,
     FORMAT_VERSION,
-    Document,
     Json,
+    PlanDocument,
     RulesSource,
     action_name,
     summary_of,
@@ -39,7 +39,7 @@ from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configurat
 from grove_core.version import IMAGE, VERSION
 
 
-def document_as_json(document: Document, *, decisions: bool) -> Json:
+def document_as_json(document: PlanDocument, *, decisions: bool) -> Json:
     """Write a document; ``decisions`` adds every verdict, the "do nothing" ones included."""
     return {
         "formatVersion": FORMAT_VERSION,

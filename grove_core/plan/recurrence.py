@@ -40,7 +40,7 @@ class Recurrence:
         return 1 + (self.until - at) // self.every
 
 
-def image_of(plan: Plan, at: datetime, begun: datetime) -> Hashable:
+def round_fingerprint(plan: Plan, at: datetime, begun: datetime) -> Hashable:
     """What a look found and leads to, equal for two looks that differ in their moment and in names drawn by chance.
 
     Args:

@@ -9,7 +9,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TypeAlias
 
-from grove_core.document.document import Document, action_name
+from grove_core.document.document import PlanDocument, action_name
 from grove_core.document.reading import document_from_json
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref, is_placeholder
@@ -94,7 +94,7 @@ class _IllegalPlan(Exception):
     """A plan made now breaks a law of planning: an error in Grove."""
 
 
-def _read(path: str) -> Document:
+def _read(path: str) -> PlanDocument:
     try:
         raw = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as fault:
@@ -117,7 +117,7 @@ def _unread(path: str, problems: Iterable[Problem]) -> _NotAPlan:
     return _NotAPlan("\n".join(map(str, faults_in(path, problems))))
 
 
-def _problems(document: Document) -> Iterator[Problem]:
+def _problems(document: PlanDocument) -> Iterator[Problem]:
     """Yield why a readable document cannot be executed: it is ambiguous to a reviewer (CL-005)."""
     if document.rules not in rule_sets():
         yield Problem(path="rules", expected=f"one of {', '.join(sorted(rule_sets()))}", got=shown(document.rules))
@@ -128,7 +128,7 @@ def _problems(document: Document) -> Iterator[Problem]:
         seen.add(forecast.root)
 
 
-def _compared(document: Document, found: CollectedObjects, decide: Deciding) -> tuple[list[Step], list[str]]:
+def _compared(document: PlanDocument, found: CollectedObjects, decide: Deciding) -> tuple[list[Step], list[str]]:
     """Return the steps of plans made now, and their differences from the reviewed ones.
 
     Raises:

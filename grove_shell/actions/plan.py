@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from grove_core.areas.gang_termination.questions import TERMINATION
-from grove_core.document.document import Document
+from grove_core.document.document import PlanDocument
 from grove_core.document.writing import document_as_json
 from grove_core.explain import Tone, explanation_of, is_undecided
 from grove_core.kernel.conditions import Truth
@@ -68,7 +68,7 @@ def plan(source: InputSource, options: PlanOptions) -> int:
     )
     if source.namespace is None and not options.sets:
         planned += topology_forecasts(inputs.loaded.cluster, inputs.now, inputs.attempts)
-    document = Document(
+    document = PlanDocument(
         rules=rules.name,
         as_of=inputs.now,
         not_collected=gap_names(inputs.loaded.cluster.gaps),

@@ -1,6 +1,6 @@
 """``grove topology check``: whether the gangs of sets fit on the nodes, under each topology."""
 
-from grove_core.check_topology import check_topology
+from grove_core.gang_fit import check_gang_fit
 from grove_shell.actions.set_selection import missing_sets, selected_sets
 from grove_shell.actions.source import InputSource
 from grove_shell.actions.topology import read_topology_input
@@ -37,7 +37,7 @@ def check_topologies(
         print_error(f"not in the input: {unknown}")
         return USAGE
     snapshots = (found.cluster.snapshot_of(root, found.now) for root in selected_sets(found.cluster, sets))
-    checks = [check_topology(snapshot, found.grounds.nodes.values(), found.grounds.tenants) for snapshot in snapshots]
+    checks = [check_gang_fit(snapshot, found.grounds.nodes.values(), found.grounds.tenants) for snapshot in snapshots]
     RENDERERS[output].show(
         page=lambda: topology_check_page(checks, found.grounds, verbose=verbose),
         document=lambda: topology_check_as_json(checks, found.grounds),

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from grove_core.plan.plan import Plan
-from grove_core.plan.recurrence import Cycle, Recurrence, cycles_repeated, image_of
+from grove_core.plan.recurrence import Cycle, Recurrence, cycles_repeated, round_fingerprint
 
 _FEW: Final = 20
 
@@ -35,13 +35,13 @@ class RecurrenceTracker:
         if self._plans_at_moment <= _FEW:
             return False
         before = len(self._images_at_moment)
-        self._images_at_moment.add(image_of(plan, at, self._begun))
+        self._images_at_moment.add(round_fingerprint(plan, at, self._begun))
         return len(self._images_at_moment) == before
 
     def record_plan(self, plan: Plan, at: datetime) -> None:
         """Record a plan of the present lap; plans before the first lap are not recorded."""
         if self._lap_starts:
-            self._images.append(image_of(plan, at, self._begun))
+            self._images.append(round_fingerprint(plan, at, self._begun))
 
     def begin_lap(self, now: datetime, rounds: int, until: datetime) -> Recurrence | None:
         """Begin a lap; return what repeats until the end if the next laps equal the last ones.

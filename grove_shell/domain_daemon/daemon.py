@@ -36,8 +36,8 @@ from grove_core.areas.domain_cliques.verdicts import (
     RequestResult,
     RestartFabric,
     ResultKind,
-    StandBy,
     StartFabric,
+    StopFabric,
     Stopped,
     Wait,
 )
@@ -170,7 +170,7 @@ class DomainDaemon:
             case RestartFabric(index, peers):
                 await self.fabric.stop()
                 await self.fabric.start(index, peers)
-            case StandBy(until):
+            case StopFabric(until):
                 await self.fabric.stop()
                 await self._wait(until)
             case Wait(until):

@@ -24,8 +24,8 @@ from grove_core.areas.domain_cliques.verdicts import (
     RequestResult,
     RestartFabric,
     ResultKind,
-    StandBy,
     StartFabric,
+    StopFabric,
     Stopped,
     Wait,
 )
@@ -49,13 +49,13 @@ _MESSAGES: Final[Mapping[type[DaemonAction], str]] = MappingProxyType(
         PushPeers: "pushes the peer map",
         RestartFabric: "restarts the fabric daemon",
         Wait: "waits",
-        StandBy: "stands by",
+        StopFabric: "stands by",
         Idle: "is idle",
         Stopped: "has stopped",
     }
 )
 _STYLES: Final[Mapping[type[DaemonAction], str]] = MappingProxyType(
-    {StartFabric: "green", RestartFabric: "yellow", StandBy: "yellow"}
+    {StartFabric: "green", RestartFabric: "yellow", StopFabric: "yellow"}
 )
 _NOT_LOGGED: Final = frozenset({Why.BACKING_OFF})
 _VARYING_FACTS: Final = frozenset({"until"})

@@ -12,7 +12,7 @@ from grove_core.resources.compute_domain import DOMAIN_KIND, NODE_NAME, CliqueIn
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND, DAEMON_NODE_NAME
 from grove_core.resources.daemon_entry import NOT_READY, READY, DaemonEntry
 from grove_shell.manifests.definition_template import definition, object_schema
-from grove_shell.manifests.schemas import Json, array, object_type, string
+from grove_shell.manifests.schemas import Json, array_schema, object_type, string_schema
 
 _WORDS: Final = (READY, NOT_READY)
 _IMMUTABLE: Final = {"rule": "self == oldSelf", "message": "A computeDomain.spec is immutable"}
@@ -31,19 +31,19 @@ def domain_schemas() -> Mapping[str, Json]:
 
 
 def _domain() -> Json:
-    claim = object_type({"name": string()}, ("name",))
+    claim = object_type({"name": string_schema()}, ("name",))
     channel = object_type(
-        {"allocationMode": string(enum=["All", "Single"], default="Single"), "resourceClaimTemplate": claim},
+        {"allocationMode": string_schema(enum=["All", "Single"], default="Single"), "resourceClaimTemplate": claim},
         ("resourceClaimTemplate",),
     )
     spec = object_type({"channel": channel, "numNodes": {"type": "integer", "minimum": 0, "default": 0}}, ("channel",))
-    parts = {"id": string(), "status": string(enum=list(_WORDS))}
+    parts = {"id": string_schema(), "status": string_schema(enum=list(_WORDS))}
     clique = object_type({name: parts[name] for name in CliqueInfo.FIELDS}, ("id",))
     status = object_type(
         {
-            "cliques": array(clique, "id"),
+            "cliques": array_schema(clique, "id"),
             "nodes": _entries(NODE_NAME),
-            "status": string(enum=list(_WORDS), default=NOT_READY),
+            "status": string_schema(enum=list(_WORDS), default=NOT_READY),
         }
     )
     spec["x-kubernetes-validations"] = [dict(_IMMUTABLE)]
@@ -58,6 +58,6 @@ def _clique() -> Json:
 
 
 def _entries(node: str) -> Json:
-    parts = {"index": {"type": "integer"}, "status": string(enum=list(_WORDS), default=NOT_READY)}
-    read = {name: parts.get(name) or string() for name in DaemonEntry.FIELDS}
-    return array(object_type({node: string(), **read}, (node, "ipAddress", "cliqueID")), node)
+    parts = {"index": {"type": "integer"}, "status": string_schema(enum=list(_WORDS), default=NOT_READY)}
+    read = {name: parts.get(name) or string_schema() for name in DaemonEntry.FIELDS}
+    return array_schema(object_type({node: string_schema(), **read}, (node, "ipAddress", "cliqueID")), node)

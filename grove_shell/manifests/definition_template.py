@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Mapping
 
-from grove_shell.manifests.schemas import Json, object_type, string
+from grove_shell.manifests.schemas import Json, object_type, string_schema
 
 
 def object_schema(about: str, parts: Mapping[str, Json], required: Iterable[str] = ()) -> Json:
     """Return the schema of a kind's objects: its own parts after the common ones."""
-    head = {"apiVersion": string(), "kind": string(), "metadata": {"type": "object"}}
+    head = {"apiVersion": string_schema(), "kind": string_schema(), "metadata": {"type": "object"}}
     return {"description": about, **object_type({**head, **parts}, required)}
 
 

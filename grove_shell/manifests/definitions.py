@@ -9,9 +9,14 @@ from typing import Final
 from grove_core.resources.api_names import GROVE, MIN_AVAILABLE_BREACHED, SCHEDULER
 from grove_core.resources.crd_names import CrdNames, crd_names_in
 from grove_shell.manifests.definition_template import definition, object_schema
-from grove_shell.manifests.schemas import Json, object_meta, string
-from grove_shell.manifests.spec_schemas import clique_spec, gang_spec, group_spec, set_spec
-from grove_shell.manifests.status_schemas import clique_status, gang_status, group_status, set_status
+from grove_shell.manifests.schemas import Json, object_meta_schema, string_schema
+from grove_shell.manifests.spec_schemas import clique_spec_schema, gang_spec_schema, group_spec_schema, set_spec_schema
+from grove_shell.manifests.status_schemas import (
+    clique_status_schema,
+    gang_status_schema,
+    group_status_schema,
+    set_status_schema,
+)
 from grove_shell.manifests.topology_definition import topology_definition
 
 
@@ -79,8 +84,8 @@ KINDS: Final = (
         api_version=GROVE,
         short="pcs",
         about="A workload of cliques of pods that are scheduled, scaled and ended together.",
-        spec=set_spec,
-        status=set_status,
+        spec=set_spec_schema,
+        status=set_status_schema,
         columns=(
             _REPLICAS,
             _AVAILABLE,
@@ -96,8 +101,8 @@ KINDS: Final = (
         api_version=GROVE,
         short="pclq",
         about="A clique of equal pods; made from the template of a PodCliqueSet.",
-        spec=clique_spec,
-        status=clique_status,
+        spec=clique_spec_schema,
+        status=clique_status_schema,
         columns=(
             _MINIMUM,
             _REPLICAS,
@@ -115,8 +120,8 @@ KINDS: Final = (
         api_version=GROVE,
         short="pcsg",
         about="Cliques that scale together; made from the template of a PodCliqueSet.",
-        spec=group_spec,
-        status=group_status,
+        spec=group_spec_schema,
+        status=group_status_schema,
         columns=(
             _MINIMUM,
             _REPLICAS,
@@ -134,8 +139,8 @@ KINDS: Final = (
         api_version=SCHEDULER,
         short="pg",
         about="Pods that the scheduler places as one.",
-        spec=gang_spec,
-        status=gang_status,
+        spec=gang_spec_schema,
+        status=gang_status_schema,
         columns=(PrinterColumn(name="Phase", type="string", path=".status.phase"), _AGE),
     ),
 )
@@ -162,9 +167,9 @@ def schema_for(api_version: str, kind: str) -> Json | None:
         if (known.api_version, known.kind) == (api_version, kind):
             schema = _schema(known)
             schema["properties"] |= {
-                "apiVersion": string(enum=[api_version]),
-                "kind": string(enum=[kind]),
-                "metadata": object_meta(),
+                "apiVersion": string_schema(enum=[api_version]),
+                "kind": string_schema(enum=[kind]),
+                "metadata": object_meta_schema(),
             }
             return {**schema, "required": ["apiVersion", "kind", "metadata", "spec"]}
     return None

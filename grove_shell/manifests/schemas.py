@@ -37,22 +37,22 @@ def object_type(properties: Mapping[str, Json], required: Iterable[str] = ()) ->
     return {**schema, "required": wanted} if wanted else schema
 
 
-def string(**more: Any) -> Json:  # noqa: ANN401 - any keyword of a schema
+def string_schema(**more: Any) -> Json:  # noqa: ANN401 - any keyword of a schema
     """Return the schema of a string."""
     return {"type": "string", **more}
 
 
-def integer(bits: int = 32, **more: Any) -> Json:  # noqa: ANN401 - any keyword of a schema
+def integer_schema(bits: int = 32, **more: Any) -> Json:  # noqa: ANN401 - any keyword of a schema
     """Return the schema of an integer."""
     return {"type": "integer", "format": f"int{bits}", **more}
 
 
-def timestamp() -> Json:
+def timestamp_schema() -> Json:
     """Return the schema of an RFC 3339 time."""
-    return string(format="date-time")
+    return string_schema(format="date-time")
 
 
-def array(items: Json, *keys: str) -> Json:
+def array_schema(items: Json, *keys: str) -> Json:
     """Return the schema of a list, merged by keys of its items, or replaced as a whole without keys."""
     kind = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": list(keys)} if keys else {}
     return {"type": "array", "items": items, **(kind or {"x-kubernetes-list-type": "atomic"})}
@@ -64,33 +64,33 @@ def pod_spec() -> Json:
     return found
 
 
-def object_meta() -> Json:
+def object_meta_schema() -> Json:
     """Return the schema of ``metadata``."""
     owner = object_type(
         {
-            **{name: string() for name in ("apiVersion", "kind", "name", "uid")},
+            **{name: string_schema() for name in ("apiVersion", "kind", "name", "uid")},
             **{name: {"type": "boolean"} for name in ("blockOwnerDeletion", "controller")},
         },
         ("apiVersion", "kind", "name", "uid"),
     )
-    texts = {"type": "object", "additionalProperties": string()}
+    texts = {"type": "object", "additionalProperties": string_schema()}
     return object_type(
         {
             "annotations": texts,
-            "creationTimestamp": timestamp(),
-            "deletionGracePeriodSeconds": integer(64),
-            "deletionTimestamp": timestamp(),
-            "finalizers": array(string()),
-            "generateName": string(),
-            "generation": integer(64),
+            "creationTimestamp": timestamp_schema(),
+            "deletionGracePeriodSeconds": integer_schema(64),
+            "deletionTimestamp": timestamp_schema(),
+            "finalizers": array_schema(string_schema()),
+            "generateName": string_schema(),
+            "generation": integer_schema(64),
             "labels": texts,
-            "managedFields": array({"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
-            "name": string(),
-            "namespace": string(),
-            "ownerReferences": array(owner, "uid"),
-            "resourceVersion": string(),
-            "selfLink": string(),
-            "uid": string(),
+            "managedFields": array_schema({"type": "object", "x-kubernetes-preserve-unknown-fields": True}),
+            "name": string_schema(),
+            "namespace": string_schema(),
+            "ownerReferences": array_schema(owner, "uid"),
+            "resourceVersion": string_schema(),
+            "selfLink": string_schema(),
+            "uid": string_schema(),
         }
     )
 
@@ -113,7 +113,7 @@ def _of_type(annotation: Any, metadata: Iterable[Any] = ()) -> Json:  # noqa: AN
     if origin in {Union, UnionType}:
         return _of_type(next(one for one in arguments if one is not NoneType))
     if origin is tuple:
-        return array(_of_type(arguments[0]))
+        return array_schema(_of_type(arguments[0]))
     if origin is not None:
         return _of_type(arguments[0], arguments[1:])
     if issubclass(annotation, BaseModel):

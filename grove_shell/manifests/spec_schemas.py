@@ -6,12 +6,12 @@ from grove_core.resources.template import CliqueSpec, GroupTemplate, SetSpec
 from grove_shell.manifests.field_descriptions import explain_clique, explain_group, explain_set
 from grove_shell.manifests.schemas import (
     Json,
-    array,
-    integer,
+    array_schema,
+    integer_schema,
     object_type,
     pod_spec,
     schema_of_model,
-    string,
+    string_schema,
     subschema,
 )
 from grove_shell.manifests.validation_rules import ORDERED_LISTS, REQUIRED, RULES
@@ -19,7 +19,7 @@ from grove_shell.manifests.validation_rules import ORDERED_LISTS, REQUIRED, RULE
 _DOMAIN: Final = {"minLength": 1, "maxLength": 63}
 
 
-def set_spec() -> Json:
+def set_spec_schema() -> Json:
     """``spec`` of a PodCliqueSet, with every rule that the API server can check."""
     spec = schema_of_model(SetSpec)
     template = subschema(spec, "template")["properties"]
@@ -45,7 +45,7 @@ def set_spec() -> Json:
     return spec
 
 
-def clique_spec() -> Json:
+def clique_spec_schema() -> Json:
     """``spec`` of a PodClique: what a set's template has for it, with full names in ``startsAfter``."""
     spec = schema_of_model(CliqueSpec)
     spec["properties"]["podSpec"] = pod_spec()
@@ -55,7 +55,7 @@ def clique_spec() -> Json:
     return spec
 
 
-def group_spec() -> Json:
+def group_spec_schema() -> Json:
     """``spec`` of a PodCliqueScalingGroup."""
     own = schema_of_model(GroupTemplate)["properties"]
     properties = {name: own[name] for name in ("replicas", "minAvailable", "cliqueNames")}
@@ -65,30 +65,32 @@ def group_spec() -> Json:
     return spec
 
 
-def gang_spec() -> Json:
+def gang_spec_schema() -> Json:
     """``spec`` of a PodGang; its constraints speak of keys of node labels, not of domains."""
-    reference = object_type({"namespace": string(), "name": string()}, ("namespace", "name"))
-    constraint = object_type({"packConstraint": object_type({"required": string(), "preferred": string()})})
+    reference = object_type({"namespace": string_schema(), "name": string_schema()}, ("namespace", "name"))
+    constraint = object_type(
+        {"packConstraint": object_type({"required": string_schema(), "preferred": string_schema()})}
+    )
     group = object_type(
         {
-            "name": string(),
-            "podReferences": array(reference),
-            "minReplicas": integer(),
+            "name": string_schema(),
+            "podReferences": array_schema(reference),
+            "minReplicas": integer_schema(),
             "topologyConstraint": constraint,
         },
         ("name", "podReferences", "minReplicas"),
     )
     together = object_type(
-        {"name": string(), "podGroupNames": array(string()), "topologyConstraint": constraint},
+        {"name": string_schema(), "podGroupNames": array_schema(string_schema()), "topologyConstraint": constraint},
         ("name", "podGroupNames"),
     )
     return object_type(
         {
-            "podgroups": array(group, "name"),
+            "podgroups": array_schema(group, "name"),
             "topologyConstraint": constraint,
-            "topologyConstraintGroupConfigs": array(together, "name"),
-            "priorityClassName": string(),
-            "reuseReservationRef": object_type({"namespace": string(), "name": string()}),
+            "topologyConstraintGroupConfigs": array_schema(together, "name"),
+            "priorityClassName": string_schema(),
+            "reuseReservationRef": object_type({"namespace": string_schema(), "name": string_schema()}),
         },
         ("podgroups",),
     )
@@ -96,6 +98,6 @@ def gang_spec() -> Json:
 
 def topology_constraint() -> Json:
     """``topologyConstraint`` of a set, a clique or a scaling group: stored for the schedulers that read it."""
-    domain = string(**_DOMAIN)
+    domain = string_schema(**_DOMAIN)
     pack = object_type({"required": dict(domain), "preferred": dict(domain)})
-    return object_type({"topologyName": string(maxLength=253), "pack": pack, "packDomain": domain})
+    return object_type({"topologyName": string_schema(maxLength=253), "pack": pack, "packDomain": domain})

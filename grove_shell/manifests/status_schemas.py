@@ -11,7 +11,14 @@ from grove_core.resources.podclique import CliqueStatus
 from grove_core.resources.podcliqueset import SetStatus
 from grove_core.resources.podgang import GangStatus
 from grove_core.resources.scaling_group import GroupStatus
-from grove_shell.manifests.schemas import Json, array, integer, object_type, string, timestamp
+from grove_shell.manifests.schemas import (
+    Json,
+    array_schema,
+    integer_schema,
+    object_type,
+    string_schema,
+    timestamp_schema,
+)
 
 _PROGRESS: Final = "updateProgress"
 _FLAG: Final[Mapping[str, Any]] = {"type": "boolean"}
@@ -19,53 +26,53 @@ _OLDER_PROGRESS: Final = {"type": "object", "x-kubernetes-preserve-unknown-field
 """``updateProgress`` as it was called once, and is still read (GT-018); a server must not drop it."""
 
 
-def clique_status() -> Json:
+def clique_status_schema() -> Json:
     """Of a PodClique."""
-    selected = object_type({"current": string(), "completed": array(string())}, ("current",))
+    selected = object_type({"current": string_schema(), "completed": array_schema(string_schema())}, ("current",))
     progress = {
         **_span(),
-        "podCliqueSetGenerationHash": string(),
-        "podTemplateHash": string(),
+        "podCliqueSetGenerationHash": string_schema(),
+        "podTemplateHash": string_schema(),
         "readyPodsSelectedToUpdate": selected,
     }
     return _status(CliqueStatus.FIELDS, {_PROGRESS: object_type(progress), "wasAvailable": dict(_FLAG)})
 
 
-def group_status() -> Json:
+def group_status_schema() -> Json:
     """Of a PodCliqueScalingGroup."""
-    selected = object_type({"current": integer(), "completed": array(integer())}, ("current",))
+    selected = object_type({"current": integer_schema(), "completed": array_schema(integer_schema())}, ("current",))
     progress = {
         **_span(),
-        "podCliqueSetGenerationHash": string(),
+        "podCliqueSetGenerationHash": string_schema(),
         **_counts("PodCliques"),
         "readyReplicaIndicesSelectedToUpdate": selected,
     }
     return _status(GroupStatus.FIELDS, {_PROGRESS: object_type(progress)})
 
 
-def set_status() -> Json:
+def set_status_schema() -> Json:
     """Of a PodCliqueSet."""
-    replica = object_type({"replicaIndex": integer(), **_span()}, ("replicaIndex",))
+    replica = object_type({"replicaIndex": integer_schema(), **_span()}, ("replicaIndex",))
     progress = {
         **_span(),
         **_counts("PodCliques"),
         **_counts("PodCliqueScalingGroups"),
-        "currentlyUpdating": array(replica, "replicaIndex"),
+        "currentlyUpdating": array_schema(replica, "replicaIndex"),
     }
     gang = object_type(
         {
-            "name": string(),
-            "phase": string(enum=["Pending", "Starting", "Running", "Failed", "Succeeded"]),
+            "name": string_schema(),
+            "phase": string_schema(enum=["Pending", "Starting", "Running", "Failed", "Succeeded"]),
             "conditions": conditions(),
         },
         ("name", "phase"),
     )
-    return _status(SetStatus.FIELDS, {_PROGRESS: object_type(progress), "podGangStatuses": array(gang, "name")})
+    return _status(SetStatus.FIELDS, {_PROGRESS: object_type(progress), "podGangStatuses": array_schema(gang, "name")})
 
 
-def gang_status() -> Json:
+def gang_status_schema() -> Json:
     """Of a PodGang."""
-    phase = string(enum=["Pending", "Starting", "Running"])
+    phase = string_schema(enum=["Pending", "Starting", "Running"])
     return _status(GangStatus.FIELDS, {"phase": phase, "placementScore": {"type": "number", "format": "double"}})
 
 
@@ -73,38 +80,39 @@ def conditions() -> Json:
     """Conditions as Kubernetes has them everywhere."""
     condition = object_type(
         {
-            "type": string(maxLength=316),
-            "status": string(enum=["True", "False", "Unknown"]),
-            "reason": string(maxLength=1024),
-            "message": string(maxLength=32768),
-            "lastTransitionTime": timestamp(),
-            "observedGeneration": integer(64, minimum=0),
+            "type": string_schema(maxLength=316),
+            "status": string_schema(enum=["True", "False", "Unknown"]),
+            "reason": string_schema(maxLength=1024),
+            "message": string_schema(maxLength=32768),
+            "lastTransitionTime": timestamp_schema(),
+            "observedGeneration": integer_schema(64, minimum=0),
         },
         ("type", "status", "reason", "message", "lastTransitionTime"),
     )
-    return array(condition, "type")
+    return array_schema(condition, "type")
 
 
 def _status(stored: Mapping[str, str], special: Mapping[str, Json]) -> Json:
     """A status of the fields that are read from it; what is neither a count nor a text is given."""
     found = {name: special.get(name) or _plain(name) for name in stored}
     error = object_type(
-        {"code": string(), "description": string(), "observedAt": timestamp()}, ("code", "description", "observedAt")
+        {"code": string_schema(), "description": string_schema(), "observedAt": timestamp_schema()},
+        ("code", "description", "observedAt"),
     )
     if _PROGRESS in special:
-        found |= {"rollingUpdateProgress": dict(_OLDER_PROGRESS), "lastErrors": array(error)}
+        found |= {"rollingUpdateProgress": dict(_OLDER_PROGRESS), "lastErrors": array_schema(error)}
     return object_type(dict(sorted({**found, **special, "conditions": conditions()}.items())))
 
 
 def _plain(name: str) -> Json:
     if name == "observedGeneration":
-        return integer(64)
-    return integer() if name == "replicas" or name.endswith("Replicas") else string()
+        return integer_schema(64)
+    return integer_schema() if name == "replicas" or name.endswith("Replicas") else string_schema()
 
 
 def _span() -> dict[str, Json]:
-    return {"updateStartedAt": timestamp(), "updateEndedAt": timestamp()}
+    return {"updateStartedAt": timestamp_schema(), "updateEndedAt": timestamp_schema()}
 
 
 def _counts(kind: str) -> dict[str, Json]:
-    return {f"{word}{kind}Count": integer() for word in ("updated", "total")}
+    return {f"{word}{kind}Count": integer_schema() for word in ("updated", "total")}

@@ -5,7 +5,7 @@ from typing import Final
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import MOST_LEVELS, RANKED, TOPOLOGY_KIND
 from grove_shell.manifests.definition_template import definition, object_schema
-from grove_shell.manifests.schemas import Json, array, object_type, string
+from grove_shell.manifests.schemas import Json, array_schema, object_type, string_schema
 
 _LONGEST: Final = 63
 _QUALIFIED: Final = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
@@ -24,13 +24,13 @@ def topology_schema() -> Json:
     """What its objects may look like (TP-080)."""
     level = object_type(
         {
-            "domain": string(
+            "domain": string_schema(
                 minLength=1,
                 maxLength=_LONGEST,
                 pattern="^[a-z][a-z0-9-]*$",
                 description="What people call it, such as zone, rack or host.",
             ),
-            "key": string(
+            "key": string_schema(
                 minLength=1,
                 maxLength=_LONGEST,
                 pattern=_QUALIFIED,
@@ -40,7 +40,7 @@ def topology_schema() -> Json:
         ("domain", "key"),
     )
     levels: Json = {
-        **array(level),
+        **array_schema(level),
         "minItems": 1,
         "maxItems": MOST_LEVELS,
         "description": "From broad to narrow.",

@@ -14,7 +14,7 @@ from grove_core.plan.plan import Plan
 from grove_shell.cache.root_keys import RootKey, is_topology_key
 from grove_shell.controller.round_listener import PlannedRound, RoundListener
 from grove_shell.operator.metrics import REQUESTS, ProcessMetrics
-from grove_shell.operator.observer import PredictionOutcome
+from grove_shell.operator.prediction_check import PredictionOutcome
 
 _SETS: Final = "podcliqueset"
 _TOPOLOGIES: Final = "clustertopology"

@@ -30,13 +30,13 @@ from grove_shell.operator.event_recorder import EventRecorder
 from grove_shell.operator.health_server import HealthServer, listening_at
 from grove_shell.operator.json_log import JsonLog
 from grove_shell.operator.leader import Leader, LeadershipLost, LeaseTerms
-from grove_shell.operator.observer import Observer
 from grove_shell.operator.operator_metrics import OperatorMetrics
+from grove_shell.operator.prediction_check import Observer
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from grove_shell.operator.taken_names import log_taken_names
-from grove_shell.operator.topology_notes import TopologyNotes
+from grove_shell.operator.withheld_topology_writes import TopologyNotes
+from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
 from grove_shell.replay.log_format import DecisionLog
-from grove_shell.replay.log_recorder import LogRecorder
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.until_stopped import until_stopped
 
@@ -115,7 +115,7 @@ class _Running:
         reporter: RoundListener = self._observer if options.observe_only else self._events
         recorders: tuple[RoundListener, ...] = ()
         if options.decisions is not None:
-            recorders = (LogRecorder(options.decisions, rules.name, options.namespace, self._log.report),)
+            recorders = (DecisionLogRecorder(options.decisions, rules.name, options.namespace, self._log.report),)
         self._loop = ReconcileLoop(
             cache=cache,
             writer=None if options.observe_only else writer,

@@ -20,7 +20,7 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TextIO
 
-from grove_core.document.document import Document
+from grove_core.document.document import PlanDocument
 from grove_core.document.writing import document_as_json, finding_as_json
 from grove_core.plan.forecast import forecast_of
 from grove_core.plan.plan import Plan
@@ -135,7 +135,7 @@ def begins_a_log(line: bytes) -> bool:
 
 def plan_as_json(plan: Plan, at: datetime) -> dict[str, Any]:
     """Return a plan as in saved plans, its only round, with a digest of its verdicts."""
-    document = Document(rules=plan.rules, as_of=at, not_collected=(), forecasts=(forecast_of(plan, at),))
+    document = PlanDocument(rules=plan.rules, as_of=at, not_collected=(), forecasts=(forecast_of(plan, at),))
     (saved,) = document_as_json(document, decisions=False)["plans"]
     verdicts = digest(compact_json([finding_as_json(finding) for finding in plan.findings]))
     return {**saved["rounds"][0], "verdicts": verdicts}

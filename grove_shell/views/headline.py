@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from grove_core.areas.gang_termination.assumptions import Assumption
-from grove_core.document.document import Document, RulesSource
+from grove_core.document.document import PlanDocument, RulesSource
 from grove_core.explain import Explanation, Tone
 from grove_core.kernel.refs import is_placeholder
 from grove_core.kernel.steps import Step, total_impact
@@ -16,7 +16,7 @@ from grove_shell.views.layout import STYLES
 from grove_shell.views.round_lines import applied_changes, created_kinds, ordinary_deletions
 
 
-def add_headline(page: Page, document: Document, stories: Sequence[Explanation], nothing: str = "") -> None:
+def add_headline(page: Page, document: PlanDocument, stories: Sequence[Explanation], nothing: str = "") -> None:
     """Add the counts of all terminations and steps, terminations first, and below them the time and the rule set.
 
     Args:
@@ -47,7 +47,7 @@ def _on_predictions(stories: Sequence[Explanation]) -> list[Span]:
     return [(not_predicted_text("shown", count), STYLES[Tone.UNKNOWN])] if count else []
 
 
-def _on_terminations(document: Document, stories: Sequence[Explanation]) -> list[Span]:
+def _on_terminations(document: PlanDocument, stories: Sequence[Explanation]) -> list[Span]:
     """Return the counts of terminations now and later, or that there are none.
 
     Sets that are not in the cluster yet do not count: they have nothing to terminate.
@@ -91,7 +91,7 @@ def _waiting_text(count: int, first: str) -> str:
     return f"{count:,} replicas will be terminated unless they recover, the first at {first}"
 
 
-def _on_the_rest(document: Document, stories: Sequence[Explanation]) -> list[Span]:
+def _on_the_rest(document: PlanDocument, stories: Sequence[Explanation]) -> list[Span]:
     """Return the counts of objects to create, update and delete, and of withheld steps and gated cliques."""
     counts = Counter(entry.tone for story in stories for entry in story.entries)
     rounds = [round_ for forecast in document.forecasts for round_ in rounds_before_repeats(forecast)]

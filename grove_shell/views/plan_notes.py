@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from grove_core.document.document import Document
+from grove_core.document.document import PlanDocument
 from grove_core.explain import Explanation, Tone, explanation_of
 from grove_core.kernel.durations import short_duration
 from grove_core.kernel.times import format_time
@@ -42,14 +42,14 @@ class PlanContext:
     decisions: bool
 
 
-def notes_page(document: Document, context: PlanContext) -> Page:
+def notes_page(document: PlanDocument, context: PlanContext) -> Page:
     """Return a page of the notes alone, to print beside a document."""
     page = Page()
     add_notes(page, document, [explanation_of(forecast) for forecast in document.forecasts], context)
     return page
 
 
-def add_notes(page: Page, document: Document, stories: Sequence[Explanation], context: PlanContext) -> None:
+def add_notes(page: Page, document: PlanDocument, stories: Sequence[Explanation], context: PlanContext) -> None:
     """Add the notes between the headline and the sets."""
     loaded = context.loaded
     _missing(page, document, loaded)
@@ -98,7 +98,7 @@ def _gaps(page: Page, context: PlanContext) -> None:
         page.add(("warning: ", "bold yellow"), f"the input holds an error of an API server: {refusal}")
 
 
-def _clock(page: Page, document: Document, stories: Sequence[Explanation], context: PlanContext) -> None:
+def _clock(page: Page, document: PlanDocument, stories: Sequence[Explanation], context: PlanContext) -> None:
     """Add a note where the input is newer than the clock (CL-051), or much older and a termination depends on it."""
     now, newest = document.as_of, context.newest_time
     if newest is None:
@@ -116,7 +116,7 @@ def _clock(page: Page, document: Document, stories: Sequence[Explanation], conte
         page.add("  --now; otherwise delays that were still running look expired.")
 
 
-def _missing(page: Page, document: Document, loaded: LoadedInput) -> None:
+def _missing(page: Page, document: PlanDocument, loaded: LoadedInput) -> None:
     """Add the kinds that were not collected."""
     if document.not_collected:
         page.add(("not collected: ", "bold magenta"), ", ".join(document.not_collected))

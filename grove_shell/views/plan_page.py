@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Final, TypeAlias, TypeVar
 
-from grove_core.document.document import Document, action_name
+from grove_core.document.document import PlanDocument, action_name
 from grove_core.explain import Cause, Entry, Explanation, Tone, explanation_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Delete, Step
@@ -39,7 +39,7 @@ ForecastAndStory: TypeAlias = tuple[Forecast, Explanation]
 T = TypeVar("T")
 
 
-def plan_page(document: Document, context: PlanContext) -> Page:
+def plan_page(document: PlanDocument, context: PlanContext) -> Page:
     """Return the page of a plan."""
     page, now = Page(), document.as_of
     entries = [(forecast, explanation_of(forecast)) for forecast in document.forecasts]

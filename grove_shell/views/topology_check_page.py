@@ -6,7 +6,7 @@ from typing import Final
 
 from grove_core.areas.topology.fit import Colocation, FitResult, GangFit, SetFit
 from grove_core.areas.topology.verdicts import FitVerdict
-from grove_core.check_topology import TopologyCheck, TopologyFit
+from grove_core.gang_fit import GangFitCheck, TopologyFit
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.pod_demand import PODS, amount_text
 from grove_shell.page import Page, Span
@@ -24,7 +24,7 @@ _WORDS: Final[Mapping[FitVerdict, Span]] = MappingProxyType(
 )
 
 
-def topology_check_page(checks: Iterable[TopologyCheck], grounds: NodeCollector, *, verbose: bool) -> Page:
+def topology_check_page(checks: Iterable[GangFitCheck], grounds: NodeCollector, *, verbose: bool) -> Page:
     """Return the page: each set under its own topology, then under each other one (TP-100 to TP-113)."""
     page = Page()
     page.add((f"{plural(len(grounds.nodes), 'node')}, {_subtracted(grounds)}", "dim"))

@@ -5,8 +5,8 @@ from typing import Any
 
 from grove_core.areas.topology.fit import Colocation, FitResult, GangFit
 from grove_core.areas.topology.usage_report import SetUsage, TopologyUsage
-from grove_core.check_topology import TopologyCheck, TopologyFit
 from grove_core.document.writing import reason_as_json
+from grove_core.gang_fit import GangFitCheck, TopologyFit
 from grove_core.resources.cluster_topology import Levels
 from grove_shell.reading.node_collector import NodeCollector
 from grove_shell.views.remarks import remark_as_json
@@ -55,7 +55,7 @@ def topology_impact_as_json(impact: TopologyImpact) -> Json:
     }
 
 
-def topology_check_as_json(checks: Iterable[TopologyCheck], grounds: NodeCollector) -> Json:
+def topology_check_as_json(checks: Iterable[GangFitCheck], grounds: NodeCollector) -> Json:
     """Return the document of ``grove topology check``."""
     return {
         "nodes": len(grounds.nodes),

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from grove_core.areas.topology.topology_snapshot import topology_snapshots
-from grove_core.document.document import Document, RulesSource, action_name
+from grove_core.document.document import PlanDocument, RulesSource, action_name
 from grove_core.document.writing import document_as_json
 from grove_core.forecast_topology import forecast_topology
 from grove_core.kernel.times import parse_time
@@ -46,7 +46,7 @@ def test_tp040_topologies_are_kept_as_expected(folder: Path, monkeypatch: pytest
     held = {plan.root.name: [held.because[0].rule.code for held in plan.withheld] for plan in plans}
     assert held == case["expect"]["heldBack"], case["why"]
 
-    document = Document(
+    document = PlanDocument(
         rules="design",
         as_of=now,
         not_collected=(),

@@ -16,7 +16,7 @@ from grove_shell.operator.event_recorder import planned_events
 from grove_shell.operator.health_server import HealthServer
 from grove_shell.operator.json_log import JsonLog
 from grove_shell.operator.operator_metrics import OperatorMetrics
-from grove_shell.operator.topology_notes import TopologyNotes
+from grove_shell.operator.withheld_topology_writes import TopologyNotes
 from tests.property.topology.snapshots_of_topologies import a_topology, topology_snapshot
 
 NOTE: Final = "ClusterTopology/grove-topology: its levels are not changed while pods are placed by them: ml/llm"

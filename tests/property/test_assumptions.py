@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.assumptions import Assumption, assumptions_of
 from grove_core.areas.gang_termination.deletions import deletions_by_replica
-from grove_core.document.document import Document
+from grove_core.document.document import PlanDocument
 from grove_core.document.writing import document_as_json
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import terminated_by
@@ -63,7 +63,7 @@ def test_pl032_every_later_end_says_what_it_rests_on(world: World, rules: str) -
 def test_pl032_the_document_says_the_same(world: World, rules: str) -> None:
     snapshot = world.snapshot
     found = forecast(snapshot, rules)
-    document = Document(rules=rules, as_of=snapshot.now, not_collected=(), forecasts=(found,))
+    document = PlanDocument(rules=rules, as_of=snapshot.now, not_collected=(), forecasts=(found,))
     (plan,) = document_as_json(document, decisions=False)["plans"]
     so_far: set[str] = set()
     for round_ in plan["rounds"]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from grove_core.areas.gang_termination.deletions import deletions_by_replica
 from grove_core.areas.gang_termination.questions import BREACH, PREDICTION, TERMINATION, averted_between
 from grove_core.areas.gang_termination.verdicts import ENDS, WAITS
-from grove_core.document.document import Document
+from grove_core.document.document import PlanDocument
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
 from grove_core.explain import Tone, explanation_of
@@ -80,7 +80,7 @@ def test_pl025_an_update_averts_an_end_and_the_page_says_so() -> None:
     (kept,) = (entry for entry in explanation_of(updates).entries if entry.subject == replica)
     assert (waiting.tone, kept.tone) == (Tone.WAITS, Tone.KEEPS)
     assert [cause.subject.name for cause in kept.degraded] == ["llm-0-a"]
-    told = Document(rules="design", as_of=broken_set([], []).now, not_collected=(), forecasts=(updates,))
+    told = PlanDocument(rules="design", as_of=broken_set([], []).now, not_collected=(), forecasts=(updates,))
     assert document_from_json(document_as_json(told, decisions=True)) == told
 
 

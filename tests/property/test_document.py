@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.document.document import FORMAT_VERSION, Document, RulesSource
+from grove_core.document.document import FORMAT_VERSION, PlanDocument, RulesSource
 from grove_core.document.reading import attempts_from_json, document_from_json
 from grove_core.document.writing import document_as_json
 from grove_core.kernel.errors import MalformedObject
@@ -26,8 +26,8 @@ from tests.property.workload.sets import clique_raw, set_raw
 Json = dict[str, Any]
 
 
-def document_of(plan: Plan) -> Document:
-    return Document(rules="design", as_of=START, not_collected=(), forecasts=(forecast_of(plan, START),))
+def document_of(plan: Plan) -> PlanDocument:
+    return PlanDocument(rules="design", as_of=START, not_collected=(), forecasts=(forecast_of(plan, START),))
 
 
 def plain(world: World) -> Json:
@@ -158,7 +158,7 @@ def beginning() -> Json:
     """A plan with creations and a status."""
     seen = Life(set_raw(clique_raw("a", 2))).look()
     assert seen is not None
-    document = Document(
+    document = PlanDocument(
         rules="design", as_of=START, not_collected=("Pod",), forecasts=(forecast_of(reconcile(seen), START),)
     )
     return document_as_json(document, decisions=True)
@@ -168,7 +168,7 @@ def beginning() -> Json:
 def test_pl030_a_damaged_plan_is_refused_or_can_be_used(raw: Any) -> None:
     """Whatever was done to the file: what reads can be compared with a plan made now, and written again."""
     found = outcome(document_from_json, raw)
-    if not isinstance(found, Document):
+    if not isinstance(found, PlanDocument):
         assert found
         assert all(map(str, found))
         return

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from grove_core.document.document import Document
+from grove_core.document.document import PlanDocument
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
 from grove_core.kernel.area_result import AreaResult
@@ -46,8 +46,8 @@ from tests.property.terminating_sets import ENDING
 ROUNDS_TO_REST = 6  # delete; release; what the group and the set look like then; and twice as many to be sure
 
 
-def document_of(plan: Plan, at: datetime) -> Document:
-    return Document(rules=plan.rules, as_of=at, not_collected=(), forecasts=(forecast_of(plan, at),))
+def document_of(plan: Plan, at: datetime) -> PlanDocument:
+    return PlanDocument(rules=plan.rules, as_of=at, not_collected=(), forecasts=(forecast_of(plan, at),))
 
 
 def text_of(plan: Plan, at: datetime = START) -> str:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.deletions import deletions_by_replica
 from grove_core.areas.gang_termination.field.rules import Why
-from grove_core.document.document import Document
+from grove_core.document.document import PlanDocument
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
 from grove_core.kernel.decisions import Finding
@@ -23,7 +23,7 @@ from grove_core.kernel.steps import Create, Stage, Step
 from grove_core.kernel.times import format_time
 from grove_core.plan.forecast import Forecast
 from grove_core.plan.plan import Plan
-from grove_core.plan.recurrence import Cycle, cycles_repeated, image_of
+from grove_core.plan.recurrence import Cycle, cycles_repeated, round_fingerprint
 from grove_core.resources.api_names import GROVE
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
@@ -97,7 +97,7 @@ def test_pl024_a_year_is_as_short_as_an_hour(name: str) -> None:
     assert hour.again is not None
     assert year.again is not None
     assert hour.again.every == year.again.every == timedelta(minutes=1)
-    told = Document(rules=FIELD.name, as_of=start.now, not_collected=(), forecasts=(year,))
+    told = PlanDocument(rules=FIELD.name, as_of=start.now, not_collected=(), forecasts=(year,))
     raw = document_as_json(told, decisions=True)
     assert document_from_json(raw) == told
     for wrong in ({"every": "0s"}, {"every": "often"}, {"sinceRound": "2"}):
@@ -141,10 +141,10 @@ def test_pl024_alike_is_as_long_before_and_after(
     since: timedelta, ends: timedelta, later: timedelta, age: timedelta
 ) -> None:
     now, then, begun = START, START + later, START - age
-    first = image_of(a_look(now, since, ends, "llm-0-a-abcde"), now, begun)
-    shifted = image_of(a_look(then, since, ends, "llm-0-a-fghij"), then, begun)
-    unmoved = image_of(a_look(then, since + later, ends, "llm-0-a-abcde"), then, begun)
-    once = image_of(a_look(then, since, ends - later, "llm-0-a-abcde"), then, begun)
+    first = round_fingerprint(a_look(now, since, ends, "llm-0-a-abcde"), now, begun)
+    shifted = round_fingerprint(a_look(then, since, ends, "llm-0-a-fghij"), then, begun)
+    unmoved = round_fingerprint(a_look(then, since + later, ends, "llm-0-a-abcde"), then, begun)
+    once = round_fingerprint(a_look(then, since, ends - later, "llm-0-a-abcde"), then, begun)
     is_old = now - since <= begun
     assert (first == shifted) == (not is_old), "the same distances"
     assert (first == unmoved) == is_old, "what was before the first look never changes"

@@ -11,8 +11,8 @@ from grove_core.rule_sets.design import DESIGN
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.controller.round_listener import PlannedRound
+from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
 from grove_shell.replay.log_format import DecisionLog
-from grove_shell.replay.log_recorder import LogRecorder
 from grove_shell.simulator.scenario.reading import read_scenario
 from grove_shell.simulator.simulation import Simulation, SimulationOptions
 
@@ -39,7 +39,7 @@ class Seen:
     def __init__(self, rules: RuleSet = DESIGN) -> None:
         self.rules = rules
         self.out = io.StringIO()
-        self.recorder = LogRecorder(DecisionLog(self.out), rules.name, "")
+        self.recorder = DecisionLogRecorder(DecisionLog(self.out), rules.name, "")
         self.snapshots: list[Snapshot] = []
 
     def decide(self, snapshot: Snapshot) -> Plan:

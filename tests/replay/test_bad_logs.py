@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.reconcile import reconcile
+from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
 from grove_shell.replay.log_format import DecisionLog, NotADecisionLog, digest, encode_line, log_at
 from grove_shell.replay.log_reader import BrokenLog, recorded_decisions
-from grove_shell.replay.log_recorder import LogRecorder
 from tests.replay.log_lines import LOG, chained, lines_of, spoken, words_of, written
 from tests.replay.recorded_logs import SCENARIOS, look_at, played
 
@@ -185,7 +185,7 @@ class TestBadInput:
         written(path, [*lines_of(LOG), b'{"look":"it was killed he'])
         seen = played(SCENARIOS[1])
         with log_at(path) as log:
-            recorder = LogRecorder(log, "design", "")
+            recorder = DecisionLogRecorder(log, "design", "")
             for snapshot in seen.snapshots:
                 recorder.on_planned(look_at(snapshot, reconcile(snapshot)))
         lines = path.read_bytes().splitlines(keepends=True)
@@ -251,7 +251,7 @@ class TestBadInput:
 
         said: list[tuple[object, ...]] = []
         out = Full()
-        recorder = LogRecorder(DecisionLog(out), "design", "", lambda *words, **_fields: said.append(words))
+        recorder = DecisionLogRecorder(DecisionLog(out), "design", "", lambda *words, **_fields: said.append(words))
         for snapshot in played(LOG).snapshots[:5]:
             recorder.on_planned(look_at(snapshot, reconcile(snapshot)))
         assert said == [("error", "the decision log ends here")]
@@ -262,9 +262,9 @@ class TestBadInput:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Only facts that were longest of no use are forgotten, and a list is of use at every look."""
-        monkeypatch.setattr("grove_shell.replay.log_recorder._REMEMBERED", 60)
+        monkeypatch.setattr("grove_shell.replay.decision_log_recorder._REMEMBERED", 60)
         out = io.StringIO()
-        recorder = LogRecorder(DecisionLog(out), "design", "")
+        recorder = DecisionLogRecorder(DecisionLog(out), "design", "")
         first = played(LOG).snapshots[-1]
         for number in range(40):
             pods = {
@@ -281,7 +281,7 @@ class TestBadInput:
         assert done.stdout.strip() == "False"
 
     def test_rp006_what_is_gone_is_forgotten(self) -> None:
-        recorder = LogRecorder(DecisionLog(io.StringIO()), "design", "")
+        recorder = DecisionLogRecorder(DecisionLog(io.StringIO()), "design", "")
         look = look_at(played(LOG).snapshots[0], reconcile(played(LOG).snapshots[0]))
         recorder.on_planned(look)
         recorder.on_gone(look.root_key)

@@ -12,10 +12,10 @@ from hypothesis import given
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.released import NEWEST
 from grove_core.snapshot.trim import trimmed
+from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
 from grove_shell.replay.json_values import as_json, from_json
 from grove_shell.replay.log_format import DecisionLog, compact_json, plan_as_json
 from grove_shell.replay.log_reader import recorded_decisions
-from grove_shell.replay.log_recorder import LogRecorder
 from tests.property.gang_termination_field.worlds import field_worlds
 from tests.property.strategies.worlds import World
 from tests.replay.log_lines import LOG, chained, lines_of, spoken, words_of, written
@@ -77,7 +77,7 @@ class TestReplay:
     def test_rp001_by_the_fields_rules_too(self, world: World) -> None:
         snapshot, out = world.snapshot, io.StringIO()
         plan = reconcile(snapshot, NEWEST)
-        LogRecorder(DecisionLog(out), NEWEST.name, "").on_planned(look_at(snapshot, plan))
+        DecisionLogRecorder(DecisionLog(out), NEWEST.name, "").on_planned(look_at(snapshot, plan))
         (look,) = recorded_decisions(out.getvalue().encode().splitlines(keepends=True))
         assert look.rules == NEWEST.name
         assert reconcile(look.snapshot, NEWEST) == plan

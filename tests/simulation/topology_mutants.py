@@ -25,7 +25,7 @@ from grove_shell.simulator.random_events.random_topology_events import HIERARCHI
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.fault_events import HoldForeign, Reconfigure
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.scenario.user_events import ApplySet, ApplyTopology, SetByName, TopologyByName
+from grove_shell.simulator.scenario.user_events import ApplySet, ApplyTopology, SetTarget, TopologyTarget
 from grove_shell.simulator.simulation import SimulationOptions
 from grove_shell.simulator.virtual_time import SECOND
 from tests.simulation.domain_mutants import changed
@@ -247,19 +247,19 @@ def stirred(scenario: Scenario) -> Scenario:
         Event(at=21 * SECOND, apply_topology=levels(used)),
         Event(at=22 * SECOND, reconfigure=Reconfigure(topology_aware_scheduling=other, down=100)),
         Event(at=30 * SECOND, hold_foreign=held(used)),
-        Event(at=31 * SECOND, delete_set=SetByName(name=name)),
+        Event(at=31 * SECOND, delete_set=SetTarget(name=name)),
         Event(at=62 * SECOND, reconfigure=Reconfigure(topology_aware_scheduling=off, down=100)),
         Event(at=70 * SECOND, apply_set=goes_to("alpha")),
         Event(at=80 * SECOND, reconfigure=Reconfigure(topology_aware_scheduling=on, down=100)),
-        Event(at=90 * SECOND, delete_set=SetByName(name=name)),
+        Event(at=90 * SECOND, delete_set=SetTarget(name=name)),
         Event(at=100 * SECOND, apply_set=goes_to("alpha")),
         Event(at=100 * SECOND + 900, apply_set=goes_to("beta")),
-        Event(at=100 * SECOND + 900, delete_topology=TopologyByName(name="beta")),
-        Event(at=105 * SECOND, delete_set=SetByName(name=name)),
+        Event(at=100 * SECOND + 900, delete_topology=TopologyTarget(name="beta")),
+        Event(at=105 * SECOND, delete_set=SetTarget(name=name)),
         Event(at=115 * SECOND, apply_topology=levels("beta")),
         Event(at=118 * SECOND, apply_set=goes_to("missing")),
         Event(at=120 * SECOND, hold_foreign=held("beta")),
-        Event(at=121 * SECOND, delete_topology=TopologyByName(name="beta")),
+        Event(at=121 * SECOND, delete_topology=TopologyTarget(name="beta")),
         Event(at=130 * SECOND, apply_set=goes_to("beta")),
         Event(at=160 * SECOND, apply_set=ApplySet(manifest=dict(manifest))),
     )

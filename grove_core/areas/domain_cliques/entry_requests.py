@@ -72,7 +72,7 @@ def removal_request(context: DaemonContext, registry: DaemonRegistry) -> RemoveE
     return RemoveEntry(_put(context, path, registry, None))
 
 
-def clear_request(context: DaemonContext, other: DaemonRegistry) -> ClearOtherEntry:
+def other_entry_removal_request(context: DaemonContext, other: DaemonRegistry) -> ClearOtherEntry:
     """Return the PUT that removes the node's entry from the other registry, at its version (DC-055, DC-067)."""
     path = entry_path(sharded=isinstance(other, ComputeDomainClique))
     left = {path.list_key: entries_without(other, path, [context.identity.node])}

@@ -5,9 +5,9 @@ The order of the questions is the protocol: a change here needs a change in spec
 
 from grove_core.areas.domain_cliques.clique_view import clique_view_of
 from grove_core.areas.domain_cliques.daemon_context import DaemonContext
+from grove_core.areas.domain_cliques.entry_registration import confirm_index, create_entry, take_over_entry
 from grove_core.areas.domain_cliques.entry_requests import removal_request
 from grove_core.areas.domain_cliques.other_registry import next_read_at, read_other_registry
-from grove_core.areas.domain_cliques.registration import confirm_index, create_entry, take_over_entry
 from grove_core.areas.domain_cliques.rules import Why
 from grove_core.areas.domain_cliques.steady_state import maintain
 from grove_core.areas.domain_cliques.verdicts import REQUESTS, DaemonAction, Idle, LabelPod, Stopped, Wait

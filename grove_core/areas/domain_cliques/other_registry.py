@@ -7,7 +7,7 @@ from datetime import datetime
 
 from grove_core.areas.domain_cliques.clique_view import CliqueView
 from grove_core.areas.domain_cliques.daemon_context import DaemonContext
-from grove_core.areas.domain_cliques.entry_requests import clear_request
+from grove_core.areas.domain_cliques.entry_requests import other_entry_removal_request
 from grove_core.areas.domain_cliques.rules import Why
 from grove_core.areas.domain_cliques.verdicts import DaemonAction, ReadObject
 from grove_core.kernel.decisions import Decision
@@ -25,7 +25,7 @@ def clean_or_reread(context: DaemonContext, view: CliqueView) -> Decision[Daemon
     other, entry = context.state.other_registry, view.own_in_other
     if other is not None and entry is not None and entry.ip == context.identity.ip:
         because = Why.LEFT_BEHIND.because(context.identity.pod_ref, register=other.ref.short)
-        return Decision(clear_request(context, other), (because,))
+        return Decision(other_entry_removal_request(context, other), (because,))
     read_at = next_read_at(context)
     return read_other_registry(context) if read_at is not None and context.now >= read_at else None
 

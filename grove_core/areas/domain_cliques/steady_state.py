@@ -4,8 +4,8 @@ from datetime import datetime
 
 from grove_core.areas.domain_cliques.clique_view import CliqueView, choose_index, clique_view_of
 from grove_core.areas.domain_cliques.daemon_context import DaemonContext
+from grove_core.areas.domain_cliques.entry_registration import register_index, withdraw_entry, write_entry
 from grove_core.areas.domain_cliques.other_registry import clean_or_reread, next_read_at, read_other_registry
-from grove_core.areas.domain_cliques.registration import register_index, withdraw_entry, write_entry
 from grove_core.areas.domain_cliques.rules import Why
 from grove_core.areas.domain_cliques.verdicts import DaemonAction, Idle, PushPeers, RestartFabric, StartFabric, Wait
 from grove_core.kernel.decisions import Decision

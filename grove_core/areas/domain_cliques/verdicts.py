@@ -126,7 +126,7 @@ class Wait:
 
 
 @dataclass(frozen=True, slots=True)
-class StandBy:
+class StopFabric:
     """Stop the fabric daemon if it runs, write nothing, and decide again at ``until``."""
 
     until: datetime
@@ -150,7 +150,7 @@ class Stopped:
 
 Request: TypeAlias = Apply | Put | Post | RemoveEntry | ClearOtherEntry | LabelPod | ListPods | ReadObject
 FabricAction: TypeAlias = StartFabric | PushPeers | RestartFabric
-DaemonAction: TypeAlias = Request | FabricAction | Wait | StandBy | Idle | Stopped
+DaemonAction: TypeAlias = Request | FabricAction | Wait | StopFabric | Idle | Stopped
 REQUESTS: Final = (Apply, Put, Post, RemoveEntry, ClearOtherEntry, LabelPod, ListPods, ReadObject)
 
 

@@ -11,7 +11,7 @@ from grove_shell.simulator.cluster.admission import Admission, Json
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.cluster.topologies import topology_manifest
 from grove_shell.simulator.recording.history import Actor, EntryKind, History
-from grove_shell.simulator.scenario.user_events import ApplyTopology, TopologyByName
+from grove_shell.simulator.scenario.user_events import ApplyTopology, TopologyTarget
 
 
 @dataclass(slots=True)
@@ -53,7 +53,7 @@ class TopologyActions:
             self.cluster.put(changed)
         return found
 
-    def delete_topology(self, arguments: TopologyByName) -> None:
+    def delete_topology(self, arguments: TopologyTarget) -> None:
         """Delete a topology, as ``kubectl delete`` does."""
         item = next(filter(None, (self.cluster.find(kind, arguments.name) for kind in TOPOLOGY_KINDS)), None)
         delete(self.cluster, self.history, item, f"ClusterTopology {arguments.name}")

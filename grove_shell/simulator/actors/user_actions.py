@@ -27,13 +27,13 @@ from grove_shell.simulator.recording.history import Actor, EntryKind, History, N
 from grove_shell.simulator.scenario.user_events import (
     ApplySet,
     Autoscale,
-    ClaimByName,
+    ClaimTarget,
     CrashPod,
-    DomainByName,
+    DomainTarget,
     NodeTarget,
-    PodByIndex,
+    PodTarget,
     Scale,
-    SetByName,
+    SetTarget,
 )
 from grove_shell.simulator.virtual_time import time_at
 
@@ -124,19 +124,19 @@ class UserActions:
         else:
             raise NoEffect(f"there is no {target['kind']} {target['name']}")
 
-    def delete_set(self, arguments: SetByName) -> None:
+    def delete_set(self, arguments: SetTarget) -> None:
         """Delete a set, as ``kubectl delete`` does."""
         self._delete("PodCliqueSet", arguments.name)
 
-    def delete_domain(self, arguments: DomainByName) -> None:
+    def delete_domain(self, arguments: DomainTarget) -> None:
         """Delete a ComputeDomain, as ``kubectl delete`` does."""
         self._delete(DOMAIN_KIND, arguments.name)
 
-    def delete_claim(self, arguments: ClaimByName) -> None:
+    def delete_claim(self, arguments: ClaimTarget) -> None:
         """Delete a ResourceClaim, as ``kubectl delete`` does."""
         self._delete(CLAIM_KIND, arguments.name)
 
-    def delete_pod(self, arguments: PodByIndex) -> None:
+    def delete_pod(self, arguments: PodTarget) -> None:
         """Delete a pod."""
         pod = self._pod(arguments)
         if pod.deleting:
@@ -144,7 +144,7 @@ class UserActions:
         self.history.record(self._now, Actor.USER, EntryKind.DELETED, pod.ref, clique=arguments.clique)
         self.cluster.delete(pod.ref)
 
-    def fail_pod(self, arguments: PodByIndex) -> None:
+    def fail_pod(self, arguments: PodTarget) -> None:
         """Let a pod fail."""
         pod = self._placed_pod(arguments)
         self.history.record(self._now, Actor.KUBELET, EntryKind.FAILED, pod.ref, clique=arguments.clique)
@@ -218,7 +218,7 @@ class UserActions:
         )
         self.cluster.put(replace(item, replicas=replicas, generation=generation))
 
-    def _pod(self, where: PodByIndex) -> Pod:
+    def _pod(self, where: PodTarget) -> Pod:
         pod = self.cluster.pod_at(where.clique, where.index)
         if pod is None and self.cluster.clique(where.clique) is None:
             raise NoEffect(f"there is no PodClique {where.clique}")
@@ -226,7 +226,7 @@ class UserActions:
             raise NoEffect(f"there is no pod {where.index} of {where.clique}")
         return pod
 
-    def _placed_pod(self, where: PodByIndex) -> Pod:
+    def _placed_pod(self, where: PodTarget) -> Pod:
         pod = self._pod(where)
         if not is_live(pod):
             raise NoEffect(f"pod {pod.name} {'is being deleted' if pod.deleting else 'has ended'} already")

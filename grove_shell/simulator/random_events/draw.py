@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from grove_shell.simulator.random_events.targets import Targets
 from grove_shell.simulator.scenario.events import Event
-from grove_shell.simulator.scenario.user_events import PodByIndex
+from grove_shell.simulator.scenario.user_events import PodTarget
 from grove_shell.simulator.virtual_time import SECOND
 
 Draw: TypeAlias = Callable[[Random, Targets, int], list[Event]]
@@ -18,6 +18,6 @@ def random_span(rng: Random, most: int) -> int:
     return rng.randrange(SECOND, most, 500)
 
 
-def random_pod(rng: Random, targets: Targets) -> PodByIndex:
+def random_pod(rng: Random, targets: Targets) -> PodTarget:
     """Return a random PodClique and index; the pod may not exist."""
-    return PodByIndex(clique=rng.choice(targets.cliques), index=rng.randrange(3))
+    return PodTarget(clique=rng.choice(targets.cliques), index=rng.randrange(3))

@@ -15,18 +15,18 @@ from grove_shell.simulator.scenario.fault_events import (
     Reconfigure,
 )
 from grove_shell.simulator.scenario.user_events import (
-    ClaimByName,
-    DomainByName,
+    ClaimTarget,
+    DomainTarget,
 )
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
 
 def _delete_domain(rng: Random, targets: Targets, at: int) -> list[Event]:
-    return [Event(at=at, delete_domain=DomainByName(name=rng.choice(targets.domains)))]
+    return [Event(at=at, delete_domain=DomainTarget(name=rng.choice(targets.domains)))]
 
 
 def _delete_claim(rng: Random, targets: Targets, at: int) -> list[Event]:
-    return [Event(at=at, delete_claim=ClaimByName(name=rng.choice(targets.claims)))]
+    return [Event(at=at, delete_claim=ClaimTarget(name=rng.choice(targets.claims)))]
 
 
 def _foreign_domain(rng: Random, targets: Targets, at: int) -> list[Event]:

@@ -10,7 +10,7 @@ from grove_shell.simulator.random_events.targets import Targets
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.fault_events import HoldForeign, Reconfigure
 from grove_shell.simulator.scenario.scenario import API_VERSION
-from grove_shell.simulator.scenario.user_events import ApplySet, ApplyTopology, SetByName, TopologyByName
+from grove_shell.simulator.scenario.user_events import ApplySet, ApplyTopology, SetTarget, TopologyTarget
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
 ZONE: Final = "example.com/zone"
@@ -53,7 +53,7 @@ def _apply_topology(rng: Random, targets: Targets, at: int) -> list[Event]:
 def _delete_topology(rng: Random, targets: Targets, at: int) -> list[Event]:
     """Return the deletion of a topology, often with its recreation."""
     name = rng.choice(targets.topologies)
-    deletion = Event(at=at, delete_topology=TopologyByName(name=name))
+    deletion = Event(at=at, delete_topology=TopologyTarget(name=name))
     if rng.random() < 0.5:  # noqa: PLR2004 - a coin
         return [deletion]
     again = ApplyTopology(manifest=topology_raw(name, rng.choice(HIERARCHIES)))
@@ -79,11 +79,11 @@ def _hold_topology(rng: Random, targets: Targets, at: int) -> list[Event]:
     name, span = rng.choice((*targets.topologies, *_named_in(targets))), rng.randrange(10 * SECOND, 3 * MINUTE, 500)
     events = [Event(at=at, hold_foreign=HoldForeign(kind="ClusterTopology", name=name, span=span))]
     if rng.random() < 0.5:  # noqa: PLR2004 - a coin
-        events.append(Event(at=at + rng.randrange(0, span // 2, 100), delete_topology=TopologyByName(name=name)))
+        events.append(Event(at=at + rng.randrange(0, span // 2, 100), delete_topology=TopologyTarget(name=name)))
     then = at + rng.randrange(span // 2, span, 100)
     if targets.sets:
         update = _change_topology(rng.choice((name, *targets.topologies)), rng, targets, then)
-        deletion = Event(at=then, delete_set=SetByName(name=rng.choice(targets.sets)["metadata"]["name"]))
+        deletion = Event(at=then, delete_set=SetTarget(name=rng.choice(targets.sets)["metadata"]["name"]))
         events += rng.choice(([update], [deletion], []))
     return events
 

@@ -13,7 +13,7 @@ from grove_shell.simulator.scenario.user_events import (
     CrashPod,
     NodeTarget,
     Scale,
-    SetByName,
+    SetTarget,
 )
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
@@ -90,7 +90,7 @@ def _update(rng: Random, targets: Targets, at: int) -> list[Event]:
 
 def _delete_set(rng: Random, targets: Targets, at: int) -> list[Event]:
     manifest = rng.choice(targets.sets)
-    gone = Event(at=at, delete_set=SetByName(name=manifest["metadata"]["name"]))
+    gone = Event(at=at, delete_set=SetTarget(name=manifest["metadata"]["name"]))
     if rng.random() < 0.5:  # noqa: PLR2004 - a coin
         return [gone]
     return [gone, Event(at=at + random_span(rng, MINUTE), apply_set=ApplySet(manifest=dict(manifest)))]

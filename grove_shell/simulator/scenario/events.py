@@ -32,27 +32,27 @@ from grove_shell.simulator.scenario.user_events import (
     ApplySet,
     ApplyTopology,
     Autoscale,
-    ClaimByName,
+    ClaimTarget,
     CrashPod,
-    DomainByName,
+    DomainTarget,
     NodePool,
     NodeTarget,
-    PodByIndex,
+    PodTarget,
     Scale,
-    SetByName,
-    TopologyByName,
+    SetTarget,
+    TopologyTarget,
 )
 
 EventArguments: TypeAlias = (
     ApplySet
     | ApplyTopology
-    | TopologyByName
+    | TopologyTarget
     | Scale
     | Autoscale
-    | SetByName
-    | DomainByName
-    | ClaimByName
-    | PodByIndex
+    | SetTarget
+    | DomainTarget
+    | ClaimTarget
+    | PodTarget
     | CrashPod
     | NodePool
     | NodeTarget
@@ -85,9 +85,9 @@ class Event(Model):
     apply_set: ApplySet | None = None
     scale: Scale | None = None
     autoscale: Autoscale | None = None
-    delete_set: SetByName | None = None
-    delete_pod: PodByIndex | None = None
-    fail_pod: PodByIndex | None = None
+    delete_set: SetTarget | None = None
+    delete_pod: PodTarget | None = None
+    fail_pod: PodTarget | None = None
     crash_pod: CrashPod | None = None
     lose_node: NodeTarget | None = None
     restore_node: NodeTarget | None = None
@@ -111,13 +111,13 @@ class Event(Model):
     remove_labels: RemoveLabels | None = None
     edit_labels: EditLabels | None = None
     permute_lists: PermuteLists | None = None
-    delete_domain: DomainByName | None = None
-    delete_claim: ClaimByName | None = None
+    delete_domain: DomainTarget | None = None
+    delete_claim: ClaimTarget | None = None
     foreign_domain: ForeignDomain | None = None
     limit_domains: LimitDomains | None = None
     reconfigure: Reconfigure | None = None
     apply_topology: ApplyTopology | None = None
-    delete_topology: TopologyByName | None = None
+    delete_topology: TopologyTarget | None = None
 
     @model_validator(mode="after")
     def _exactly_one(self) -> "Event":

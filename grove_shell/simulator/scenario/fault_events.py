@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.settings.topology import TopologySettings
 from grove_shell.simulator.scenario.field_types import Address, Count, Interval, Kind, Model, Name, Several, Span
-from grove_shell.simulator.scenario.user_events import PodByIndex
+from grove_shell.simulator.scenario.user_events import PodTarget
 from grove_shell.simulator.virtual_time import SECOND
 
 
@@ -98,7 +98,7 @@ class HoldForeign(Model):
     span: Span = 30 * SECOND
 
 
-class GateForeign(PodByIndex):
+class GateForeign(PodTarget):
     """A pod has a foreign scheduling gate for a while (F10)."""
 
     span: Span = 30 * SECOND

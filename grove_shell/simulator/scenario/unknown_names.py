@@ -42,14 +42,14 @@ from grove_shell.simulator.scenario.user_events import (
     ApplySet,
     ApplyTopology,
     Autoscale,
-    ClaimByName,
-    DomainByName,
+    ClaimTarget,
+    DomainTarget,
     NodePool,
     NodeTarget,
-    PodByIndex,
+    PodTarget,
     Scale,
-    SetByName,
-    TopologyByName,
+    SetTarget,
+    TopologyTarget,
 )
 from grove_shell.simulator.virtual_time import span_text
 
@@ -65,11 +65,11 @@ _EXPECTED_OF: Final = {
 
 _KIND_OF: Final[Mapping[type[EventArguments], str]] = {
     Autoscale: AUTOSCALER,
-    SetByName: "PodCliqueSet",
-    DomainByName: DOMAIN_KIND,
+    SetTarget: "PodCliqueSet",
+    DomainTarget: DOMAIN_KIND,
     ForeignDomain: DOMAIN_KIND,
-    ClaimByName: CLAIM_KIND,
-    TopologyByName: TOPOLOGY_KIND,
+    ClaimTarget: CLAIM_KIND,
+    TopologyTarget: TOPOLOGY_KIND,
 }
 """Arguments of events that name one object, and its kind."""
 
@@ -154,11 +154,11 @@ def _names_in_event(event: Event) -> Iterator[tuple[str, str, str]]:
     match arguments:
         case Scale() | HoldForeign() | EditLabels():
             yield f"{field}.name", arguments.kind, arguments.name
-        case Autoscale() | SetByName() | DomainByName() | ForeignDomain() | ClaimByName() | TopologyByName():
+        case Autoscale() | SetTarget() | DomainTarget() | ForeignDomain() | ClaimTarget() | TopologyTarget():
             yield f"{field}.name", _KIND_OF[type(arguments)], arguments.name
-        case PodByIndex() | GateForeign() | EditStatus() | RemoveLabels():
+        case PodTarget() | GateForeign() | EditStatus() | RemoveLabels():
             yield f"{field}.clique", "PodClique", arguments.clique
-        case NodeTarget(of=PodByIndex(clique=name)):
+        case NodeTarget(of=PodTarget(clique=name)):
             yield f"{field}.of.clique", "PodClique", name
         case NodeTarget(node=name):
             yield f"{field}.node", NODE, name

@@ -42,38 +42,38 @@ class Autoscale(Model):
     replicas: Count
 
 
-class SetByName(Model):
+class SetTarget(Model):
     """A PodCliqueSet, by its name."""
 
     name: Name
 
 
-class DomainByName(Model):
+class DomainTarget(Model):
     """A ComputeDomain, by its name."""
 
     name: Name
 
 
-class ClaimByName(Model):
+class ClaimTarget(Model):
     """A ResourceClaim that is shared by annotation, by its name."""
 
     name: Name
 
 
-class TopologyByName(Model):
+class TopologyTarget(Model):
     """A ClusterTopology, by its name."""
 
     name: Name
 
 
-class PodByIndex(Model):
+class PodTarget(Model):
     """A pod, by its PodClique and index: the pod that has the index when the event happens (SM-005)."""
 
     clique: Name
     index: Count = 0
 
 
-class CrashPod(PodByIndex):
+class CrashPod(PodTarget):
     """A pod becomes not ready, and is ready again after ``recovers``."""
 
     recovers: Span = 30 * SECOND
@@ -105,7 +105,7 @@ class NodeTarget(Model):
     """A node, by its name or as the node of a pod."""
 
     node: StrictStr = ""
-    of: PodByIndex | None = None
+    of: PodTarget | None = None
 
     @model_validator(mode="after")
     def _one_of_two(self) -> "NodeTarget":

@@ -33,8 +33,8 @@ from grove_core.areas.domain_cliques.verdicts import (
     RequestResult,
     RestartFabric,
     ResultKind,
-    StandBy,
     StartFabric,
+    StopFabric,
     Stopped,
     Wait,
 )
@@ -175,7 +175,7 @@ class SmallCluster(CheckedServer):
             case Wait(until):
                 process.wake = until
                 return False
-            case StandBy(until):
+            case StopFabric(until):
                 process.wake = until
                 ended, process.fabric = process.fabric is not None, None
                 return ended

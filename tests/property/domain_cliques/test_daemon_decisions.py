@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 import pytest
 
 from grove_core.areas.domain_cliques.daemon_context import DaemonContext, DaemonState, FabricState, RegistryObservation
+from grove_core.areas.domain_cliques.entry_registration import newer_pod
 from grove_core.areas.domain_cliques.judge import decide
 from grove_core.areas.domain_cliques.protocols import DaemonSettings, Protocol
-from grove_core.areas.domain_cliques.registration import newer_pod
 from grove_core.areas.domain_cliques.rules import Why
 from grove_core.areas.domain_cliques.state_updates import after_event, after_result, version_number
 from grove_core.areas.domain_cliques.verdicts import (
@@ -24,7 +24,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     RemoveEntry,
     RequestResult,
     ResultKind,
-    StandBy,
+    StopFabric,
     Wait,
 )
 from grove_core.kernel.frozen import FrozenMap, thaw
@@ -182,7 +182,7 @@ def test_dc029_withdraws_without_a_free_index(entries: list[Json], state: Json) 
     answer = RequestResult(kind=ResultKind.SUCCEEDED, registry=domain(entries[1], version=11))
     memory_after = after_result(context.state, IDENTITY, SETTINGS, decision.verdict, answer, now=NOW)
     last = decide(replace(context, state=memory_after))
-    assert last.verdict == (StandBy(NOW + SETTINGS.recheck_interval) if fabric else Wait())
+    assert last.verdict == (StopFabric(NOW + SETTINGS.recheck_interval) if fabric else Wait())
     assert [why.rule for why in last.because] == [Why.CLIQUE_FULL]
 
 

@@ -7,9 +7,9 @@ from grove_core.areas.domain_cliques.clique_view import clique_view_of
 from grove_core.areas.domain_cliques.daemon_context import DaemonState, RegistryObservation
 from grove_core.areas.domain_cliques.domain_snapshot import domain_snapshot_of
 from grove_core.areas.domain_cliques.domain_status import fabricless_entries
+from grove_core.areas.domain_cliques.entry_registration import take_over_entry as replaced
 from grove_core.areas.domain_cliques.other_registry import next_read_at
 from grove_core.areas.domain_cliques.protocols import DaemonSettings, Protocol, problems_in_settings
-from grove_core.areas.domain_cliques.registration import take_over_entry as replaced
 from grove_core.areas.domain_cliques.state_updates import after_event, after_result
 from grove_core.areas.domain_cliques.verdicts import (
     Apply,

@@ -53,7 +53,7 @@ def verdict_of(world: World, generation: str) -> Verdict:
     for clique in world.cliques:
         look_at_clique(world, clique, generation, verdict)
     for group in world.groups:
-        judge_field_group(world, group, generation, verdict)
+        judge_group_as_released(world, group, generation, verdict)
     ended = {
         replica for replica in range(world.root.spec.replicas) if set_ends(world, replica, delay, generation, verdict)
     }
@@ -105,7 +105,7 @@ def members_of(world: World, group: ScalingGroup) -> list[PodClique]:
     return [clique for clique in world.cliques if clique.owner_uid == group.uid]
 
 
-def judge_field_group(world: World, group: ScalingGroup, generation: str, verdict: Verdict) -> None:
+def judge_group_as_released(world: World, group: ScalingGroup, generation: str, verdict: Verdict) -> None:
     name, before = group.ref.name, stored(group.status.conditions)
     verdict.conditions[name] = before
     if group.deleting:

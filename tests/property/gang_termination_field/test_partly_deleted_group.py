@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from grove_core.areas.gang_termination.field.clique import JudgedClique, judge_clique, stored_clique
 from grove_core.areas.gang_termination.field.failed_terminations import FailedTerminations, UnwrittenFlag
 from grove_core.areas.gang_termination.field.generations import F0, F1, F2, F3, Generation
-from grove_core.areas.gang_termination.field.group import JudgedGroup, judge_field_group, new_flag
+from grove_core.areas.gang_termination.field.group import JudgedGroup, judge_group_as_released, new_flag
 from grove_core.areas.gang_termination.field.group_replicas import (
     CountedReplica,
     counted_replicas,
@@ -126,7 +126,9 @@ FLAG: Final = Condition(TERMINATION_IN_PROGRESS, Truth.TRUE, "Drawn", "", NOW - 
 def looked_at(
     group: ScalingGroup, states: dict[str, str], generation: Generation = F3, unfinished: FailedTerminations = NOTHING
 ) -> JudgedGroup:
-    return judge_field_group(group, found_among(states), DELAY, NOW, generation, looks=True, unfinished=unfinished)
+    return judge_group_as_released(
+        group, found_among(states), DELAY, NOW, generation, looks=True, unfinished=unfinished
+    )
 
 
 def with_conditions(*conditions: Condition) -> ScalingGroup:

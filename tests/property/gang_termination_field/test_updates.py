@@ -17,7 +17,7 @@ from grove_core.kernel.times import format_time
 from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.scaling_group import scaling_group_of
-from tests.property.gang_termination_field.oracle import BREACHED, judge_field_group, look_at_clique
+from tests.property.gang_termination_field.oracle import BREACHED, judge_group_as_released, look_at_clique
 from tests.property.gang_termination_field.oracle import Verdict as Told
 from tests.property.gang_termination_field.terminating_sets import ends, rules_of
 from tests.property.gang_termination_field.worlds import field_worlds
@@ -83,7 +83,7 @@ def test_gf082_what_ended_suspends_nothing(
     for clique in world.cliques:
         look_at_clique(plain, clique, generation.name, told)
     for group in world.groups:
-        judge_field_group(plain, group, generation.name, told)
+        judge_group_as_released(plain, group, generation.name, told)
     assert "UpdateInProgress" not in told.reasons.values()
     judgement = judge_field(world.snapshot, generation)
     for ref, breach in (

@@ -15,7 +15,7 @@ from grove_core.areas.mnnvl.judge import clique_domains_of, judge_mnnvl
 from grove_core.areas.mnnvl.preflight import objection_to_start
 from grove_core.areas.mnnvl.verdicts import DomainState
 from grove_core.areas.mnnvl.wants import wake_of_mnnvl, wants_of_mnnvl
-from grove_core.document.document import Document
+from grove_core.document.document import PlanDocument
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
 from grove_core.kernel.conditions import REMOVED, Condition, Truth
@@ -136,7 +136,7 @@ def _check_state(state: dict[str, Any]) -> None:
 def _check_round_trip(snapshot: Snapshot) -> None:
     """PL-009: the plan can be read back, with its configuration and the stage of an early status."""
     told_of = (forecast_of(reconcile(snapshot), NOW),)
-    document = Document(
+    document = PlanDocument(
         rules="design", as_of=NOW, not_collected=(), forecasts=told_of, configuration=snapshot.configuration
     )
     written = json.loads(json.dumps(document_as_json(document, decisions=True)))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from grove_core.admit_podclique import admit_podclique
 from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
-from grove_core.document.document import Document
+from grove_core.document.document import PlanDocument
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
 from grove_core.kernel.admission import Amend
@@ -157,7 +157,7 @@ def test_ms052_a_disturbed_set_converges_again(raw: Json, data: st.DataObject) -
 def test_pl009_plans_that_ensure_read_back(raw: Json) -> None:
     for seen, plan in rounds_of(with_configuration(applied(raw))):
         told_of = (forecast_of(plan, NOW),)
-        document = Document(
+        document = PlanDocument(
             rules=plan.rules, as_of=NOW, not_collected=(), forecasts=told_of, configuration=seen.configuration
         )
         text = json.dumps(document_as_json(document, decisions=True))

@@ -34,7 +34,7 @@ from grove_core.plan.difference import steps_for
 from grove_core.plan.forecast import Forecast, Round, forecast_of
 from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
-from grove_core.plan.recurrence import Recurrence, image_of
+from grove_core.plan.recurrence import Recurrence, round_fingerprint
 from grove_core.plan.staleness import Change, changes_since
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.meta import Resource
@@ -264,20 +264,22 @@ class TestRecurrence:
         return Plan(root=SET, root_uid="u-0", rules="design", steps=(one,), withheld=back)
 
     def test_pl024_another_verb_is_another_look(self) -> None:
-        images = {image_of(self.looked(action, NOW, NOW), NOW, NOW) for action in (Delete(GUARD), Create(EMPTY))}
+        images = {
+            round_fingerprint(self.looked(action, NOW, NOW), NOW, NOW) for action in (Delete(GUARD), Create(EMPTY))
+        }
         assert len(images) == 2
 
     def test_pl024_moments_are_distances_in_what_is_held_back_too(self) -> None:
         later, begun = NOW + 5 * MINUTE, NOW - MINUTE
-        early = image_of(self.looked(Delete(GUARD), NOW, NOW), NOW + MINUTE, begun)
-        assert early == image_of(self.looked(Delete(GUARD), later, later), later + MINUTE, begun)
-        assert early != image_of(self.looked(Delete(GUARD), later, NOW), later + MINUTE, begun)
-        assert early != image_of(self.looked(Delete(GUARD), NOW, later), later + MINUTE, begun)
+        early = round_fingerprint(self.looked(Delete(GUARD), NOW, NOW), NOW + MINUTE, begun)
+        assert early == round_fingerprint(self.looked(Delete(GUARD), later, later), later + MINUTE, begun)
+        assert early != round_fingerprint(self.looked(Delete(GUARD), later, NOW), later + MINUTE, begun)
+        assert early != round_fingerprint(self.looked(Delete(GUARD), NOW, later), later + MINUTE, begun)
 
     def test_pl024_moments_before_the_forecast_count_as_they_are(self) -> None:
         past = NOW - MINUTE
-        early = image_of(self.looked(Delete(GUARD), past, past), NOW + MINUTE, NOW)
-        assert early == image_of(self.looked(Delete(GUARD), past, past), NOW + 9 * MINUTE, NOW)
+        early = round_fingerprint(self.looked(Delete(GUARD), past, past), NOW + MINUTE, NOW)
+        assert early == round_fingerprint(self.looked(Delete(GUARD), past, past), NOW + 9 * MINUTE, NOW)
 
     @pytest.mark.parametrize(("number", "times"), [(1, 1), (2, 6), (3, 6)])
     def test_pl024_the_first_round_of_a_lap_comes_again_too(self, number: int, times: int) -> None:
@@ -289,8 +291,8 @@ class TestRecurrence:
     def test_pl024_when_to_look_again_is_a_distance_too(self) -> None:
         bare = Plan(root=SET, root_uid="u-0", rules="design")
         looks = [replace(bare, wake_at=NOW + number * MINUTE) for number in (1, 2)]
-        assert len({image_of(plan, NOW, NOW) for plan in (bare, *looks)}) == 3
-        assert image_of(looks[0], NOW, NOW) == image_of(looks[1], NOW + MINUTE, NOW)
+        assert len({round_fingerprint(plan, NOW, NOW) for plan in (bare, *looks)}) == 3
+        assert round_fingerprint(looks[0], NOW, NOW) == round_fingerprint(looks[1], NOW + MINUTE, NOW)
 
 
 class TestNames:
@@ -301,7 +303,7 @@ class TestNames:
     @staticmethod
     def image(ref: Ref) -> object:
         plan = Plan(root=SET, root_uid="u-0", rules="design", steps=(step(Delete(GUARD), target=ref),))
-        return image_of(plan, NOW, NOW)
+        return round_fingerprint(plan, NOW, NOW)
 
     def test_pl024_drawn_letters_do_not_count(self) -> None:
         assert self.image(self.POD) == self.image(replace(self.POD, name="llm-0-a-vwxyz"))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from hypothesis import event, given
 
 from grove_core.areas.gang_termination.rules import Why
-from grove_core.document.document import Document
+from grove_core.document.document import PlanDocument
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
 from grove_core.kernel.reasons import Reason
@@ -54,7 +54,9 @@ def test_pl033_values_and_reasons_agree(case: tuple[str, World]) -> None:
     assert {one.replica for held in refused.withheld for one in held.terminates} <= ended
     event(f"{min(len(ended), 3)} gangs end")
     for one in (plan, refused):
-        told = Document(rules=name, as_of=snapshot.now, not_collected=(), forecasts=(forecast_of(one, snapshot.now),))
+        told = PlanDocument(
+            rules=name, as_of=snapshot.now, not_collected=(), forecasts=(forecast_of(one, snapshot.now),)
+        )
         assert document_from_json(document_as_json(told, decisions=True)) == told
 
 

@@ -8,7 +8,7 @@ import pytest
 from grove_core.areas.topology.rules import Fit, Refuse, Why
 from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.areas.workload.rules import Why as Workload
-from grove_core.check_topology import check_topology
+from grove_core.gang_fit import check_gang_fit
 from grove_core.impact_topology import GangChange, SetImpact, set_impacts_of
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap, freeze
@@ -50,21 +50,21 @@ def applied_to(*known: Any, **template: Any) -> Snapshot:
 @pytest.mark.req("TP-010")
 @pytest.mark.req("TP-013")
 def test_tp111_other_topologies_are_checked_if_the_own_one_cannot_place() -> None:
-    missing = check_topology(applied_to(topology("t"), clusterTopologyName="gone"), GROUND, ())
+    missing = check_gang_fit(applied_to(topology("t"), clusterTopologyName="gone"), GROUND, ())
     assert (missing.own.verdict, missing.own.levels) == (FitVerdict.CANNOT, ())
     assert missing.own.because[0].rule is Why.TOPOLOGY_MISSING
     assert [(one.name, one.verdict) for one in missing.others] == [("t", FitVerdict.FITS)]
     narrow = topology("t", ("zone", ZONE))
-    lacking = check_topology(applied_to(narrow, clusterTopologyName="t"), GROUND, ())
+    lacking = check_gang_fit(applied_to(narrow, clusterTopologyName="t"), GROUND, ())
     assert (lacking.own.verdict, lacking.own.levels) == (FitVerdict.CANNOT, narrow.levels)
 
 
 def test_tp111_what_keeps_a_set_from_another_topology() -> None:
     leaving = topology("t", deletionTimestamp="2026-11-20T09:00:00Z")
-    (free,) = check_topology(applied_to(DEFAULT, leaving), GROUND, ()).others
+    (free,) = check_gang_fit(applied_to(DEFAULT, leaving), GROUND, ()).others
     assert [reason.rule for reason in free.switch_refusals] == [Refuse.TOPOLOGY_LEAVING]
     bound = with_bound_pod(unplaced_set(DEFAULT, topology("t", ("zone", ZONE))))
-    (locked,) = check_topology(bound, GROUND, ()).others
+    (locked,) = check_gang_fit(bound, GROUND, ()).others
     assert [reason.rule for reason in locked.switch_refusals] == [Refuse.TOPOLOGY_LOCKED]
     assert (locked.verdict, locked.fit) == (FitVerdict.CANNOT, None)
 
@@ -75,7 +75,7 @@ def test_tp111_a_set_of_millions_is_not_checked() -> None:
     raw = constrained_set()
     raw["spec"]["replicas"] = 2_000_000
     snapshot = with_topologies(applied(raw), DEFAULT)
-    found = check_topology(snapshot, GROUND, ())
+    found = check_gang_fit(snapshot, GROUND, ())
     assert (found.own.verdict, found.others) == (FitVerdict.UNDECIDED, ())
     assert found.own.name == DEFAULT_TOPOLOGY
     assert [reason.rule for reason in found.own.because] == [Workload.TOO_LARGE]
@@ -87,15 +87,15 @@ def test_tp111_a_set_of_millions_is_not_checked() -> None:
 def test_tp111_another_topology_whose_order_admission_would_refuse() -> None:
     """The set packs a clique by host, and by that topology a host is broader than a zone."""
     upside_down = topology("t", ("host", HOST), ("rack", RACK), ("zone", ZONE))
-    (other,) = check_topology(applied_to(DEFAULT, upside_down), GROUND, ()).others
+    (other,) = check_gang_fit(applied_to(DEFAULT, upside_down), GROUND, ()).others
     assert {reason.rule for reason in other.switch_refusals} == {Refuse.BROADER_THAN_PARENT}
-    (same,) = check_topology(applied_to(DEFAULT, topology("t")), GROUND, ()).others
+    (same,) = check_gang_fit(applied_to(DEFAULT, topology("t")), GROUND, ()).others
     assert same.switch_refusals == ()
 
 
 def test_tp128_a_topology_that_is_not_in_the_input_may_exist() -> None:
     snapshot = replace(applied_to(clusterTopologyName="t"), complete=frozenset())
-    found = check_topology(snapshot, GROUND, ())
+    found = check_gang_fit(snapshot, GROUND, ())
     assert (found.own.verdict, found.own.fit, found.is_success) == (FitVerdict.UNDECIDED, None, False)
     assert [reason.rule for reason in found.own.because] == [
         Why.TOPOLOGY_NOT_COLLECTED,
@@ -114,24 +114,24 @@ class TestTP129:
     def test_a_part_that_is_broader_than_the_whole(self) -> None:
         snapshot = applied_to(DEFAULT, topologyConstraint=self.BROADER)
         snapshot = replace(snapshot, root=replace(snapshot.root, uid=""))
-        found = check_topology(snapshot, GROUND, ())
+        found = check_gang_fit(snapshot, GROUND, ())
         assert {one.reason.rule for one in found.objections} == {Refuse.BROADER_THAN_PARENT}
         assert found.own.verdict is FitVerdict.FITS
         assert not found.is_success
 
     def test_an_existing_set_was_admitted(self) -> None:
-        found = check_topology(applied_to(DEFAULT, topologyConstraint=self.BROADER), GROUND, ())
+        found = check_gang_fit(applied_to(DEFAULT, topologyConstraint=self.BROADER), GROUND, ())
         assert (found.objections, found.is_success) == ((), True)
 
     def test_a_set_that_cannot_be_placed_gets_no_objections(self) -> None:
         snapshot = applied_to(topology("t"), clusterTopologyName="gone")
-        found = check_topology(replace(snapshot, root=replace(snapshot.root, uid="")), GROUND, ())
+        found = check_gang_fit(replace(snapshot, root=replace(snapshot.root, uid="")), GROUND, ())
         assert (found.own.verdict, found.objections) == (FitVerdict.CANNOT, ())
 
 
 def test_tp125_configured_levels_count_while_topologies_are_unknown() -> None:
     snapshot = replace(applied_to(), complete=frozenset())
-    found = check_topology(snapshot, GROUND, ())
+    found = check_gang_fit(snapshot, GROUND, ())
     assert (found.own.verdict, found.own.levels, found.others) == (FitVerdict.FITS, LEVELS, ())
 
 
@@ -146,7 +146,7 @@ class TestTP103:
     )
     def test_only_pods_of_other_sets_are_subtracted(self, owner: tuple[str, str], verdict: FitVerdict) -> None:
         tenants = [PodOnNode(node.name, owner, {"pods": 11_000, "cpu": 1000}) for node in GROUND]
-        assert check_topology(applied_to(DEFAULT), GROUND, tenants).own.verdict is verdict
+        assert check_gang_fit(applied_to(DEFAULT), GROUND, tenants).own.verdict is verdict
 
     @pytest.mark.parametrize("status", ["Succeeded", "Failed"])
     def test_finished_and_unbound_pods_are_not_subtracted(self, status: str) -> None:
@@ -171,7 +171,7 @@ class TestTP103:
 
 def test_tp106_claims_that_are_shared_through_the_set_are_claims() -> None:
     sharing = {"resourceSharing": [{"name": "x", "namespace": "other", "scope": "AllReplicas"}]}
-    found = check_topology(applied_to(DEFAULT, **sharing), GROUND, ())
+    found = check_gang_fit(applied_to(DEFAULT, **sharing), GROUND, ())
     assert found.own.verdict is FitVerdict.UNDECIDED
 
 
@@ -188,9 +188,9 @@ def test_tp106_claims_that_grove_adds_are_claims(
     mode: MnnvlMode, annotations: dict[str, str], verdict: FitVerdict
 ) -> None:
     snapshot = with_gpus(applied_to(DEFAULT), annotations)
-    assert check_topology(snapshot, WITH_GPUS, ()).own.verdict is FitVerdict.FITS
+    assert check_gang_fit(snapshot, WITH_GPUS, ()).own.verdict is FitVerdict.FITS
     told_so = replace(snapshot.configuration, mnnvl=Mnnvl(enabled=True, mode=mode))
-    own = check_topology(replace(snapshot, configuration=told_so), WITH_GPUS, ()).own
+    own = check_gang_fit(replace(snapshot, configuration=told_so), WITH_GPUS, ()).own
     assert own.verdict is verdict
     sentences = [gang.result.because[0].sentence for gang in own.fit.gangs] if own.fit is not None else []
     assert any("resource claims" in sentence for sentence in sentences) is (verdict is FitVerdict.UNDECIDED)
@@ -230,13 +230,13 @@ def test_tp106_anti_affinity_of_other_pods_is_not_checked(
     raw = {"metadata": {"namespace": namespace}, "spec": {"nodeName": "n0", "affinity": away, "containers": []}}
     tenant = pod_on_node_of(raw)
     assert tenant is not None
-    found = check_topology(applied_to(DEFAULT), GROUND, [tenant]).own
+    found = check_gang_fit(applied_to(DEFAULT), GROUND, [tenant]).own
     assert found.verdict is verdict
     assert found.fit is not None
     words = {dict(why.facts).get("what") for gang in found.fit.gangs for why in gang.result.because}
     assert ("pods on nodes that keep others away" in words) is (verdict is FitVerdict.UNDECIDED)
     own = tenant._replace(owner=("ml", "llm"))
-    assert check_topology(applied_to(DEFAULT), GROUND, [own]).own.verdict is FitVerdict.FITS
+    assert check_gang_fit(applied_to(DEFAULT), GROUND, [own]).own.verdict is FitVerdict.FITS
 
 
 def test_tp106_a_runtime_class_may_ask_for_more() -> None:
@@ -292,7 +292,7 @@ def test_tp111_objections_by_the_levels_of_the_other_topology_are_reported() -> 
     raw["spec"]["template"]["cliques"][0]["topologyConstraint"] = {"packDomain": "zone"}
     seen = with_topologies(applied(raw), topology("t"))
     new = replace(seen, root=replace(seen.root, uid=""))
-    found = check_topology(new, GROUND, ())
+    found = check_gang_fit(new, GROUND, ())
     assert [one.reason.rule for one in found.objections] == [Refuse.BROADER_THAN_PARENT]
 
 
@@ -304,6 +304,6 @@ def test_tp108_groups_of_one_gang_have_preferences_of_their_own() -> None:
         {"name": name, "cliqueNames": [member], "topologyConstraint": {"pack": {"preferred": "rack"}}}
         for name, member in (("one", "a"), ("two", "b"))
     ]
-    fit = check_topology(with_topologies(applied(raw), DEFAULT), GROUND, ()).own.fit
+    fit = check_gang_fit(with_topologies(applied(raw), DEFAULT), GROUND, ()).own.fit
     assert fit is not None
     assert [promise.of for promise, _ in fit.gangs[0].preferred] == ["llm-0-one-0", "llm-0-two-0"]

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from grove_core.areas.topology.rules import Why
-from grove_core.document.document import Document
+from grove_core.document.document import PlanDocument
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
 from grove_core.kernel.errors import MalformedObject
@@ -25,7 +25,7 @@ def test_tp030_a_plan_can_be_read_back_from_json() -> None:
     )
     forecast = forecast_of(reconcile(seen), NOW)
     assert Why.TOPOLOGY_TROUBLE in {reason.rule for step in forecast.rounds[0].steps for reason in step.because}
-    document = Document(rules="design", as_of=NOW, not_collected=(), forecasts=(forecast,), configuration=ON)
+    document = PlanDocument(rules="design", as_of=NOW, not_collected=(), forecasts=(forecast,), configuration=ON)
     raw = json.loads(json.dumps(document_as_json(document, decisions=True)))
     assert document_from_json(raw) == document
     off = replace(document, configuration=Configuration())

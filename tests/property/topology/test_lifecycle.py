@@ -8,7 +8,7 @@ import pytest
 
 from grove_core.areas.topology.rules import Why
 from grove_core.areas.topology.topology_snapshot import topology_snapshots
-from grove_core.document.document import Document
+from grove_core.document.document import PlanDocument
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
 from grove_core.forecast_topology import forecast_topology
@@ -370,7 +370,7 @@ def test_tp053_a_topology_without_finalizer_is_not_reported_as_held(unknown: tup
 def test_pl009_a_plan_of_a_topology_reads_back_under_any_rule_set() -> None:
     """Rule sets of gang termination do not affect it."""
     forecast = forecast_topology(topology_snapshot(None, "placed"))
-    document = Document(rules="field@v0.1.0-alpha.8", as_of=NOW, not_collected=(), forecasts=(forecast,))
+    document = PlanDocument(rules="field@v0.1.0-alpha.8", as_of=NOW, not_collected=(), forecasts=(forecast,))
     assert document_from_json(document_as_json(document, decisions=True)) == document
 
 

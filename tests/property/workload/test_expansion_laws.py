@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from grove_core.document.document import Document
+from grove_core.document.document import PlanDocument
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
 from grove_core.kernel.steps import Attempt, Create, Outcome
@@ -98,7 +98,7 @@ def test_pl016_an_illegal_creation_is_seen(raw: Json, crime: str) -> None:
 def test_pl009_plans_that_create_survive_json(raw: Json, decisions: bool) -> None:
     told = next(forecasts((applied(raw),), DESIGN, limit=None, until=None))
     told = told if decisions else replace(told, findings=())
-    document = Document(rules="design", as_of=NOW, not_collected=(), forecasts=(told,))
+    document = PlanDocument(rules="design", as_of=NOW, not_collected=(), forecasts=(told,))
     written = json.loads(json.dumps(document_as_json(document, decisions=decisions)))
     assert document_from_json(written) == document
 

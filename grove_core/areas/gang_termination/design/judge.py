@@ -37,7 +37,7 @@ def judge_terminations(snapshot: Snapshot) -> Judgement:
     unknown = not_collected(snapshot, Why.NOT_COLLECTED)
     if unknown:
         return Judgement(unknown=unknown)
-    pods_of, guard = snapshot.pods_of, guard_of(snapshot)
+    pods_of, guard = snapshot.pods_of, why_not_terminated(snapshot)
     leaving: list[PodClique] = []
     lacking: dict[str, CliqueJudgement] = {}  # by uid: those with too few ready pods; the others cannot be breached
     members: defaultdict[str, list[CliqueJudgement]] = defaultdict(list)
@@ -77,7 +77,7 @@ def judge_terminations(snapshot: Snapshot) -> Judgement:
     )
 
 
-def guard_of(snapshot: Snapshot) -> Why | None:
+def why_not_terminated(snapshot: Snapshot) -> Why | None:
     """Why nothing of a set is ended whatever is breached; None where it may be (GT-037, GT-064)."""
     if snapshot.root.deleting:
         return Why.SET_BEING_DELETED

@@ -126,7 +126,7 @@ class JudgedGroup(NamedTuple):
         return self.why.because(self.group.ref, **{name: facts[name] for name in self.why.clause.facts})
 
 
-def judge_field_group(
+def judge_group_as_released(
     group: ScalingGroup,
     members: Sequence[JudgedClique],
     delay: timedelta,

@@ -11,7 +11,7 @@ from grove_core.areas.gang_termination.coverage import not_collected
 from grove_core.areas.gang_termination.field.clique import JudgedClique, judge_clique, stored_clique
 from grove_core.areas.gang_termination.field.failed_terminations import failed_terminations_in
 from grove_core.areas.gang_termination.field.generations import Generation
-from grove_core.areas.gang_termination.field.group import JudgedGroup, judge_field_group
+from grove_core.areas.gang_termination.field.group import JudgedGroup, judge_group_as_released
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.verdicts import (
     Breach,
@@ -91,7 +91,7 @@ def judge_field(snapshot: Snapshot, generation: Generation, *, looks: bool = Tru
             members[seen.clique.owner_uid].append(seen)
     unfinished = failed_terminations_in(snapshot)
     groups = tuple(
-        judge_field_group(group, members[group.uid], delay, now, generation, looks=looks, unfinished=unfinished)
+        judge_group_as_released(group, members[group.uid], delay, now, generation, looks=looks, unfinished=unfinished)
         for group in snapshot.groups
     )
     return FieldJudgement(cliques, groups, _replicas(snapshot, cliques, groups, delay, unfinished.causes.keys()))

@@ -70,7 +70,7 @@ class TopologyFit:
 
 
 @dataclass(frozen=True, slots=True)
-class TopologyCheck:
+class GangFitCheck:
     """The fit of one set by its own topology and by every other.
 
     Attributes:
@@ -91,7 +91,7 @@ class TopologyCheck:
         return self.own.verdict is FitVerdict.FITS and not self.objections
 
 
-def check_topology(snapshot: Snapshot, nodes: Iterable[Node], pods: Iterable[PodOnNode]) -> TopologyCheck:
+def check_gang_fit(snapshot: Snapshot, nodes: Iterable[Node], pods: Iterable[PodOnNode]) -> GangFitCheck:
     """Return whether each gang of a set fits on nodes (TP-100 to TP-120).
 
     Args:
@@ -103,7 +103,7 @@ def check_topology(snapshot: Snapshot, nodes: Iterable[Node], pods: Iterable[Pod
     because = why_too_large(snapshot)
     if because is not None:
         own = TopologyFit(name=judgement.name, levels=(), because=(because,), fit=None, is_unknown=True)
-        return TopologyCheck(root, own, ())
+        return GangFitCheck(root, own, ())
     fit_check = _SetFitCheck(snapshot, nodes, tuple(pods))
     applies = judgement.resolution not in {TopologyResolution.NONE, TopologyResolution.OFF}
     if judgement.resolution is TopologyResolution.USED or not applies:
@@ -113,7 +113,7 @@ def check_topology(snapshot: Snapshot, nodes: Iterable[Node], pods: Iterable[Pod
         own = _cannot_place(snapshot, judgement)
     others = sorted(snapshot.topologies.keys() - {judgement.name}) if applies else ()
     refused = tuple(_admission_objections(snapshot)) if own.fit is not None else ()
-    return TopologyCheck(root, own, tuple(fit_check.fit_by_other(name, judgement.name) for name in others), refused)
+    return GangFitCheck(root, own, tuple(fit_check.fit_by_other(name, judgement.name) for name in others), refused)
 
 
 def _cannot_place(snapshot: Snapshot, judgement: TopologyJudgement) -> TopologyFit:

@@ -31,7 +31,7 @@ def _nothing(*_words: object, **_fields: object) -> None:
     """Report nothing."""
 
 
-class LogRecorder(RoundListener):
+class DecisionLogRecorder(RoundListener):
     """Follows an operator; a fact is written when it is first seen, and again if it was gone in between.
 
     An operator acts whether or not its log can be written: what keeps it from being written is said once, and no more

@@ -5,7 +5,7 @@ from grove_core.areas.domain_cliques.daemon_context import DaemonContext
 from grove_core.areas.domain_cliques.entry_requests import removal_request, write_request
 from grove_core.areas.domain_cliques.other_registry import next_read_at
 from grove_core.areas.domain_cliques.rules import Why
-from grove_core.areas.domain_cliques.verdicts import DaemonAction, ListPods, StandBy, Wait
+from grove_core.areas.domain_cliques.verdicts import DaemonAction, ListPods, StopFabric, Wait
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.times import format_time
@@ -45,7 +45,7 @@ def take_over_entry(context: DaemonContext, view: CliqueView, own: DaemonEntry) 
         if newer is not None:
             until = listed_at + settings.recheck_interval
             because = Why.SUPERSEDED.because(identity.pod_ref, pod=newer.ref.name, until=format_time(until))
-            return Decision(StandBy(until), (because,))
+            return Decision(StopFabric(until), (because,))
     running = context.running_index
     sticky = own.index if own.clique == identity.clique else None
     index = choose_index(view, settings.limit, running, sticky)
@@ -101,7 +101,7 @@ def register_index(context: DaemonContext, index: int | None, reason: Reason | N
     identity = context.identity
     if index is None or reason is None:
         until = context.now + context.settings.recheck_interval
-        action = Wait(next_read_at(context)) if context.fabric is None else StandBy(until)
+        action = Wait(next_read_at(context)) if context.fabric is None else StopFabric(until)
         return Decision(action, (Why.CLIQUE_FULL.because(identity.pod_ref, limit=context.settings.limit),))
     return write_entry(context, DaemonEntry(identity.node, identity.ip, identity.clique, index, NOT_READY), reason)
 
