@@ -1,1 +1,1 @@
-"""The gap: wants against what is. Knows no area."""
+"""Plans: the difference between wants and a snapshot, and forecasts of several rounds. Depends on no area."""

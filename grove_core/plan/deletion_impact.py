@@ -1,4 +1,4 @@
-"""What a deletion takes along: pods, how many of them serve, and the GPUs they hold."""
+"""The impact of deletions: the pods that they remove, how many of these are ready, and the GPUs that they hold."""
 
 from collections.abc import Collection, Iterable, Sequence
 from typing import Final
@@ -13,14 +13,14 @@ _POD: Final = "Pod"
 
 
 class DeletionImpacts:
-    """The tolls of the deletions of one plan; every pod counts for one of them, the narrowest (PL-019)."""
+    """The impacts of the deletions of one plan; each pod counts for one deletion, the narrowest (PL-019)."""
 
     def __init__(self, snapshot: Snapshot, deleted: Collection[Ref]) -> None:
-        """Look at a snapshot. Linear in its cliques, and in its pods where some of them are deleted by themselves.
+        """Index a snapshot. Linear in its cliques, and in its pods where the plan deletes single pods.
 
         Args:
-            snapshot: that was judged.
-            deleted: everything that the plan deletes.
+            snapshot: the one that the plan is made from.
+            deleted: the targets of all deletions of the plan.
         """
         self._snapshot = snapshot
         self._cliques = {clique.ref: clique for clique in snapshot.cliques}
@@ -36,27 +36,27 @@ class DeletionImpacts:
                 self._members[clique.owner_uid].append(clique)
 
     def of(self, target: Ref) -> DeletionImpact | None:
-        """What goes with the target; None where it takes no pods along, or nobody knows which."""
+        """Return the impact of deleting the target; None where it has no pods, or they were not collected."""
         if target.kind == _POD:
             found = self._pods.get(target)
-            return None if found is None else _toll(((found,),))
+            return None if found is None else _impact_of(((found,),))
         if _POD in self._snapshot.not_collected or target.kind not in {"PodClique", GROUP_KIND}:
             return None
         clique = self._cliques.get(target)
         cliques = self._members.get(self._groups.get(target, ""), ()) if clique is None else (clique,)
-        return _toll(map(self._going_with, cliques))
+        return _impact_of(map(self._remaining_pods, cliques))
 
-    def _going_with(self, clique: PodClique) -> Sequence[Pod]:
-        """The pods of a clique that are not deleted by themselves."""
+    def _remaining_pods(self, clique: PodClique) -> Sequence[Pod]:
+        """The pods of a clique that the plan does not delete one by one."""
         pods = self._snapshot.pods_of.get(clique.uid, ())
         return [pod for pod in pods if pod.ref not in self._pods] if self._pods else pods
 
 
-def _toll(parts: Iterable[Sequence[Pod]]) -> DeletionImpact:
-    """Of the pods that are there."""
+def _impact_of(pods_by_clique: Iterable[Sequence[Pod]]) -> DeletionImpact:
+    """The impact of deleting these pods; pods that are being deleted already do not count."""
     impact = DeletionImpact()
-    for pods in parts:
-        there = [pod for pod in pods if not pod.deleting]
-        gpus = sum([pod.gpus for pod in there if pod.scheduled and pod.phase not in FINISHED_PHASES])
-        impact += DeletionImpact(len(there), sum([pod.ready for pod in there]), gpus)
+    for pods in pods_by_clique:
+        remaining = [pod for pod in pods if not pod.deleting]
+        gpus = sum([pod.gpus for pod in remaining if pod.scheduled and pod.phase not in FINISHED_PHASES])
+        impact += DeletionImpact(len(remaining), sum([pod.ready for pod in remaining]), gpus)
     return impact

@@ -51,16 +51,16 @@ def difference(result: AreaResult, view: View, *, deferred: Iterable[Absent] = (
     """Return the plan that makes the snapshot match the wants. Linear but for sorting.
 
     Args:
-        result: of all areas.
+        result: the joined result of all areas.
         view: the root and its snapshot.
         deferred: deletions for gang terminations that have to wait for a fresh read (PL-029).
         rules: name of the rule set.
     """
     desired = result.wants
-    steps = sorted(_with_tolls(map(_step_for, desired.wants), view), key=lambda step: step.sort_key)
+    steps = sorted(_with_impacts(map(_step_for, desired.wants), view), key=lambda step: step.sort_key)
     waiting = sorted(map(_step_for, deferred), key=lambda step: step.sort_key, reverse=True)
     causes = {ref for step in steps if isinstance(step.action, Delete) for ref in causes_of(step.action)}
-    made = {
+    created = {
         one.step.target for one in view.attempts if one.outcome is Outcome.DONE and isinstance(one.step.action, Make)
     }
     fallbacks = _fallbacks(desired.wants, causes)
@@ -68,8 +68,8 @@ def difference(result: AreaResult, view: View, *, deferred: Iterable[Absent] = (
     taken: list[Step] = []
     withheld = [*desired.withheld, *_not_confirmed(waiting, desired.wants, view)]
     for step in steps:
-        is_made = isinstance(step.action, Make) and step.target in made  # the listing does not show it yet
-        if is_made or (step.target in causes and isinstance(step.action, Apply)):  # a cause stays as judged (PL-026)
+        is_created = isinstance(step.action, Make) and step.target in created  # the list does not show it yet
+        if is_created or (step.target in causes and isinstance(step.action, Apply)):  # a cause is not changed (PL-026)
             continue
         found = obstacles.against(step)
         if found is None:
@@ -96,7 +96,7 @@ class _Obstacles:
         """Index the refusals.
 
         Args:
-            attempts: how earlier writes came out.
+            attempts: earlier writes with their outcomes.
             steps: all steps of the plan, in order.
             waiting: deletions that have to wait for a fresh read.
         """
@@ -107,7 +107,7 @@ class _Obstacles:
         self._unwritten: Step | None = None
 
     def against(self, step: Step) -> tuple[Obstacle, Reason] | None:
-        """Return why a step has to wait; None where it is taken. To be called for the steps in their order."""
+        """Return why a step is withheld; None where it is taken. Must be called for the steps in their order."""
         refusal = self._refusal_of(step)
         if refusal is not None and is_written_first(step):
             self._unwritten = step
@@ -118,10 +118,10 @@ class _Obstacles:
         return found
 
     def alternative_to(self, step: Step, fallback: Step | None) -> tuple[Step, ...]:
-        """Return the write that can be made in the place of a withheld step, at most one (PL-013, PL-028).
+        """Return the step that is taken in place of a withheld one, at most one (PL-013, PL-028).
 
         Args:
-            fallback: the step for the want that gave way to the withheld one.
+            fallback: the step for the weaker want of the same target, if there is one.
         """
         own = step if isinstance(step.action, SetStatus) and step.action.end_of else None
         for one in filter(None, (own, fallback)):
@@ -134,10 +134,10 @@ class _Obstacles:
         if refusal is not None:
             detail = refusal.detail or "no detail given"
             return Obstacle.REFUSED, Why.REFUSED_BEFORE.because(step.target, detail=detail)
-        part = _of_same_end(self._remaining, step) if step.stage >= Stage.CAUSE else None
+        part = _of_same_termination(self._remaining, step) if step.stage >= Stage.CAUSE else None
         if part is not None and step.stage is Stage.STATUS:
             return Obstacle.RULE, Why.END_REMAINS.because(step.target, part=part.target.short)
-        cause = _of_same_end(self._staying, step)
+        cause = _of_same_termination(self._staying, step)
         if cause is not None:
             return Obstacle.RULE, Why.CAUSE_REMAINS.because(step.target, cause=cause.target.short)
         if part is not None:
@@ -147,15 +147,15 @@ class _Obstacles:
         return None
 
     def _refusal_of(self, step: Step) -> Attempt | None:
-        """How the same write was refused; one that is for more breaches or terminations is another write (PL-012)."""
+        """The refusal of the same write; a step for another breach state or another cause is another write (PL-012)."""
         refusal = self._refused.get(step.write_key) if self._refused else None
         if refusal is None or reports_another_breach(step, refusal.step) or _rests_on_more(step, refusal.step):
             return None
         return refusal
 
 
-def _of_same_end(steps: Mapping[Ref, Step], step: Step) -> Step | None:
-    """The first of the steps, by their causes, that shares a cause with this one (PL-014, PL-027, PL-028)."""
+def _of_same_termination(steps: Mapping[Ref, Step], step: Step) -> Step | None:
+    """The first step that shares a cause with this one, from steps by cause (PL-014, PL-027, PL-028)."""
     if not steps:
         return None
     found = (steps[cause] for cause in causes_of(step.action) if cause in steps)
@@ -169,17 +169,17 @@ def _rests_on_more(step: Step, before: Step) -> bool:
 
 
 def _fallbacks(wants: Iterable[Want], causes: set[Ref]) -> Mapping[Ref, Step]:
-    """Target -> the step for the want that gave way to another want; a cause of a termination gets none (PL-013)."""
-    gave_way = (one.otherwise for one in wants if isinstance(one, Status | Absent) and one.otherwise is not None)
-    return {want.target: _step_for(want) for want in gave_way if want.target not in causes}
+    """Target -> the step for its weaker want; a cause of a termination gets none (PL-013)."""
+    weaker = (one.otherwise for one in wants if isinstance(one, Status | Absent) and one.otherwise is not None)
+    return {want.target: _step_for(want) for want in weaker if want.target not in causes}
 
 
 def _not_confirmed(waiting: Sequence[Step], wants: Iterable[Want], view: View) -> Iterator[Withheld]:
-    """Deletions that wait for a fresh read, but for those of objects that are deleted for another reason (PL-029)."""
+    """The deletions that wait for a fresh read, without objects that are deleted for another reason (PL-029)."""
     if not waiting:
         return
-    unasked = (one.detail for one in view.attempts if one.outcome is Outcome.NOT_CONFIRMED and one.detail)
-    detail = next(unasked, "no detail given")
+    not_confirmed = (one.detail for one in view.attempts if one.outcome is Outcome.NOT_CONFIRMED and one.detail)
+    detail = next(not_confirmed, "no detail given")
     deleted = {want.target for want in wants if isinstance(want, Absent)}
     for step in waiting:
         if step.target not in deleted:
@@ -192,15 +192,15 @@ def steps_for(wants: Iterable[Want]) -> tuple[Step, ...]:
     return tuple(sorted(map(_step_for, wants), key=lambda step: step.sort_key))
 
 
-def _with_tolls(steps: Iterable[Step], view: View) -> Iterable[Step]:
-    """The steps; each deletion with the pods and GPUs that it removes (PL-019)."""
+def _with_impacts(steps: Iterable[Step], view: View) -> Iterable[Step]:
+    """The same steps, each deletion with its impact (PL-019)."""
     found = list(steps)
     deleted = {step.target for step in found if isinstance(step.action, Delete)}
     if not deleted or not isinstance(view, Snapshot):
         return found
-    tolls = DeletionImpacts(view, deleted)
+    impacts = DeletionImpacts(view, deleted)
     return [
-        replace(step, action=replace(step.action, takes=tolls.of(step.target)))
+        replace(step, action=replace(step.action, takes=impacts.of(step.target)))
         if isinstance(step.action, Delete)
         else step
         for step in found

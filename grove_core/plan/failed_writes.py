@@ -1,4 +1,4 @@
-"""Writes that failed and that later looks have to know of, from round to round (OP-103)."""
+"""Failed writes that later rounds of an operator have to know (OP-103)."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -18,18 +18,19 @@ from grove_core.snapshot.superseded_breaches import reports_breach, reports_reco
 _Write: TypeAlias = tuple[Ref, type[Action], str, bool]
 
 
-def failed_writes_after(before: Iterable[Attempt], answers: Iterable[Attempt]) -> tuple[Attempt, ...]:
-    """What failed and matters to others, and was not tried again, oldest first. Linear. Who plans to rest hands it on.
+def failed_writes_after(before: Iterable[Attempt], attempts: Iterable[Attempt]) -> tuple[Attempt, ...]:
+    """Return the failed writes after a round, oldest first; a loop passes them to its next round. Linear.
 
-    That a breach was over stays known until something of that object's status is written: without it nobody could tell
-    that the next breach began anew (GT-067). What was refused is among it as a conflict: in that form it stands in no
-    way (PL-012), and is known longer than it stands.
+    They are writes on which others depend (parts of terminations, deletions of PodCliques, reports of breaches) and
+    which were not attempted again. A failed report that a breach is over is kept until a status of that object is
+    written; otherwise the next breach would continue the old one (GT-067). A refusal is kept as a conflict: a conflict
+    withholds no step (PL-012), so it can be kept after the refusal has expired.
 
     Args:
-        before: what was unfinished.
-        answers: of the last round, in the order in which they were tried.
+        before: the failed writes before the round.
+        attempts: of the last round, in their order.
     """
-    found = tuple(answers)
+    found = tuple(attempts)
     tried = {_write_of(one.step) for one in found}
     written = {_write_of(one.step) for one in found if one.outcome is Outcome.DONE}
     left = {_slot_of(one.step): one for one in before if _stays(one.step, tried, written)}
@@ -37,17 +38,21 @@ def failed_writes_after(before: Iterable[Attempt], answers: Iterable[Attempt]) -
         if one.outcome is Outcome.DONE or not (_is_of_several(one.step) or reports_breach(one.step)):
             continue
         slot = _slot_of(one.step)
-        for older in {(slot[0], False), slot}:  # a breach that was told before this one is over, too
+        for older in {(slot[0], False), slot}:  # an earlier report of a breach is superseded, too
             left.pop(older, None)
         left[slot] = replace(one, outcome=Outcome.CONFLICT) if one.outcome is Outcome.REFUSED else one
     return tuple(left.values())
 
 
 def with_earlier_refusals(unfinished: Iterable[Attempt], refused: Iterable[Attempt]) -> tuple[Attempt, ...]:
-    """With the deletions that were refused and stand so no longer, where nothing newer is known of them. Linear.
+    """Return the failed writes with the deletions whose refusal has expired, where no newer attempt is known. Linear.
 
-    While a refusal stood its step was not tried, so it may have been forgotten as one that nobody wanted, and be wanted
-    again by now: that others went for it would be known to nobody.
+    While a refusal stands its step is not attempted, so it may have been dropped as no longer wanted and be wanted
+    again now. Without it the objects that were deleted for the same termination would be created again.
+
+    Args:
+        unfinished: the failed writes so far.
+        refused: refusals that no longer stand.
     """
     found = tuple(unfinished)
     known = {_write_of(one.step) for one in found}
@@ -63,17 +68,18 @@ def with_earlier_refusals(unfinished: Iterable[Attempt], refused: Iterable[Attem
 
 
 def still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: Snapshot) -> tuple[Attempt, ...]:
-    """Without what nobody wants any more. Linear.
+    """Return the failed writes that still matter after a plan. Linear.
 
-    What tells of a breach matters for as long as the object stands breached, whatever is planned for it: also what is
-    to be deleted may stay, and recover. Of ends and deletions all matters where a plan could judge nothing, so that
-    nobody knows what is wanted, and a status that another write of the same object hides (PL-013). That what is gone
-    could not be deleted matters only of an end, which went through another way (GF-093).
+    A report of a breach matters while the object is marked as breached, whatever the plan does to the object: an object
+    that is to be deleted may stay and recover. Any other write matters while the plan still wants it. Where the plan
+    withholds the whole set, and where another write of the same object takes precedence over a status (PL-013), the
+    plan does not show what is wanted, so the write is kept. A failed deletion of an object that is gone matters only
+    as a part of a termination, which another client then completed (GF-093).
 
     Args:
-        unfinished: what was.
+        unfinished: the failed writes before the plan.
         plan: of this round.
-        seen: what it was made of.
+        seen: the snapshot of the plan.
     """
     found = tuple(unfinished)
     if not found:
@@ -86,19 +92,19 @@ def still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: Snapshot) -> t
     hidden = {step.target for step in plan.steps if isinstance(step.action, Apply | Delete)}
 
     def matters(step: Step) -> bool:
-        target, kind, uid, tells = write = _write_of(step)
+        target, kind, uid, reports = write = _write_of(step)
         if reports_breach(step) and (target, uid) in breached:
             return True
         if not is_part_of_termination(step) and (target, uid) not in there:
             return False
         is_of_plan = write in wanted or target in held or plan.root in held
-        return _is_of_several(step) and (is_of_plan or (kind is SetStatus and tells and target in hidden))
+        return _is_of_several(step) and (is_of_plan or (kind is SetStatus and reports and target in hidden))
 
     return tuple(one for one in found if matters(one.step))
 
 
 def _is_of_several(step: Step) -> bool:
-    """Whether it is of an end, or deletes a PodClique, so that others may go for it (GF-091, WL-236)."""
+    """Whether other deletions depend on it: part of a termination, or deletion of a PodClique (GF-091, WL-236)."""
     return is_part_of_termination(step) or (isinstance(step.action, Delete) and step.target.kind == CLIQUE_KIND)
 
 
@@ -108,11 +114,11 @@ def _stays(step: Step, tried: set[_Write], written: set[_Write]) -> bool:
 
 
 def _slot_of(step: Step) -> tuple[_Write, bool]:
-    """Of each write the last attempt is known, and the last one that told that a breach was over."""
+    """The key of a kept attempt: the last one of each write, and its last report that a breach is over."""
     return _write_of(step), reports_recovery(step)
 
 
 def _write_of(step: Step) -> _Write:
-    """The same kind of write on one object, in whatever version."""
-    target, kind, guard, tells = step.write_key
-    return target, kind, "" if guard is None else guard.uid, tells
+    """The kind of write and the object, whatever its resource version."""
+    target, kind, guard, reports_termination = step.write_key
+    return target, kind, "" if guard is None else guard.uid, reports_termination

@@ -1,4 +1,4 @@
-"""What will happen to one root, round after round, if every write succeeds and nobody else acts."""
+"""Forecasts: the coming rounds of one root, if every write succeeds and no other client writes."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,10 +13,10 @@ from grove_core.plan.recurrence import Recurrence
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One look and what it leads to; the first is exactly what the operator would do now.
+    """One round of a forecast; the first is exactly what the operator would do now.
 
     Attributes:
-        wake_at: when time alone may change what this look saw; None if never (PL-008).
+        wake_at: when time alone may change the steps of this round; None if never (PL-008).
     """
 
     number: int
@@ -28,15 +28,15 @@ class Round:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forecast:
-    """The rounds of one root until rest, or until a limit.
+    """The rounds of one root until no step is left, or until a limit.
 
     Attributes:
-        rounds: numbered from 1, in time; at least one.
+        rounds: numbered from 1, in the order of time; at least one.
         findings: every verdict of the first round.
-        complete: whether nothing else happens but what ``rounds`` and ``again`` tell; a limit may have cut them short.
-        averted: of terminations that the first look waits for and nobody does once its steps are done: how they, and
-            the breaches behind them, are found then (PL-025).
-        again: what the last rounds are repeated by (PL-024); None where nothing comes again and again.
+        complete: whether ``rounds`` and ``again`` contain everything that happens; a limit may have cut them short.
+        averted: the terminations that the first round waits for and that its steps avert, as findings after these
+            steps, with the findings on the breaches behind them (PL-025).
+        again: the repetition of the last rounds (PL-024); None where they are not repeated.
     """
 
     root: Ref
@@ -48,12 +48,12 @@ class Forecast:
     again: Recurrence | None = None
 
     def times(self, round_: Round) -> int:
-        """How often there is what a round does, itself included."""
+        """Return how often a round happens in all, itself included."""
         return self.again.times(round_.at) if self.again is not None and round_.number >= self.again.since else 1
 
 
 def forecast_of(plan: Plan, at: datetime) -> Forecast:
-    """A single plan as a forecast of one round."""
+    """Return a plan as a forecast of one round, at the time of its snapshot."""
     return Forecast(
         root=plan.root,
         root_uid=plan.root_uid,
@@ -64,5 +64,5 @@ def forecast_of(plan: Plan, at: datetime) -> Forecast:
 
 
 def round_of(plan: Plan, number: int, at: datetime) -> Round:
-    """A plan as one round of a forecast."""
+    """Return a plan as one round of a forecast."""
     return Round(number, at, plan.steps, plan.withheld, plan.wake_at)

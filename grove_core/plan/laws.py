@@ -1,4 +1,4 @@
-"""What makes a plan illegal. Written apart from the planner on purpose: it knows only the plan and the snapshot."""
+"""Checks that a plan is legal. Independent of the planner on purpose: reads only the plan and its snapshot."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -29,10 +29,15 @@ from grove_core.snapshot.root_view import Seen
 
 
 def problems_in(plan: Plan, seen: Seen) -> tuple[Problem, ...]:
-    """Every breach of PL-003 to PL-006, PL-011, PL-016, PL-022, PL-026, PL-033, GT-062 and WL-001; our plans have none.
+    """Return the problems of a plan; a plan of this core has none.
 
-    Linear in the plan and in what is seen. Property tests call it on every plan; whoever applies a plan to a real
-    cluster should, too, before the first write.
+    Checks PL-003 to PL-006, PL-011, PL-016, PL-022, PL-026, PL-033, GT-062 and WL-001. Linear in the plan and in the
+    snapshot. Property tests call it for every plan. A program that applies plans to a cluster should call it before
+    its first write.
+
+    Args:
+        plan: to check.
+        seen: the snapshot or other view that the plan was made from.
     """
     return tuple(_problems(plan, seen.known()))
 
@@ -62,7 +67,7 @@ def _problems_of_step(step: Step, known: Mapping[Ref, Resource | Pod], uids: Abs
     if isinstance(step.action, Make):
         yield from _problems_of_creation(step, step.action, uids, is_taken=found is not None)
     elif found is None:
-        yield Problem(path=step.target.short, expected="an object the root owns (PL-004)", got="a stranger")
+        yield Problem(path=step.target.short, expected="an object the root owns (PL-004)", got="a foreign object")
     elif step.action.guard != found.guard:
         yield Problem(path=step.target.short, expected=f"{found.guard} (PL-004)", got=str(step.action.guard))
     else:

@@ -1,4 +1,4 @@
-"""A status that would tell of an end which is not through, without what it tells of that (PL-028)."""
+"""The part of a status that may be written before a termination is complete (PL-028)."""
 
 from dataclasses import replace
 
@@ -8,10 +8,12 @@ from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 
 
 def without_termination(step: Step) -> Step | None:
-    """The step without the condition that tells of an end, and without the reason for that; None where nothing is left.
+    """Return a status step without its report of a termination; None where nothing else is left to write.
+
+    The condition TerminationInProgress and the reasons for it are left out.
 
     Args:
-        step: one that writes a status with ``end_of``.
+        step: a status step with ``end_of``.
     """
     if not isinstance(step.action, SetStatus):
         return None
@@ -23,6 +25,6 @@ def without_termination(step: Step) -> Step | None:
         del fields["conditions"]
     if not fields:
         return None
-    told = {one.get("reason") for one in conditions if one not in kept}
-    because = tuple(reason for reason in step.because if reason.rule.code not in told)
+    dropped = {one.get("reason") for one in conditions if one not in kept}
+    because = tuple(reason for reason in step.because if reason.rule.code not in dropped)
     return replace(step, action=replace(step.action, fields=FrozenMap(fields), end_of=()), because=because)

@@ -1,4 +1,4 @@
-"""The plan: steps in order, what was held back, when to look again, and every verdict behind it."""
+"""The plan: ordered steps, withheld steps, the time to plan again, and every finding."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,14 +11,14 @@ from grove_core.kernel.wants import Withheld
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What to do about one root at one moment.
+    """What to do about one root at one time.
 
     Attributes:
-        root, root_uid: whose plan this is; the uid is empty for a set that is not in a cluster yet.
-        rules: name of the rule set that judged; empty where none did.
+        root, root_uid: the object that is planned for; the uid is empty for a set that is not in a cluster yet.
+        rules: name of the rule set; empty where the plan depends on none.
         steps: sorted by stage and target; at most one for each target (PL-005).
         withheld: sorted by target.
-        wake_at: the next moment at which time alone may change the answer (PL-008); None if never.
+        wake_at: the next time at which time alone may change the plan (PL-008); None if never.
         findings: every verdict, sorted by subject and question.
     """
 
@@ -32,5 +32,5 @@ class Plan:
 
     @property
     def settled(self) -> bool:
-        """Whether there is nothing to do now."""
+        """Whether the plan has no steps."""
         return not self.steps

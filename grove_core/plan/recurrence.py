@@ -1,7 +1,7 @@
-"""What comes again and again in a forecast, so that it is played once and told once (PL-024).
+"""Repetitions in a forecast: detects when its last rounds repeat the rounds before them (PL-024).
 
-Looks are compared by what they found and what they lead to, with every moment as a distance: a delay that ends once,
-at a moment of its own, is another distance in each of them, and keeps them from being alike.
+Plans are compared by their findings, steps and withheld steps, with every time as a distance from the time of the plan.
+So a delay that ends only once has another distance in each plan, and prevents that two plans are equal.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -15,20 +15,20 @@ from grove_core.kernel.times import parse_time
 from grove_core.plan.plan import Plan
 
 Cycle: TypeAlias = tuple[timedelta, tuple[Hashable, ...]]
-"""From one moment at which time alone changes something to the next: how long it takes, the images of its looks."""
+"""The rounds from one wake time to the next: their duration, and the fingerprints of their plans."""
 
-_DRAWN: Final = 5
-"""How many letters a server draws for the end of a pod's name."""
+_RANDOM_LETTERS: Final = 5
+"""The number of random letters at the end of a pod's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """The last rounds of a forecast come again and again.
+    """The repetition of the last rounds of a forecast.
 
     Attributes:
-        since: number of the first round of the lap that is repeated; it ends with the last round.
-        every: how long a lap takes.
-        until: to where time was let pass.
+        since: number of the first repeated round; the repeated rounds end with the last round.
+        every: the period.
+        until: the end of the forecast.
     """
 
     since: int
@@ -36,16 +36,16 @@ class Recurrence:
     until: datetime
 
     def times(self, at: datetime) -> int:
-        """How often in all there is what a round of the lap does at this moment."""
+        """Return how often a repeated round happens in all, given its first time."""
         return 1 + (self.until - at) // self.every
 
 
 def round_fingerprint(plan: Plan, at: datetime, begun: datetime) -> Hashable:
-    """What a look found and leads to, equal for two looks that differ in their moment and in names drawn by chance.
+    """Return a fingerprint of a plan, equal for two plans that differ only in their time and in random names.
 
     Args:
-        at: the moment of the look; moments count as distances from it.
-        begun: the first moment of the forecast; what was before it never changes, and counts as it is.
+        at: the time of the plan; later times are compared as distances from it.
+        begun: the start of the forecast; times before it do not change and are compared as they are.
     """
     return (
         tuple(
@@ -58,22 +58,22 @@ def round_fingerprint(plan: Plan, at: datetime, begun: datetime) -> Hashable:
     )
 
 
-def cycles_repeated(laps: Sequence[Cycle]) -> int:
-    """How many of the last laps are, together, as those right before them; the fewest, 0 where there are none."""
-    for count in range(1, len(laps) // 2 + 1):
-        if laps[-1 - count] == laps[-1] and laps[-2 * count : -count] == laps[-count:]:
+def cycles_repeated(cycles: Sequence[Cycle]) -> int:
+    """Return the smallest number of last cycles that equal as many cycles before them; 0 if there is none."""
+    for count in range(1, len(cycles) // 2 + 1):
+        if cycles[-1 - count] == cycles[-1] and cycles[-2 * count : -count] == cycles[-count:]:
             return count
     return 0
 
 
 def _whys(reasons: Iterable[Reason], at: datetime, begun: datetime) -> Hashable:
     return tuple(
-        (why.rule, _address(why.subject), tuple((name, _distant(fact, at, begun)) for name, fact in why.facts))
+        (why.rule, _address(why.subject), tuple((name, _relative(fact, at, begun)) for name, fact in why.facts))
         for why in reasons
     )
 
 
-def _distant(fact: Fact, at: datetime, begun: datetime) -> Hashable:
+def _relative(fact: Fact, at: datetime, begun: datetime) -> Hashable:
     moment = parse_time(fact) if isinstance(fact, str) else None
     return fact if moment is None or moment <= begun else moment - at
 
@@ -81,4 +81,4 @@ def _distant(fact: Fact, at: datetime, begun: datetime) -> Hashable:
 def _address(ref: Ref) -> Ref:
     if ref.kind != "Pod":
         return ref
-    return Ref(ref.api_version, ref.kind, ref.namespace, ref.name[:-_DRAWN], ref.replica)
+    return Ref(ref.api_version, ref.kind, ref.namespace, ref.name[:-_RANDOM_LETTERS], ref.replica)

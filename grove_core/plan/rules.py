@@ -1,4 +1,4 @@
-"""The clauses of planning itself."""
+"""Rules of planning, with their reason codes and sentences."""
 
 from enum import unique
 
@@ -7,7 +7,7 @@ from grove_core.kernel.reasons import Clause, Rule
 
 @unique
 class Why(Rule):
-    """Why the planner held something back."""
+    """Why a step is withheld by the planner."""
 
     COMPANION_REMAINS = Clause("PL-014", "{companion}, which ends for the same cause, could not be deleted yet")
     CAUSE_REMAINS = Clause("PL-027", "{cause}, the cause, could not be deleted a moment ago, so nothing goes for it")

@@ -1,4 +1,4 @@
-"""Is a plan that somebody reviewed still the plan? Compared by what it does and by what it rests on (PL-020)."""
+"""Compares a reviewed plan with a plan made now, by what they write and by what they rest on (PL-020)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ _SHOWN: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One thing that is not as it was reviewed.
+    """One difference from the reviewed plan.
 
     Attributes:
-        what: of the step: its action, a rule or a fact it rests on, a field it writes.
-        before, now: as reviewed, and as it is; empty where there was or is none.
+        what: the part that differs: the step itself, a rule or fact it rests on, or what is written.
+        before, now: the reviewed and the current value; empty where there is none.
     """
 
     target: Ref
@@ -32,24 +32,26 @@ class Change:
 
 
 def changes_since(reviewed: Iterable[Step], fresh: Iterable[Step]) -> tuple[Change, ...]:
-    """How the steps of a plan made now differ from those that were reviewed; versions and moments may differ.
+    """Return the differences between reviewed steps and the steps of a plan made now.
+
+    Resource versions and times are not compared.
 
     Args:
         reviewed: steps of the first round of a saved plan.
-        fresh: those of a plan of the same root made now.
+        fresh: steps of a plan of the same root made now.
     """
     before, now = ({step.target: step for step in steps} for steps in (reviewed, fresh))
     found: list[Change] = []
     for target in sorted({*before, *now}, key=lambda ref: ref.sort_key):
         old, new = before.get(target), now.get(target)
         if old is None or new is None or type(old.action) is not type(new.action):
-            found.append(Change(target, "step", _told(old), _told(new)))
+            found.append(Change(target, "step", _shown(old), _shown(new)))
         else:
             found.extend(_within(target, old, new))
     return tuple(found)
 
 
-def _told(step: Step | None) -> str:
+def _shown(step: Step | None) -> str:
     return "" if step is None else f"{type(step.action).__name__} ({step.because[0].sentence})"
 
 
@@ -57,7 +59,7 @@ def _within(target: Ref, old: Step, new: Step) -> Iterator[Change]:
     """What differs between two steps of one kind on one object."""
     if not isinstance(old.action, SetStatus):
         facts = [
-            {(reason.rule.code, name): value for reason in step.because for name, value in _told_by(reason)}
+            {(reason.rule.code, name): value for reason in step.because for name, value in _facts_of(reason)}
             for step in (old, new)
         ]
         for key in sorted({*facts[0], *facts[1]}):
@@ -68,8 +70,8 @@ def _within(target: Ref, old: Step, new: Step) -> Iterator[Change]:
         yield Change(target, "what is written", *(_short(_content(step.action)) for step in (old, new)))
 
 
-def _told_by(reason: Reason) -> Iterator[tuple[str, object]]:
-    """That the rule is a reason at all, for there are rules that tell no facts; then its facts."""
+def _facts_of(reason: Reason) -> Iterator[tuple[str, object]]:
+    """The rule itself, since some rules have no facts; then its facts."""
     of = f"of {reason.subject.short}"
     yield of, "a reason"
     for name, value in reason.facts:
@@ -77,12 +79,12 @@ def _told_by(reason: Reason) -> Iterator[tuple[str, object]]:
 
 
 def _content(action: Action) -> Json:
-    """What a step does to its object, without the version it is aimed at and without moments."""
+    """What a step writes, without the resource version it targets and without times."""
     match action:
         case Create(manifest) | Ensure(manifest):
             return manifest
         case Apply(fields) | SetStatus(fields):
-            return _still(fields)
+            return _without_times(fields)
         case Delete(rests_on=rests_on, foreground=foreground, takes=takes):
             impact = () if takes is None else (takes.pods, takes.ready, takes.gpus)
             return (tuple(sorted(ref.short for ref, _ in rests_on)), foreground, impact)
@@ -92,10 +94,10 @@ def _content(action: Action) -> Json:
             assert_never(action)
 
 
-def _still(value: Json) -> Json:
+def _without_times(value: Json) -> Json:
     if isinstance(value, FrozenMap):
-        return FrozenMap({key: _still(item) for key, item in value.items() if key not in _MOVING})
-    return tuple(_still(item) for item in value) if isinstance(value, tuple) else value
+        return FrozenMap({key: _without_times(item) for key, item in value.items() if key not in _MOVING})
+    return tuple(_without_times(item) for item in value) if isinstance(value, tuple) else value
 
 
 def _short(value: Json) -> str:

@@ -130,7 +130,7 @@ class TestLaws:
     def test_pl004_a_stranger_and_an_old_version(self) -> None:
         stranger = step(Delete(GUARD), target=self.NEW)
         old = step(Delete(Guard("u-1", "6")))
-        assert wrong(stranger) == [("PodClique/llm-0-b", "an object the root owns (PL-004)", "a stranger")]
+        assert wrong(stranger) == [("PodClique/llm-0-b", "an object the root owns (PL-004)", "a foreign object")]
         assert wrong(old) == [(self.PATH, f"{GUARD} (PL-004)", str(Guard("u-1", "6")))]
 
     def test_pl011_an_empty_status(self) -> None:
