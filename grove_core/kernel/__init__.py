@@ -1,1 +1,1 @@
-"""Words: no Kubernetes client, no Grove policy; imports nothing of ours."""
+"""Basic values: references, steps, wants, reasons, conditions, times. No Kubernetes client, no policy of Grove."""

@@ -1,4 +1,4 @@
-"""What admission can answer: yes, or no with every objection and where it is; both with warnings."""
+"""Admission verdicts: admit, amend or deny, with objections and warnings by field path."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from grove_core.kernel.wants import Ensured
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """One thing that is said of a field: where it is, what stands there, and the rule that says it."""
+    """A remark on one field: its path, its value, and the rule behind the remark."""
 
     path: str
     got: str
@@ -19,7 +19,7 @@ class Remark:
 
     @property
     def sort_key(self) -> tuple[str, str, str, str]:
-        """Order by where it is, then by the rule: it is a function of content."""
+        """Order by path, then by rule."""
         return (self.path, self.reason.rule.requirement, self.got, self.reason.sentence)
 
     def __str__(self) -> str:
@@ -27,27 +27,27 @@ class Remark:
 
 
 class Objection(Remark):
-    """One thing that is refused."""
+    """A remark that denies the object."""
 
     __slots__ = ()
 
 
 class Caution(Remark):
-    """One thing that is allowed and probably not meant."""
+    """A warning about a field that is allowed and probably not intended."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Admit:
-    """The object is accepted as it is, perhaps with warnings."""
+    """The object is admitted unchanged, perhaps with warnings."""
 
     warnings: tuple[Caution, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Deny:
-    """The object is refused; never without an objection. Objections and warnings are sorted by path."""
+    """The object is denied, with at least one objection. Objections and warnings are sorted by path."""
 
     objections: tuple[Objection, ...]
     warnings: tuple[Caution, ...] = ()
@@ -55,11 +55,11 @@ class Deny:
 
 @dataclass(frozen=True, slots=True)
 class Amend:
-    """The object is accepted with changes, once some others are there.
+    """The object is admitted with changes, after other objects were ensured.
 
     Attributes:
-        patch: JSON patch (RFC 6902), in JSON as the standard library writes it; empty where nothing changes.
-        ensures: what has to be done before the answer is given; none of it where the request is a dry run.
+        patch: JSON patch (RFC 6902) as plain dicts; empty where nothing changes.
+        ensures: the objects that must be ensured before the response is sent; skipped in a dry run.
     """
 
     patch: tuple[dict[str, Any], ...] = ()
@@ -74,7 +74,7 @@ AmendmentVerdict: TypeAlias = Amend | Deny
 def verdict_of(
     objections: Iterable[Objection], cautions: Iterable[Caution], admitted: Reason
 ) -> Decision[AdmissionVerdict]:
-    """What objections and cautions come to; admitted with this reason where there is no objection."""
+    """Return a denial with the objections, or an admission for the reason ``admitted`` where there is none."""
     ordered = tuple(sorted(objections, key=lambda one: one.sort_key))
     warnings = tuple(sorted(cautions, key=lambda one: one.sort_key))
     if not ordered:

@@ -1,4 +1,4 @@
-"""The result of one area for one root: what it wants, what it found, and when to look again."""
+"""The result of one area for one root: its wants, its findings, and when to plan again."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -9,7 +9,7 @@ from grove_core.kernel.wants import Desired
 
 
 class AreaResult(NamedTuple):
-    """Wants, findings and the next moment of one area, or of several together.
+    """The wants, findings and next wake time of one area, or of several areas together.
 
     Attributes:
         wake_at: when time alone may change the result; None if never (PL-008).

@@ -1,4 +1,4 @@
-"""Conditions of the Kubernetes API: what holds, since when, and for which reason."""
+"""Conditions of Kubernetes objects: type, status, reason, message and transition time."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.times import format_time, whole_seconds
 
 LONGEST_MESSAGE: Final = 32_000
-"""So much of a message is written; an API server takes 32,768 characters."""
+"""The longest message that is written, in characters; an API server accepts 32,768."""
 REMOVED: Final = "removedConditions"
-"""In the fields of a status write: the types of conditions to take away."""
+"""The key in the fields of a status write that lists the types of conditions to remove."""
 
 
 @unique
@@ -36,7 +36,7 @@ class Condition:
 
     @property
     def as_json(self) -> FrozenMap:
-        """The condition as the API writes it."""
+        """The condition as a JSON object of the API."""
         return FrozenMap(
             {
                 "type": self.type,
@@ -49,15 +49,15 @@ class Condition:
 
 
 def condition_of(conditions: Iterable[Condition], type_: str) -> Condition | None:
-    """The condition of that type, if the object has one."""
+    """Return the condition of a type; None where there is none."""
     return next((condition for condition in conditions if condition.type == type_), None)
 
 
 def is_true(condition: Condition | None) -> TypeGuard[Condition]:
-    """Whether there is the condition, and its status is true."""
+    """Whether the condition exists and its status is True."""
     return condition is not None and condition.status is Truth.TRUE
 
 
 def transition_time(stored: Condition | None, status: Truth, now: datetime) -> datetime:
-    """Since when the status holds: kept while it stays the same, else now in whole seconds (GT-019)."""
+    """Return the stored transition time while the status stays the same, else ``now`` in whole seconds (GT-019)."""
     return stored.last_transition_time if stored is not None and stored.status is status else whole_seconds(now)

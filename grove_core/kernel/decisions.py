@@ -27,7 +27,7 @@ class Decision(Generic[V]):
 
 @unique
 class Health(Enum):
-    """The state of the subject of a finding, whatever is decided about it (PL-034)."""
+    """The state of the subject of a finding, independent of the verdict (PL-034)."""
 
     HEALTHY = "healthy"
     """It has what it needs."""
@@ -36,11 +36,11 @@ class Health(Enum):
     UNRECORDED = "unrecorded"
     """It is lacking, and no record says that it ever was available (GT-015)."""
     NOT_JUDGED = "notJudged"
-    """The question is another one, or the answer is not known."""
+    """The question is not about health, or the answer is not known."""
 
 
 class Share(NamedTuple):
-    """How many of all wanted ones there are, for instance available replicas of a set."""
+    """The number of existing and of wanted ones, for instance of available replicas of a set."""
 
     there: int
     wanted: int

@@ -1,4 +1,4 @@
-"""Go durations ("4h", "1h30m") and spans of time; nothing about now."""
+"""Reads and writes Go durations such as ``4h`` and ``1h30m``."""
 
 import re
 from datetime import timedelta
@@ -71,7 +71,7 @@ def format_duration(span: timedelta) -> str:
 
 
 def short_duration(span: timedelta) -> str:
-    """The same for people: zero tails dropped (``4h``, ``2h2m``, ``90s`` stays ``1m30s``)."""
+    """Write a span without trailing zero units: ``4h``, ``2h2m``, ``1m30s``."""
     text = format_duration(span)
     if text.endswith("m0s"):
         text = text.removesuffix("0s")

@@ -1,16 +1,16 @@
-"""The two ways to fail: somebody else's input, or our own law. Nothing else leaves the core."""
+"""The exceptions of the core: malformed input, and a broken invariant of its own. The core raises no other."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One thing that is wrong in one object (IN-030).
+    """One problem of one object (IN-030).
 
     Attributes:
         path: field path, e.g. ``spec.template.cliques[0].spec.minAvailable``; empty for the object itself.
-        expected: what would have been right, as a noun phrase.
-        got: what stood there, shortened.
+        expected: what is valid there, as a noun phrase.
+        got: the value found, shortened.
     """
 
     path: str
@@ -23,7 +23,7 @@ class Problem:
 
 
 class MalformedObject(Exception):
-    """An object is not what it claims to be. Theirs to fix; carries every problem of the object, once (IN-030)."""
+    """An input object is malformed; carries every problem of the object, each once (IN-030)."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         self.problems = tuple(dict.fromkeys(problems))
@@ -31,7 +31,11 @@ class MalformedObject(Exception):
 
 
 class BrokenInvariant(Exception):
-    """We broke a law of our own. Never caught, never expected; the requirement says which law."""
+    """The code broke one of its own rules, a defect of the core. Never caught.
+
+    Attributes:
+        requirement: the id of the rule, e.g. ``PL-003``.
+    """
 
     def __init__(self, requirement: str, detail: str) -> None:
         super().__init__(f"{requirement}: {detail}")

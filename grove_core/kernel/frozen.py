@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 MOST_LEVELS: Final = 256
-"""Of objects and lists in one object of any input (IN-012): whoever walks them may recurse this deep."""
+"""The deepest nesting of objects and lists in any input object (IN-012), so that code may recurse into them."""
 
 Json: TypeAlias = "bool | int | float | str | tuple[Json, ...] | FrozenMap | None"
 
@@ -24,14 +24,14 @@ class FrozenMap(Mapping[str, Json]):
 
     @classmethod
     def over(cls, raw: Mapping[str, Any]) -> "FrozenMap":
-        """A view of JSON as a reader made it, which nobody changes any more: nothing is copied until a look."""
+        """Return a view of a JSON object without a copy. ``raw`` must not change afterwards."""
         view = cls.__new__(cls)
         object.__setattr__(view, "_items", raw)
         return view
 
     @property
     def raw(self) -> Mapping[str, Any]:
-        """What it looks at, to be read and no more."""
+        """The underlying mapping; must not be changed."""
         return self._items
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -70,9 +70,9 @@ V = TypeVar("V")
 
 
 class FrozenDict(dict[K, V]):
-    """A dict of values that are no JSON, which cannot change and is hashable where its keys and values are.
+    """An immutable dict of values that are not JSON; hashable where its keys and values are.
 
-    It is a dict for its speed: an index of a cluster is looked up for every PodClique.
+    It is a subclass of dict for speed: the index of a cluster is read for every PodClique.
     """
 
     __slots__ = ()
@@ -90,7 +90,7 @@ class FrozenDict(dict[K, V]):
 
 
 def frozen_dict(items: Mapping[K, V]) -> FrozenDict[K, V]:
-    """Return a mapping that cannot change; the same object where it is one already."""
+    """Return an immutable dict; the same object where it is one already."""
     return items if isinstance(items, FrozenDict) else FrozenDict(items)
 
 
@@ -111,13 +111,13 @@ def frozen(value: Mapping[str, Any]) -> FrozenMap:
 
 
 def part_of(whole: FrozenMap, key: str) -> FrozenMap:
-    """An object within a JSON object; an empty one where there is none."""
+    """Return the object under a key; an empty one where there is none."""
     part = whole.get(key)
     return part if isinstance(part, FrozenMap) else EMPTY
 
 
 def list_of(whole: FrozenMap, key: str) -> tuple[Json, ...]:
-    """A list within a JSON object; an empty one where there is none."""
+    """Return the list under a key; an empty one where there is none."""
     found = whole.get(key)
     return found if isinstance(found, tuple) else ()
 
@@ -129,7 +129,7 @@ def _view(value: Any) -> Json:  # noqa: ANN401 - JSON as a reader made it
 
 
 def thaw(value: Json) -> Any:  # noqa: ANN401 - any JSON
-    """The inverse of :func:`freeze`: dicts and lists, for writers that want them."""
+    """Return JSON as dicts and lists; the inverse of :func:`freeze`."""
     return _thawed(value)
 
 
@@ -145,7 +145,7 @@ def _thawed(value: Any) -> Any:  # noqa: ANN401 - JSON, frozen or as a reader ma
 
 
 def canonical(value: Any) -> str:  # noqa: ANN401 - any JSON
-    """One text for one JSON value: keys sorted, no spaces. Two values are the same JSON iff their texts are equal."""
+    """Return the canonical text of a JSON value, with sorted keys and no spaces; equal exactly for equal JSON."""
     return _ENCODER.encode(value)
 
 

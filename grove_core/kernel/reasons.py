@@ -1,4 +1,4 @@
-"""Why: a rule, the object it was applied to, and the facts it saw. Data, rendered only at the edge."""
+"""Reasons: a rule, the object it was applied to, and the facts. Data, which is rendered only for readers."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -12,12 +12,12 @@ Fact: TypeAlias = str | int | bool
 
 
 class Clause:
-    """A sentence of the specification as the code quotes it.
+    """The sentence of a rule, with the facts that it needs.
 
     Attributes:
-        requirement: the number of the rule, e.g. ``GT-033``; no two clauses share one.
-        sentence: what to tell a person; ``{names}`` are the facts it needs, and no other facts are accepted.
-        code: the reason code where it is not the member's own name in CamelCase (conditions shared by two kinds).
+        requirement: the id of the rule, e.g. ``GT-033``; unique among clauses.
+        sentence: the text for readers; ``{names}`` are the facts it needs, and no other facts are accepted.
+        code: the reason code, where it is not the name of the member in CamelCase (conditions shared by two kinds).
     """
 
     __slots__ = ("code", "facts", "requirement", "sentence")
@@ -34,8 +34,8 @@ class Rule(Enum):
 
     Attributes:
         clause: the sentence and what it needs.
-        code: the name users see and search for: ``DELAY_EXPIRED`` is ``DelayExpired``.
-        requirement: the number of the rule in ``specs/``.
+        code: the reason code that users see and search for: ``DELAY_EXPIRED`` is ``DelayExpired``.
+        requirement: the id of the rule in ``specs/``.
     """
 
     def __init__(self, clause: Clause) -> None:
@@ -44,11 +44,11 @@ class Rule(Enum):
         self.requirement = clause.requirement
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:  # noqa: ANN401 - as the protocol of copies has it
-        """Copies and other processes know it by name (PL-031): its clause is equal to itself alone."""
+        """Copy and pickle a member by its name (PL-031)."""
         return getattr, (type(self), self.name)
 
     def because(self, subject: Ref, /, **facts: Fact) -> "Reason":
-        """Apply the rule to a subject. Raises BrokenInvariant (PL-003) when a fact is missing or not asked for."""
+        """Return the rule as a reason about a subject. Raises BrokenInvariant (PL-003) where the facts do not fit."""
         if facts.keys() != self.clause.facts:
             raise BrokenInvariant("PL-003", f"{self.name} needs {sorted(self.clause.facts)}, got {sorted(facts)}")
         return Reason(self, subject, tuple(sorted(facts.items())))

@@ -1,9 +1,9 @@
-"""Which object, and which version of it."""
+"""References to objects, and guards: the uid and resource version that a write was decided on."""
 
 from dataclasses import dataclass
 from typing import Final
 
-_INVENTED: Final = "(uid of "
+_PLACEHOLDER: Final = "(uid of "
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,37 +23,37 @@ class Ref:
 
     @property
     def short(self) -> str:
-        """``Kind/name``, with ``[replica]`` where one is meant; for sentences in which the namespace is known."""
+        """``Kind/name``, with ``[replica]`` for a replica; for sentences in which the namespace is known."""
         return f"{self.kind}/{self.name}" if self.replica is None else f"{self.kind}/{self.name}[{self.replica}]"
 
     @property
     def whole(self) -> "Ref":
-        """The object itself, none of its replicas."""
+        """The reference without a replica."""
         return Ref(self.api_version, self.kind, self.namespace, self.name)
 
     def at_replica(self, replica: int) -> "Ref":
-        """The same object, one of its replicas."""
+        """Return the reference to one replica of the object."""
         return Ref(self.api_version, self.kind, self.namespace, self.name, replica)
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """The incarnation and the state of an object that a write was decided on (PL-004)."""
+    """The uid and resource version of the object that a write was decided on (PL-004)."""
 
     uid: str
     resource_version: str
 
 
 def placeholder_uid(ref: Ref, serial: int = 1) -> str:
-    """The uid of an object that no cluster has seen.
+    """Return a placeholder uid for an object that is in no cluster yet.
 
     Args:
         ref: its address.
-        serial: how many of its kind and name were invented, itself included.
+        serial: the number of this object among those of its kind and name, from 1.
     """
-    return f"{_INVENTED}{ref.short}{f' no. {serial}' if serial > 1 else ''})"
+    return f"{_PLACEHOLDER}{ref.short}{f' no. {serial}' if serial > 1 else ''})"
 
 
 def is_placeholder(uid: str) -> bool:
-    """Whether a uid is none that an API server gave."""
-    return uid.startswith(_INVENTED)
+    """Whether a uid is a placeholder and not the uid of an API server."""
+    return uid.startswith(_PLACEHOLDER)

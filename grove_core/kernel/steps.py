@@ -1,4 +1,4 @@
-"""What may be done to the world. There is no other verb."""
+"""Steps: the writes that a plan can contain, and their outcomes. There is no other kind of write."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -13,9 +13,10 @@ from grove_core.kernel.refs import Guard, Ref
 
 @unique
 class Stage(IntEnum):
-    """All steps of a stage are tried before the next stage begins.
+    """The order of steps in a round: all steps of a stage are attempted before the next stage begins.
 
-    A cause only if its companions are gone (PL-014), what tells of their end only if the cause is, too (PL-028).
+    A cause is deleted only after its companions (PL-014). A status that reports the termination is written only after
+    the cause was deleted, too (PL-028).
     """
 
     FOUNDATION = 1
@@ -27,31 +28,31 @@ class Stage(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """Create the object from its whole manifest, if there is none of that name (PL-016)."""
+    """Create the object from its whole manifest, if no object of its name exists (PL-016)."""
 
     manifest: FrozenMap
 
     @property
     def guard(self) -> Guard | None:
-        """None: there is nothing yet that could have changed."""
+        """None, since no object exists yet."""
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Ensure:
-    """Create the object from its whole manifest, or be content with one that serves the same user (PL-022)."""
+    """Create the object from its whole manifest, or leave an existing one that serves the same user (PL-022)."""
 
     manifest: FrozenMap
 
     @property
     def guard(self) -> Guard | None:
-        """None: whatever is there is left as it is."""
+        """None, since an existing object is left unchanged."""
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """Write these fields and leave all others, if the object still is what was judged."""
+    """Write these fields and no others, if the object is unchanged since the decision."""
 
     fields: FrozenMap
     guard: Guard
@@ -59,11 +60,14 @@ class Apply:
 
 @dataclass(frozen=True, slots=True)
 class SetStatus:
-    """Write status fields; ``fields`` holds only what differs, conditions whole (PL-011).
+    """Write status fields (PL-011).
 
-    With ``end_of`` it tells of a termination: it is written once all that rests on these causes is gone (PL-028).
-    ``is_urgent`` says that nobody could tell later what it tells, so that it does not wait (PL-013, OP-024); it is no
-    part of what is written.
+    Attributes:
+        fields: only those that differ; each condition that differs as a whole.
+        end_of: the causes of the termination that the status reports; it is written once the deletions that rest on
+            them are done (PL-028).
+        is_urgent: whether the status could not be derived later, so that it is written first (PL-013, OP-024); not
+            part of what is written.
     """
 
     fields: FrozenMap
@@ -74,7 +78,7 @@ class SetStatus:
 
 @dataclass(frozen=True, slots=True)
 class DeletionImpact:
-    """What a deletion takes along (PL-019): pods that are there, how many of them are ready, the GPUs they hold."""
+    """The impact of a deletion (PL-019): the pods that it removes, how many are ready, and the GPUs they hold."""
 
     pods: int = 0
     ready: int = 0
@@ -86,10 +90,10 @@ class DeletionImpact:
 
 @dataclass(frozen=True, slots=True)
 class Termination:
-    """The end of one gang, of which a deletion is a part (PL-033).
+    """The termination of one gang, of which a deletion is a part (PL-033).
 
     Attributes:
-        replica: the replica of the PodCliqueSet or of the scaling group that ends.
+        replica: the terminated replica of the PodCliqueSet or of the scaling group.
         trigger: the PodClique or scaling group whose termination delay ended first.
         deadline: when that delay ended; aware UTC.
     """
@@ -101,13 +105,15 @@ class Termination:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Delete the object, if it still is what was judged.
+    """Delete the object, if it is unchanged since the decision.
 
-    ``rests_on`` names the cause. A companion (stage CLEANUP) goes only while all of it is as it was judged (PL-015);
-    for the cause itself (stage CAUSE) it only says whose companions must be gone before (PL-014).
-    With ``foreground`` the object stays until everything it controls is gone, pods included. ``takes`` says what goes
-    with it; None where it takes no pods along, or where they are not known. ``terminates`` lists the gangs that end
-    with it: first the replica of the set, then that of a scaling group; empty for every other deletion.
+    Attributes:
+        rests_on: the causes. A companion (stage CLEANUP) is deleted only while all of them are unchanged (PL-015). A
+            cause itself (stage CAUSE) is deleted after the companions that rest on it (PL-014).
+        foreground: whether the object stays until everything that it controls is gone, pods included.
+        takes: the impact; None where there are no pods, or they are not known.
+        terminates: the gangs that are terminated, first the replica of the set, then that of a scaling group; empty for
+            every other deletion.
     """
 
     guard: Guard
@@ -118,9 +124,9 @@ class Delete:
 
 
 def causes_of(action: "Action") -> frozenset[Ref]:
-    """What a deletion rests on, or the end that a status tells of (PL-014, PL-028).
+    """Return the causes of a deletion, or of the termination that a status reports (PL-014, PL-028).
 
-    Two of them belong to one termination if some object is a cause of both.
+    Two actions belong to one termination if they have a cause in common.
     """
     if isinstance(action, Delete):
         return frozenset(ref for ref, _ in action.rests_on)
@@ -129,14 +135,14 @@ def causes_of(action: "Action") -> frozenset[Ref]:
 
 @dataclass(frozen=True, slots=True)
 class DropFinalizer:
-    """Take one finalizer away, if the object still is what was judged."""
+    """Remove one finalizer, if the object is unchanged since the decision."""
 
     finalizer: str
     guard: Guard
 
 
 Make: TypeAlias = Create | Ensure
-"""What brings an object into being."""
+"""The actions that create an object."""
 
 Action: TypeAlias = Make | Apply | SetStatus | Delete | DropFinalizer
 
@@ -145,7 +151,7 @@ WriteKey: TypeAlias = tuple[Ref, type[Action], Guard | None, bool]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One write, and why."""
+    """One write with its reasons."""
 
     stage: Stage
     target: Ref
@@ -154,73 +160,73 @@ class Step:
 
     @property
     def sort_key(self) -> tuple[int, tuple[str, str, str, int]]:
-        """Order by stage, then target: order is a function of content (PL-006)."""
+        """Order by stage, then by target (PL-006)."""
         return (self.stage, self.target.sort_key)
 
     @property
     def write_key(self) -> WriteKey:
-        """What makes two steps the same try: the same kind of write on the same state of one object (PL-012).
+        """The key that is equal for two attempts of the same kind of write on the same object version (PL-012).
 
-        A status that tells of an end is another kind than one that does not (PL-028).
+        A status that reports a termination is another kind of write than one that does not (PL-028).
         """
-        tells = isinstance(self.action, SetStatus) and bool(self.action.end_of)
-        return (self.target, type(self.action), self.action.guard, tells)
+        reports_termination = isinstance(self.action, SetStatus) and bool(self.action.end_of)
+        return (self.target, type(self.action), self.action.guard, reports_termination)
 
 
 def is_part_of_termination(step: Step) -> bool:
-    """Whether it ends a part of a gang for a breach, or tells of that (PL-014, PL-028)."""
+    """Whether a step deletes a part of a gang for a breach, or reports the termination (PL-014, PL-028)."""
     return bool(causes_of(step.action))
 
 
 def is_termination(step: Step) -> bool:
-    """Whether it deletes a part of a gang for a breach; other deletions rest on nothing (PL-015)."""
+    """Whether a step deletes a part of a gang for a breach; other deletions rest on nothing (PL-015)."""
     return isinstance(step.action, Delete) and bool(step.action.rests_on)
 
 
 def total_impact(steps: Iterable[Step]) -> DeletionImpact | None:
-    """What the deletions among some steps take along together; None where nobody knows it of one."""
-    tolls = [step.action.takes for step in steps if isinstance(step.action, Delete)]
-    known = [impact for impact in tolls if impact is not None]
-    return sum(known, DeletionImpact()) if len(known) == len(tolls) else None
+    """Return the sum of the impacts of the deletions among some steps; None where one impact is not known."""
+    impacts = [step.action.takes for step in steps if isinstance(step.action, Delete)]
+    known = [impact for impact in impacts if impact is not None]
+    return sum(known, DeletionImpact()) if len(known) == len(impacts) else None
 
 
 def is_written_first(step: Step) -> bool:
-    """Whether it writes a status that what is made in the same round rests on (PL-021)."""
+    """Whether a step writes a status that must precede the creations of the same round (PL-021)."""
     return step.stage is Stage.FOUNDATION and isinstance(step.action, SetStatus)
 
 
 def terminated_by(step: Step) -> tuple[Termination, ...]:
-    """The gangs that end with a step; empty for whatever is no deletion for a breach (PL-033)."""
+    """Return the gangs that a step terminates; empty for everything but a deletion for a breach (PL-033)."""
     return step.action.terminates if isinstance(step.action, Delete) else ()
 
 
 def waits_for_first_status(step: Step) -> bool:
-    """Whether it makes something that has to wait for such a status (PL-021)."""
-    return isinstance(step.action, Create) and step.target.kind in _TOLD_OF
+    """Whether a step creates an object that has to wait for such a status (PL-021)."""
+    return isinstance(step.action, Create) and step.target.kind in _AFTER_STATUS
 
 
-_TOLD_OF: Final = frozenset({"PodClique", "PodCliqueScalingGroup"})
+_AFTER_STATUS: Final = frozenset({"PodClique", "PodCliqueScalingGroup"})
 
 
 @unique
 class Outcome(Enum):
-    """How the world answered a step."""
+    """The outcome of an attempt."""
 
     DONE = "done"
     REFUSED = "refused"
     CONFLICT = "conflict"
     UNREACHABLE = "unreachable"
     NOT_CONFIRMED = "unasked"
-    """It was not tried: the server has to be asked first, and did not say what there is (PL-029)."""
+    """It was not attempted, because the fresh read before it failed (PL-029)."""
 
 
 FAILURES: Final = frozenset({Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE})
-"""How a step comes out that was tried, and that nobody can say was done."""
+"""The outcomes of attempts that failed, or that may have failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A step that was to be tried, and how the world answered. Part of the next snapshot: outcomes are observations."""
+    """A step with its outcome. It is part of the next snapshot, since outcomes are observations."""
 
     step: Step
     outcome: Outcome

@@ -1,4 +1,4 @@
-"""Moments as Kubernetes writes them (RFC 3339); nothing here knows what time it is."""
+"""Reads and writes times as Kubernetes does (RFC 3339); reads no clock."""
 
 import re
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ def parse_time(text: str) -> datetime | None:
 
 
 def format_time(moment: datetime) -> str:
-    """Write a moment in UTC with a trailing ``Z``; fractions of a second only where there are any."""
+    """Write a time in UTC with a trailing ``Z``, with fractions of a second only where there are any."""
     text = moment.astimezone(UTC).replace(tzinfo=None).isoformat()
     return (text.rstrip("0") if moment.microsecond else text) + "Z"
 

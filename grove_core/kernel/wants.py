@@ -1,4 +1,4 @@
-"""What should be: the wishes of the areas, and their union without contradictions."""
+"""Wants: what areas require of objects, and the union of the wants of several areas."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -15,11 +15,11 @@ from grove_core.kernel.steps import Termination
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """The object, of which there is none, should exist.
+    """The object does not exist and should exist.
 
     Attributes:
-        manifest: all of it.
-        is_foundation: whether others of the same round stand on it, so that it comes first.
+        manifest: the whole object.
+        is_foundation: whether other steps of the same round need it, so that it is created first.
     """
 
     target: Ref
@@ -30,10 +30,10 @@ class Present:
 
 @dataclass(frozen=True, slots=True)
 class Ensured:
-    """The object should exist, whoever comes first to make it; others of the same round stand on it (PL-022).
+    """The object should exist, and may exist already; other steps of the same round need it (PL-022).
 
     Attributes:
-        manifest: all of it.
+        manifest: the whole object.
     """
 
     target: Ref
@@ -43,7 +43,7 @@ class Ensured:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The object should have these fields; they are known to differ from the stored ones."""
+    """The object should have these fields, which differ from the stored ones."""
 
     target: Ref
     guard: Guard
@@ -53,13 +53,13 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The object's status should hold these fields; they are known to differ from the stored ones (PL-011).
+    """The status of the object should have these fields, which differ from the stored ones (PL-011).
 
     Attributes:
-        is_foundation: whether it has to be written before what is made in the same round.
-        end_of: of which causes it tells the end (PL-028).
-        is_urgent: whether it tells that a breach begins, begins anew or ends, or of the first availability (PL-013).
-        otherwise: the fields that the object should have, where this is withheld (PL-013).
+        is_foundation: whether it must be written before the creations of the same round.
+        end_of: the causes of the termination that it reports (PL-028).
+        is_urgent: whether it reports that a breach starts, restarts or ends, or the first availability (PL-013).
+        otherwise: the weaker want, which is carried out where the status is withheld (PL-013).
     """
 
     target: Ref
@@ -74,14 +74,14 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """The object should be gone.
+    """The object should not exist.
 
     Attributes:
-        rests_on: the objects whose state is the cause, as they were judged (PL-015).
-        is_cause: whether the cause would be gone with the object, so that it goes last (GT-063).
+        rests_on: the causes, each with the version that the decision is based on (PL-015).
+        is_cause: whether the object is a cause itself, so that it is deleted last (GT-063).
         foreground: whether it should stay until everything it controls is gone.
-        terminates: the gangs that end with it, as in :class:`grove_core.kernel.steps.Delete`.
-        otherwise: the status that the object should have, where this is withheld (PL-013).
+        terminates: the terminated gangs, as in :class:`grove_core.kernel.steps.Delete`.
+        otherwise: the weaker want, which is carried out where the deletion is withheld (PL-013).
     """
 
     target: Ref
@@ -96,7 +96,7 @@ class Absent:
 
 @dataclass(frozen=True, slots=True)
 class WithoutFinalizer:
-    """The object, which is being deleted, should no longer be held by this finalizer."""
+    """The object is being deleted and should no longer have this finalizer."""
 
     target: Ref
     guard: Guard
@@ -106,7 +106,7 @@ class WithoutFinalizer:
 
 @unique
 class Obstacle(Enum):
-    """What kind of obstacle withholds a step (PL-034)."""
+    """The kind of obstacle that withholds a step (PL-034)."""
 
     RULE = "rule"
     """A rule of an area does not allow it yet."""
@@ -134,7 +134,7 @@ class Withheld:
 
     Attributes:
         terminates: the gangs that would be terminated by the step.
-        obstacle: what kind of obstacle withholds it.
+        obstacle: the kind of obstacle that withholds it.
     """
 
     target: Ref
@@ -148,14 +148,14 @@ Want: TypeAlias = Present | Ensured | Applied | Status | Absent | WithoutFinaliz
 
 @dataclass(frozen=True, slots=True)
 class Desired:
-    """Wants by target, at most one each, and what was held back."""
+    """Wants, at most one for each target, and withheld steps."""
 
     wants: tuple[Want, ...] = ()
     withheld: tuple[Withheld, ...] = ()
 
     @staticmethod
     def of(items: Iterable[Want | Withheld]) -> "Desired":
-        """Wants and what was held back, as they come; each kind stays in its order."""
+        """Return the wants and the withheld steps among some items, each in their order."""
         found = tuple(items)
         return Desired(
             tuple(item for item in found if not isinstance(item, Withheld)),
@@ -164,7 +164,7 @@ class Desired:
 
     @staticmethod
     def union(parts: Iterable["Desired"]) -> "Desired":
-        """Join the wishes of several areas. Raises BrokenInvariant (PL-013) if two want one object differently."""
+        """Return the wants of several areas as one value. Raises BrokenInvariant (PL-013) where two contradict."""
         wants: dict[Ref, Want] = {}
         withheld: list[Withheld] = []
         for part in parts:
@@ -225,7 +225,7 @@ def _joined_status(one: Status, other: Status) -> Status | None:
 
 
 def _joined(first: FrozenMap, second: FrozenMap) -> FrozenMap | None:
-    """Two changes of one status as one; None where both set one field, or conditions of one type."""
+    """Join two changes of one status; None where both set one field, or conditions of one type."""
     if (first.keys() & second.keys()) - {"conditions", REMOVED}:
         return None
     conditions = (*_conditions_in(first), *_conditions_in(second))

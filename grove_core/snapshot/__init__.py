@@ -1,1 +1,1 @@
-"""A moment: all that a decision may look at."""
+"""Snapshots: everything that a decision may look at, and the indexed cluster that they are taken from."""

@@ -1,4 +1,4 @@
-"""All objects of a cluster, indexed once; a view of it is what one root can see."""
+"""The indexed objects of a cluster, from which the snapshot of each root is taken."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ _MAPPINGS: Final = (
     "leaving_of",
     "leaving_groups_of",
     "orphans_of",
-    "strangers",
+    "foreign_owners",
     "topologies",
     "shadowed_topologies",
 )
@@ -49,28 +49,29 @@ _MAPPINGS: Final = (
 
 @dataclass(frozen=True)
 class Cluster:
-    """The objects, by the uid of their controller owner; each list sorted by name.
+    """The objects of a cluster by the uid of their controller; each list is sorted by name.
 
-    **Shape**: owner uid -> what it controls. Pods are in no order: nothing depends on it (PL-006).
+    **Shape**: uid of the controller -> its objects. Pods are in no order, since nothing depends on it (PL-006).
 
     Attributes:
-        outlived: (namespace, name that their set may have) -> pods of cliques that no set of the cluster has, by the
-            uid of the clique.
-        gaps: of which kinds the source left something out, and in which namespace (GT-024).
-        complete: of which kinds it has everything, and in which namespace (WL-010).
+        outlived: (namespace, possible name of their set) -> pods whose PodClique is gone, by the uid of the PodClique.
+        gaps: kinds of which the source left something out, each with the namespace (GT-024).
+        complete: kinds of which the source has everything, each with the namespace (WL-010).
         claim_templates: (namespace, name) -> ``spec`` of a ResourceClaimTemplate.
-        domains: (namespace, name) -> ComputeDomain, also those that nobody owns.
+        domains: (namespace, name) -> ComputeDomain, also those without an owner.
         domains_of: by the uid of their controller.
-        claims: (namespace, name) -> ResourceClaim, also those that nobody owns.
-        shared_of: (namespace, name of a set) -> the domains and claims that its parts share by annotation.
+        claims: (namespace, name) -> ResourceClaim, also those without an owner.
+        shared_of: (namespace, name of a set) -> the ComputeDomains and claims that its parts share by annotation.
         configuration, served: the same for every root.
-        leaving_of, leaving_groups_of: (namespace, name of a set) -> its cliques and groups that are being deleted and
-            whose owner is gone already.
-        orphans_of: the same of cliques that nobody is known to have deleted, where a set or a group was the owner.
-        strangers: kind, namespace and name of objects of our kinds that are of no set -> whose they are (WL-027).
+        leaving_of, leaving_groups_of: (namespace, name of a set) -> its PodCliques and scaling groups that are being
+            deleted and whose owner is gone already.
+        orphans_of: (namespace, name of a set) -> PodCliques that are not being deleted and whose owner, a set or a
+            scaling group, is gone.
+        foreign_owners: (kind, namespace, name) of objects that belong to no set, of kinds that sets own -> a text that
+            names their owner (WL-027).
         topologies: by name.
-        shadowed_topologies: ClusterTopologyBindings whose name a ClusterTopology has too; by name.
-        is_part: whether there are namespaces that it does not show.
+        shadowed_topologies: by name; ClusterTopologyBindings whose name a ClusterTopology has, too.
+        is_part: whether the source may leave out namespaces.
     """
 
     sets: tuple[PodCliqueSet, ...]
@@ -92,7 +93,7 @@ class Cluster:
     leaving_of: Mapping[tuple[str, str], tuple[PodClique, ...]] = FrozenDict()
     leaving_groups_of: Mapping[tuple[str, str], tuple[ScalingGroup, ...]] = FrozenDict()
     orphans_of: Mapping[tuple[str, str], tuple[PodClique, ...]] = FrozenDict()
-    strangers: Mapping[tuple[str, str, str], str] = FrozenDict()
+    foreign_owners: Mapping[tuple[str, str, str], str] = FrozenDict()
     topologies: Mapping[str, ClusterTopology] = FrozenDict()
     shadowed_topologies: Mapping[str, ClusterTopology] = FrozenDict()
     is_part: bool = False
@@ -108,13 +109,13 @@ class Cluster:
             object.__setattr__(self, name, frozen_dict(getattr(self, name)))
 
     def snapshot_of(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot:
-        """What a decision about ``root`` may look at. A view: pods are shared, nothing is copied."""
+        """Return the snapshot of a root. Its objects are shared with the cluster and not copied."""
         named = (root.ref.namespace, root.ref.name)
         cliques = (*self.owned_cliques(root), *self.leaving_of.get(named, ()))
         groups = (*self.groups_of.get(root.uid, ()), *self.leaving_groups_of.get(named, ()))
         orphans = self.orphans_of.get(named, ())
         gangs = self.gangs_of.get(root.uid, ())
-        adrift = self._adrift((root, *gangs), named) if self.shared_of else ()
+        unowned = self._unowned((root, *gangs), named) if self.shared_of else ()
         domains = self._domains_of((root, *gangs)) if self.domains_of else ()
         others = self._others_of((root, *groups, *cliques, *gangs)) if self.others_of else ()
         return Snapshot(
@@ -122,8 +123,8 @@ class Cluster:
             groups=groups,
             cliques=cliques,
             gangs=gangs,
-            others=(*others, *(item for item in adrift if isinstance(item, OwnedObject))),
-            domains=(*domains, *(item for item in adrift if isinstance(item, ComputeDomain))),
+            others=(*others, *(item for item in unowned if isinstance(item, OwnedObject))),
+            domains=(*domains, *(item for item in unowned if isinstance(item, ComputeDomain))),
             named_domains=self.domains,
             named_claims=self.claims,
             orphans=orphans,
@@ -135,12 +136,12 @@ class Cluster:
             not_collected=_kinds_in(root.ref.namespace, self._gaps_in) if self.gaps else frozenset(),
             complete=_kinds_in(root.ref.namespace, self._complete_in) if self.complete else frozenset(),
             claim_templates=self.claim_templates,
-            strangers=self.strangers,
+            foreign_owners=self.foreign_owners,
             topologies=self.topologies,
         )
 
     def owned_cliques(self, root: PodCliqueSet) -> Iterator[PodClique]:
-        """The PodCliques of a set and of its scaling groups; without those whose owner is gone."""
+        """Return the PodCliques of a set and of its scaling groups, without those whose owner is gone."""
         for owner in (root, *self.groups_of.get(root.uid, ())):
             yield from self.cliques_of.get(owner.uid, ())
 
@@ -153,12 +154,12 @@ class Cluster:
         return _kinds_by_namespace(self.complete)
 
     def _pods_for(self, named: tuple[str, str], cliques: Iterable[PodClique]) -> Mapping[str, Sequence[Pod]]:
-        """The pods of these cliques, and of those that no set of the cluster has and that may have been of this one."""
+        """The pods of these PodCliques, and the pods that may be of this set and whose PodClique is gone."""
         found = {clique.uid: pods for clique in cliques if (pods := self.pods_of.get(clique.uid)) is not None}
         return FrozenDict({**self.outlived.get(named, {}), **found})
 
-    def _adrift(self, owners: Iterable[Resource], named: tuple[str, str]) -> tuple[ComputeDomain | OwnedObject, ...]:
-        """What parts of the set share and neither it nor a gang of it owns: the owner of before is gone (MS-043)."""
+    def _unowned(self, owners: Iterable[Resource], named: tuple[str, str]) -> tuple[ComputeDomain | OwnedObject, ...]:
+        """The shared domains and claims of a set whose owner is neither the set nor one of its gangs (MS-043)."""
         known = {owner.uid for owner in owners}
         shared = self.shared_of.get(named, ())
         return tuple(item for item in shared if item.owner_uid not in known and item.owner_kind in _OWNERS_OF_SHARED)
@@ -183,5 +184,5 @@ def _kinds_in(namespace: str, found: Mapping[str, frozenset[str]]) -> frozenset[
 
 
 def by_name(item: Resource) -> tuple[str, str, str]:
-    """Names first: they alone tell the objects of one owner apart, so most lists need no key at all."""
+    """The sort key of objects; the name comes first, since it is unique among most objects of one owner."""
     return (item.ref.name, item.ref.namespace, item.uid)

@@ -1,4 +1,4 @@
-"""PodGangs of a set whose names no release known here gives (WL-207)."""
+"""Finds PodGangs of a set whose names follow no scheme of a known release (WL-207)."""
 
 from grove_core.resources.api_names import POD_GANG
 from grove_core.resources.names import index_from
@@ -6,16 +6,16 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 def foreign_gangs_in(snapshot: Snapshot) -> frozenset[str]:
-    """The names of those that a living pod or a PodClique of the set names by its label. Linear.
+    """Return the names of such PodGangs that a live pod or PodClique of the set refers to by label. Linear.
 
-    The names that are known are ``{set}-{replica}`` and ``{set}-{replica}-{group}-{number}``.
+    Known names are ``{set}-{replica}`` and ``{set}-{replica}-{group}-{number}``.
     """
-    strange = {gang.ref.name for gang in snapshot.gangs if not gang.deleting and not _is_known(snapshot, gang.ref.name)}
-    if not strange:
+    unknown = {gang.ref.name for gang in snapshot.gangs if not gang.deleting and not _is_known(snapshot, gang.ref.name)}
+    if not unknown:
         return frozenset()
     named = {clique.labels.get(POD_GANG) for clique in snapshot.cliques if not clique.deleting}
     named |= {pod.gang for _, pod in snapshot.pods() if not pod.deleting}
-    return frozenset(strange & named)
+    return frozenset(unknown & named)
 
 
 def _is_known(snapshot: Snapshot, name: str) -> bool:

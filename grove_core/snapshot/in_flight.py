@@ -1,4 +1,4 @@
-"""What was to be made or deleted a moment ago: what no listing shows yet although it is in use, and what failed."""
+"""Creations and deletions in flight: recent attempts that a list does not show yet, and those that failed."""
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
@@ -13,22 +13,22 @@ from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
 from grove_core.resources.topology_usage import CLIQUE_KIND
 from grove_core.snapshot.snapshot import Snapshot
 
-_PERHAPS_THERE: Final = frozenset({Outcome.DONE, Outcome.UNREACHABLE})
+_MAY_EXIST: Final = frozenset({Outcome.DONE, Outcome.UNREACHABLE})
 
 
 def cliques_in_flight(snapshot: Snapshot) -> Iterator[PodClique]:
-    """PodCliques whose creation was accepted, or was not answered, and that the snapshot does not have (PL-018).
+    """Yield PodCliques whose creation was accepted or got no response, and that the snapshot lacks (PL-018).
 
-    They have no uid yet, so nothing can be done to them. Linear in the attempts.
+    They have no uid yet, so no step can target them. Linear in the attempts.
     """
     there = {clique.ref for clique in (*snapshot.cliques, *snapshot.orphans)}
-    for ref, manifest in creations(snapshot, {CLIQUE_KIND}, _PERHAPS_THERE):
+    for ref, manifest in creations(snapshot, {CLIQUE_KIND}, _MAY_EXIST):
         if ref not in there:
             yield podclique_of(thaw(manifest))
 
 
 def created_parts(snapshot: Snapshot) -> Iterator[PodClique | ScalingGroup]:
-    """PodCliques and scaling groups whose creation was accepted, and that the snapshot lacks (PL-018). Linear."""
+    """Yield PodCliques and scaling groups whose creation was accepted and that the snapshot lacks (PL-018). Linear."""
     there = {part.ref for part in (*snapshot.cliques, *snapshot.groups)}
     for ref, manifest in creations(snapshot, {CLIQUE_KIND, GROUP_KIND}, {Outcome.DONE}):
         if ref not in there:
@@ -36,9 +36,9 @@ def created_parts(snapshot: Snapshot) -> Iterator[PodClique | ScalingGroup]:
 
 
 def pods_in_flight(snapshot: Snapshot) -> Iterator[Pod]:
-    """Pods whose creation was not answered, and that the snapshot does not have; those of accepted ones count as there.
+    """Yield pods whose creation got no response and that the snapshot lacks. Linear in the attempts.
 
-    Linear in the attempts.
+    Pods whose creation was accepted are in the snapshot already (:func:`grove_core.snapshot.own_writes`).
     """
     perhaps = tuple(creations(snapshot, {"Pod"}, {Outcome.UNREACHABLE}))
     there = {pod.ref for _, pod in snapshot.pods()} if perhaps else set()
@@ -50,7 +50,7 @@ def pods_in_flight(snapshot: Snapshot) -> Iterator[Pod]:
 def creations(
     snapshot: Snapshot, kinds: AbstractSet[str], outcomes: AbstractSet[Outcome]
 ) -> Iterator[tuple[Ref, FrozenMap]]:
-    """What was to be made lately of these kinds, with its manifest, and came out so."""
+    """Yield the address and manifest of each attempted creation with one of these kinds and outcomes."""
     for attempt in snapshot.attempts:
         action, ref = attempt.step.action, attempt.step.target
         if isinstance(action, Create) and ref.kind in kinds and attempt.outcome in outcomes:
@@ -58,7 +58,7 @@ def creations(
 
 
 def unfinished_deletions(snapshot: Snapshot) -> AbstractSet[tuple[Ref, str]]:
-    """What could not be deleted lately, with its uid: in whatever version it is by now, nothing says that it can be."""
+    """Return address and uid of each object whose deletion failed, whatever its resource version is by now."""
     return {
         (attempt.step.target, attempt.step.action.guard.uid)
         for attempt in snapshot.attempts
@@ -67,7 +67,12 @@ def unfinished_deletions(snapshot: Snapshot) -> AbstractSet[tuple[Ref, str]]:
 
 
 def refusals(snapshot: Snapshot, action: type[Make]) -> Mapping[tuple[str, str], str]:
-    """Kind and name of what a server would not have made in this way lately -> why; the last word counts."""
+    """Return the details of refused creations by kind and name; the last refusal counts.
+
+    Args:
+        snapshot: with the attempts.
+        action: the kind of creation, :class:`Create` or :class:`Ensure`.
+    """
     return {
         (attempt.step.target.kind, attempt.step.target.name): attempt.detail or "no detail given"
         for attempt in snapshot.attempts

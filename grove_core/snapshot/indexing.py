@@ -1,4 +1,4 @@
-"""From the objects of a cluster to their index: who owns what, and what has lost its owner."""
+"""Indexes the objects of a cluster by owner, and finds those whose owner is gone."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -36,29 +36,32 @@ def cluster_of(
     gaps: frozenset[Gap] = frozenset(),
     complete: frozenset[Gap] = frozenset(),
 ) -> Cluster:
-    """Index the objects of a cluster. Linear in their number; objects without an owner belong to nobody."""
+    """Index the objects of a cluster by owner. Linear in their number; objects without an owner are left out.
+
+    Args:
+        gaps: kinds of which the source left something out, each with the namespace (GT-024).
+        complete: kinds of which the source has everything, each with the namespace (WL-010).
+    """
     pods_of: defaultdict[str, list[Pod]] = defaultdict(list)
     for pod in pods:
         pods_of[pod.owner_uid].append(pod)
     pods_of.pop("", None)
-    pods_of.default_factory = None  # from here on a look-up adds nothing
+    pods_of.default_factory = None  # from here on a look-up adds no entry
     groups_of, cliques_of = _by_owner(groups), _by_owner(cliques)
     roots = tuple(sorted(sets, key=_by_namespace))
     owners = {root.uid for root in roots}
     owners |= {group.uid for root in roots for group in groups_of.get(root.uid, ())}
     attached = {clique.uid for uid in owners for clique in cliques_of.get(uid, ())}
-    strays = [(set_named_by(one.labels), one) for uid in cliques_of.keys() - owners for one in cliques_of[uid]]
+    unowned = [(set_named_by(one.labels), one) for uid in cliques_of.keys() - owners for one in cliques_of[uid]]
     return Cluster(
         sets=roots,
         groups_of=groups_of,
         cliques_of=_with_replica_index(cliques_of, groups_of),
-        leaving_of=_by_set(stray for stray in strays if stray[1].deleting),
+        leaving_of=_by_set(one for one in unowned if one[1].deleting),
         leaving_groups_of=_by_set(
             (group.owner_name, group) for uid in groups_of.keys() - owners for group in groups_of[uid] if group.deleting
         ),
-        orphans_of=_by_set(
-            stray for stray in strays if not stray[1].deleting and stray[1].owner_kind in OWNERS_OF_CLIQUES
-        ),
+        orphans_of=_by_set(one for one in unowned if not one[1].deleting and one[1].owner_kind in OWNERS_OF_CLIQUES),
         gangs_of=_by_owner(gangs),
         others_of=_by_owner(others),
         pods_of=pods_of,
@@ -69,9 +72,9 @@ def cluster_of(
 
 
 def with_domains(cluster: Cluster, domains: Iterable[ComputeDomain], claims: Iterable[OwnedObject] = ()) -> Cluster:
-    """The cluster with its ComputeDomains and claims, those of strangers included: they hold names.
+    """Return the cluster with its ComputeDomains and claims, foreign ones included, since they occupy names.
 
-    Cost: linear in their number.
+    Linear in their number.
     """
     named = {(domain.ref.namespace, domain.ref.name): domain for domain in domains}
     held = {(claim.ref.namespace, claim.ref.name): claim for claim in claims}
@@ -95,7 +98,7 @@ def with_domains(cluster: Cluster, domains: Iterable[ComputeDomain], claims: Ite
 def snapshot_among(
     items: Collection[Resource], root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...]
 ) -> Snapshot:
-    """What the set can see of some objects; it has no pods yet. Linear."""
+    """Return the snapshot of a set among some objects, without pods. Linear."""
     own = cluster_of(
         sets=(root,),
         groups=(item for item in items if isinstance(item, ScalingGroup)),
@@ -109,7 +112,7 @@ def snapshot_among(
 
 
 def _by_set_of_gang(pods_of: Mapping[str, Sequence[Pod]]) -> dict[tuple[str, str], dict[str, Sequence[Pod]]]:
-    """Pods by the name of their set, and by all that the name of their gang may begin with: sets have dashes, too."""
+    """Pods by the label of their set, and by every prefix of their gang's name that may be the name of a set."""
     found: dict[tuple[str, str], dict[str, Sequence[Pod]]] = {}
     for uid, pods in pods_of.items():
         for namespace, name in {(pod.namespace, pod.set_name): None for pod in pods if pod.set_name}:
@@ -121,10 +124,10 @@ def _by_set_of_gang(pods_of: Mapping[str, Sequence[Pod]]) -> dict[tuple[str, str
     return found
 
 
-def _by_set(strays: Iterable[tuple[str, R]]) -> Mapping[tuple[str, str], tuple[R, ...]]:
-    """What has lost its owner, by the set it is of: what is deleted of it, nobody else lets go of (WL-001)."""
+def _by_set(unowned: Iterable[tuple[str, R]]) -> Mapping[tuple[str, str], tuple[R, ...]]:
+    """Objects whose owner is gone, by the set that they name; only its operator removes their finalizers (WL-001)."""
     found: dict[tuple[str, str], list[R]] = {}
-    for name, item in sorted(strays, key=lambda pair: by_name(pair[1])):
+    for name, item in sorted(unowned, key=lambda pair: by_name(pair[1])):
         found.setdefault((item.ref.namespace, name), []).append(item)
     return {key: tuple(items) for key, items in found.items()}
 
@@ -151,7 +154,7 @@ def _by_owner(owned: Iterable[R]) -> dict[str, tuple[R, ...]]:
 def _with_replica_index(
     cliques_of: dict[str, tuple[PodClique, ...]], groups_of: Mapping[str, tuple[ScalingGroup, ...]]
 ) -> Mapping[str, tuple[PodClique, ...]]:
-    """Cliques of a scaling group are of its replica of the set, whatever their labels say (GT-026)."""
+    """The PodCliques of a scaling group with the replica index of the group, whatever their labels say (GT-026)."""
     for group in (group for groups in groups_of.values() for group in groups):
         members = cliques_of.get(group.uid, ())
         if any(clique.replica_index != group.replica_index for clique in members):

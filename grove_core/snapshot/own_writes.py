@@ -1,4 +1,4 @@
-"""Own writes that a lagging listing does not show yet: they count as seen, and are remembered until they are."""
+"""Own accepted writes that a lagging list does not show yet: they count as observed until the list shows them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -19,36 +19,39 @@ _POD: Final = "Pod"
 
 
 def unseen(attempts: tuple[Attempt, ...], snapshot: Snapshot) -> tuple[Attempt, ...]:
-    """The accepted writes that a listing does not show yet; whoever lists hands them to the next look (PL-018).
+    """Return the accepted writes that a snapshot does not show yet; a loop passes them to its next round (PL-018).
 
     Args:
-        attempts: everything remembered so far, the answers of the last round included.
-        snapshot: the listing.
+        attempts: all attempts so far, those of the last round included.
+        snapshot: as listed.
     """
     done = [attempt for attempt in attempts if attempt.outcome is Outcome.DONE]
     if not done:
         return ()
-    there: dict[Ref, Resource | Pod] = dict(snapshot.targets())
+    listed: dict[Ref, Resource | Pod] = dict(snapshot.targets())
     if any(attempt.step.target.kind == _POD for attempt in done):
-        there |= {pod.ref: pod for _, pod in snapshot.pods()}
-    return tuple(attempt for attempt in done if not _shown(attempt.step.action, there.get(attempt.step.target)))
+        listed |= {pod.ref: pod for _, pod in snapshot.pods()}
+    return tuple(attempt for attempt in done if not _shown(attempt.step.action, listed.get(attempt.step.target)))
 
 
 def standing_refusals(before: tuple[Attempt, ...], now: tuple[Attempt, ...]) -> tuple[Attempt, ...]:
-    """The refusals that still stand: the newest of each write. Who plans to rest hands them on, or would try for ever.
+    """Return the refusals that stand after a round, the newest of each write.
+
+    A loop passes them to its next round; otherwise it would repeat the refused writes for ever. Fresh reads that failed
+    are kept, too.
 
     Args:
-        before: those that stood.
-        now: the answers of the last round.
+        before: the refusals that stood before the round.
+        now: the attempts of the last round.
     """
-    unasked = tuple(attempt for attempt in before if attempt.outcome is Outcome.NOT_CONFIRMED)
+    not_confirmed = tuple(attempt for attempt in before if attempt.outcome is Outcome.NOT_CONFIRMED)
     found = {attempt.step.write_key: attempt for attempt in before if attempt.outcome is not Outcome.NOT_CONFIRMED}
     for attempt in now:
         if attempt.outcome is Outcome.REFUSED:
             found[attempt.step.write_key] = attempt
         else:
             found.pop(attempt.step.write_key, None)
-    return (*found.values(), *unasked)
+    return (*found.values(), *not_confirmed)
 
 
 def _shown(action: Action, found: Resource | Pod | None) -> bool:
@@ -60,10 +63,10 @@ def _shown(action: Action, found: Resource | Pod | None) -> bool:
 
 
 def with_own_writes(snapshot: Snapshot) -> Snapshot:
-    """The same snapshot with accepted writes that the listing does not show yet (GT-062, PL-018).
+    """Return the snapshot with the accepted writes that the list does not show yet (GT-062, PL-018).
 
-    A deletion counts until the object with that uid is gone, anything else until the listed version moves on. A pod
-    that was created counts as there; it has no uid yet, so nothing can be done to it.
+    A deletion counts until the object with that uid is gone. Any other write counts until the listed resource version
+    changes. A created pod counts as existing; it has no uid yet, so no step can target it.
     """
     done: dict[Ref, list[Action]] = {}
     for attempt in snapshot.attempts:
@@ -101,7 +104,7 @@ def _with_own(
     project: Callable[[dict[str, Any]], Named],
     done: Mapping[Ref, Sequence[Action]],
 ) -> Mapping[tuple[str, str], Named]:
-    """Objects of a kind by name, with what was done to them; one just made has no uid yet."""
+    """The objects of a kind by name, with own writes; one that was just created has no uid yet."""
     found = dict[tuple[str, str], Named]()
     for ref, actions in done.items():
         if ref.kind != kind:
@@ -117,7 +120,7 @@ def _with_own(
 
 
 def _written(item: K, actions: Iterable[Action]) -> K:
-    """An object with what was done to it as it is listed: a deletion holds for its uid, anything else for a version."""
+    """A listed object with own writes; a deletion applies to its uid, any other write to its resource version."""
     version = item.guard
     for action in actions:
         if isinstance(action, Delete):
@@ -128,25 +131,25 @@ def _written(item: K, actions: Iterable[Action]) -> K:
 
 
 def _with_own_pods(snapshot: Snapshot, done: Mapping[Ref, Sequence[Action]]) -> Mapping[str, Sequence[Pod]]:
-    """All pods, those of the root's cliques with what was done to them; linear in the latter.
+    """All pods, with own writes to the pods of the root. Linear in the latter.
 
-    One that was made for a clique that is gone by now may outlive it (MN-051).
+    A pod that was created for a PodClique that is gone by now is included, since it may outlive it (MN-051).
     """
     pods_of = {clique.uid: list(snapshot.pods_of.get(clique.uid, ())) for clique in snapshot.cliques}
-    there = set[Ref]()
+    listed = set[Ref]()
     for pods in pods_of.values():
         for place, pod in enumerate(pods):
             ref = pod.ref
-            there.add(ref)
+            listed.add(ref)
             if ref in done:
                 pods[place] = _written(pod, done[ref])
     for ref, actions in done.items():
         last = actions[-1]
-        if isinstance(last, Make) and ref not in there:
-            made = pod_of(thaw(last.manifest), {})
-            if made.owner_uid not in pods_of:
-                outliving = pods_of[made.owner_uid] = list(snapshot.pods_of.get(made.owner_uid, ()))
-                there.update(pod.ref for pod in outliving)
-            if ref not in there:
-                pods_of[made.owner_uid].append(made)
+        if isinstance(last, Make) and ref not in listed:
+            created = pod_of(thaw(last.manifest), {})
+            if created.owner_uid not in pods_of:
+                outliving = pods_of[created.owner_uid] = list(snapshot.pods_of.get(created.owner_uid, ()))
+                listed.update(pod.ref for pod in outliving)
+            if ref not in listed:
+                pods_of[created.owner_uid].append(created)
     return {**snapshot.pods_of, **pods_of}

@@ -1,4 +1,4 @@
-"""What the decision about one root may look at, whatever the root is."""
+"""Interfaces of snapshots: what every decision about a root may look at, whatever kind the root has."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -10,27 +10,27 @@ from grove_core.resources.pod import Pod
 
 
 class View(Protocol):
-    """One root at one moment."""
+    """One root and the attempts of its last round."""
 
     @property
     def root_ref(self) -> Ref:
-        """Where the root stands."""
+        """The address of the root."""
         ...
 
     @property
     def root_uid(self) -> str:
-        """Of the root; empty where there is none yet."""
+        """The uid of the root; empty where it does not exist yet."""
         ...
 
     @property
     def attempts(self) -> tuple[Attempt, ...]:
-        """What was tried for this root lately, and how that was answered."""
+        """The steps that were attempted last for this root, with their outcomes."""
         ...
 
 
 class Seen(View, Protocol):
-    """A view that steps can be held against."""
+    """A view that also lists its objects, so that steps can be checked against them."""
 
     def known(self) -> Mapping[Ref, Resource | Pod]:
-        """Every object that a step of this root may aim at, by address."""
+        """Return every object that a step of this root may target, by address."""
         ...

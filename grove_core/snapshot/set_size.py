@@ -1,15 +1,15 @@
-"""How large a set is, and how large one may be to be looked at part by part (WL-024)."""
+"""The size of a PodCliqueSet, and the largest size that is planned (WL-024)."""
 
 from typing import Final
 
 from grove_core.snapshot.snapshot import Snapshot
 
 MOST: Final = 1_000_000
-"""PodCliques and pods of one set that are looked at one by one."""
+"""The largest number of PodCliques and pods of a set that is planned."""
 
 
 def size_of(snapshot: Snapshot) -> int:
-    """How many PodCliques and pods a set consists of. Linear in what is there, whatever the numbers say."""
+    """Return how many PodCliques and pods a set should have. Linear in its templates and existing parts."""
     root = snapshot.root
     weights = {clique.name: 1 + max(0, clique.spec.replicas) for clique in root.spec.template.cliques}
     live = max((group.replicas for group in snapshot.groups), default=0)
@@ -24,5 +24,5 @@ def size_of(snapshot: Snapshot) -> int:
 
 
 def is_too_large(snapshot: Snapshot) -> bool:
-    """Whether nobody looks at the set part by part: it is held back as a whole."""
+    """Whether the set is withheld as a whole, because it has more parts than :data:`MOST`."""
     return size_of(snapshot) > MOST

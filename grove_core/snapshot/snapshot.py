@@ -1,4 +1,4 @@
-"""What one root can see at one moment; every decision about it is a function of this value alone."""
+"""The snapshot of one PodCliqueSet; every decision about the set is a function of this value alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 
 EVERY_KIND: Final = frozenset({"Pod", "PodClique", "PodCliqueScalingGroup", "PodGang", DOMAIN_KIND, *OWNED_KINDS})
-"""What a set consists of; who knows all of it need not know the topologies of its cluster."""
+"""The kinds of the parts of a set; a set can be planned where a source has all objects of these kinds."""
 
 
-_MAPPINGS: Final = ("claim_templates", "named_domains", "named_claims", "strangers", "topologies")
+_MAPPINGS: Final = ("claim_templates", "named_domains", "named_claims", "foreign_owners", "topologies")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,27 +31,30 @@ class Snapshot:
     """A PodCliqueSet with everything it owns, the attempts of the last round, and the clock.
 
     Attributes:
-        cliques: of the set, then of each of its scaling groups; sorted by name among those of one owner.
-        others: whatever else the root, its groups and its cliques own: services, roles, claims, autoscalers.
-        pods_of: uid of a clique -> its pods; also of cliques that are gone (WL-231, MN-051), perhaps of others.
-        now: aware UTC; the only clock there is.
-        attempts: what was tried last, and how the world answered.
-        not_collected: kinds the source left out (GT-024).
+        cliques: of the set, then of each of its scaling groups; sorted by name within one owner.
+        others: everything else that the root, its groups and its cliques own: services, roles, claims, autoscalers.
+        pods_of: uid of a PodClique -> its pods; also of PodCliques that are gone (WL-231, MN-051), and possibly of
+            other sets.
+        now: aware UTC; the only clock of a decision.
+        attempts: the steps that were attempted last, with their outcomes.
+        not_collected: kinds that the source left out (GT-024).
         claim_templates: (namespace, name) -> ``spec`` of a ResourceClaimTemplate.
-        complete: kinds of which the source has everything the root owns, so that what is not here is nowhere.
-        domains: the ComputeDomains that the root or one of its gangs controls, and those it shares by annotation and
-            whose owner is gone, sorted by name; claims of these are among the others.
-        named_domains, named_claims: (namespace, name) -> ComputeDomain or ResourceClaim, whoever's it is; may hold
-            those of other namespaces too.
-        orphans: PodCliques that name the set and whose owner, a set or a scaling group, is gone as far as is seen:
-            the garbage collector ends them, so nothing is done about them, but what they hold is in use (MS-051).
-        configuration: what the operator is told.
-        served: what the API server offers.
-        strangers: kind, namespace and name of objects of our kinds that are of no set -> whose they are (WL-027).
+        complete: kinds of which the source has everything that the root owns; an object of them that is not in the
+            snapshot does not exist.
+        domains: the ComputeDomains that the root or one of its gangs controls, and those that it shares by annotation
+            and whose owner is gone, sorted by name; claims of these are among the others.
+        named_domains, named_claims: (namespace, name) -> ComputeDomain or ResourceClaim of any owner; may contain other
+            namespaces.
+        orphans: PodCliques that name the set and whose owner, a set or a scaling group, is not in the source. The
+            garbage collector deletes them, so no step targets them, but the objects they use are in use (MS-051).
+        configuration: of the operator.
+        served: the API groups and kinds that the API server serves.
+        foreign_owners: (kind, namespace, name) of objects that belong to no set, of kinds that sets own -> a text that
+            names their owner (WL-027).
         topologies: by name.
 
     Raises:
-        ValueError: ``now`` has no time zone, so that it would be another moment on another machine.
+        ValueError: ``now`` has no time zone, so its meaning would depend on the machine.
     """
 
     root: PodCliqueSet
@@ -71,11 +74,11 @@ class Snapshot:
     orphans: tuple[PodClique, ...] = ()
     configuration: Configuration = DEFAULT_CONFIGURATION
     served: ServedApis = NOT_DISCOVERED
-    strangers: Mapping[tuple[str, str, str], str] = FrozenDict()
+    foreign_owners: Mapping[tuple[str, str, str], str] = FrozenDict()
     topologies: Mapping[str, ClusterTopology] = FrozenDict()
 
     def __post_init__(self) -> None:
-        """Refuse a clock that depends on where it is read, and freeze the mappings."""
+        """Check the time zone of ``now``, and freeze the mappings."""
         if self.now.tzinfo is None:
             raise ValueError(f"now has no time zone: {self.now.isoformat()}; say datetime(..., tzinfo=UTC)")
         if not isinstance(self.pods_of, FrozenDict):
@@ -85,26 +88,26 @@ class Snapshot:
             object.__setattr__(self, name, frozen_dict(getattr(self, name)))
 
     def pods(self) -> Iterator[tuple[PodClique, Pod]]:
-        """Every pod of the root with the clique that controls it (GT-001)."""
+        """Yield every pod of the root with the PodClique that controls it (GT-001)."""
         for clique in self.cliques:
             for pod in self.pods_of.get(clique.uid, ()):
                 yield clique, pod
 
     @property
     def root_ref(self) -> Ref:
-        """Where the root stands."""
+        """The address of the root."""
         return self.root.ref
 
     @property
     def root_uid(self) -> str:
-        """Of the root; empty for a manifest that is in no cluster."""
+        """The uid of the root; empty for a manifest that is in no cluster."""
         return self.root.uid
 
     def known(self) -> dict[Ref, Resource | Pod]:
-        """Every object that a step of this root may aim at, pods too, by address."""
+        """Return every object that a step of this root may target, pods included, by address."""
         return {**self.targets(), **{pod.ref: pod for _, pod in self.pods()}}
 
     def targets(self) -> dict[Ref, Resource]:
-        """The same without pods."""
+        """Return every object that a step of this root may target, without pods, by address."""
         every = (self.root, *self.groups, *self.cliques, *self.gangs, *self.others, *self.domains)
         return {resource.ref: resource for resource in every}

@@ -1,4 +1,4 @@
-"""Breaches that were over, or began anew, where that could not be written: they count as if it had been (GT-067)."""
+"""Breaches whose end or restart could not be written: they count as if it had been written (GT-067)."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,69 +16,73 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 
 BreachSubject = TypeVar("BreachSubject", PodClique, ScalingGroup)
-_Who: TypeAlias = tuple[Ref, str]
+_Key: TypeAlias = tuple[Ref, str]
 _KINDS: Final = frozenset({"PodClique", GROUP_KIND})
 
 
 def reports_breach(step: Step) -> bool:
-    """Whether it is the status of a PodClique or a scaling group, and says something of its breach."""
+    """Whether a step writes a MinAvailableBreached condition of a PodClique or a scaling group."""
     return reported_breach(step) is not None
 
 
 def reports_recovery(step: Step) -> bool:
-    """Whether such a status says that there is none, or that nobody knows of one."""
+    """Whether a step writes such a condition with the status False or Unknown."""
     found = reported_breach(step)
     return found is not None and not is_true(found)
 
 
 def reports_another_breach(step: Step, before: Step) -> bool:
-    """Whether a status says of a breach what an earlier one of the object did not say (PL-012)."""
+    """Whether a step writes such a condition with another status than an earlier step for the object (PL-012)."""
     found, earlier = reported_breach(step), reported_breach(before)
     return found is not None and (earlier is None or earlier.status is not found.status)
 
 
 def with_superseded_breaches(snapshot: Snapshot) -> Snapshot:
-    """The same snapshot; a stored breach is overtaken by what could not be written of it since. Linear in attempts."""
-    over, anew = dict[_Who, Condition](), dict[_Who, Condition]()
+    """Return the snapshot with stored breaches superseded by later ones that could not be written.
+
+    Linear in the attempts, and in the PodCliques and scaling groups where a breach is over.
+    """
+    over, anew = dict[_Key, Condition](), dict[_Key, Condition]()
     for attempt in snapshot.attempts:
         action, found = attempt.step.action, reported_breach(attempt.step)
         if attempt.outcome is Outcome.DONE or found is None or not isinstance(action, SetStatus):
             continue
-        who = (attempt.step.target, action.guard.uid)
+        key = (attempt.step.target, action.guard.uid)
         if is_true(found):
-            _take_later(anew, who, found)
+            _take_later(anew, key, found)
             continue
-        _take_later(over, who, found)
-        if who in anew and anew[who].last_transition_time <= found.last_transition_time:
-            del anew[who]
+        _take_later(over, key, found)
+        if key in anew and anew[key].last_transition_time <= found.last_transition_time:
+            del anew[key]
     if not over:
         return snapshot
     return replace(
         snapshot,
-        groups=tuple(_overtaken(one, over, anew) for one in snapshot.groups),
-        cliques=tuple(_overtaken(one, over, anew) for one in snapshot.cliques),
+        groups=tuple(_superseded(one, over, anew) for one in snapshot.groups),
+        cliques=tuple(_superseded(one, over, anew) for one in snapshot.cliques),
     )
 
 
 def reported_breach(step: Step) -> Condition | None:
-    """What the status of a PodClique or a scaling group says of its breach; None where it says nothing of it."""
+    """Return the MinAvailableBreached condition that a step writes; None where it writes none."""
     action = step.action
     if not isinstance(action, SetStatus) or step.target.kind not in _KINDS or "conditions" not in action.fields:
         return None
-    told = read_conditions(Fields({"conditions": thaw(action.fields["conditions"])}, "", []))
-    return condition_of(told, MIN_AVAILABLE_BREACHED)
+    conditions = read_conditions(Fields({"conditions": thaw(action.fields["conditions"])}, "", []))
+    return condition_of(conditions, MIN_AVAILABLE_BREACHED)
 
 
-def _take_later(found: dict[_Who, Condition], who: _Who, told: Condition) -> None:
-    """Of two the one that was told of the later moment, or later of the same: moments are whole seconds."""
-    if who not in found or found[who].last_transition_time <= told.last_transition_time:
-        found[who] = told
+def _take_later(found: dict[_Key, Condition], key: _Key, condition: Condition) -> None:
+    """Keep the condition with the later transition time; of equal ones the last, since times are whole seconds."""
+    if key not in found or found[key].last_transition_time <= condition.last_transition_time:
+        found[key] = condition
 
 
-def _overtaken(one: BreachSubject, over: Mapping[_Who, Condition], anew: Mapping[_Who, Condition]) -> BreachSubject:
-    """One with what is known of its breach.
+def _superseded(one: BreachSubject, over: Mapping[_Key, Condition], anew: Mapping[_Key, Condition]) -> BreachSubject:
+    """The object with the breach that supersedes its stored one, if there is one.
 
-    One that began is a new one only after it was over: who decided on an older look might have told of the stored one.
+    A reported start counts as a new breach only after a reported end: without one, a decision on an older snapshot may
+    have reported the stored breach again.
     """
     stored, ended = condition_of(one.status.conditions, MIN_AVAILABLE_BREACHED), over.get((one.ref, one.uid))
     if ended is None or not is_true(stored) or ended.last_transition_time < stored.last_transition_time:

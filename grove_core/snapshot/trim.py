@@ -1,4 +1,4 @@
-"""A snapshot without what is of no concern to its root, for whoever keeps it."""
+"""Removes the objects from a snapshot that no decision about its root reads, for caches of snapshots."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,9 +12,9 @@ V = TypeVar("V")
 
 
 def trimmed(snapshot: Snapshot) -> Snapshot:
-    """The same snapshot for every decision about its root: pods of others and what is in other namespaces left out.
+    """Return the snapshot without pods of other sets and without other namespaces; every decision stays the same.
 
-    Pods of cliques that are gone stay, for they may still use what the root shares (MN-051).
+    Pods of PodCliques that are gone stay, since they may still use what the root shares (MN-051).
     """
     root = snapshot.root.ref
     own = {clique.uid for clique in snapshot.cliques}
@@ -24,12 +24,12 @@ def trimmed(snapshot: Snapshot) -> Snapshot:
         claim_templates=_within(snapshot.claim_templates, root.namespace),
         named_domains=_within(snapshot.named_domains, root.namespace),
         named_claims=_within(snapshot.named_claims, root.namespace),
-        strangers={key: owner for key, owner in snapshot.strangers.items() if key[1] == root.namespace},
+        foreign_owners={key: owner for key, owner in snapshot.foreign_owners.items() if key[1] == root.namespace},
     )
 
 
 def may_belong_to(root: Ref, pods: Sequence[Pod]) -> bool:
-    """Whether pods of a clique that the root does not show may be its own: a label or the name of a gang says so."""
+    """Whether pods of an unknown PodClique may belong to a set, by their set label or the name of their gang."""
     return any(
         pod.namespace == root.namespace and (pod.set_name == root.name or pod.gang.startswith(f"{root.name}-"))
         for pod in pods

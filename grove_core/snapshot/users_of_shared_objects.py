@@ -1,4 +1,4 @@
-"""Who may use what a set shares: pods that outlived their PodClique, and whether everybody who may is in a snapshot."""
+"""Possible users of the objects that a set shares, and whether a snapshot contains all of them."""
 
 from collections import Counter
 from collections.abc import Set as AbstractSet
@@ -10,26 +10,26 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 def parts_not_collected(snapshot: Snapshot) -> tuple[str, ...]:
-    """Of PodCliques and scaling groups the kinds that may be there and not in the snapshot: not seen is not absent."""
+    """Return the kinds, of PodClique and scaling group, of which the source may have left out objects."""
     grouped = bool(snapshot.root.spec.template.pod_clique_scaling_groups)
     return tuple(kind for kind in ("PodClique", *([GROUP_KIND] * grouped)) if kind not in snapshot.complete)
 
 
 def users_not_collected(snapshot: Snapshot) -> tuple[str, ...]:
-    """The same with pods, which hold what they use until they have ended."""
+    """Return the same with pods, which use shared objects until they have finished."""
     pods = () if "Pod" in snapshot.complete else ("Pod",)
     return (*parts_not_collected(snapshot), *pods)
 
 
 def pods_without_clique(snapshot: Snapshot, replicas: AbstractSet[int]) -> Counter[int]:
-    """Replica -> how many of its pods outlive their PodClique, or who that is of, or may have been made just now.
+    """Return for each replica the number of its pods without a known PodClique, and of its pods in flight.
 
-    The name of their gang tells the replica, else the label of their set and their own name; where neither does, a pod
-    of the set counts for every replica.
+    The replica follows from the name of the pod's gang, else from the set label and the pod's own name. Where neither
+    determines it, a pod of the set counts for every replica.
 
     Args:
         snapshot: of the set.
-        replicas: that are asked about. Linear in them, in the cliques whose pods are known, and in the attempts.
+        replicas: to count for. Linear in them, in the PodCliques whose pods are known, and in the attempts.
     """
     found: Counter[int] = Counter()
     if not replicas:

@@ -136,7 +136,7 @@ def _compared(document: PlanDocument, found: CollectedObjects, decide: Deciding)
     """
     cache, now = _cached(found), datetime.now(UTC)
     cache.configuration, cache.served = document.configuration, found.served or cache.served
-    strangers = load((), BytesIO(), live=found).cluster.strangers
+    foreign_owners = load((), BytesIO(), live=found).cluster.foreign_owners
     steps: list[Step] = []
     stale: list[str] = []
     broken: list[str] = []
@@ -146,7 +146,7 @@ def _compared(document: PlanDocument, found: CollectedObjects, decide: Deciding)
             stale.append(_missing(forecast, there=seen is not None))
             continue
         if isinstance(seen, Snapshot):
-            seen = replace(seen, strangers=strangers)
+            seen = replace(seen, foreign_owners=foreign_owners)
         fresh = decide(seen, rule_set(document.rules))
         broken += [f"  {problem}" for problem in problems_in(fresh, seen)]
         stale += [str(change) for change in changes_since(forecast.rounds[0].steps, fresh.steps)]

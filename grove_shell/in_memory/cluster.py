@@ -59,7 +59,7 @@ class InMemoryCluster(GarbageCollection):
         self.not_collected |= snapshot.not_collected
         self.claim_templates |= snapshot.claim_templates
         self.configuration, self.served = snapshot.configuration, snapshot.served
-        self.strangers |= snapshot.strangers
+        self.foreign_owners |= snapshot.foreign_owners
         items: tuple[StoredObject, ...] = (snapshot.root, *snapshot.groups, *snapshot.gangs, *snapshot.others)
         named = (snapshot.named_domains, snapshot.named_claims, snapshot.topologies)
         for item in (*items, *(item for found in named for item in found.values())):

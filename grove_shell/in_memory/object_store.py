@@ -44,7 +44,7 @@ class ObjectStore:
         self.items: dict[Ref, StoredObject] = {}
         self.pods: dict[str, list[Pod]] = {}
         self.claim_templates: dict[tuple[str, str], FrozenMap] = {}
-        self.strangers: dict[tuple[str, str, str], str] = {}
+        self.foreign_owners: dict[tuple[str, str, str], str] = {}
         self.not_collected: frozenset[str] = frozenset()
         self.complete: frozenset[str] | None = None
         self.configuration, self.served = Configuration(), ServedApis()
@@ -83,6 +83,6 @@ class ObjectStore:
             claim_templates=dict(self.claim_templates),
             configuration=self.configuration,
             served=self.served,
-            strangers=self.strangers,
+            foreign_owners=self.foreign_owners,
             topologies=self.topologies(),
         )

@@ -151,7 +151,7 @@ def _cluster(collector: ObjectCollector, kept: OwnedObjects) -> Cluster:
         claim_templates=found.dra.templates,
         configuration=collector.configuration,
         served=collector.live.served or collector.snapshot_headers.served or found.dra.served,
-        strangers=collector.foreign.holders(),
+        foreign_owners=collector.foreign.holders(),
         topologies=collector.topologies.by_name,
         shadowed_topologies=collector.topologies.shadowed,
         is_part=collector.live.is_part,

@@ -320,7 +320,7 @@ def test_tp031_the_condition_stays_while_nobody_can_say_whether_it_holds(kind: s
 def test_wl010_a_gang_that_may_exist_is_not_said_to_be_missing() -> None:
     """A stranger's PodClique keeps a gang from being made; where gangs were not collected nobody knows of one."""
     start = applied(set_raw(clique_raw("a"), clique_raw("b")))
-    held = replace(start, strangers={("PodClique", "ml", "llm-0-a"): "of nobody"})
+    held = replace(start, foreign_owners={("PodClique", "ml", "llm-0-a"): "of nobody"})
     assert "PodGang" in {one.target.kind for one in reconcile(held).withheld}
     blind = replace(held, complete=held.complete - {"PodGang"}, not_collected=frozenset({"PodGang"}))
     assert "PodGang" not in {one.target.kind for one in reconcile(blind).withheld}

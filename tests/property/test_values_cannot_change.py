@@ -85,7 +85,7 @@ def test_pl035_snapshots_and_plans_have_a_hash(world: World) -> None:
     assert hash(snapshot) == hash(world.cluster.snapshot_of(world.root, world.now))
     assert hash(plan) == hash(reconcile(snapshot))
     assert hash(forecast_of(plan, snapshot.now)) == hash(forecast_of(plan, snapshot.now))
-    for name in ("pods_of", "claim_templates", "named_domains", "named_claims", "strangers", "topologies"):
+    for name in ("pods_of", "claim_templates", "named_domains", "named_claims", "foreign_owners", "topologies"):
         assert isinstance(getattr(snapshot, name), FrozenDict)
     assert all(isinstance(pods, tuple) for pods in snapshot.pods_of.values())
 

@@ -43,7 +43,7 @@ class WorkloadContext:
     def unwritable(self) -> AbstractSet[tuple[str, str]]:
         """Kind and name of objects that cannot be created: it was refused, or a foreign object has the name."""
         namespace = self.root.ref.namespace
-        taken = {(kind, name) for kind, where, name in self.snapshot.strangers if where == namespace}
+        taken = {(kind, name) for kind, where, name in self.snapshot.foreign_owners if where == namespace}
         return refusals(self.snapshot, Create).keys() | taken
 
     def pods_of(self, clique: PodClique) -> Sequence[Pod]:

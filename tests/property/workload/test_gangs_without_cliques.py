@@ -44,7 +44,7 @@ def test_wl074_whoever_waits_for_what_cannot_be_made_is_told(raw: Json, which: i
     lacking = {
         gang: cliques for gang, cliques in gangs_of(raw).items() if taken in cliques or taken in cliques.values()
     }
-    start = replace(applied(raw), strangers={(kind, "ml", taken): "nobody"})
+    start = replace(applied(raw), foreign_owners={(kind, "ml", taken): "nobody"})
     rounds = list(rounds_of(start))
     steps = (step for _, plan in rounds for step in plan.steps if isinstance(step.action, Create))
     made = {(step.target.kind, step.target.name) for step in steps}

@@ -114,7 +114,7 @@ class _Existing:
     def _creation_of(self, item: LazyManifest) -> Present | Withheld:
         """Return the creation of an object; it is withheld where a foreign object has its name (WL-027)."""
         want = item.make()
-        holder = self._context.snapshot.strangers.get((item.kind, want.target.namespace, item.name))
+        holder = self._context.snapshot.foreign_owners.get((item.kind, want.target.namespace, item.name))
         if holder is None:
             return want
         because = Why.NAME_IS_ANOTHERS.because(want.target, holder=holder)
