@@ -160,8 +160,8 @@ class TestPlans:
         new = manifest_of_qwen()
         (tmp_path / "new.yaml").write_text(yaml.safe_dump(new), encoding="utf-8")
         words = ("validate", "-f", str(tmp_path / "new.yaml"))
-        assert "a reboot may end a whole replica" in spoken(capsys, *words, "--old", QWEN[0])
-        assert "a reboot may end a whole replica" not in spoken(capsys, *words)
+        assert "a reboot may terminate a whole replica" in spoken(capsys, *words, "--old", QWEN[0])
+        assert "a reboot may terminate a whole replica" not in spoken(capsys, *words)
 
     def test_gf001_a_new_set_gets_the_delay_of_its_operator(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -186,13 +186,13 @@ class TestPlans:
         raw["spec"]["template"]["terminationDelay"] = "30s"
         (tmp_path / "set.yaml").write_text(yaml.safe_dump(raw), encoding="utf-8")
         words = ("validate", "-f", str(tmp_path / "set.yaml"))
-        assert "a reboot may end a whole replica" not in spoken(capsys, *words)
-        assert "a reboot may end a whole replica" in spoken(capsys, *words, "--rules", "field")
+        assert "a reboot may terminate a whole replica" not in spoken(capsys, *words)
+        assert "a reboot may terminate a whole replica" in spoken(capsys, *words, "--rules", "field")
 
     def test_gf122_explain_warns(self, capsys: pytest.CaptureFixture[str]) -> None:
         snapshot, now = str(SNAPSHOTS / "s9a-termination-without-capacity.yaml"), "2026-11-21T09:49:39.161Z"
         shown = spoken(capsys, "explain", "pcsg/deepseek-0-decode", "-f", snapshot, "--now", now, "--rules", "field")
-        assert "its pods have no place; ended, it is ended again every 1m" in shown
+        assert "its pods cannot be scheduled; once terminated, it is terminated again every 1m" in shown
 
     def test_explain_goes_by_them(self, capsys: pytest.CaptureFixture[str]) -> None:
         words = ("explain", "pcs/deepseek", "-f", BREACHED[0], "--now", BREACHED[1], "--why-not", "terminate")

@@ -21,18 +21,19 @@ class Why(Rule):
     SUFFICIENT_SCHEDULED_PODS = Clause("GT-021", "{scheduled} scheduled, at least {needed} needed")
     INSUFFICIENT_SCHEDULED_PODS = Clause("GT-022", "{scheduled} scheduled, at least {needed} needed")
     CLIQUE_BEING_DELETED = Clause("GT-023", "the clique is being deleted and counts as missing")
-    NOT_COLLECTED = Clause("GT-024", "{kind} objects were not collected, so nothing can be said")
+    NOT_COLLECTED = Clause("GT-024", "{kind} objects were not collected, so this cannot be judged")
 
     TERMINATION_DISABLED = Clause("GT-031", "the set has no terminationDelay, so gang termination is off")
     DELAY_EXPIRED = Clause("GT-033", "breached since {since}; the delay of {delay} ended at {until}")
     DELAY_RUNNING = Clause("GT-034", "breached since {since}; the delay of {delay} ends at {until}")
     NOTHING_BREACHED = Clause("GT-035", "no constituent is breached")
-    GANG_TERMINATED = Clause("GT-036", "replica {replica} of the set ends as a whole because of {cause}")
+    GANG_TERMINATED = Clause("GT-036", "replica {replica} of the set is terminated as a whole because of {cause}")
     SET_BEING_DELETED = Clause("GT-037", "the set is being deleted; nothing of it is terminated")
     SET_TOO_LARGE = Clause(
-        "GT-064", "the set is too large to be planned; nothing of it is terminated, for it would not come back"
+        "GT-064",
+        "the set is too large to be planned; nothing of it is terminated, because it would not be created again",
     )
-    REPLICA_SCALED_IN = Clause("GT-065", "its replica of the set is one too many: it is scaled in, and not terminated")
+    REPLICA_SCALED_IN = Clause("GT-065", "its replica of the set is surplus: it is scaled in, not terminated")
     CONSTITUENT_MISSING = Clause("GT-038", "{name} does not exist or is being deleted, which is no breach")
 
     GROUP_UPDATE_IN_PROGRESS = Clause("GT-041", "an update of the scaling group runs", code="UpdateInProgress")
@@ -50,16 +51,19 @@ class Why(Rule):
         "GT-051", "breached since {since}; the delay of {delay} ends at {until}", code="DelayRunning"
     )
     REPLICAS_LOST = Clause(
-        "GT-066", "{lost} more count as breached: of its replica of the set nothing is left but what is breached of it"
+        "GT-066",
+        "{lost} more replicas count as breached: of its replica of the set only breached cliques of it are left",
     )
     DELEGATED_TO_SET = Clause(
         "GT-052",
         "{left} of {replicas} replicas not breached, {needed} needed: the group can spare none, the set decides",
     )
     SUSPENDED_BY_UPDATE = Clause(
-        "GT-053", "an update of the scaling group runs; it ends none of its replicas meanwhile"
+        "GT-053", "an update of the scaling group runs; the group terminates none of its replicas meanwhile"
     )
-    GROUP_REPLICA_TERMINATED = Clause("GT-054", "replica {replica} of {group} ends as a whole because of {cause}")
+    GROUP_REPLICA_TERMINATED = Clause(
+        "GT-054", "replica {replica} of {group} is terminated as a whole because of {cause}"
+    )
     GROUP_NOTHING_BREACHED = Clause("GT-055", "no replica of the group is breached", code="NothingBreached")
 
 
@@ -71,7 +75,7 @@ class Refuse(Rule):
         "GT-090", "must be a duration such as 4h or 1h30m: hours, minutes and seconds, at most 2562047h"
     )
     DELAY_NOT_POSITIVE = Clause(
-        "GT-091", "must be greater than 0; left out, gang termination is off, but the existing operator puts 4h there"
+        "GT-091", "must be greater than 0; leave it out to switch gang termination off (the Go operator sets 4h then)"
     )
     OVERRIDE_WITHOUT_DELAY = Clause("GT-092", "may be set only if spec.template.terminationDelay is set")
     OVERRIDE_NOT_POSITIVE = Clause("GT-093", "must be greater than 0; leave it out to use the set's delay")

@@ -13,13 +13,13 @@ class Why(Rule):
     """Why a clique, a scaling group or a replica is judged as it is."""
 
     DELAY_MISSING = Clause(
-        "GF-002", "the stored set has no terminationDelay; the operator fails at it, so nothing is ended"
+        "GF-002", "the stored set has no terminationDelay; the operator fails on it, so nothing is terminated"
     )
 
     NOT_OBSERVED = Clause("GF-021", "the operator has not observed it yet, so its conditions stay as they are")
     SUFFICIENT_SCHEDULED_PODS = Clause("GF-022", "{scheduled} scheduled, at least {needed} needed")
     INSUFFICIENT_SCHEDULED_PODS = Clause("GF-023", "{scheduled} scheduled, at least {needed} needed")
-    UPDATE_IN_PROGRESS = Clause("GF-024", "an update of it runs, so no breach is seen")
+    UPDATE_IN_PROGRESS = Clause("GF-024", "an update of it runs, so it is not judged")
     SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE = Clause("GF-025", "{scheduled} scheduled, at least {needed} needed")
     INSUFFICIENT_READY_PODS = Clause(
         "GF-026",
@@ -30,7 +30,7 @@ class Why(Rule):
         "{left} of {scheduled} scheduled pods are healthy, at least {needed} needed",
     )
     CLIQUE_BEING_DELETED = Clause("GF-029", "the clique is being deleted; its last status counts until it is gone")
-    NOT_COLLECTED = Clause("GF-009", "{kind} objects were not collected, so nothing can be said")
+    NOT_COLLECTED = Clause("GF-009", "{kind} objects were not collected, so this cannot be judged")
 
     GROUP_UPDATE_IN_PROGRESS = Clause("GF-033", "an update of the scaling group runs", code="UpdateInProgress")
     INSUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS = Clause(
@@ -41,10 +41,15 @@ class Why(Rule):
     )
     AVAILABLE_REPLICAS = Clause("GF-037", "{available} of {replicas} replicas are available")
 
-    NEVER_SCHEDULED = Clause("GF-040", "{name} never was scheduled, as far as times tell: a start, not a loss")
-    NEVER_HEALTHY = Clause("GF-041", "{name} never was healthy, as far as times tell: a start, not a loss")
+    NEVER_SCHEDULED = Clause(
+        "GF-040", "by its recorded times {name} was never scheduled: it is starting, so its breach is not acted on"
+    )
+    NEVER_HEALTHY = Clause(
+        "GF-041", "by its recorded times {name} was never healthy: it is starting, so its breach is not acted on"
+    )
     ALREADY_TERMINATED = Clause(
-        "GF-051", "{name} was ended with its replica at {since} and has not recovered since, so it asks for nothing"
+        "GF-051",
+        "{name} was terminated with its replica at {since} and has not recovered since, so its breach is not acted on",
     )
 
     GROUP_DELAY_EXPIRED = Clause(
@@ -54,25 +59,27 @@ class Why(Rule):
         "GF-061",
         "{left} of {replicas} replicas not breached, {needed} needed: the group can spare none, the set decides",
     )
-    GROUP_REPLICA_TERMINATED = Clause("GF-062", "replica {replica} of {group} ends as a whole because of {cause}")
+    GROUP_REPLICA_TERMINATED = Clause(
+        "GF-062", "replica {replica} of {group} is terminated as a whole because of {cause}"
+    )
     GROUP_DELAY_RUNNING = Clause(
         "GF-063", "breached since {since}; the delay of {delay} ends at {until}", code="DelayRunning"
     )
     SUSPENDED_BY_UPDATE = Clause(
-        "GF-066", "an update of the scaling group runs; it ends none of its replicas meanwhile"
+        "GF-066", "an update of the scaling group runs; the group terminates none of its replicas meanwhile"
     )
     GROUP_NOTHING_BREACHED = Clause("GF-067", "no replica of the group has a breach to act on", code="NothingBreached")
 
     NOTHING_BREACHED = Clause("GF-069", "no constituent has a breach to act on")
-    STANDALONE_MISSING = Clause("GF-070", "PodClique {name} does not exist, so the replica is passed over")
+    STANDALONE_MISSING = Clause("GF-070", "PodClique {name} does not exist, so the replica is skipped")
     DELAY_EXPIRED = Clause("GF-072", "breached since {since}; the delay of {delay} ended at {until}")
-    GANG_TERMINATED = Clause("GF-073", "replica {replica} of the set ends as a whole because of {cause}")
-    GANG_TERMINATION_ACTIVE = Clause("GF-075", "replica {replica} of the set is ended, this group with it")
+    GANG_TERMINATED = Clause("GF-073", "replica {replica} of the set is terminated as a whole because of {cause}")
+    GANG_TERMINATION_ACTIVE = Clause("GF-075", "replica {replica} of the set is terminated, this group with it")
     DELAY_RUNNING = Clause("GF-076", "breached since {since}; the delay of {delay} ends at {until}")
     SET_BEING_DELETED = Clause("GF-077", "the set is being deleted; nothing of it is terminated")
 
     STORED_STATUS_DIFFERS = Clause(
-        "GF-084", "the stored statuses say {verdict}, and the operator acts by those until it looks again"
+        "GF-084", "the stored statuses lead to {verdict}, and the operator acts on them until it computes them again"
     )
 
     SCHEDULING_SUPPRESSED = Clause(
@@ -103,18 +110,19 @@ class Why(Rule):
 
     DELAY_SHORTER_THAN_A_REBOOT = Clause(
         "GF-120",
-        "{delay} is shorter than a node needs to come back (about {reboot}): a reboot may end a whole replica",
+        "{delay} is shorter than a node needs to reboot (about {reboot}): a reboot may terminate a whole replica",
     )
     UPDATE_SUSPENDS_FOR_LONG = Clause(
         "GF-121",
-        "its update runs since {since}, longer than the delay of {delay}; until it ends no breach of it counts",
+        "its update has run since {since}, longer than the delay of {delay}; meanwhile no breach of it counts",
     )
     CONSTRAINT_IN_VAIN = Clause(
         "GF-123",
-        "its topology constraints do nothing: all its pods go to the scheduler of Kubernetes, which reads no PodGangs",
+        "its topology constraints have no effect: all its pods go to the Kubernetes scheduler, which reads no PodGangs",
     )
     ENDS_AGAIN_WITHOUT_ROOM = Clause(
-        "GF-122", "its pods have no place; ended, it is ended again every {delay} for as long as that stays so"
+        "GF-122",
+        "its pods cannot be scheduled; once terminated, it is terminated again every {delay} for as long as that lasts",
     )
 
     EDIT_NOT_PREDICTED = Clause(
