@@ -1,7 +1,7 @@
 """grove_core: decides what a Grove operator should do, and says why. Values in, values out; no I/O, no clock.
 
-``reconcile`` is loaded when somebody asks for it: whoever needs a word of the core need not load all of it, pydantic
-included. A program that waits in every pod does.
+``reconcile`` is imported on first access, so that a program that needs only a part of the core does not import all of
+it and pydantic. The init container that runs in every pod is such a program.
 """
 
 from types import ModuleType
@@ -17,7 +17,7 @@ __all__ = ("VERSION", "reconcile")
 
 
 class _Package(ModuleType):
-    """A package in which ``reconcile`` is the function, also once somebody has loaded the module of that name."""
+    """A package whose ``reconcile`` is the function, even after the module of that name was imported."""
 
     def __setattr__(self, name: str, value: object) -> None:
         is_module = name == "reconcile" and isinstance(value, ModuleType)
@@ -32,4 +32,4 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever is exported
     return reconcile
 
 
-grove_core.__class__ = _Package  # of this very package: ``sys``, which has it too, is not for the core
+grove_core.__class__ = _Package  # not through ``sys.modules``, since the core does not import ``sys``

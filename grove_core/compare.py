@@ -1,7 +1,7 @@
-"""Two rule sets on one set: who ends by one and not by the other, sooner or later, or more often.
+"""Compares two forecasts of one set under two rule sets: which PodCliques each of them terminates, when and how often.
 
-What is compared are PodCliques, by name: whether one ends as part of its group's replica or of the whole replica of the
-set is told, and is no difference of its own.
+PodCliques are compared by name. Whether a PodClique is terminated with a replica of its scaling group or of the set is
+shown, but is no difference by itself.
 """
 
 from collections import defaultdict
@@ -20,12 +20,12 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact, Step, total_impact
 from grove_core.plan.forecast import Forecast
 
-_Told: TypeAlias = tuple[Ref, datetime, int] | None  # what sets two ends apart for who reads of them
+_TerminationKey: TypeAlias = tuple[Ref, datetime, int] | None  # equal for PodCliques that are shown together
 
 
 @unique
 class Change(Enum):
-    """What becomes of cliques by the second rules, seen from the first; the gravest first."""
+    """How the second rule set differs from the first for some PodCliques, the most severe change first."""
 
     ENDS = "ENDS"
     OFTENER = "OFTENER"
@@ -37,15 +37,15 @@ class Change(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Termination:
-    """The first end of some cliques, with a replica of the set or of a scaling group, as far as a forecast goes.
+    """The first termination of some PodCliques in a forecast, with a replica of the set or of a scaling group.
 
     Attributes:
-        subject: which replica.
-        at: when it ends.
-        cliques: that go with it then.
-        takes: what goes along; None where nobody knows.
-        because: why, the causes' reasons.
-        times: how often the cliques that this is told of end in all.
+        subject: the terminated replica.
+        at: when it is terminated.
+        cliques: the PodCliques that are deleted with it then.
+        takes: the impact; None where it is not known.
+        because: the reasons of the delays behind it.
+        times: how often these PodCliques are terminated in all.
     """
 
     subject: Ref
@@ -58,11 +58,11 @@ class Termination:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Cliques that end together by both of two rule sets, and otherwise by the one than by the other.
+    """PodCliques that each rule set treats alike, and the two rule sets differently.
 
     Attributes:
-        before, after: their end by the first and by the second rules; None where they do not end.
-        spared_because: why they do not end by the rules by which they do not, as they see it now.
+        before, after: their termination under the first and the second rule set; None where there is none.
+        spared_because: why one rule set does not terminate them, by its findings now; empty where both do.
     """
 
     change: Change
@@ -74,14 +74,14 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One set, judged by two rule sets.
+    """The comparison of two rule sets for one set.
 
     Attributes:
-        differences: of terminations, the gravest first.
-        breaches: whose condition would be another one: (subject, by the first rules, by the second).
-        unknown: why nothing can be said by one of them, or by both; empty where everything can.
-        alike: how many PodCliques end by both, and at the same time.
-        unpredicted: what one of the rule sets does not predict of the set, so that later ends may differ (GF-130).
+        differences: of terminations, the most severe first.
+        breaches: differing conditions: (subject, status under the first rule set, under the second).
+        unknown: why a rule set cannot decide; empty where both can.
+        alike: how many PodCliques both terminate at the same time.
+        unpredicted: what a rule set does not predict of the set, so that later terminations may differ (GF-130).
     """
 
     root: Ref
@@ -93,40 +93,40 @@ class Comparison:
 
     @property
     def is_same(self) -> bool:
-        """Whether it is known that the same ends at the same time."""
+        """Whether both rule sets are known to terminate the same PodCliques at the same times."""
         return not self.differences and not self.unknown and not self.unpredicted
 
 
 def compare(before: Forecast, after: Forecast) -> Comparison:
-    """Compare what two rule sets make of one set. Linear in the steps of both.
+    """Compare the forecasts of two rule sets for one set. Linear in the steps of both.
 
     Args:
-        before, after: forecasts of the same snapshot, played to the same moment.
+        before, after: forecasts of the same snapshot, up to the same time.
     """
-    first, second = _ends_in(before), _ends_in(after)
-    alike: defaultdict[tuple[Change, _Told, _Told], list[Ref]] = defaultdict(list)
+    first, second = _terminations_in(before), _terminations_in(after)
+    alike: defaultdict[tuple[Change, _TerminationKey, _TerminationKey], list[Ref]] = defaultdict(list)
     same = 0
     for clique in {**first, **second}:
-        ends = first.get(clique), second.get(clique)
-        change = _change(*ends)
+        pair = first.get(clique), second.get(clique)
+        change = _change(*pair)
         if change is None:
             same += 1
         else:
-            alike[change, _told(ends[0]), _told(ends[1])].append(clique)
+            alike[change, _key_of(pair[0]), _key_of(pair[1])].append(clique)
     found = [
         _difference(change, cliques, (first.get(cliques[0]), second.get(cliques[0])), (before, after))
         for (change, _, _), cliques in alike.items()
     ]
     order = list(Change)
     found.sort(key=lambda one: (order.index(one.change), one.cliques[0].sort_key))
-    unknown = dict.fromkeys(reason for told in (before, after) for reason in _unknown_in(told))
-    unpredicted = dict.fromkeys(reason for told in (before, after) for reason in reasons_on(PREDICTION, told.findings))
+    unknown = dict.fromkeys(reason for one in (before, after) for reason in _unknown_in(one))
+    unpredicted = dict.fromkeys(reason for one in (before, after) for reason in reasons_on(PREDICTION, one.findings))
     breaches = tuple(_breaches(before, after))
     return Comparison(before.root, tuple(found), breaches, tuple(unknown), same, tuple(unpredicted))
 
 
-def _told(end: Termination | None) -> _Told:
-    return None if end is None else (end.subject, end.at, end.times)
+def _key_of(one: Termination | None) -> _TerminationKey:
+    return None if one is None else (one.subject, one.at, one.times)
 
 
 def _change(before: Termination | None, after: Termination | None) -> Change | None:
@@ -144,39 +144,39 @@ def _change(before: Termination | None, after: Termination | None) -> Change | N
 def _difference(
     change: Change,
     cliques: Sequence[Ref],
-    ends: tuple[Termination | None, Termination | None],
-    told: tuple[Forecast, Forecast],
+    terminations: tuple[Termination | None, Termination | None],
+    forecasts: tuple[Forecast, Forecast],
 ) -> Difference:
-    """What becomes of cliques that share both ends."""
-    names, (before, after) = tuple(sorted(cliques, key=lambda ref: ref.sort_key)), ends
+    """The difference for PodCliques whose terminations are equal under each rule set."""
+    names, (before, after) = tuple(sorted(cliques, key=lambda ref: ref.sort_key)), terminations
     spared: tuple[Reason, ...] = ()
     if before is None and after is not None:
-        spared = _kept_because(told[0], after.subject, names)
+        spared = _kept_because(forecasts[0], after.subject, names)
     elif after is None and before is not None:
-        spared = _kept_because(told[1], before.subject, names)
+        spared = _kept_because(forecasts[1], before.subject, names)
     return Difference(change, names, before, after, spared)
 
 
-def _ends_in(forecast: Forecast) -> Mapping[Ref, Termination]:
-    """Every clique that ends in some round for a breach, with its first end, and how often it ends in all."""
+def _terminations_in(forecast: Forecast) -> Mapping[Ref, Termination]:
+    """The PodCliques that are deleted for a breach, each with its first termination and the number of terminations."""
     first: dict[Ref, Termination] = {}
     times: defaultdict[Ref, dict[datetime, int]] = defaultdict(dict)
     for round_ in forecast.rounds:
         for subject, steps in deletions_by_replica(round_.steps).items():
-            end = _end_of(subject, round_.at, steps)
+            termination = _termination_of(subject, round_.at, steps)
             for step in steps:
-                first.setdefault(step.target, end)
+                first.setdefault(step.target, termination)
                 times[step.target][round_.at] = forecast.times(round_)
-    return {clique: replace(end, times=sum(times[clique].values())) for clique, end in first.items()}
+    return {clique: replace(one, times=sum(times[clique].values())) for clique, one in first.items()}
 
 
-def _end_of(subject: Ref, at: datetime, steps: Sequence[Step]) -> Termination:
+def _termination_of(subject: Ref, at: datetime, steps: Sequence[Step]) -> Termination:
     delays = dict.fromkeys(reason for step in steps for reason in delays_behind(step))
     return Termination(subject, at, tuple(step.target for step in steps), total_impact(steps), tuple(delays))
 
 
 def _kept_because(forecast: Forecast, subject: Ref, cliques: Sequence[Ref]) -> tuple[Reason, ...]:
-    """Why a replica is kept: its own verdict, or its group's; and why what ends it elsewhere does not here."""
+    """Why a replica is kept: the reasons of its verdict, or of its group's, and those of its unhealthy PodCliques."""
     fates = {one.subject: one for one in forecast.findings if one.question == TERMINATION}
     fate = fates.get(subject) or fates.get(subject.whole)
     own = fate.because if fate is not None else ()
@@ -192,10 +192,11 @@ def _unknown_in(forecast: Forecast) -> Iterable[Reason]:
 
 
 def _breaches(before: Forecast, after: Forecast) -> Iterable[tuple[Ref, str, str]]:
-    verdicts: Sequence[Mapping[Ref, str]] = [
-        {one.subject: one.verdict for one in told.findings if one.question == BREACH} for told in (before, after)
-    ]
-    first, second = verdicts
+    first, second = _breach_verdicts(before), _breach_verdicts(after)
     for subject, verdict in first.items():
         if second.get(subject, verdict) != verdict:
             yield subject, verdict, second[subject]
+
+
+def _breach_verdicts(forecast: Forecast) -> Mapping[Ref, str]:
+    return {one.subject: one.verdict for one in forecast.findings if one.question == BREACH}

@@ -1,4 +1,4 @@
-"""Explanations: from a forecast to a story, its entries in the order of urgency, with reasons as sentences."""
+"""Explanations of a forecast: an entry for each replica, the most urgent first, with reasons as sentences."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -74,7 +74,7 @@ class Entry:
     Attributes:
         until: when the first of its delays ends or ended; None where none runs.
         deletes: the PodCliques that are deleted with it, where it is terminated.
-        toll: the pods and GPUs of these; None where they are not known.
+        impact: the pods and GPUs of these; None where they are not known.
         degraded: of a replica that is kept: its PodCliques with too few ready pods, and why that is no termination.
         averted: when it would be terminated but for the steps of the plan; the causes are those after them (PL-025).
         unwell: whether it is kept although a PodClique or scaling group of it is missing (GT-038), or where the stored
@@ -94,7 +94,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a person should know about one root, the most urgent entries first.
+    """The explanation of one root, the most urgent entries first.
 
     Attributes:
         unrecorded: how many PodCliques are kept only because no record says that they ever were available (GT-015).
@@ -119,12 +119,12 @@ class Explanation:
         return not any(entry.tone is not Tone.KEEPS or entry.degraded or entry.unwell for entry in self.entries)
 
     def having(self, tone: Tone) -> tuple[Entry, ...]:
-        """The entries of one tone."""
+        """Return the entries of one tone."""
         return tuple(entry for entry in self.entries if entry.tone is tone)
 
 
 def explanation_of(forecast: Forecast) -> Explanation:
-    """Return the story of the first round of a forecast.
+    """Return the explanation of the first round of a forecast.
 
     It has an entry for every replica of the set, for each replica of a scaling group that is terminated, waits or is
     not well, and for each withheld step. A termination that the first round waits for and its steps avert has the

@@ -1,4 +1,4 @@
-"""Asking about one object: what it stands for, what was decided about it, and which guard kept it from being ended."""
+"""Explains one object: its PodCliques, the findings and steps about it, and the guard against its termination."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ _TRUE: Final = Truth.TRUE.value
 
 
 def cliques_behind(snapshot: Snapshot, kind: str, name: str) -> tuple[PodClique, ...]:
-    """The cliques an object of a root stands for; none where the root has no such object."""
+    """Return the PodCliques that an object of a root consists of or belongs to; empty if there is no such object."""
     if kind == "PodCliqueSet":
         return snapshot.cliques if snapshot.root.ref.name == name else ()
     if kind == "Pod":
@@ -54,7 +54,7 @@ def has(snapshot: Snapshot, kind: str, name: str) -> bool:
 
 
 def _replica_of_domain(snapshot: Snapshot, name: str) -> int | None:
-    """The replica of the root that a ComputeDomain is of, be it only that it should be."""
+    """The replica of the root that a ComputeDomain belongs to, whether it exists or should exist."""
     root = snapshot.root.ref.name
     there = any(domain.ref.name == name for domain in snapshot.domains)
     index = replica_of_domain(root, name)
@@ -63,7 +63,7 @@ def _replica_of_domain(snapshot: Snapshot, name: str) -> int | None:
 
 @dataclass(frozen=True)
 class ObjectExplanation:
-    """One object of one root, with the plan that speaks of it.
+    """One object of one root, with the plan for the root.
 
     Attributes:
         kind: PodCliqueSet, PodCliqueScalingGroup, PodClique, PodGang, Pod or ComputeDomain.
@@ -77,7 +77,7 @@ class ObjectExplanation:
 
     @cached_property
     def ref(self) -> Ref:
-        """The object's address."""
+        """The address of the object."""
         if self.kind == DOMAIN_KIND:
             shared = shared_domain_ref(self.snapshot, self.name)
             return shared or domain_ref(self.snapshot, _replica_of_domain(self.snapshot, self.name) or 0)
@@ -86,15 +86,15 @@ class ObjectExplanation:
 
     @cached_property
     def cliques(self) -> tuple[PodClique, ...]:
-        """The cliques the object stands for: itself, its members, all of a set, or the one a pod belongs to."""
+        """The PodCliques of the object: itself, its members, all of a set, or the one that a pod belongs to."""
         return cliques_behind(self.snapshot, self.kind, self.name)
 
     def pods_of(self, clique: PodClique) -> list[Pod]:
-        """The clique's pods, sorted by name."""
+        """Return the pods of a PodClique, sorted by name."""
         return sorted(self.snapshot.pods_of.get(clique.uid, ()), key=lambda pod: pod.name)
 
     def findings(self) -> Iterator[Finding]:
-        """The verdicts on the object, on its cliques, and on everything above them that can end it."""
+        """Yield the findings on the object, on its PodCliques, and on every owner whose termination would delete it."""
         if self.kind == DOMAIN_KIND and self.ref == shared_domain_ref(self.snapshot, self.name):
             yield from (one for one in self.plan.findings if one.question == FABRIC and self._shares(one.subject))
             return
@@ -114,7 +114,7 @@ class ObjectExplanation:
                 yield finding
 
     def _shares(self, subject: Ref) -> bool:
-        """Whether a verdict is on the domain, or on a PodClique that shares it."""
+        """Whether the subject of a finding is the domain, or a PodClique that shares it."""
         return subject in {self.ref, self.snapshot.root.ref} or subject.name in self._sharers
 
     @cached_property
@@ -125,7 +125,7 @@ class ObjectExplanation:
         )
 
     def steps(self) -> Iterator[Step]:
-        """What the plan does to the object and to what it stands for, but for statuses (CL-015)."""
+        """Yield the steps for the object, its PodCliques and their pods, without status steps (CL-015)."""
         uids = {clique.uid for clique in self.cliques}
         concerned = self._concerned()
         for step in self.plan.steps:
@@ -140,55 +140,56 @@ class ObjectExplanation:
                 yield step
 
     def withheld(self) -> Iterator[Withheld]:
-        """What the plan does not do to the object and to what it stands for, although it might be expected (CL-015)."""
+        """Yield the withheld steps for the object, its PodCliques, their pods and their owners (CL-015)."""
         concerned, above = self._concerned(), set(self._above())
         for held in self.plan.withheld:
             if self.kind == "PodCliqueSet" or held.target in concerned or held.target in above:
                 yield held
 
     def _concerned(self) -> set[Ref]:
-        """The object, its cliques, and the pods of these; of a pod only itself and its clique."""
+        """The object, its PodCliques and their pods; for a pod only itself and its PodClique."""
         pods = (pod.ref for clique in self.cliques for pod in self.snapshot.pods_of.get(clique.uid, ()))
         of_cliques = () if self.kind == "Pod" else pods
         return {self.ref, *(clique.ref for clique in self.cliques), *of_cliques}
 
     def guards(self) -> Iterator[Finding]:
-        """Why the object is not ended: for each clique it stands for, and for each replica, the first guard that held.
+        """Yield the guards of the object: for each PodClique and replica, the finding that prevents a termination.
 
-        A clique is ended when its replica of the set or of its scaling group is, whatever its own state; then that
-        verdict is told. Else the chain is: its own breach; then its scaling group; then its set, where the group leaves
-        the matter to it; and the first link that does not say "end it" is the guard.
+        The findings are checked in this order: the breach of the PodClique; the termination of its scaling group's
+        replica; the termination of the set's replica, where the group delegates to it. The first one that does not lead
+        to a termination is the guard. Where a replica is terminated that contains the PodClique, whatever the state of
+        the PodClique, that finding is yielded instead.
         """
         found = {(finding.subject, finding.question): finding for finding in self.plan.findings}
-        told: set[tuple[Ref, str]] = set()
+        yielded: set[tuple[Ref, str]] = set()
         for clique in self.cliques:
             guard = self._guard_of(clique, found)
-            if guard is not None and (guard.subject, guard.question) not in told:
-                told.add((guard.subject, guard.question))
+            if guard is not None and (guard.subject, guard.question) not in yielded:
+                yielded.add((guard.subject, guard.question))
                 if guard.health is not Health.HEALTHY or self.kind in {"PodClique", "Pod"}:
                     yield guard
         if self.kind in {"PodCliqueSet", GROUP_KIND}:
             for finding in self.plan.findings:
                 key = (finding.subject, finding.question)
-                if finding.question == TERMINATION and self._is_replica_of_self(finding.subject) and key not in told:
+                if finding.question == TERMINATION and self._is_replica_of_self(finding.subject) and key not in yielded:
                     yield finding
 
     def _guard_of(self, clique: PodClique, found: dict[tuple[Ref, str], Finding]) -> Finding | None:
         above = [finding for ref in self._chain(clique) if (finding := found.get((ref, TERMINATION))) is not None]
-        ending = next((finding for finding in above if finding.verdict == ENDS), None)
-        if ending is not None:
-            return ending
+        termination = next((finding for finding in above if finding.verdict == ENDS), None)
+        if termination is not None:
+            return termination
         breach = found.get((clique.ref, BREACH))
         if breach is None or breach.verdict != _TRUE:
             return breach or found.get((self.snapshot.root.ref, TERMINATION))
         return next((finding for finding in above if finding.verdict != DELEGATES), breach)
 
     def _chain(self, clique: PodClique) -> tuple[Ref, ...]:
-        """The replicas whose termination takes a PodClique along, the nearest first."""
+        """The replicas whose termination deletes a PodClique, the nearest first."""
         return clique.replicas_around(self.snapshot.root.ref)
 
     def _above(self) -> Iterator[Ref]:
-        """The replicas that the object's cliques lie in, the scaling groups they belong to, and the root."""
+        """The root, and the replicas and scaling groups that contain the object's PodCliques."""
         yield self.snapshot.root.ref
         for clique in self.cliques:
             yield from self._chain(clique)
@@ -200,7 +201,7 @@ class ObjectExplanation:
 
 
 def _owner_of(target: Ref, action: Make) -> str:
-    """Uid of who will own what is created."""
+    """The uid of the owner of an object that a step creates."""
     owner: str = read_identity(Fields(thaw(action.manifest), "", []), target.api_version, target.kind, None)[
         "owner_uid"
     ]

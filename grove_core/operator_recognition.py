@@ -1,4 +1,4 @@
-"""Which operator runs a cluster, as its objects show, and the rule set that predicts it (GF-111, GF-112, CL-055)."""
+"""Recognises the operator of a cluster by its objects, and its rule set (GF-111, GF-112, CL-055)."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -26,15 +26,15 @@ _OUR_LABEL: Final = SET.design  # on every object that this operator makes, and 
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
-    """The rule set that predicts the operator of a cluster, and what shows that it does.
+    """The rule set that predicts the operator of a cluster, and the evidence for it.
 
     Attributes:
         rules: name of the rule set.
-        because: what in the objects shows it, as the rest of a sentence.
-        is_shown: whether anything does; else the rule set is the default one.
+        because: the evidence in the objects, as a clause of a sentence.
+        is_shown: whether there is any evidence; without it the rule set is the default one.
         go_operator: whether the Go operator runs the cluster.
-        fitting: the releases of the Go operator that can have written what is there, oldest first.
-        newer: what shows that its release is newer than the newest one known here; empty where nothing does (GF-134).
+        fitting: the releases of the Go operator that can have written the objects, oldest first.
+        newer: evidence that its release is newer than the newest one known here; empty without it (GF-134).
         doubtful: the sets whose PodCliques show the Go operator beside others that show this one (GF-135).
     """
 
@@ -48,13 +48,15 @@ class Recognition:
 
 
 def recognised(cluster: Cluster, newer: Iterable[str] = ()) -> Recognition:
-    """The first mark in a cluster that only one of the operators leaves. Linear in what it holds.
+    """Recognise the operator by the first mark that only one of the operators leaves. Linear in the cluster.
 
-    A status of a PodClique is the strongest mark, for its operator looked at it last; then labels of PodCliques, for
-    they are as old as these; then the generation hash of a set, which is there before its PodCliques are.
+    The status of a PodClique is the strongest mark, since the operator writes it again and again. Labels of PodCliques
+    come next; they are written once. The generation hash of a set comes last; it is written before there are
+    PodCliques.
 
     Args:
-        newer: marks of a newer release in objects and fields that a cluster does not hold, as words.
+        cluster: to look at.
+        newer: marks of a newer release in objects and fields that a cluster does not contain, as words.
     """
     marks = (*newer, *_newer_conditions(cluster), *_foreign_gangs(cluster))
     found = _recognised(cluster)
@@ -76,7 +78,7 @@ def recognised(cluster: Cluster, newer: Iterable[str] = ()) -> Recognition:
 
 
 def unpredicted_of(recognition: Recognition, root: Ref) -> Finding | None:
-    """That what becomes of a set is not predicted (GF-134, GF-135); None where it is."""
+    """Return the finding that a set is not predicted (GF-134, GF-135); None where it is predicted."""
     if not recognition.newer and root not in recognition.doubtful:
         return None
     from grove_core.areas.gang_termination.field.rules import Why  # noqa: PLC0415 - of such clusters alone
@@ -111,7 +113,7 @@ def _newer_conditions(cluster: Cluster) -> Iterator[str]:
 
 
 def _foreign_gangs(cluster: Cluster) -> Iterator[str]:
-    """PodGangs whose names are of another scheme."""
+    """PodGangs whose names follow no known scheme."""
     for root in cluster.sets if cluster.gangs_of else ():
         yield from (f"PodGang {name}" for name in sorted(foreign_gangs_in(cluster.snapshot_of(root, _ANY_MOMENT))))
 
@@ -142,8 +144,8 @@ def _go_operator(cluster: Cluster, mark: str) -> Recognition:
     from grove_core.areas.gang_termination.field.recorded_operator import recorded_operator_in  # noqa: PLC0415 - as above
     from grove_core.rule_sets.released import BY_RELEASE  # noqa: PLC0415 - as above
 
-    hand = recorded_operator_in(_cliques(cluster), chain(*cluster.groups_of.values()))
-    generation = hand.generation if hand is not None else None
+    recorded = recorded_operator_in(_cliques(cluster), chain(*cluster.groups_of.values()))
+    generation = recorded.generation if recorded is not None else None
     fitting = tuple(release for release, found in RELEASES.items() if generation in {None, found})
     oldest, newest = fitting[0], fitting[-1]
     if generation is None:

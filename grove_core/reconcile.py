@@ -25,12 +25,12 @@ from grove_core.snapshot.superseded_breaches import with_superseded_breaches
 
 
 def reconcile(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Plan:
-    """Return everything that the operator would do about ``snapshot.root`` at this moment, and why.
+    """Return the plan for ``snapshot.root``: everything that the operator would do now, with reasons.
 
     Pure and total: the same snapshot gives the same plan (PL-001), and every snapshot gives one.
 
     Args:
-        snapshot: of the set; see :meth:`grove_core.snapshot.cluster.Cluster.snapshot_of`.
+        snapshot: of the PodCliqueSet; see :meth:`grove_core.snapshot.cluster.Cluster.snapshot_of`.
         rules: the operator that acts; others by name with :func:`grove_core.rule_sets.named.rule_set`.
 
     Example:
@@ -79,6 +79,6 @@ def drop_finalizers(leftovers: Iterable[ScalingGroup | PodClique]) -> tuple[Step
     """Return the steps that remove Grove's finalizer from parts of sets that no longer exist (WL-233).
 
     Args:
-        leftovers: parts whose set does not exist; a former leader may have created them after it was deleted.
+        leftovers: parts whose set does not exist; a former leader may have created them after the set was deleted.
     """
     return steps_for(finalizer_removals(leftovers))

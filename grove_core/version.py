@@ -4,4 +4,4 @@ from typing import Final
 
 VERSION: Final = "0.1.0"
 IMAGE: Final = f"grove:{VERSION}"
-"""Of the operator, and of the init containers that it gives to pods, where nobody says otherwise."""
+"""The default image of the operator, and of the init containers that it adds to pods."""

@@ -1,1 +1,1 @@
-"""The JSON plan, written and read back."""
+"""The JSON plan: its format, writing and reading."""

@@ -12,8 +12,8 @@ from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configurat
 
 FORMAT_VERSION: Final = "1.4"
 FOREGROUND: Final = "Foreground"
-AUTO: Final = "auto"  # the shape of ComputeDomains where the cluster has the word
-# Nobody holds a finalizer but by an apply; a document that did not count it would be of another major format.
+AUTO: Final = "auto"  # the cluster decides the shape of ComputeDomains
+# No step has the action ``holdFinalizer``; leaving it out of the summary would be a new major version.
 ACTIONS: Final = ("create", "ensure", "apply", "setStatus", "delete", "holdFinalizer", "dropFinalizer")
 Json = dict[str, Any]
 
@@ -24,7 +24,7 @@ class RulesSource:
 
     Attributes:
         kind: ``option``, ``configuration``, ``cluster`` or ``default``.
-        because: what in the cluster shows it; empty for the first two.
+        because: the evidence in the cluster; empty for the first two.
     """
 
     kind: str
@@ -33,14 +33,14 @@ class RulesSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanDocument:
-    """Forecasts of one input at one moment.
+    """The forecasts of one input at one time.
 
     Attributes:
-        rules: name of the rule set that judged.
-        as_of: the clock of the first rounds.
+        rules: name of the rule set.
+        as_of: the time of the first rounds; aware UTC.
         not_collected: kinds (``Pod``, or ``Pod in ml``) that the input left out.
         forecasts: one for each root, sorted by namespace and name.
-        configuration: of the operator that is planned for.
+        configuration: of the planned operator.
         rules_from: what chose the rule set; None in plans of formats before 1.4.
     """
 
@@ -53,7 +53,7 @@ class PlanDocument:
 
 
 def summary_of(forecasts: Iterable[Forecast]) -> Json:
-    """How many steps of each action there are in all rounds, and how many withheld ones."""
+    """Return the number of steps by action, and of withheld steps, in all rounds."""
     counts: Counter[str] = Counter()
     for forecast in forecasts:
         for round_ in forecast.rounds:
@@ -63,7 +63,7 @@ def summary_of(forecasts: Iterable[Forecast]) -> Json:
 
 
 def action_name(action: Action) -> str:
-    """The action as the format calls it."""
+    """Return the name of an action in the format."""
     match action:
         case Create():
             return "create"

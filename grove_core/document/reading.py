@@ -1,6 +1,6 @@
-"""Documents and attempts read back from JSON to equal values (PL-009).
+"""Reads documents and attempts from JSON, to values equal to those written (PL-009).
 
-Rule for this file: whatever the JSON is, the only exception is MalformedObject, and what was read is whole (PL-030).
+For any JSON the only exception is MalformedObject, and every value that is returned is complete (PL-030).
 """
 
 from collections.abc import Mapping
@@ -71,11 +71,11 @@ _RULES: Final[Mapping[str, Rule]] = MappingProxyType(
 _STAGES: Final[Mapping[str, Stage]] = MappingProxyType(
     {"apply": Stage.WORKLOAD, "setStatus": Stage.STATUS, "delete": Stage.CLEANUP, "dropFinalizer": Stage.CLEANUP}
 )
-_NOT_OURS: Final = (KeyError, TypeError, AttributeError, ValueError)
+_MALFORMED: Final = (KeyError, TypeError, AttributeError, ValueError)
 
 
 def document_from_json(raw: Any) -> PlanDocument:  # noqa: ANN401 - any JSON
-    """Read a document back. Raises MalformedObject where it is none of ours, or of another major version."""
+    """Read a document. Raises MalformedObject where it is no plan, or one of another major version."""
     version = raw.get("formatVersion") if isinstance(raw, Mapping) else raw
     if not isinstance(version, str) or version.split(".")[0] != FORMAT_VERSION.split(".")[0]:
         expected = f"a plan of format {FORMAT_VERSION}"
@@ -89,7 +89,7 @@ def document_from_json(raw: Any) -> PlanDocument:  # noqa: ANN401 - any JSON
             configuration=_configuration(raw["configuration"]) if "configuration" in raw else DEFAULT_CONFIGURATION,
             rules_from=_rules_source(raw["rulesFrom"]) if "rulesFrom" in raw else None,
         )
-    except _NOT_OURS as fault:
+    except _MALFORMED as fault:
         raise MalformedObject((Problem(path="", expected="a whole plan", got=_got(raw, fault)),)) from fault
 
 
@@ -98,11 +98,11 @@ def _rules_source(raw: Json) -> RulesSource:
 
 
 def _configuration(raw: Json) -> Configuration:
-    said = raw["mnnvl"]
-    enabled, shape = flag(said["enabled"]), text(said["computeDomainShape"])
-    told = Mnnvl(enabled, MnnvlMode(text(said["mode"])), None if shape == AUTO else DomainShape(shape))
+    fields = raw["mnnvl"]
+    enabled, shape = flag(fields["enabled"]), text(fields["computeDomainShape"])
+    mnnvl_options = Mnnvl(enabled, MnnvlMode(text(fields["mode"])), None if shape == AUTO else DomainShape(shape))
     image = text(raw["startup"]["image"]) if "startup" in raw else IMAGE
-    return Configuration(mnnvl=told, init_image=image, topology=_topology(raw.get("topologyAwareScheduling")))
+    return Configuration(mnnvl=mnnvl_options, init_image=image, topology=_topology(raw.get("topologyAwareScheduling")))
 
 
 def _topology(raw: Any) -> TopologyAware:  # noqa: ANN401 - any JSON
@@ -115,9 +115,9 @@ def _topology(raw: Any) -> TopologyAware:  # noqa: ANN401 - any JSON
 def attempts_from_json(raw: Any) -> tuple[Attempt, ...]:  # noqa: ANN401 - any JSON
     """Read recorded attempts: a list of steps as a plan has them, each with ``outcome`` and ``detail``.
 
-    What was tried need not say why: nobody reviews it any more.
+    Attempts may be without reasons, since they are not reviewed.
 
-    Raises MalformedObject with every one that is none.
+    Raises MalformedObject with every item that is no attempt.
     """
     if not isinstance(raw, list | Mapping):
         raise MalformedObject((Problem(path="", expected="a list of attempts", got=shown(raw)),))
@@ -126,7 +126,7 @@ def attempts_from_json(raw: Any) -> tuple[Attempt, ...]:  # noqa: ANN401 - any J
     for place, item in enumerate(raw if isinstance(raw, list) else [raw]):
         try:
             found.append(_attempt(item))
-        except _NOT_OURS as fault:
+        except _MALFORMED as fault:
             expected = "an attempt as plans have them"
             problems.append(Problem(path=f"attempts[{place}]", expected=expected, got=_got(item, fault)))
     if problems:
@@ -135,7 +135,7 @@ def attempts_from_json(raw: Any) -> tuple[Attempt, ...]:  # noqa: ANN401 - any J
 
 
 def _got(raw: Any, fault: Exception) -> str:  # noqa: ANN401 - any JSON
-    """What stood there, and what is wrong with it as far as we have words for that."""
+    """The value found, with the problem where the exception has a text for readers."""
     if isinstance(fault, KeyError):
         return f"{shown(raw)}, of which {fault.args[0]!r} is missing or not known"
     return f"{shown(raw)}, with {fault}" if isinstance(fault, ValueError) else shown(raw)
@@ -197,7 +197,7 @@ def _share(raw: Json) -> Share:
 
 
 def _terminations(raw: Json) -> tuple[Termination, ...]:
-    """The gangs that end with a deletion."""
+    """The gangs that a deletion terminates."""
     return tuple(
         Termination(_ref(item["replica"]), _ref(item["trigger"]), moment(item["deadline"]))
         for item in items(raw.get("terminates", []))
@@ -205,7 +205,7 @@ def _terminations(raw: Json) -> tuple[Termination, ...]:
 
 
 def _again(raw: Json | None) -> Recurrence | None:
-    """What comes again and again; plans of before 1.3 play it all."""
+    """The repetition of rounds; formats before 1.3 contain every round instead."""
     if raw is None:
         return None
     every = parse_duration(text(raw["every"]))
@@ -232,7 +232,7 @@ def _step(raw: Json, because: tuple[Reason, ...]) -> Step:
     elif name == "delete":
         rests_on = tuple((_ref(item["target"]), _guard(item["guard"])) for item in items(raw["restsOn"]))
         foreground = raw.get("propagationPolicy") == FOREGROUND
-        takes, terminates = _toll(raw.get("takes")), _terminations(raw)
+        takes, terminates = _impact(raw.get("takes")), _terminations(raw)
         if bool(rests_on) != bool(terminates):
             raise MalformedValue("a deletion with only one of restsOn and terminates (PL-033)")
         action = Delete(guard, rests_on, foreground=foreground, takes=takes, terminates=terminates)
@@ -242,8 +242,8 @@ def _step(raw: Json, because: tuple[Reason, ...]) -> Step:
     return Step(stage, target, action, because)
 
 
-def _toll(raw: Json | None) -> DeletionImpact | None:
-    """What a deletion takes along; plans of before 1.1 do not say it."""
+def _impact(raw: Json | None) -> DeletionImpact | None:
+    """The impact of a deletion; formats before 1.1 do not contain it."""
     return None if raw is None else DeletionImpact(*(integer(raw[key]) for key in ("pods", "ready", "gpus")))
 
 
@@ -262,7 +262,7 @@ def _reason(raw: Json) -> Reason:
     rule, facts = _RULES[raw["requirement"]], raw["facts"]
     if facts.keys() != rule.clause.facts:
         raise ValueError(f"{rule.requirement}, which tells of {listed(rule.clause.facts)}, not of {listed(facts)}")
-    return Reason(rule, _ref(raw["subject"]), tuple(sorted((name, fact(told)) for name, told in facts.items())))
+    return Reason(rule, _ref(raw["subject"]), tuple(sorted((name, fact(value)) for name, value in facts.items())))
 
 
 def _ref(raw: Json) -> Ref:

@@ -1,7 +1,6 @@
-"""Values of a JSON plan, each of the type that the format says.
+"""Checks the types of values in a JSON plan.
 
-Rule for this file: anything else is a ValueError whose words become a report. It would end in one later, where
-nobody expects it.
+A value of another type is a ValueError here, whose text is reported, and not a TypeError in later code.
 """
 
 from collections.abc import Mapping
@@ -15,39 +14,39 @@ from grove_core.resources.fields import shown
 
 
 class MalformedValue(ValueError):
-    """A value is none of what a plan of ours has there; says what it is instead of what."""
+    """A value has another type than the format requires; the text names the value and the type."""
 
 
 def text(value: object) -> str:
-    """A string."""
+    """Return a string."""
     if not isinstance(value, str):
         raise MalformedValue(f"{shown(value)} instead of a string")
     return value
 
 
 def integer(value: object) -> int:
-    """An integer, of any size."""
+    """Return an integer of any size."""
     if type(value) is not int:
         raise MalformedValue(f"{shown(value)} instead of an integer")
     return value
 
 
 def flag(value: object) -> bool:
-    """A boolean."""
+    """Return a boolean."""
     if not isinstance(value, bool):
         raise MalformedValue(f"{shown(value)} instead of true or false")
     return value
 
 
 def fact(value: object) -> Fact:
-    """What a reason may tell."""
+    """Return a fact of a reason."""
     if not isinstance(value, str | int):
         raise MalformedValue(f"{shown(value)} instead of a fact")
     return value
 
 
 def moment(value: object) -> datetime:
-    """An RFC 3339 time as aware UTC."""
+    """Return an RFC 3339 time as aware UTC."""
     found = parse_time(text(value))
     if found is None:
         raise MalformedValue(f"{shown(value)} instead of an RFC 3339 time")
@@ -55,14 +54,14 @@ def moment(value: object) -> datetime:
 
 
 def items(value: Any) -> list[Any]:  # noqa: ANN401 - any JSON
-    """A list of anything."""
+    """Return a list with items of any type."""
     if not isinstance(value, list):
         raise MalformedValue(f"{shown(value)} instead of a list")
     return value
 
 
 def whole_object(value: object) -> FrozenMap:
-    """A Kubernetes object, or fields of one."""
+    """Return a Kubernetes object, or fields of one, as an immutable value."""
     if not isinstance(value, Mapping):
         raise MalformedValue(f"{shown(value)} instead of an object")
     level: list[Any] = [value]

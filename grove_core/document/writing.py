@@ -1,4 +1,4 @@
-"""Documents as JSON. ``sentence`` and ``summary`` are there for readers only; the rest can be read back (PL-009)."""
+"""Writes documents as JSON. ``sentence`` and ``summary`` are for readers only; the rest can be read back (PL-009)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
@@ -40,13 +40,13 @@ from grove_core.version import IMAGE, VERSION
 
 
 def document_as_json(document: PlanDocument, *, decisions: bool) -> Json:
-    """Write a document; ``decisions`` adds every verdict, the "do nothing" ones included."""
+    """Return a document as JSON; ``decisions`` adds every finding, also those that lead to no step."""
     return {
         "formatVersion": FORMAT_VERSION,
         "coreVersion": VERSION,
         "rules": document.rules,
         **({} if document.rules_from is None else {"rulesFrom": rules_source_as_json(document.rules_from)}),
-        **({"configuration": _told(document.configuration)} if document.configuration != DEFAULT_CONFIGURATION else {}),
+        **_configuration_as_json(document.configuration),
         "asOf": format_time(document.as_of),
         "notCollected": list(document.not_collected),
         "summary": summary_of(document.forecasts),
@@ -54,25 +54,29 @@ def document_as_json(document: PlanDocument, *, decisions: bool) -> Json:
     }
 
 
-def _told(configuration: Configuration) -> Json:
-    """As a configuration file says it."""
+def _configuration_as_json(configuration: Configuration) -> Json:
+    """The field ``configuration``, in the form of a configuration file; nothing for the default configuration."""
+    if configuration == DEFAULT_CONFIGURATION:
+        return {}
     mnnvl, image = configuration.mnnvl, configuration.init_image
     shape = mnnvl.shape.value if mnnvl.shape is not None else AUTO
-    said: Json = {"mnnvl": {"enabled": mnnvl.enabled, "mode": mnnvl.mode.value, "computeDomainShape": shape}}
+    written: Json = {"mnnvl": {"enabled": mnnvl.enabled, "mode": mnnvl.mode.value, "computeDomainShape": shape}}
     topology = configuration.topology
     if topology != DEFAULT_CONFIGURATION.topology:
         levels = [level._asdict() for level in topology.levels]
-        said["topologyAwareScheduling"] = {"enabled": topology.enabled, "levels": levels}
-    return {**said, "startup": {"image": image}} if image != IMAGE else said
+        written["topologyAwareScheduling"] = {"enabled": topology.enabled, "levels": levels}
+    if image != IMAGE:
+        written["startup"] = {"image": image}
+    return {"configuration": written}
 
 
 def rules_source_as_json(source: RulesSource) -> Json:
-    """What chose a rule set; ``because`` only where a cluster was looked at for it."""
+    """Return the source of a rule set as JSON; ``because`` only where the cluster chose it."""
     return {"kind": source.kind, **({"because": source.because} if source.because else {})}
 
 
 def reason_as_json(reason: Reason) -> Json:
-    """A reason with its rule, number, subject, facts and sentence."""
+    """Return a reason as JSON: its code, rule id, subject, facts and sentence."""
     return {
         "rule": reason.rule.code,
         "requirement": reason.rule.requirement,
@@ -83,7 +87,7 @@ def reason_as_json(reason: Reason) -> Json:
 
 
 def finding_as_json(finding: Finding) -> Json:
-    """A verdict with its subject, question and reasons; what it does not have is left out (PL-034)."""
+    """Return a finding as JSON, without its empty optional fields (PL-034)."""
     shown: Json = {
         "subject": ref_as_json(finding.subject),
         "question": finding.question,
@@ -104,7 +108,7 @@ def finding_as_json(finding: Finding) -> Json:
 
 
 def ref_as_json(ref: Ref) -> Json:
-    """An address; ``replica`` only where one is meant."""
+    """Return a reference as JSON; ``replica`` only where it has one."""
     shown: Json = {"apiVersion": ref.api_version, "kind": ref.kind, "namespace": ref.namespace, "name": ref.name}
     return shown if ref.replica is None else {**shown, "replica": ref.replica}
 
@@ -135,7 +139,7 @@ def _forecast_as_json(forecast: Forecast, *, decisions: bool) -> Json:
 
 
 def _rounds_as_json(rounds: Iterable[Round], assumed: Iterable[Mapping[Ref, Assumption]]) -> Iterator[Json]:
-    """Rounds, each with what its terminations and those before it rest on (PL-032)."""
+    """Rounds as JSON, each with the assumptions of its terminations and of those before it (PL-032)."""
     so_far = set[Assumption]()
     for round_, by_target in zip(rounds, assumed, strict=True):
         so_far.update(by_target.values())
@@ -163,7 +167,7 @@ def _time_as_json(moment: datetime | None) -> str | None:
 
 
 def withheld_as_json(held: Withheld) -> Json:
-    """What does not happen, and why."""
+    """Return a withheld step as JSON, with its reasons."""
     shown: Json = {"target": ref_as_json(held.target), "because": _reasons_as_json(held.because)}
     if held.terminates:
         shown["terminates"] = _terminations_as_json(held.terminates)
@@ -173,7 +177,7 @@ def withheld_as_json(held: Withheld) -> Json:
 
 
 def step_as_json(step: Step) -> Json:
-    """A write with its guard, what it writes, and why."""
+    """Return a step as JSON: its guard, what it writes, and its reasons."""
     body = None
     if isinstance(step.action, Make):
         body = thaw(step.action.manifest)

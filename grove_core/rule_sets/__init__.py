@@ -1,1 +1,1 @@
-"""Rule sets: which behaviour of each area makes the operator of the design, and which makes the released one."""
+"""Rule sets: the behaviour of the operator of the design, and of each release of the Go operator."""

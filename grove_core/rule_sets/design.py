@@ -1,4 +1,4 @@
-"""The operator of the design documents."""
+"""The rule set of the design documents."""
 
 from typing import Final
 

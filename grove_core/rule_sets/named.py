@@ -1,4 +1,4 @@
-"""All rule sets by name (GF-100). Those of the released operator are loaded only when one of them is needed (P11)."""
+"""All rule sets by name (GF-100). Those of the Go operator are imported only when one of them is needed (P11)."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -15,7 +15,7 @@ def rule_sets() -> Mapping[str, RuleSet]:
 
 
 def rule_set(name: str) -> RuleSet:
-    """Return the rule set of a name. Raises KeyError where there is none."""
+    """Return the rule set with a name. Raises KeyError where there is none."""
     if name == DESIGN.name:
         return DESIGN
     from grove_core.rule_sets.released import BY_NAME  # noqa: PLC0415 - as above

@@ -1,4 +1,4 @@
-"""The released Go operator, one rule set for each release (GF-100)."""
+"""The rule sets of the Go operator, one for each release (GF-100)."""
 
 from collections.abc import Mapping
 from functools import partial

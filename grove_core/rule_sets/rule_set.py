@@ -1,4 +1,4 @@
-"""An operator as a value: the behaviour of each area."""
+"""A rule set: the behaviour of one operator, area by area."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,14 +32,15 @@ class WorkloadBehaviour(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RuleSet:
-    """What one operator does; the areas that are not named here are the same for every operator.
+    """The behaviour of one operator; areas without an attribute here behave the same for every operator.
 
     Attributes:
-        name: as a plan shows it, with the release where there are several (GF-100).
-        gang_termination: decides about breaches and terminations; of a snapshot with the operator's own writes.
-        default_delay: the ``terminationDelay`` that admission gives to a new set without one; None where it stays out.
-        unpredicted: finds what the operator does in another way than the plan shows, given whether some part of the set
-            is of an older template; None where the plan shows all that it does.
+        name: as shown in a plan, with the release where there are several (GF-100).
+        gang_termination: decides about breaches and terminations, given a snapshot with the operator's own writes.
+        default_delay: the ``terminationDelay`` that admission writes into a new set without one; None where it writes
+            none.
+        unpredicted: finds what the operator does differently than the plan shows, given the snapshot and whether some
+            part of the set has an older template; None where the plan shows everything.
         workload: creates, updates, scales and deletes the parts of a set.
     """
 
