@@ -97,7 +97,7 @@ def test_wl161_validate_says_which_release_knows_it(tmp_path: Path, capsys: pyte
         "spec.template.podCliqueScalingGroups[0].rollingUpdate",
         "spec.updateStrategy.type",
     ]
-    assert all("it is known to releases after v0.1.0-alpha.12-rc1 alone" in line for line in lines)
+    assert all("only releases after v0.1.0-alpha.12-rc1 know it" in line for line in lines)
 
 
 def test_wl158_a_slip_stays_a_slip(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -351,7 +351,7 @@ class TestCompare:
         raw = next(yaml.safe_load_all((ROOT / "examples" / "manifests" / "disaggregated.yaml").read_text("utf-8")))
         raw["spec"]["template"]["terminationDelay"] = "30s"
         (tmp_path / "set.yaml").write_text(yaml.safe_dump(raw), encoding="utf-8")
-        assert "a reboot may end" in spoken(capsys, "validate", "-f", str(tmp_path / "set.yaml"), *told)
+        assert "a reboot may terminate" in spoken(capsys, "validate", "-f", str(tmp_path / "set.yaml"), *told)
 
 
 def test_gf901_steps_of_an_update_are_those_of_the_design(capsys: pytest.CaptureFixture[str]) -> None:
