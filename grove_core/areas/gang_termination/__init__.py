@@ -1,5 +1,5 @@
-"""Gang termination: when a degraded gang is ended, and when it is not.
+"""Gang termination: when a degraded gang is terminated, and when it is not.
 
-What all rules share is here; what the design decides (GT) is in `design`, what the Go operator decides (GF) in
-`field`. Read specs/gang_termination.md first.
+This package has what both rule sets share; `design` has the rules of the design (GT), `field` those of the Go operator
+(GF). Read specs/gang_termination.md first.
 """

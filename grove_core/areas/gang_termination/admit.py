@@ -1,4 +1,4 @@
-"""Admission rules of gang termination: what a PodCliqueSet may not say (GT-091 to GT-101)."""
+"""Admission rules of gang termination: which PodCliqueSets are refused (GT-091 to GT-101)."""
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
@@ -14,7 +14,7 @@ from grove_core.resources.violation import Violation
 
 
 def objections_to(subject: Ref, new: SetSpec, old: SetSpec | None) -> Iterator[Objection]:
-    """Every objection to a set, and, where there is an old one, to the change (GT-101)."""
+    """Yield every objection to a set, and, where there is an old one, to the change (GT-101)."""
     for found in (*_to_spec(new), *(_to_change(old, new) if old is not None else ())):
         yield found.objection(subject)
 

@@ -1,4 +1,7 @@
-"""What a later termination in a forecast rests on: a forecast places no pod and makes none ready (PL-032)."""
+"""The assumptions behind the later terminations of a forecast (PL-032).
+
+In a forecast no pod is scheduled and none becomes ready, so a later termination depends on that.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -14,11 +17,11 @@ from grove_core.kernel.steps import Delete, Step, Termination, terminated_by
 
 @unique
 class Assumption(Enum):
-    """A condition of a termination, as a code and as the words behind its time.
+    """An assumption of a later termination.
 
     Attributes:
-        code: as a JSON plan has it.
-        words: the same for a person.
+        code: in a JSON plan.
+        words: on a page, after the time of the termination.
     """
 
     NOT_RECOVERED = ("NotRecovered", "unless it recovers before")
@@ -32,36 +35,39 @@ class Assumption(Enum):
 def assumptions_of(
     findings: Iterable[Finding], rounds: Sequence[tuple[datetime, Sequence[Step]]]
 ) -> tuple[Mapping[Ref, Assumption], ...]:
-    """For each round: PodClique that it ends -> what that rests on. Linear in steps.
+    """Return for each round: PodClique that it terminates -> the assumption behind that. Linear in steps.
 
-    A delay that already runs when the forecast begins rests on no recovery. Every other one begins within the forecast,
-    because pods that the plan itself creates or ungates are placed by no round of it.
+    A delay that already runs when the forecast begins assumes that nothing recovers. Every other delay begins within
+    the forecast, and assumes that the pods that the plan creates or ungates are not scheduled.
 
     Args:
         findings: of the first round.
-        rounds: each with its moment; what happens at the first moment rests on nothing.
+        rounds: each with its moment; the steps of the first moment assume nothing.
     """
     waiting = {one.subject for one in findings if one.question == TERMINATION and one.verdict == WAITS}
-    ended: set[Ref] = set()
+    terminated: set[Ref] = set()
     found: list[Mapping[Ref, Assumption]] = []
     for at, steps in rounds:
         later: dict[Ref, Assumption] = {}
         if at > rounds[0][0]:
             for step in steps:
                 for one in terminated_by(step):
-                    assumed = _assumed(one, step.target, is_waiting=one.replica in waiting, ended=ended)
+                    assumed = _assumed(one, step.target, is_waiting=one.replica in waiting, terminated=terminated)
                     later[step.target] = min(later.get(step.target, assumed), assumed, key=_weakest)
-        ended |= {step.target for step in steps if isinstance(step.action, Delete)}
+        terminated |= {step.target for step in steps if isinstance(step.action, Delete)}
         found.append(later)
     return tuple(found)
 
 
-def _assumed(one: Termination, target: Ref, *, is_waiting: bool, ended: AbstractSet[Ref]) -> Assumption:
-    """What ends because of a clique rests on that clique; what ends because of a scaling group on its own cliques."""
-    is_recreated = (one.trigger if one.trigger.kind == "PodClique" else target) in ended
+def _assumed(one: Termination, target: Ref, *, is_waiting: bool, terminated: AbstractSet[Ref]) -> Assumption:
+    """Return the assumption behind one termination of a clique.
+
+    It is about the clique that is the trigger; where the trigger is a scaling group, about the clique itself.
+    """
+    is_recreated = (one.trigger if one.trigger.kind == "PodClique" else target) in terminated
     return Assumption.NOT_RECOVERED if is_waiting and not is_recreated else Assumption.NOT_PLACED
 
 
 def _weakest(assumption: Assumption) -> int:
-    """What ends by two replicas at once ends by the one that needs less to stay as it is."""
+    """Return the rank of an assumption; where two replicas terminate a clique, the lower rank counts."""
     return list(Assumption).index(assumption)

@@ -1,4 +1,4 @@
-"""The clocks of breaches: when one is due, what follows from several, and when to look again."""
+"""When breaches are due, what several breaches together lead to, and when to look again."""
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -14,10 +14,10 @@ _END_OF_TIME: Final = datetime.max.replace(tzinfo=UTC)
 
 
 def deadline(since: datetime, delay: timedelta) -> datetime:
-    """The moment from which a breach is due.
+    """Return the moment from which a breach is due (GT-032).
 
-    GT-032. Source: Gang Termination Design Doc, "Timing and Wait Calculation". Total: a deadline beyond the calendar
-    is the end of it, and is never due.
+    Source: Gang Termination Design Doc, "Timing and Wait Calculation". A deadline beyond the last date that Python can
+    represent becomes that date, and is never due.
 
     Args:
         since: last transition of the breach condition; may lie after now.
@@ -31,25 +31,29 @@ def _is_over(end: datetime, now: datetime) -> bool:
 
 
 def first_of(breaches: Iterable[Breach]) -> Breach:
-    """The breach whose delay ends first; by name among equals. Where something ends, it is due (GT-063)."""
+    """Return the breach whose delay ends first, by name among equals (GT-063)."""
     return min(breaches, key=lambda breach: (deadline(breach.since, breach.delay), breach.ref.sort_key))
 
 
 def fate_by(breaches: Iterable[Breach], now: datetime) -> Terminate | Wait:
-    """What follows from breaches that may be acted on, at least one: one that is due is enough."""
+    """Return the fate of a replica with these breaches, at least one: it is terminated if one of them is due."""
     first = min(deadline(breach.since, breach.delay) for breach in breaches)
     return Terminate() if _is_over(first, now) else Wait(first)
 
 
 def deadline_of(fate: GroupFate, breaches: Collection[Breach]) -> datetime | None:
-    """When the first delay ends or ended, where a delay decides the fate; None for every other fate."""
+    """Return when the first delay ends or ended, if the fate is to wait or to terminate; None for any other fate."""
     if not isinstance(fate, Terminate | Wait):
         return None
     return min(deadline(breach.since, breach.delay) for breach in breaches)
 
 
 def fate_of_whole(fates: Collection[GroupFate]) -> GroupFate:
-    """End something if any replica ends; else wait for the first; else what holds for all."""
+    """Return the fate of a group from the fates of its replicas, at least one.
+
+    It terminates if a replica is terminated; else it waits for the earliest replica that waits; else it has the fate
+    that its replicas share.
+    """
     if Terminate() in fates:
         return Terminate()
     waits = [fate for fate in fates if isinstance(fate, Wait)]
@@ -62,7 +66,7 @@ def decisive_among(breaches: Sequence[Breach], now: datetime) -> Sequence[Breach
 
 
 def causes_among(fate: GroupFate, breaches: Sequence[Breach], now: datetime) -> tuple[Ref, ...]:
-    """Return the constituents whose breaches lead to a fate: none but to a termination, or to waiting for one."""
+    """Return the constituents whose breaches lead to a termination or to waiting for one; nothing for another fate."""
     if not isinstance(fate, Terminate | Wait):
         return ()
     return tuple(dict.fromkeys(breach.ref for breach in decisive_among(breaches, now)))
@@ -80,7 +84,7 @@ def clocks_of(breaches: Sequence[Breach], words: tuple[Rule, Rule], now: datetim
 
 
 def timing_reason(why: Rule, breach: Breach) -> Reason:
-    """A reason about a clock that runs or has run out; its facts are absolute."""
+    """Return the reason about a delay that runs or has ended; its facts are absolute times."""
     subject, since, delay = breach
     return why.because(
         subject,
@@ -93,23 +97,23 @@ def timing_reason(why: Rule, breach: Breach) -> Reason:
 def wake_among(
     replicas: Iterable[tuple[int, ReplicaFate]], groups: Iterable[tuple[int, Collection[GroupFate]]]
 ) -> datetime | None:
-    """The earliest moment at which time alone changes the answer (GT-060, GF-085); None where nothing waits.
+    """Return the earliest moment at which time alone changes a verdict (GT-060, GF-085); None where nothing waits.
 
-    A replica that is ended now has nothing left to wait for, nor have the groups in it; a replica of a group waits also
-    beside others that end now.
+    The groups of a replica of the set that is terminated now are not waited for. A replica of a group is waited for
+    also while other replicas of the group are terminated.
 
     Args:
-        replicas: of the set, by index.
-        groups: the replica of the set that a group is of -> the fates of its replicas.
+        replicas: index and fate of each replica of the set.
+        groups: for each group the index of its replica of the set, and the fates of its own replicas.
     """
     waits: list[datetime] = []
-    ending: set[int] = set()
+    terminating: set[int] = set()
     for index, fate in replicas:
         if isinstance(fate, Wait):
             waits.append(fate.until)
         elif isinstance(fate, Terminate):
-            ending.add(index)
+            terminating.add(index)
     for index, fates in groups:
-        if fates and index not in ending:
+        if fates and index not in terminating:
             waits.extend(fate.until for fate in fates if isinstance(fate, Wait))
     return min(waits, default=None)

@@ -1,14 +1,14 @@
-"""What has to have been collected before anything can be said about a set (GT-024, GF-009)."""
+"""Which kinds must have been collected before a set can be judged (GT-024, GF-009)."""
 
 from grove_core.kernel.reasons import Reason, Rule
 from grove_core.snapshot.snapshot import Snapshot
 
 
 def not_collected(snapshot: Snapshot, rule: Rule) -> tuple[Reason, ...]:
-    """A reason for each kind that a judgement of this set needs and the source left out.
+    """Return a reason for each kind that a judgement of this set needs and that was not collected.
 
     Args:
-        rule: whose fact is the ``kind``.
+        rule: the rule of the reasons; its fact is the ``kind``.
     """
     if not snapshot.not_collected:
         return ()

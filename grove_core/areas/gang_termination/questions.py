@@ -1,4 +1,4 @@
-"""What gang termination is asked about a subject, by whatever rules, and what became of ends that were pending."""
+"""The questions that findings of gang termination answer, and terminations that the steps of a plan avert."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -24,22 +24,22 @@ def termination_of(
     """Return the finding on the termination of one replica, or of a scaling group as a whole.
 
     Args:
-        breaches: of its constituents that may be acted on; at least one where the fate is to wait or to terminate.
+        breaches: those of its constituents that may be acted on; at least one if the fate is to wait or to terminate.
     """
     causes = causes_among(fate, breaches, now)
     return Finding(subject, TERMINATION, word_of(fate), because, deadline_of(fate, breaches), causes=causes)
 
 
 def averted_between(first: Sequence[Finding], rest: Sequence[Finding]) -> tuple[Finding, ...]:
-    """What the first look waits to end, and nobody waits for any more when its steps are done (PL-025).
+    """Return the findings about terminations that are waited for at first and are averted by the steps (PL-025).
 
     Args:
-        first: the findings of the first look.
-        rest: those of the look after which there is nothing to do, before time passed.
+        first: the findings of the first round.
+        rest: those of the round after which there is nothing to do, before time passes.
 
     Returns:
-        The findings of that look about these terminations, and about the breaches behind them that are none any more;
-        what ends by the first look keeps the reasons of that look.
+        The findings of the later round about these terminations, and about the breaches behind them that have ended.
+        A replica that the first round terminates keeps its findings of that round.
     """
     waits = [one for one in first if one.question == TERMINATION and one.verdict == WAITS]
     if not waits:
@@ -49,7 +49,7 @@ def averted_between(first: Sequence[Finding], rest: Sequence[Finding]) -> tuple[
     found: list[Finding] = []
     behind: dict[Ref, None] = {}
     for one in waits:
-        # A group says of a replica only what it does to it.
+        # A group has a finding on a replica only where that replica is breached; else the finding on the group counts.
         now = there.get((one.subject, TERMINATION)) or there.get((one.subject.whole, TERMINATION))
         if now is not None and now.verdict not in {WAITS, ENDS}:
             found.append(replace(now, subject=one.subject))
@@ -61,7 +61,7 @@ def averted_between(first: Sequence[Finding], rest: Sequence[Finding]) -> tuple[
 
 
 def _behind(termination: Finding, breaches: Mapping[Ref, Finding]) -> Iterator[Ref]:
-    """The constituents whose breaches lead to a termination; of a scaling group also its breached PodCliques."""
+    """Yield the constituents whose breaches lead to a termination; of a scaling group also its breached PodCliques."""
     for cause in termination.causes:
         yield cause
         if cause in breaches:

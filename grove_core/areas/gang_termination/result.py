@@ -16,7 +16,7 @@ class TerminationResult(NamedTuple):
 
     Attributes:
         statuses: the statuses that should change, and what is withheld.
-        deletions: the PodCliques that are deleted with their replicas.
+        deletions: of the PodCliques of terminated replicas.
         wake_at: when time alone may change the result; None if never (PL-008).
         terminating: the replicas that are terminated; the workload area creates nothing of them (WL-076).
         deferred: deletions that have to wait, because a fresh read before a termination failed (PL-029).
@@ -31,7 +31,7 @@ class TerminationResult(NamedTuple):
 
     @property
     def of_area(self) -> AreaResult:
-        """The wants, findings and next moment; a deletion comes before a status of the same object (PL-013)."""
+        """Return the wants, the findings and when to look again; of one object a deletion comes first (PL-013)."""
         return AreaResult(Desired.union((Desired(self.deletions), self.statuses)), self.findings, self.wake_at)
 
 

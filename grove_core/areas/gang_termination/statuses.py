@@ -1,4 +1,4 @@
-"""What both rule sets tell in statuses: pods by what they are, and whatever differs from what is stored (PL-011)."""
+"""Counts of pods for statuses, and statuses that differ from the stored ones (PL-011), for both rule sets."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from grove_core.resources.statuses import status_change
 
 
 class Counts(NamedTuple):
-    """Pods of one clique: GT-002 to GT-006."""
+    """Numbers of pods of one clique (GT-002 to GT-006)."""
 
     replicas: int
     ready: int
@@ -26,7 +26,7 @@ class Counts(NamedTuple):
 
     @property
     def fields(self) -> dict[str, Json]:
-        """As the status of the clique tells them."""
+        """Return them as fields of the status of the clique."""
         return {
             "replicas": self.replicas,
             "readyReplicas": self.ready,
@@ -54,7 +54,7 @@ def count_pods(pods: Iterable[Pod], target_hash: str) -> Counts:
 
 
 def counts_of_group(group: ScalingGroup, *, scheduled: int, available: int) -> dict[str, Json]:
-    """As the status of the group tells them."""
+    """Return the counts of a group as fields of its status."""
     return {"replicas": group.replicas, "scheduledReplicas": scheduled, "availableReplicas": available}
 
 
@@ -65,7 +65,15 @@ def status_if_other(
     because: tuple[Reason, ...],
     removed: tuple[str, ...] = (),
 ) -> Iterator[Status]:
-    """A want where a status differs from the stored one, or has conditions to be taken away."""
+    """Yield the wanted status if it differs from the stored one or removes conditions; else nothing.
+
+    It is urgent if the breach begins or ends, has another transition time (GT-067), or ``wasAvailable`` becomes true.
+
+    Args:
+        wanted: fields of the status.
+        conditions: those that it should have.
+        removed: types of conditions that it should not have.
+    """
     fields = status_change(resource.status, wanted, conditions)
     if removed:
         fields = FrozenMap({**fields, REMOVED: removed})
@@ -74,6 +82,6 @@ def status_if_other(
         turns = is_true(condition_of(conditions, MIN_AVAILABLE_BREACHED)) != is_true(stored)
         anew = (
             not isinstance(resource, PodCliqueSet) and resource.status.superseding_breach is not None
-        )  # its clock (GT-067)
+        )
         urgent = turns or anew or fields.get("wasAvailable") is True
         yield Status(resource.ref, resource.guard, fields, because, is_urgent=urgent)

@@ -1,4 +1,4 @@
-"""The possible answers of gang termination, as closed unions."""
+"""The verdicts of gang termination: breaches, the fates of replicas and groups, and the judgement of a set."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """Leave it as it is, and no clock runs."""
+    """Leave it as it is; no delay runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +28,12 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Terminate:
-    """End it now, as a whole."""
+    """Terminate it now, as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
 class Delegate:
-    """Leave the matter to the set (GT-052)."""
+    """Leave the decision to the set (GT-052)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,35 +49,35 @@ WAITS: Final = Wait.__name__
 ENDS: Final = Terminate.__name__
 DELEGATES: Final = Delegate.__name__
 SUSPENDS: Final = Suspend.__name__
-"""What findings call them; the verdicts on a termination are these, and ``Unknown`` where nothing can be said."""
+"""The fates as verdicts of findings; the verdict is ``Unknown`` where the set cannot be judged."""
 
 
 def word_of(fate: GroupFate) -> str:
-    """What findings call a fate."""
+    """Return a fate as the verdict of a finding."""
     return type(fate).__name__
 
 
 class Breach(NamedTuple):
-    """A breached constituent of a replica, since when, and the delay that counts for it (GT-030)."""
+    """A breach of a constituent: since when it lasts, and its effective delay (GT-030)."""
 
     ref: Ref
     since: datetime
     delay: timedelta
 
 
-build: Final = tuple.__new__  # what a NamedTuple's own constructor calls, without the half of the time it adds
+build: Final = tuple.__new__  # as the constructor of a NamedTuple, in half of its time
 
 
 class CliqueJudgement(NamedTuple):
-    """One clique: whether it is breached.
+    """Whether one clique is breached.
 
-    A plain tuple, made once for each clique of a cluster; its reason is built only when somebody asks.
+    There is one for each clique of a cluster, so its reason is built only when it is read.
 
     Attributes:
-        ready: GT-002.
+        ready: number of ready pods (GT-002).
         was_available: after this round; None while it is not recorded (GT-015).
-        breach, why: GT-011 to GT-015.
-        since: since when the breach has this status.
+        breach, why: the status of its breach condition, and the rule behind it (GT-011 to GT-015).
+        since: transition time of the condition.
     """
 
     clique: PodClique
@@ -89,22 +89,22 @@ class CliqueJudgement(NamedTuple):
 
     @property
     def reason(self) -> Reason:
-        """Why it is (not) breached."""
+        """Return why it is (not) breached."""
         return self.why.because(self.clique.ref, ready=self.ready, needed=self.clique.min_available)
 
 
 class GroupJudgement(NamedTuple):
-    """One scaling group: its condition, and what it does about its replicas. Reasons: ``group.py``.
+    """One scaling group: its condition, and the fates of its replicas; ``group.py`` derives the reasons.
 
     Attributes:
         delay: effective delay (GT-030); None if gang termination is off.
         breached: replica index -> its breached cliques, for the breached replicas, sorted by index (GT-040).
-        breach, since: GT-041 to GT-043.
+        breach, since: status and transition time of its breach condition (GT-041 to GT-043).
         fate: for the group as a whole.
         replica_fates: replica index -> fate, for the breached replicas.
-        acting: replica index -> its breaches, where a delay counts for them and nothing forbids to act on them.
-        guard: why none of its replicas is ended whatever is breached, if so.
-        lost: how many further replicas count as breached, because nothing of them is left (GT-066).
+        acting: replica index -> its breaches that may be acted on: there is a delay, and no guard.
+        guard: why none of its replicas may be terminated; None if they may.
+        lost: number of further replicas that count as breached because none of their cliques is left (GT-066).
     """
 
     group: ScalingGroup
@@ -120,29 +120,30 @@ class GroupJudgement(NamedTuple):
 
     @property
     def left(self) -> int:
-        """Replicas that do not count as breached."""
+        """Return the number of replicas that do not count as breached."""
         return self.group.replicas - len(self.breached) - self.lost
 
 
 class ReplicaJudgement(NamedTuple):
-    """One replica of the set. Reasons: ``replica.py``.
+    """One replica of the set; ``replica.py`` derives the reasons.
 
     Attributes:
-        breaches: its breached constituents; empty where no delay is set.
+        breaches: of its constituents; empty where no delay is set.
     """
 
-    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody looks for here
+    index: int  # type: ignore[assignment]  # hides tuple.index, which is not used
     fate: ReplicaFate
     breaches: Sequence[Breach]
 
 
 class Judgement(NamedTuple):
-    """Everything gang termination has to say about one set; verdicts only, reasons are derived from them on demand.
+    """The judgement of one set; it has verdicts only, reasons are derived from them when they are needed.
 
     Attributes:
-        cliques: those that can be judged, maybe made anew at each look; cliques being deleted are in ``leaving``.
-        unknown: set where nothing can be said (GT-024); then the others are empty.
-        guard: why nothing is ended whatever is breached, if so.
+        cliques: those that are not being deleted; may be computed at each iteration.
+        leaving: cliques that are being deleted.
+        unknown: why the set cannot be judged (GT-024); then the other fields are empty.
+        guard: why nothing of the set may be terminated; None if it may.
     """
 
     cliques: Sequence[CliqueJudgement] = ()
@@ -154,41 +155,42 @@ class Judgement(NamedTuple):
 
 
 class Availability(NamedTuple):
-    """How many replicas of a set are available (GT-045, GF-037).
-
-    Attributes:
-        replicas: as specified.
-    """
+    """The number of available replicas of a set (GT-045, GF-037), and of all that are specified."""
 
     available: int
     replicas: int
 
     @property
     def verdict(self) -> str:
-        """As a finding tells it: ``1/2``."""
+        """Return it as the verdict of a finding: ``1/2``."""
         return f"{self.available}/{self.replicas}"
 
     @property
     def fields(self) -> dict[str, Json]:
-        """As the status of the set tells it (GT-046)."""
+        """Return it as fields of the status of the set (GT-046)."""
         return {"replicas": self.replicas, "availableReplicas": self.available}
 
 
 class TerminatingReplicas(NamedTuple):
-    """What is being ended: replicas of the set, and of scaling groups by the group's name."""
+    """Replicas that are terminated: of the set by index, and of scaling groups by the name of the group and index."""
 
     replicas: frozenset[int] = frozenset()
     parts: frozenset[tuple[str, int]] = frozenset()
 
     def holds(self, replica: int, group: str, group_replica: int) -> bool:
-        """Whether something of a place in the set ends with it."""
+        """Return whether a PodClique of these replicas belongs to one that is terminated."""
         return replica in self.replicas or (group, group_replica) in self.parts
 
 
 def terminating_among(
     replicas: Iterable[tuple[int, ReplicaFate]], groups: Iterable[tuple[str, Mapping[int, GroupFate]]]
 ) -> TerminatingReplicas:
-    """What ends of some replicas with their fates, and of the replicas of some groups, these by name. Linear."""
+    """Return those of some replicas of the set and of its groups whose fate is to be terminated. Linear.
+
+    Args:
+        replicas: index and fate of each replica of the set.
+        groups: for each group its name, and the fates of its replicas by index.
+    """
     return TerminatingReplicas(
         frozenset(index for index, fate in replicas if isinstance(fate, Terminate)),
         frozenset(
@@ -198,7 +200,7 @@ def terminating_among(
 
 
 def terminating_of(judgement: Judgement) -> TerminatingReplicas:
-    """What a judgement ends."""
+    """Return the replicas that a judgement terminates."""
     return terminating_among(
         ((replica.index, replica.fate) for replica in judgement.replicas),
         ((judged.group.ref.name, judged.replica_fates) for judged in judgement.groups),
