@@ -1,4 +1,4 @@
-"""The deletions that a gang termination consists of, each with the reasons of every level that ends it."""
+"""The deletions of terminated replicas, each with the reasons of every level that terminates the clique."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,19 +17,19 @@ from grove_core.resources.meta import Resource
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 
-_NAMED: Final = 8  # breached cliques of a scaling group that a deletion rests on: enough to notice, few enough to carry
+_NAMED: Final = 8  # the most breached cliques of a scaling group that a deletion names as its cause
 
 
 @dataclass(frozen=True, slots=True)
 class ReplicaEnd:
-    """The end of one replica, of the set or of a scaling group, and what it rests on.
+    """The termination of one replica, of the set or of a scaling group, and its cause.
 
     Attributes:
-        cause: the due constituent whose delay ended first; one is enough, and it stays the same as time goes on.
-        because: its reason.
-        deadline: when its delay ended.
+        cause: the due constituent whose delay ended first; it stays the same as time passes.
+        because: the reason about the delay of the cause.
+        deadline: when that delay ended.
         rests_on: the cause, and where it is a scaling group some of its breached cliques (PL-015).
-        last: uids of the cliques that go last, because the cause would be gone with them (GT-063).
+        last: uids of the cliques that are deleted last, because they are the cause (GT-063).
     """
 
     cause: Ref
@@ -46,15 +46,16 @@ def end_of_replica(
     cliques: Mapping[Ref, PodClique],
     groups: Mapping[Ref, tuple[ScalingGroup, Sequence[PodClique]]],
 ) -> ReplicaEnd:
-    """The end of a replica for a cause.
+    """Return the termination of a replica for a cause.
 
-    A clique that is on its way out is gone before its companions, so these rest on the owner of what ends.
+    If the cause is a clique that is being deleted, it is gone before the other cliques of the replica; their deletions
+    then rest on the owner of the replica instead.
 
     Args:
-        why: the rule that says that the delay of the cause ended.
-        cause: a clique, or a scaling group of a replica of the set.
-        owner: whose replica ends: the set, or a scaling group.
-        cliques, groups: among which the cause is; a group with those of its breached cliques that are not leaving.
+        why: the rule of the reason that the delay of the cause ended.
+        cause: the breach of a clique, or of a scaling group of a replica of the set.
+        owner: the set or the scaling group that has the replica.
+        cliques, groups: those among which the cause is; a group with its breached cliques that are not being deleted.
     """
     reason, over = timing_reason(why, cause), deadline(cause.since, cause.delay)
     if cause.ref in groups:
@@ -76,14 +77,14 @@ def deletion_wants(
     parts: Mapping[tuple[str, int], ReplicaEnd],
     words: tuple[Rule, Rule],
 ) -> Iterator[Absent]:
-    """Every clique that goes with what ends. Linear.
+    """Yield the wanted deletion of every clique of a terminated replica. Linear.
 
     Args:
         root: the set.
         cliques: those that are not being deleted yet.
-        whole: index of a replica of the set -> its end.
-        parts: uid of a scaling group and index of its replica -> its end.
-        words: the rules that say that a clique goes with a replica of the set, and with one of its group.
+        whole: index of a replica of the set -> its termination.
+        parts: uid of a scaling group and index of its replica -> its termination.
+        words: the rules of the reason that a clique is deleted with a replica of the set, and with one of its group.
     """
     of_set, of_group = words
     for clique in cliques if whole or parts else ():
@@ -113,7 +114,7 @@ def deletion_wants(
 def delays_behind(deletion: Step | Withheld) -> tuple[Reason, ...]:
     """Return the reasons that name the ended delays behind a deletion, in the order of its terminations.
 
-    A deletion has two reasons for each of its terminations: that the PodClique goes with its replica, and the delay.
+    A deletion has two reasons for each of its terminations: that the PodClique belongs to its replica, and the delay.
     One that is withheld has the obstacle before them.
     """
     if isinstance(deletion, Withheld):
@@ -122,7 +123,7 @@ def delays_behind(deletion: Step | Withheld) -> tuple[Reason, ...]:
 
 
 def deletions_by_replica(steps: Iterable[Step]) -> Mapping[Ref, list[Step]]:
-    """Return the deletions of gang terminations by the replica, of the set or of a scaling group, that ends. Linear."""
+    """Return the deletions of gang terminations by the replica, of the set or of a scaling group. Linear."""
     found: defaultdict[Ref, list[Step]] = defaultdict(list)
     for step in steps:
         for one in terminated_by(step):

@@ -80,8 +80,6 @@ def status_if_other(
     if fields:
         stored = condition_of(resource.status.conditions, MIN_AVAILABLE_BREACHED)
         turns = is_true(condition_of(conditions, MIN_AVAILABLE_BREACHED)) != is_true(stored)
-        anew = (
-            not isinstance(resource, PodCliqueSet) and resource.status.superseding_breach is not None
-        )
+        anew = not isinstance(resource, PodCliqueSet) and resource.status.superseding_breach is not None
         urgent = turns or anew or fields.get("wasAvailable") is True
         yield Status(resource.ref, resource.guard, fields, because, is_urgent=urgent)

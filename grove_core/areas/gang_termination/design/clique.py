@@ -1,7 +1,7 @@
-"""Judging one clique: count its ready pods, then walk the breach table; the first row whose question says yes speaks.
+"""Judges one clique: counts its ready pods, then takes the first row of the breach table whose condition holds.
 
-Rule for this file: it is the hot path of every decision. One pass over the pods, one small tuple for each clique, no
-reasons (a verdict gives its own when it is asked).
+This is the hot path of every decision: one pass over the pods, one small tuple for each clique, and no reasons, which
+are built when they are read.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,7 +15,7 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import CliqueStatus, PodClique
 from grove_core.resources.statuses import breach_condition_of
 
-# (ready pods, needed pods, was available: None if not recorded, an update runs) -> does this row speak?
+# (ready pods, needed pods, was available: None if not recorded, an update runs) -> whether the row applies
 Question: TypeAlias = Callable[[int, int, bool | None, bool], bool]
 
 
@@ -40,7 +40,7 @@ def _otherwise(_ready: int, _needed: int, _was: bool | None, _updating: bool) ->
 
 
 class Row(NamedTuple):
-    """One row of the breach table."""
+    """One row of the breach table: a condition, the verdict on the breach, and the rule behind it."""
 
     question: Question
     breach: Truth
@@ -57,7 +57,7 @@ BREACH_TABLE: Final = (
 
 
 def count_ready(pods: Iterable[Pod]) -> int:
-    """Ready pods (GT-002)."""
+    """Return the number of ready pods (GT-002)."""
     ready = 0
     for pod in pods:
         if pod.ready:
@@ -78,7 +78,7 @@ def judge_clique(clique: PodClique, pods: Iterable[Pod], now: datetime) -> Cliqu
     was_available = status.was_available
     if not was_available:
         was_available = availability_of(status, ready, needed)
-    # The row that speaks is the answer, and the last row always does.
+    # The first row that applies gives the verdict; the last row always applies.
     for question, breach, why in BREACH_TABLE:  # noqa: B007  # pragma: no branch
         if question(ready, needed, was_available, status.updating):
             break
@@ -87,9 +87,10 @@ def judge_clique(clique: PodClique, pods: Iterable[Pod], now: datetime) -> Cliqu
 
 
 def availability_of(status: CliqueStatus, ready: int, needed: int) -> bool | None:
-    """Whether a clique without a record of it is available now; frozen while it is updated (GT-015 to GT-017, GT-061).
+    """Return the ``wasAvailable`` of a clique that is not recorded as available (GT-015 to GT-017, GT-061).
 
-    None where a status was written without saying so and nothing says so now.
+    It becomes true with enough ready pods, unless an update runs. None if the status was written without the field and
+    the clique is not available now.
     """
     if 0 < needed <= ready and not status.updating:
         return True

@@ -1,4 +1,4 @@
-"""Counts and availability of a judged set, for statuses and findings alike; nothing here steers a termination."""
+"""Counts and availability of a judged set, for statuses and findings; no termination depends on them."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -21,14 +21,14 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 class UsableReplicas(NamedTuple):
-    """Replicas of a scaling group that are scheduled, and that are available as well (GT-044)."""
+    """Numbers of replicas of a scaling group that are scheduled, and that are available (GT-044)."""
 
     scheduled: int
     available: int
 
 
 def counts_of(snapshot: Snapshot, judgement: Judgement) -> Mapping[Ref, Counts]:
-    """The counts of every judged clique, by address."""
+    """Return the counts of pods of every judged clique, by its address."""
     return {
         judged.clique.ref: count_pods(snapshot.pods_of.get(judged.clique.uid, ()), judged.clique.target_hash)
         for judged in judgement.cliques
@@ -36,7 +36,7 @@ def counts_of(snapshot: Snapshot, judgement: Judgement) -> Mapping[Ref, Counts]:
 
 
 def placement_of(clique: PodClique, counts: Counts) -> Decision[Truth]:
-    """Whether enough pods of the clique are scheduled (GT-021, GT-022)."""
+    """Return whether enough pods of the clique are scheduled (GT-021, GT-022)."""
     placed = counts.scheduled >= clique.min_available
     why = Why.SUFFICIENT_SCHEDULED_PODS if placed else Why.INSUFFICIENT_SCHEDULED_PODS
     reason = why.because(clique.ref, scheduled=counts.scheduled, needed=clique.min_available)
@@ -44,7 +44,7 @@ def placement_of(clique: PodClique, counts: Counts) -> Decision[Truth]:
 
 
 def usable_replicas(group: ScalingGroup, members: Sequence[PodClique], counts: Mapping[Ref, Counts]) -> UsableReplicas:
-    """The scheduled and the available replicas of a scaling group (GT-044); a missing clique makes neither (D6)."""
+    """Return the usable replicas of a scaling group (GT-044); one with a missing clique is not usable (D6)."""
     by_replica: defaultdict[int, dict[str, PodClique]] = defaultdict(dict)
     for clique in members:
         if 0 <= clique.group_replica_index < group.replicas:
@@ -60,12 +60,12 @@ def usable_replicas(group: ScalingGroup, members: Sequence[PodClique], counts: M
 
 @dataclass(frozen=True, slots=True)
 class SetCounts:
-    """What statuses and findings both tell, counted once.
+    """What both statuses and findings report, counted once.
 
     Attributes:
-        counts, placements: by the address of a clique.
-        usable: by the name of a scaling group.
-        missing: of each replica of the set, by index (GT-038).
+        counts, placements: pods, and whether enough are scheduled, by the address of the clique.
+        usable: usable replicas by the name of the scaling group.
+        missing: ``Kind/name`` of the missing constituents by the index of the replica of the set (GT-038).
         availability: of the set.
     """
 
@@ -77,7 +77,7 @@ class SetCounts:
 
 
 def count_set(snapshot: Snapshot, judgement: Judgement) -> SetCounts:
-    """Count everything there is to count of a judged set. Linear."""
+    """Return the counts of a judged set. Linear."""
     counts = counts_of(snapshot, judgement)
     usable = usable_groups(judgement, counts)
     missing = missing_in(snapshot.root, judgement)
@@ -93,7 +93,7 @@ def count_set(snapshot: Snapshot, judgement: Judgement) -> SetCounts:
 
 
 def missing_in(root: PodCliqueSet, judgement: Judgement) -> Mapping[int, tuple[str, ...]]:
-    """Replica index -> what is missing of it, for every replica that was judged (GT-038)."""
+    """Return the missing constituents of every judged replica, by its index (GT-038)."""
     there = {judged.clique.ref.short for judged in judgement.cliques}
     there.update(judged.group.ref.short for judged in judgement.groups)
     return {replica.index: missing_of(root, replica.index, there) for replica in judgement.replicas}
@@ -102,7 +102,7 @@ def missing_in(root: PodCliqueSet, judgement: Judgement) -> Mapping[int, tuple[s
 def availability_of_set(
     root: PodCliqueSet, judgement: Judgement, usable: Mapping[str, UsableReplicas], missing: Mapping[int, Sequence[str]]
 ) -> Availability:
-    """How many replicas of the set are available (GT-045)."""
+    """Return how many replicas of the set are available (GT-045)."""
     standalone = {judged.clique.ref.name: judged for judged in judgement.cliques}
     needed = {judged.group.ref.name: judged.group.needed for judged in judgement.groups}
     available = 0
@@ -118,12 +118,12 @@ def availability_of_set(
 
 
 def because_of_availability(root: PodCliqueSet, found: Availability) -> tuple[Reason, ...]:
-    """Why so many replicas of the set are told to be available (GT-046)."""
+    """Return the reason that states how many replicas of the set are available (GT-046)."""
     return (Why.AVAILABLE_REPLICAS.because(root.ref, **found._asdict()),)
 
 
 def usable_groups(judgement: Judgement, counts: Mapping[Ref, Counts]) -> Mapping[str, UsableReplicas]:
-    """Name of a scaling group -> its usable replicas."""
+    """Return the usable replicas of each scaling group, by its name."""
     members: defaultdict[str, list[PodClique]] = defaultdict(list)
     for judged in judgement.cliques:
         members[judged.clique.owner_uid].append(judged.clique)

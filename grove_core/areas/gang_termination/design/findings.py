@@ -1,4 +1,4 @@
-"""Every verdict of gang termination as a list of findings, the "do nothing" ones included (PL-003)."""
+"""The verdicts of gang termination as findings, also where nothing is to be done (PL-003)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -23,7 +23,11 @@ _HEALTH_BY: Final[Mapping[Why, Health]] = MappingProxyType(
 
 
 def findings_of_termination(snapshot: Snapshot, judgement: Judgement, tally: SetCounts) -> Iterator[Finding]:
-    """The set (availability), each clique (breach, scheduled), each group (breach, termination), each replica."""
+    """Yield the findings on a set.
+
+    They are about the set (availability), each clique (breach, scheduled), each scaling group (breach, termination),
+    and each replica of the set (termination).
+    """
     root, now = snapshot.root.ref, snapshot.now
     if judgement.unknown:
         for question in (BREACH, TERMINATION):

@@ -1,7 +1,7 @@
-"""Judging one scaling group: is it breached, and which of its replicas does it end itself?
+"""Judges one scaling group: whether it is breached, and which of its replicas it terminates itself.
 
-Two levels of protection (GT-050 to GT-053): a group ends single replicas only while it can spare them; else the set
-decides. Replicas whose delay still runs count as breached, so a group never falls below its minimum by its own hand.
+There are two levels (GT-050 to GT-053): a group terminates single replicas only while it can spare them; else the set
+decides. Replicas whose delay still runs count as breached, so a group never terminates itself below its minimum.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -47,8 +47,8 @@ def judge_group(
         group: the group; its own ``replicas`` and ``minAvailable`` count, not the template's.
         lacking: those of its cliques with too few ready pods that are not being deleted.
         now: the snapshot's clock.
-        guard: why nothing of the set is ended, if nothing is.
-        left_of_replica: how many cliques of its replica of the set are not being deleted; asked for only where its
+        guard: why nothing of the set may be terminated; None if it may.
+        left_of_replica: how many cliques of its replica of the set are not being deleted; read only where its stored
             status says that it is breached.
     """
     if guard is None and group.replica_index >= root.spec.replicas:
@@ -74,20 +74,20 @@ def judge_group(
 
 
 def _is_due(group: ScalingGroup, stored: Condition | None, delay: timedelta | None, now: datetime) -> bool:
-    """Whether its stored breach may have ended its replica of the set already."""
+    """Return whether its stored breach is due, so that its replica of the set may be partly terminated already."""
     if delay is None or not is_true(stored):
         return False
     return isinstance(fate_by((Breach(group.ref, stored.last_transition_time, delay),), now), Terminate)
 
 
 def delay_of(root: PodCliqueSet, group: ScalingGroup) -> timedelta | None:
-    """The delay that counts for a scaling group of the set; the set's where the template does not know it (GT-030)."""
+    """Return the effective delay of a scaling group; the set's if the group is not in the template (GT-030)."""
     short = group.ref.name.removeprefix(f"{root.ref.name}-{group.replica_index}-")
     return root.shape.groups.get(short, root.shape.delay)
 
 
 def _breached_replicas(group: ScalingGroup, members: Sequence[CliqueJudgement]) -> Mapping[int, list[CliqueJudgement]]:
-    """The breached cliques by replica index, those beyond the wanted count left out (GT-040, GT-056)."""
+    """Return the breached cliques by replica index, without surplus replicas (GT-040, GT-056)."""
     found: dict[int, list[CliqueJudgement]] = {}
     for judged in members:
         if judged.breach is Truth.TRUE and 0 <= judged.clique.group_replica_index < group.replicas:
@@ -105,7 +105,7 @@ def _acting_on(breached: Mapping[int, Sequence[CliqueJudgement]], delay: timedel
 def _fates_of(
     breached: Iterable[int], acting: Mapping[int, Sequence[Breach]], breach: Truth, now: datetime
 ) -> Mapping[int, GroupFate]:
-    """What becomes of each breached replica: one answer for all where a guard holds the whole group back."""
+    """Return the fate of each breached replica; one fate for all where the group must not act on any."""
     if not acting:
         return dict.fromkeys(breached, _KEEP)
     if breach is Truth.UNKNOWN:
@@ -116,7 +116,7 @@ def _fates_of(
 
 
 def because_of_breach(judged: GroupJudgement) -> tuple[Reason, ...]:
-    """Why the group is (not) breached; after its own reason those of its breached cliques."""
+    """Return why the group is (not) breached; its own reason comes before those of its breached cliques."""
     group = judged.group
     if judged.breach is Truth.UNKNOWN:
         own = Why.GROUP_UPDATE_IN_PROGRESS.because(group.ref)
@@ -132,7 +132,7 @@ def because_of_breach(judged: GroupJudgement) -> tuple[Reason, ...]:
 
 
 def because_of_fate(judged: GroupJudgement, now: datetime) -> tuple[Reason, ...]:
-    """Why the group as a whole does what it does: the reasons of the replicas that share its fate."""
+    """Return why the group as a whole has its fate: the reasons of the replicas with the same kind of fate."""
     if not judged.breached:
         return (Why.GROUP_NOTHING_BREACHED.because(judged.group.ref),)
     kind = type(judged.fate)
@@ -142,7 +142,7 @@ def because_of_fate(judged: GroupJudgement, now: datetime) -> tuple[Reason, ...]
 
 
 def because_of_replica(judged: GroupJudgement, index: int, now: datetime) -> tuple[Reason, ...]:
-    """Why a breached replica of the group is ended, waited for, or left alone."""
+    """Return why a breached replica of the group is terminated, waited for, or kept."""
     group = judged.group
     fate = judged.replica_fates[index]
     match fate:

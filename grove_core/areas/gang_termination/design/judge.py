@@ -1,4 +1,4 @@
-"""A set as the design sees it: each clique, each group, then each replica of the set."""
+"""Judges a set by the design: each clique, each scaling group, then each replica of the set."""
 
 from collections import Counter, defaultdict
 
@@ -31,7 +31,7 @@ def judge_by_design(snapshot: Snapshot) -> Judgement:
 def judge_terminations(snapshot: Snapshot) -> Judgement:
     """Return the same judgement with only those cliques that have too few ready pods.
 
-    A termination depends on these alone. The others matter for statuses and for readers.
+    No termination depends on the other cliques; they matter for statuses and findings.
     """
     root, now = snapshot.root, snapshot.now
     unknown = not_collected(snapshot, Why.NOT_COLLECTED)
@@ -39,7 +39,7 @@ def judge_terminations(snapshot: Snapshot) -> Judgement:
         return Judgement(unknown=unknown)
     pods_of, guard = snapshot.pods_of, why_not_terminated(snapshot)
     leaving: list[PodClique] = []
-    lacking: dict[str, CliqueJudgement] = {}  # by uid: those with too few ready pods; the others cannot be breached
+    lacking: dict[str, CliqueJudgement] = {}  # by uid, those with too few ready pods: no other clique can be breached
     members: defaultdict[str, list[CliqueJudgement]] = defaultdict(list)
     for clique in snapshot.cliques:
         if clique.deleting:
@@ -78,7 +78,7 @@ def judge_terminations(snapshot: Snapshot) -> Judgement:
 
 
 def why_not_terminated(snapshot: Snapshot) -> Why | None:
-    """Why nothing of a set is ended whatever is breached; None where it may be (GT-037, GT-064)."""
+    """Return why nothing of a set may be terminated; None if it may (GT-037, GT-064)."""
     if snapshot.root.deleting:
         return Why.SET_BEING_DELETED
     return Why.SET_TOO_LARGE if is_too_large(snapshot) else None

@@ -1,6 +1,6 @@
-"""Judging the replicas of a set: is any constituent breached for longer than its delay?
+"""Judges the replicas of a set: whether a constituent is breached for longer than its delay.
 
-A constituent is a standalone clique or a scaling group. Cliques inside groups are the groups' matter.
+A constituent is a standalone clique or a scaling group. The cliques of a scaling group are judged with their group.
 """
 
 from collections.abc import Iterable, Mapping
@@ -35,15 +35,15 @@ def judge_replicas(
     now: datetime,
     guard: Why | None,
 ) -> tuple[ReplicaJudgement, ...]:
-    """Judge replicas of the set (GT-030 to GT-039).
+    """Return the judgements of replicas of the set (GT-030 to GT-039).
 
     Args:
         root: the set.
-        indices: of the replicas, all below ``spec.replicas``.
+        indices: of the replicas to judge, all below ``spec.replicas``.
         lacking: the cliques with too few ready pods that are not being deleted.
         groups: the scaling groups that are not being deleted.
         now: the snapshot's clock.
-        guard: why nothing of the set is ended, if nothing is.
+        guard: why nothing of the set may be terminated; None if it may.
     """
     breached_cliques = [judged for judged in lacking if judged.breach is Truth.TRUE]
     breached_groups = [judged for judged in groups if judged.breach is Truth.TRUE]
@@ -62,7 +62,7 @@ def _judge_replica(
     now: datetime,
     guard: Why | None,
 ) -> ReplicaJudgement:
-    """Judge one replica by the breached constituents of the set, by name; those that its template names count."""
+    """Judge one replica by those breached constituents of the set, by name, that the template names."""
     set_name, delay = root.ref.name, root.shape.delay
     breaches: list[Breach] = []
     for short in root.shape.standalone:
@@ -78,10 +78,10 @@ def _judge_replica(
 
 
 def missing_of(root: PodCliqueSet, index: int, there: AbstractSet[str]) -> tuple[str, ...]:
-    """``Kind/name`` of what a replica of the set should consist of and is not ``there``, by name (GT-038).
+    """Return the constituents of a replica of the set that do not exist, as ``Kind/name`` (GT-038).
 
     Args:
-        there: ``Kind/name`` of what exists: a clique and a group may have one name.
+        there: the existing ones as ``Kind/name``, because a clique and a group may have the same name.
     """
     set_name, shape = root.ref.name, root.shape
     wanted = (
@@ -94,7 +94,7 @@ def missing_of(root: PodCliqueSet, index: int, there: AbstractSet[str]) -> tuple
 def because_of_fate(
     root: PodCliqueSet, judged: ReplicaJudgement, missing: Iterable[str], now: datetime, guard: Why | None
 ) -> tuple[Reason, ...]:
-    """Why a replica is ended, waited for or kept; after that, what is missing of it (GT-038)."""
+    """Return why a replica is terminated, waited for or kept, and after that what is missing of it (GT-038)."""
     subject = root.ref.at_replica(judged.index)
     also = (Why.CONSTITUENT_MISSING.because(subject, name=name) for name in missing)
     if judged.fate == _KEEP:
@@ -103,5 +103,5 @@ def because_of_fate(
 
 
 def _no_clock(root: PodCliqueSet) -> Why:
-    """Why no clock runs for a replica that nothing guards."""
+    """Return why no delay runs for a replica that may be terminated."""
     return Why.TERMINATION_DISABLED if root.shape.delay is None else Why.NOTHING_BREACHED

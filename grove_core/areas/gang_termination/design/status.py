@@ -1,4 +1,4 @@
-"""Which statuses should stand: counts, availability, conditions; written only where they differ (PL-011)."""
+"""The wanted statuses: counts, availability, conditions; only where they differ from the stored ones (PL-011)."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,7 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 def conditions_of(judged: CliqueJudgement, placement: Decision[Truth], snapshot: Snapshot) -> tuple[Condition, ...]:
-    """The two conditions that a judged clique should carry (GT-011 to GT-022)."""
+    """Return the two conditions that a judged clique should have (GT-011 to GT-022)."""
     (placed,) = placement.because
     stored = condition_of(judged.clique.status.conditions, CLIQUE_SCHEDULED)
     since = transition_time(stored, placement.verdict, snapshot.now)
@@ -25,7 +25,7 @@ def conditions_of(judged: CliqueJudgement, placement: Decision[Truth], snapshot:
 
 
 def statuses_of(snapshot: Snapshot, judgement: Judgement, tally: SetCounts) -> Iterator[Status]:
-    """A want for every status that differs from what should stand."""
+    """Yield every wanted status that differs from the stored one."""
     for judged in judgement.cliques:
         yield from _clique_status(judged, tally, snapshot)
     for group in judgement.groups:

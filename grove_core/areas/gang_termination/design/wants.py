@@ -1,4 +1,4 @@
-"""From judgements to wishes: which cliques should be gone, and when to look again."""
+"""Turns judgements into wants: statuses, deletions of cliques, and when to look again."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -15,10 +15,10 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 def wants_of_statuses(snapshot: Snapshot, judgement: Judgement, tally: SetCounts) -> Desired:
-    """Which statuses should change, whatever else becomes of their objects; nothing where nothing can be said (GT-024).
+    """Return the wanted statuses, also of cliques that are deleted; none where the set cannot be judged (GT-024).
 
-    A clique that ends gets no status any more (PL-005), but for what could not be told later, where it may not be
-    deleted (PL-013).
+    The plan drops the status of an object that it deletes (PL-005), unless the status could not be written later and
+    the object may not be deleted (PL-013).
     """
     if judgement.unknown:
         return Desired((), (Withheld(snapshot.root.ref, judgement.unknown, obstacle=Obstacle.SET_NOT_JUDGED),))
@@ -26,7 +26,7 @@ def wants_of_statuses(snapshot: Snapshot, judgement: Judgement, tally: SetCounts
 
 
 def wake_of_termination(judgement: Judgement) -> datetime | None:
-    """The earliest moment at which a waiting breach becomes due that its level can act on (GT-060)."""
+    """Return the earliest moment at which a waiting breach becomes due that its level can act on (GT-060)."""
     return wake_among(
         ((replica.index, replica.fate) for replica in judgement.replicas),
         ((judged.group.replica_index, judged.replica_fates.values()) for judged in judgement.groups),
@@ -34,9 +34,9 @@ def wake_of_termination(judgement: Judgement) -> datetime | None:
 
 
 def ends_of_termination(root: PodCliqueSet, judgement: Judgement) -> Iterator[Absent]:
-    """Every clique that a terminated replica takes along, with the reason of each level that ends it. Linear.
+    """Yield the wanted deletion of every clique of a terminated replica, with the reason of each level. Linear.
 
-    GT-033, GT-036, GT-050, GT-054; nothing where nothing can be said.
+    GT-033, GT-036, GT-050, GT-054; nothing where the set cannot be judged.
     """
     cliques = {judged.clique.ref: judged.clique for judged in judgement.cliques}
     groups = {
