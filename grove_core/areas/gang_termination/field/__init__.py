@@ -1,1 +1,1 @@
-"""Gang termination as the Go operator decides it (GF). Read specs/gang_termination_field.md first."""
+"""Gang termination by the rules of the Go operator (GF). Read specs/gang_termination_field.md first."""

@@ -1,4 +1,4 @@
-"""One clique as the Go operator sees it: with the status it gets at a look, or the stored one (GF-020 on)."""
+"""Judges one clique by the rules of the Go operator, from its pods or from its stored status (GF-020 to GF-029)."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.statuses import breach_condition_of
 
 _GRACE: Final = timedelta(seconds=5)
-"""A condition that turned within so much of its object's creation is no history (GF-040, GF-041)."""
+"""A condition that changed within this time of the creation of its object is no history (GF-040, GF-041)."""
 
 UPDATING: Final = "Update is in progress"
 _MESSAGES: Final = MappingProxyType(
@@ -40,18 +40,18 @@ _MESSAGES: Final = MappingProxyType(
         Why.INSUFFICIENT_SCHEDULED_PODS: "Insufficient scheduled pods. expected at least: {needed}, found: {scheduled}",
     }
 )
-"""What that operator writes into conditions, so that a plan shows no update where it would write none (GF-028)."""
+"""Messages of the operator's conditions, so that a plan shows no change where the operator writes none (GF-028)."""
 
 
 class JudgedClique(NamedTuple):
-    """A clique with the status that is decided on.
+    """A clique with the status by which terminations are decided.
 
     Attributes:
-        counts: of its pods; of one that is being deleted as they are stored.
-        left: scheduled pods less those that crashed or run without being ready, which may be negative (GF-026).
-        breach, placed: its conditions; None where it has none (GF-021).
+        counts: of its pods; of a clique that is being deleted the stored ones.
+        left: scheduled pods minus crashed and unready ones; may be negative (GF-026).
+        breach, placed: its conditions `MinAvailableBreached` and `PodCliqueScheduled`; None where it has none (GF-021).
         guard: why its breach is not acted on (GF-040, GF-050); None where it may be, and where it has none.
-        why, why_placed: the rules behind ``breach`` and ``placed``; where nobody looked both say so.
+        why, why_placed: the rules behind ``breach`` and ``placed``; both say if the conditions are stored ones.
     """
 
     clique: PodClique
@@ -65,7 +65,7 @@ class JudgedClique(NamedTuple):
 
     @property
     def breached(self) -> bool:
-        """Whether its condition says so."""
+        """Whether its condition `MinAvailableBreached` is true."""
         return is_true(self.breach)
 
     @property
@@ -75,12 +75,12 @@ class JudgedClique(NamedTuple):
 
     @property
     def is_scheduled(self) -> bool:
-        """Whether its condition says so."""
+        """Whether its condition `PodCliqueScheduled` is true."""
         return is_true(self.placed)
 
     @property
     def reason(self) -> Reason:
-        """Why it is (not) breached."""
+        """Return why it is (not) breached."""
         return self.reason_of(self.why)
 
     @property
@@ -90,45 +90,45 @@ class JudgedClique(NamedTuple):
 
     @property
     def because(self) -> tuple[Reason, ...]:
-        """Why its conditions are as they are; once where one rule stands behind both."""
+        """Return the reasons for its conditions; one where both have the same rule."""
         return tuple(dict.fromkeys((self.reason, self.reason_of(self.why_placed))))
 
     def reason_of(self, why: Why) -> Reason:
-        """A rule applied to it."""
+        """Return the reason of a rule about it."""
         return why.because(self.clique.ref, **{name: self.facts[name] for name in why.clause.facts})
 
     @property
     def facts(self) -> dict[str, Fact]:
-        """The numbers that rules about it speak of."""
-        left = max(self.left, 0)  # pods that crashed without being scheduled make it less than none (GF-026)
+        """Return the facts of rules about it."""
+        left = max(self.left, 0)  # negative with crashed pods that are not scheduled (GF-026)
         return {"scheduled": self.counts.scheduled, "needed": self.clique.min_available, "left": left}
 
     def candidate(self, delay: timedelta) -> Breach | None:
-        """Its breach, if it may be acted on (GF-050)."""
+        """Return its breach if it may be acted on (GF-050), else None."""
         if self.breach is None or not self.breached or self.guard is not None:
             return None
         return Breach(self.clique.ref, self.breach.last_transition_time, delay)
 
     @property
     def because_of_guard(self) -> tuple[Reason, ...]:
-        """Why its breach is not acted on; nothing where it may be."""
+        """Return why its breach is not acted on; nothing where it may be."""
         ref = self.clique.ref
         return () if self.guard is None else (self.guard.because(ref, name=ref.name),)
 
 
 def was_established(condition: Condition, created_at: datetime | None) -> bool:
-    """Whether a condition turned late enough to tell of a time before; also of an object whose age nobody knows."""
+    """Return whether a condition changed late enough to count as history; true without a creation time."""
     return created_at is None or condition.last_transition_time - created_at > _GRACE
 
 
 def judge_clique(clique: PodClique, pods: Iterable[Pod], now: datetime, generation: Generation) -> JudgedClique:
-    """What the operator makes of a clique and its pods when it looks (GF-020 to GF-029).
+    """Return the judgement of a clique by its pods, as at a look of the operator (GF-020 to GF-029).
 
     Args:
-        clique: one that is being deleted is not looked at any more (GF-029).
+        clique: if it is being deleted, its stored status counts (GF-029).
         pods: exactly those it controls (GF-010).
         now: the snapshot's clock.
-        generation: whose rules.
+        generation: the generation whose rules are applied.
     """
     return _guarded(_seen(clique, pods, now, generation), generation)
 
@@ -151,12 +151,12 @@ def _seen(clique: PodClique, pods: Iterable[Pod], now: datetime, generation: Gen
 
 
 def stored_clique(clique: PodClique, generation: Generation) -> JudgedClique:
-    """A clique as its stored status has it: until somebody looks again, that is what is decided on (GF-084)."""
+    """Return the judgement of a clique by its stored status, which counts until the next look (GF-084)."""
     return _guarded(_stored(clique), generation)
 
 
 def _guarded(seen: JudgedClique, generation: Generation) -> JudgedClique:
-    """With the guard of its breach: one that never was scheduled, as far as times tell, starts (GF-040)."""
+    """Return it with a guard if it is breached and, by its times, was never scheduled (GF-040)."""
     if not seen.breached or not generation.asks_for_history:
         return seen
     placed = seen.placed
@@ -176,7 +176,7 @@ def _stored(clique: PodClique) -> JudgedClique:
 
 
 def _breach_of(clique: PodClique, scheduled: int, left: int, generation: Generation) -> tuple[Truth, Why]:
-    """The first row that speaks (GF-024 to GF-027, GF-102, GF-107)."""
+    """Return the status of the breach condition, and the first rule that applies (GF-024 to GF-027, GF-102, GF-107)."""
     needed, least = clique.min_available, generation.breached_below
     if generation.sees_update(clique.status):
         return Truth.UNKNOWN, Why.UPDATE_IN_PROGRESS
@@ -192,14 +192,14 @@ def _breach_of(clique: PodClique, scheduled: int, left: int, generation: Generat
 
 
 def _placement_of(clique: PodClique, scheduled: int) -> tuple[Truth, Why]:
-    """Whether it is scheduled, by its pods (GF-022, GF-023)."""
+    """Return whether enough pods are scheduled, and the rule (GF-022, GF-023)."""
     if scheduled >= clique.min_available:
         return Truth.TRUE, Why.SUFFICIENT_SCHEDULED_PODS
     return Truth.FALSE, Why.INSUFFICIENT_SCHEDULED_PODS
 
 
 def _condition(type_: str, truth: Truth, why: Why, seen: JudgedClique, now: datetime) -> Condition:
-    """As it would be stored: it keeps its time while its status stays the same (GF-028)."""
+    """Return the condition as the operator would store it; its time changes only with its status (GF-028)."""
     status = seen.clique.status
     stored = breach_condition_of(status) if type_ == MIN_AVAILABLE_BREACHED else condition_of(status.conditions, type_)
     return Condition(type_, truth, why.code, _MESSAGES[why].format(**seen.facts), transition_time(stored, truth, now))

@@ -1,4 +1,4 @@
-"""Ends of replicas of a set that are not through, as the answers to their writes tell (GF-091 to GF-093)."""
+"""Terminations of replicas of a set that are not complete, by the responses to their writes (GF-091 to GF-093)."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,11 +18,11 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 class FailedTerminations(NamedTuple):
-    """What could not be done of ends.
+    """What could not be written of terminations.
 
     Attributes:
-        causes: replica of the set of which a part could not be deleted -> what its end rests on.
-        untold: scaling group whose flag was not written -> of what end it would have told.
+        causes: replica of the set of which a PodClique could not be deleted -> the causes of its termination.
+        untold: scaling group whose flag was not written -> the termination that the flag would record.
     """
 
     causes: Mapping[int, AbstractSet[Ref]] = MappingProxyType({})
@@ -30,11 +30,11 @@ class FailedTerminations(NamedTuple):
 
 
 class UnwrittenFlag(NamedTuple):
-    """An end that no flag tells of, for it could not be written, or nobody came to write it.
+    """A termination without a flag, because the flag could not be written or the operator never came to write it.
 
     Attributes:
-        at: when that was tried, or when the delay was over; the end is of a breach that was there by then.
-        end_of: what the end rested on.
+        at: when the write was tried, or when the delay ended; the terminated breach is not younger than that.
+        end_of: the causes of the termination.
     """
 
     at: datetime
@@ -45,8 +45,11 @@ _NOTHING: Final = FailedTerminations()
 
 
 def failed_terminations_in(snapshot: Snapshot) -> FailedTerminations:
-    """The ends that are not through, and those that no flag tells of. What is gone or was another's counts as gone."""
-    failed = [one.step for one in snapshot.attempts if one.outcome in FAILURES]  # what was not tried has not begun
+    """Return the terminations that are not complete, and the flags that are missing.
+
+    An object that was deleted and created again, with another uid, counts as gone.
+    """
+    failed = [one.step for one in snapshot.attempts if one.outcome in FAILURES]  # not those that were not tried
     if not failed:
         return _NOTHING
     there = {one.ref: one for one in (snapshot.root, *snapshot.groups, *snapshot.cliques)}
@@ -71,7 +74,10 @@ def failed_terminations_in(snapshot: Snapshot) -> FailedTerminations:
 
 
 def _lasts(target: Ref, action: Delete, there: Mapping[Ref, Resource]) -> bool:
-    """Whether what an end rests on is there, and the part of it that could not be deleted, or a cause, stays."""
+    """Return whether a termination still goes on.
+
+    Its first cause exists, and the PodClique that could not be deleted, or one that is a cause, is not being deleted.
+    """
     if not _is_there(*action.rests_on[0], there):
         return False
     return any(
@@ -85,7 +91,7 @@ def _is_there(ref: Ref, guard: Guard, there: Mapping[Ref, Resource]) -> bool:
 
 
 def _flags_in(failed: Iterable[Step], there: Mapping[Ref, Resource]) -> Iterator[tuple[Ref, UnwrittenFlag]]:
-    """The scaling groups whose flag could not be written."""
+    """Yield the scaling groups whose flag could not be written."""
     for step in failed:
         action = step.action
         if isinstance(action, SetStatus) and action.end_of and _is_there(step.target, action.guard, there):
@@ -95,7 +101,7 @@ def _flags_in(failed: Iterable[Step], there: Mapping[Ref, Resource]) -> Iterator
 
 
 def _flagged_at(fields: FrozenMap) -> datetime | None:
-    """When a status says that a replica was ended."""
+    """Return the time of the flag in a status; None without a flag."""
     for one in list_of(fields, "conditions"):
         if isinstance(one, FrozenMap) and one.get("type") == TERMINATION_IN_PROGRESS:
             return parse_time(str(one.get("lastTransitionTime")))

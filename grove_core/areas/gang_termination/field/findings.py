@@ -1,4 +1,4 @@
-"""Every verdict of the Go operator's rules as a list of findings, the "do nothing" ones included (PL-003)."""
+"""The verdicts by the rules of the Go operator as findings, also where nothing is to be done (PL-003)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -44,10 +44,13 @@ _HEALTH_BY: Final[Mapping[Why, Health]] = MappingProxyType(
 
 
 def findings_of_field(snapshot: Snapshot, judgement: FieldJudgement, stored: FieldJudgement) -> Iterator[Finding]:
-    """The set (availability), each clique (breach, scheduled), each group (breach, termination), each replica.
+    """Yield the findings on a set.
+
+    They are about the set (availability), each clique (breach, scheduled), each scaling group (breach, termination),
+    and each replica of the set (termination).
 
     Args:
-        stored: the same set judged by its statuses as they are stored (GF-084).
+        stored: the judgement of the same set by its stored statuses (GF-084).
     """
     root, now = snapshot.root.ref, snapshot.now
     if judgement.unknown:
@@ -83,7 +86,7 @@ def _of_clique(seen: JudgedClique, root: Ref) -> Iterator[Finding]:
 
 
 def _word(condition: Condition | None) -> str:
-    """A condition's status; ``Absent`` where there is none (GF-021)."""
+    """Return the status of a condition; ``Absent`` where there is none (GF-021)."""
     return "Absent" if condition is None else condition.status.value
 
 
@@ -112,7 +115,7 @@ def _of_group(found: JudgedGroup, stored: Mapping[int, GroupFate], now: datetime
 
 
 def _because_of_part(found: JudgedGroup, index: int, fate: GroupFate, now: datetime) -> tuple[Reason, ...]:
-    """Why a replica of a group is ended, waited for, or left alone."""
+    """Return why a replica of a group is terminated, waited for, or kept."""
     ref = found.group.ref
     match fate:
         case Keep():
@@ -129,7 +132,7 @@ def _because_of_part(found: JudgedGroup, index: int, fate: GroupFate, now: datet
 
 
 def _because_of_replica(snapshot: Snapshot, replica: JudgedReplica) -> tuple[Reason, ...]:
-    """Why a replica of the set is ended, waited for or kept; of one that is kept, which breaches are not acted on."""
+    """Return why a replica of the set is terminated, waited for or kept; if kept, why breaches are not acted on."""
     subject = snapshot.root.ref.at_replica(replica.number)
     if isinstance(replica.fate, Terminate | Wait):
         return clocks_of(replica.breaches, (Why.DELAY_EXPIRED, Why.DELAY_RUNNING), snapshot.now)
@@ -143,7 +146,7 @@ def _because_of_replica(snapshot: Snapshot, replica: JudgedReplica) -> tuple[Rea
 
 
 def _differs(subject: Ref, fate: ReplicaFate | GroupFate, stored: ReplicaFate | GroupFate | None) -> Iterator[Reason]:
-    """What the stored statuses alone would lead to, where that is another end (GF-084)."""
+    """Yield the reason that stored statuses lead elsewhere, if only one of the two fates is to terminate (GF-084)."""
     ours, theirs = isinstance(fate, Terminate), isinstance(stored, Terminate)
     if ours != theirs:
         yield Why.STORED_STATUS_DIFFERS.because(subject, verdict=word_of(stored) if stored else KEEPS)

@@ -1,4 +1,4 @@
-"""One scaling group as the Go operator sees it: its condition, and which of its replicas it ends itself."""
+"""Judges one scaling group by the rules of the Go operator: its condition, and which replicas it terminates."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -41,7 +41,7 @@ _MESSAGES: Final = MappingProxyType(
         ),
     }
 )
-"""What that operator writes into the condition of a group, for the same purpose as for a clique."""
+"""Messages of the operator's conditions of a group (GF-028)."""
 
 _ACTIVE: Final = (
     "Gang termination fired at PCS-replica scope for PCS replica {}; "
@@ -50,21 +50,21 @@ _ACTIVE: Final = (
 
 
 class JudgedGroup(NamedTuple):
-    """A scaling group with the status that is decided on, and what it decides.
+    """A scaling group with the status by which terminations are decided, and the fates of its replicas.
 
     Attributes:
         members: its cliques, of any index and name, those being deleted too (GF-060).
-        scheduled, available: its whole replicas that are (GF-031).
-        unbreached: its whole replicas without a breached member (GF-032).
-        breach: its condition; None where it has none.
+        scheduled, available: numbers of its whole replicas that are (GF-031).
+        unbreached: number of its whole replicas without a breached member (GF-032).
+        breach: its condition `MinAvailableBreached`; None where it has none.
         why: the rule behind ``breach``.
         guard: why its set does not act on its breach (GF-041, GF-051); None where it may, and where it has none.
-        flag: its condition that its replica of the set was ended (GF-051, GF-075), as it is stored; with ``untold`` as
-            it would be.
+        flag: its condition `GangTerminationInProgress` (GF-051, GF-075): the stored one, or with ``untold`` the one
+            that is written.
         acting: replica index -> the breaches of its cliques that may be acted on (GF-050), sorted by index.
         fate: for the group as a whole.
         fates: replica index -> fate, for the replicas in ``acting``.
-        untold: what the end rested on that a flag would tell of which was not written (GF-092, GF-093); mostly nothing.
+        untold: causes of a termination whose flag was not written (GF-092, GF-093); mostly none.
     """
 
     group: ScalingGroup
@@ -83,17 +83,17 @@ class JudgedGroup(NamedTuple):
 
     @property
     def breached(self) -> bool:
-        """Whether its condition says so."""
+        """Whether its condition `MinAvailableBreached` is true."""
         return is_true(self.breach)
 
     @property
     def left(self) -> int:
-        """Replicas that no breach may be acted on (GF-061); members beyond the wanted replicas have breaches too."""
+        """Return the number of replicas without a breach that may be acted on; surplus replicas count too (GF-061)."""
         return max(self.group.replicas - len(self.acting), 0)
 
     @property
     def is_flagged(self) -> bool:
-        """Whether its replica was ended and it did not recover since (GF-051)."""
+        """Whether its replica was terminated and it has not recovered since (GF-051)."""
         return is_true(self.flag)
 
     @property
@@ -103,7 +103,7 @@ class JudgedGroup(NamedTuple):
 
     @property
     def because_of_guard(self) -> tuple[Reason, ...]:
-        """Why its set does not act on its breach; nothing where it may."""
+        """Return why its set does not act on its breach; nothing where it may."""
         if self.guard is None:
             return ()
         ref = self.group.ref
@@ -112,15 +112,15 @@ class JudgedGroup(NamedTuple):
         return (self.guard.because(ref, **{name: facts[name] for name in self.guard.clause.facts}),)
 
     def candidate(self, delay: timedelta) -> Breach | None:
-        """Its breach, if its set may act on it (GF-051)."""
+        """Return its breach if its set may act on it (GF-051), else None."""
         if self.breach is None or not self.breached or self.guard is not None:
             return None
         return Breach(self.group.ref, self.breach.last_transition_time, delay)
 
     @property
     def reason(self) -> Reason:
-        """Why it is (not) breached."""
-        left = max(self.unbreached, 0)  # scheduled ones less breached ones may be less than none (GF-105)
+        """Return why it is (not) breached."""
+        left = max(self.unbreached, 0)  # scheduled minus breached ones may be negative (GF-105)
         facts: dict[str, Fact] = {"left": left, "scheduled": self.scheduled, "needed": self.group.min_available}
         facts["replicas"] = self.group.replicas
         return self.why.because(self.group.ref, **{name: facts[name] for name in self.why.clause.facts})
@@ -136,13 +136,13 @@ def judge_group_as_released(
     looks: bool,
     unfinished: FailedTerminations,
 ) -> JudgedGroup:
-    """Judge a scaling group on its cliques (GF-030 to GF-036, GF-060 to GF-067, GF-091 to GF-093).
+    """Return the judgement of a scaling group by its cliques (GF-030 to GF-036, GF-060 to GF-067, GF-091 to GF-093).
 
     Args:
-        members: its cliques, as they are seen.
-        delay: of the set: there is no other (GF-003).
-        looks: whether its own status is made anew; else the stored one counts (GF-084).
-        unfinished: the ends of the set that are not through.
+        members: its judged cliques.
+        delay: of the set; a group has none of its own (GF-003).
+        looks: whether its status is computed as at a look; else the stored one counts (GF-084).
+        unfinished: the terminations of the set that are not complete.
     """
     proper = proper_members(group, members)
     causes = unfinished.causes.get(group.replica_index)
@@ -173,14 +173,14 @@ def judge_group_as_released(
 
 
 def new_flag(group: ScalingGroup, now: datetime) -> Condition:
-    """The condition that its replica of the set was ended (GF-075)."""
+    """Return the condition that records that the replica of the set was terminated (GF-075)."""
     message = _ACTIVE.format(group.replica_index)
     code = Why.GANG_TERMINATION_ACTIVE.code
     return Condition(TERMINATION_IN_PROGRESS, Truth.TRUE, code, message, whole_seconds(now))
 
 
 def _guard_of(seen: JudgedGroup) -> Why | None:
-    """What keeps the set from acting on the group's breach (GF-041, GF-051)."""
+    """Return why the set must not act on the breach of the group; None if it may (GF-041, GF-051)."""
     breach = seen.breach
     if breach is None or not seen.breached:
         return None
@@ -196,7 +196,7 @@ def _with_status(
     now: datetime,
     generation: Generation,
 ) -> JudgedGroup:
-    """The group with the condition that the operator would write (GF-033 to GF-035, GF-103 to GF-105, GF-108)."""
+    """Return the group with the condition that the operator would write (GF-033 to GF-035, GF-103 to GF-108)."""
     group, placed = seen.group, sum(one.is_scheduled for one in whole)
     if not generation.counts_whole:
         counted = seen.members if generation.counts_surplus else [one for found in proper.values() for one in found]
@@ -210,7 +210,7 @@ def _with_status(
 
 
 def _breach_of(seen: JudgedGroup, placed: int, generation: Generation) -> tuple[Truth, Why]:
-    """The first row that speaks (GF-033 to GF-035, GF-103, GF-104, GF-108).
+    """Return the status of the condition, and the first rule that applies (GF-033 to GF-035, GF-103, GF-104, GF-108).
 
     Args:
         placed: its replicas that count as whole and scheduled.
@@ -230,7 +230,7 @@ def _breach_of(seen: JudgedGroup, placed: int, generation: Generation) -> tuple[
 
 
 def _with_fates(seen: JudgedGroup, delay: timedelta, now: datetime, generation: Generation) -> JudgedGroup:
-    """What becomes of each replica with a breach to act on (GF-060 to GF-066)."""
+    """Return the group with the fates of its replicas that have a breach to act on (GF-060 to GF-066)."""
     acting: defaultdict[int, list[Breach]] = defaultdict(list)
     for one in seen.members:
         if breach := one.candidate(delay):

@@ -1,4 +1,4 @@
-"""Which replicas of a scaling group count, by its members that are there, and by those that an end took (GF-091)."""
+"""Counts the replicas of a scaling group by its members, and by those that a termination deleted (GF-091)."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,13 +12,13 @@ from grove_core.resources.scaling_group import ScalingGroup
 
 
 class CountedReplica(NamedTuple):
-    """One replica that counts as whole.
+    """One replica of a scaling group that counts as whole.
 
     Attributes:
         number: its index.
-        members: those that are there and stay.
-        is_taken: whether an end that is not through has others of it already.
-        is_lost: whether that end rests on one of these, so that it was breached.
+        members: those that exist.
+        is_taken: whether a termination that is not complete has deleted members of it.
+        is_lost: whether a deleted member was a cause of that termination, so that the replica was breached.
     """
 
     number: int
@@ -28,22 +28,22 @@ class CountedReplica(NamedTuple):
 
     @property
     def is_scheduled(self) -> bool:
-        """Whether every member is."""
+        """Whether enough pods of every member are scheduled."""
         return all(one.is_scheduled for one in self.members)
 
     @property
     def is_available(self) -> bool:
-        """Whether every member has what it needs, and none is taken."""
+        """Whether every member has enough ready pods, and none was deleted by a termination."""
         return not self.is_taken and all(one.counts.ready >= one.clique.min_available for one in self.members)
 
     @property
     def is_breached(self) -> bool:
-        """Whether a member is, or was when it was taken."""
+        """Whether a member is breached, or was when it was deleted."""
         return self.is_lost or any(one.breached for one in self.members)
 
 
 def proper_members(group: ScalingGroup, members: Iterable[JudgedClique]) -> Mapping[int, list[JudgedClique]]:
-    """The members by replica index, less those beyond the wanted replicas and those of foreign names (GF-030)."""
+    """Return the members by replica index, without surplus replicas and foreign names (GF-030)."""
     found: defaultdict[int, list[JudgedClique]] = defaultdict(list)
     shorts = frozenset(group.clique_names)
     for one in members:
@@ -55,10 +55,10 @@ def proper_members(group: ScalingGroup, members: Iterable[JudgedClique]) -> Mapp
 
 
 def counted_replicas(group: ScalingGroup, proper: Mapping[int, Sequence[JudgedClique]]) -> Iterator[CountedReplica]:
-    """The replicas of which every member is there and stays (GF-031).
+    """Yield the replicas of which every member exists and is not being deleted (GF-031).
 
     Args:
-        proper: its members by replica index.
+        proper: the members of the group by replica index.
     """
     for index, found in proper.items():
         if sum(not one.is_leaving for one in found) == len(group.clique_names):
@@ -68,13 +68,13 @@ def counted_replicas(group: ScalingGroup, proper: Mapping[int, Sequence[JudgedCl
 def counted_replicas_as_before(
     group: ScalingGroup, proper: Mapping[int, Sequence[JudgedClique]], causes: AbstractSet[Ref]
 ) -> Iterator[CountedReplica]:
-    """All replicas, in an end that is not through: what is missing went by it, and counts as it was before (GF-091).
+    """Yield all replicas while a termination is not complete; deleted members count as they were before (GF-091).
 
     Args:
-        proper: its members by replica index.
-        causes: what the end of its replica of the set rests on. A group that is one stays breached while no breached
-            member of it recovers: who knows what was missing before. Where all of these are gone nothing is left of
-            its breach.
+        proper: the members of the group by replica index.
+        causes: of the termination of the replica of the set. If the group itself is a cause, it stays breached while no
+            breached member of it that is named as a cause recovers, because what was missing before is not known. If
+            all of these members are gone, the group is not breached any more.
     """
     names = {
         index: {member_clique_name(group.ref.name, index, short) for short in group.clique_names}

@@ -1,4 +1,4 @@
-"""A set as the Go operator sees it: each clique, each group, then each replica of the set (GF-070 to GF-077)."""
+"""Judges a set by the rules of the Go operator: each clique, each group, each replica (GF-070 to GF-077)."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -37,10 +37,10 @@ class JudgedReplica(NamedTuple):
 
     Attributes:
         number: its index.
-        breaches: of its constituents, those that may be acted on (GF-071).
-        absent: names of its standalone cliques that do not exist; then it is passed over (GF-070).
-        cliques, groups: its constituents that are there.
-        lingers: whether it is passed over, and one that is due is still on its way out (GF-090).
+        breaches: those of its constituents that may be acted on (GF-071).
+        absent: names of its standalone cliques that do not exist; then it is skipped (GF-070).
+        cliques, groups: its constituents that exist.
+        lingers: whether it is skipped while a due constituent of it is still being deleted (GF-090).
     """
 
     number: int
@@ -53,10 +53,10 @@ class JudgedReplica(NamedTuple):
 
 
 class FieldJudgement(NamedTuple):
-    """Everything there is to say about one set.
+    """The judgement of one set.
 
     Attributes:
-        unknown: set where nothing can be said (GF-002, GF-009); then the others are empty.
+        unknown: why the set cannot be judged (GF-002, GF-009); then the other fields are empty.
     """
 
     cliques: tuple[JudgedClique, ...] = ()
@@ -66,11 +66,11 @@ class FieldJudgement(NamedTuple):
 
 
 def judge_field(snapshot: Snapshot, generation: Generation, *, looks: bool = True) -> FieldJudgement:
-    """Judge a set by the rules of a generation. Linear in its pods, cliques and groups.
+    """Return the judgement of a set by the rules of a generation. Linear in its pods, cliques and groups.
 
     Args:
-        looks: whether statuses are made anew, as the operator does when it looks; else the stored ones count, as when
-            only a timer of its ends (GF-084).
+        looks: whether statuses are computed as at a look of the operator; else the stored ones count, as when only its
+            timer ends (GF-084).
     """
     root, now = snapshot.root, snapshot.now
     unknown = not_collected(snapshot, Why.NOT_COLLECTED)
@@ -98,7 +98,7 @@ def judge_field(snapshot: Snapshot, generation: Generation, *, looks: bool = Tru
 
 
 def _is_labelled(clique: PodClique, set_name: str) -> bool:
-    """Whether its labels say that it is a member of its scaling group (GF-030)."""
+    """Return whether its labels say that it is a member of its scaling group (GF-030)."""
     labels = clique.labels
     return (labels.get(MANAGED_BY), labels.get(SET.primary), labels.get(COMPONENT), labels.get(GROUP.primary)) == (
         OPERATOR,
@@ -136,10 +136,10 @@ def _replica(
     *,
     begun: bool,
 ) -> JudgedReplica:
-    """Judge one replica by its standalone cliques and its groups, never by the members of these.
+    """Return the judgement of one replica by its standalone cliques and its groups, never by members of groups.
 
     Args:
-        begun: whether an end of it is not through, so that what is missing lets nobody pass it over (GF-091).
+        begun: whether a termination of it is not complete, so that it is not skipped for a missing clique (GF-091).
     """
     root = snapshot.root
     names = [standalone_clique_name(root.ref.name, index, short) for short in root.shape.standalone]
@@ -156,7 +156,7 @@ def _replica(
 
 
 def terminating_of(judgement: FieldJudgement) -> TerminatingReplicas:
-    """What a judgement ends, or has ended and is not gone yet."""
+    """Return the replicas that a judgement terminates, or that are terminated and not gone yet."""
     return terminating_among(
         ((replica.number, Terminate() if replica.lingers else replica.fate) for replica in judgement.replicas),
         ((seen.group.ref.name, seen.fates) for seen in judgement.groups),

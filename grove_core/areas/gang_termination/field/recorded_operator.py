@@ -1,4 +1,4 @@
-"""Whose hand wrote the statuses of a cluster: the Go operator's, and of which generation (GF-111, GF-112)."""
+"""Recognises by the statuses of a cluster that the Go operator wrote them, and its generation (GF-111, GF-112)."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -18,11 +18,11 @@ _INSUFFICIENT: Final = Why.SCHEDULING_SUPPRESSED.code
 
 
 class RecordedOperator(NamedTuple):
-    """What shows that the Go operator runs a cluster.
+    """The Go operator, as recognised by statuses.
 
     Attributes:
         cliques: how many PodCliques have a status.
-        generation: of its rules; None where nothing in the statuses tells one from another.
+        generation: of its rules; None where the statuses do not show which one.
     """
 
     cliques: int
@@ -30,7 +30,7 @@ class RecordedOperator(NamedTuple):
 
 
 def recorded_operator_in(cliques: Iterable[PodClique], groups: Iterable[ScalingGroup]) -> RecordedOperator | None:
-    """The Go operator's hand; None where no status was written, or one that only this operator writes."""
+    """Return the Go operator if it wrote the statuses; None without a status, or with one that it never writes."""
     written = [clique for clique in cliques if clique.status.recorded]
     if not written or any(clique.status.was_available is not None for clique in written):
         return None
@@ -38,7 +38,7 @@ def recorded_operator_in(cliques: Iterable[PodClique], groups: Iterable[ScalingG
 
 
 def _generation_of(cliques: Sequence[PodClique], groups: Sequence[ScalingGroup]) -> Generation | None:
-    """The first trace that only one of them leaves, the newest first (GF-112)."""
+    """Return the newest generation of which a mark is found (GF-112)."""
     breaches = [(clique, _breach(clique.status.conditions)) for clique in cliques]
     of_groups = [_breach(group.status.conditions) for group in groups]
     flags = (condition_of(group.status.conditions, TERMINATION_IN_PROGRESS) for group in groups)

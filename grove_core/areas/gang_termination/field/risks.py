@@ -1,4 +1,4 @@
-"""Where the Go operator's rules will hurt: what `explain` and `validate` warn of (GF-120 to GF-123)."""
+"""Warnings of `explain` and `validate` about sets that the Go operator runs (GF-120 to GF-123)."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -26,14 +26,14 @@ from grove_core.snapshot.snapshot import Snapshot
 
 RISK: Final = "risk"
 _REBOOT: Final = timedelta(minutes=10)
-"""What a node with eight GPUs needs from its loss until its pods are ready again, and more where models are large."""
+"""The time from the loss of a node with eight GPUs until its pods are ready again; longer with large models."""
 
 
 def cautions_to(subject: Ref, spec: SetSpec, default: timedelta) -> tuple[Caution, ...]:
-    """What is to be warned of in a manifest (GF-120).
+    """Return the warnings about a manifest (GF-120).
 
     Args:
-        default: the delay that a set gets which says none (GF-001).
+        default: the delay of a set without one (GF-001).
     """
     delay = spec.template.delay or default
     if delay >= _REBOOT:
@@ -42,7 +42,7 @@ def cautions_to(subject: Ref, spec: SetSpec, default: timedelta) -> tuple[Cautio
 
 
 def risks_in(snapshot: Snapshot, judgement: FieldJudgement, generation: Generation) -> Iterator[Finding]:
-    """What may hurt in a running set, each with the object it is about."""
+    """Yield the warnings about a running set as findings."""
     root, now, template = snapshot.root.ref, snapshot.now, snapshot.root.spec.template
     delay = template.delay if not judgement.unknown else None
     of_root: list[Reason] = []
@@ -73,7 +73,7 @@ def _too_short(subject: Ref, delay: timedelta) -> Reason:
 
 
 def _lacks_room(snapshot: Snapshot, found: JudgedGroup) -> bool:
-    """Whether the group is breached because pods of it have no place."""
+    """Return whether the group is breached because pods of it cannot be scheduled."""
     lacking = (one for one in found.members if one.breached and not one.has_enough_scheduled)
     pods = (pod for one in lacking for pod in snapshot.pods_of.get(one.clique.uid, ()))
     return any(pod.trouble == UNSCHEDULABLE for pod in pods)

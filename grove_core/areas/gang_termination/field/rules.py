@@ -1,6 +1,6 @@
-"""The clauses of the Go operator's gang termination: one member for each decision of the field's rules.
+"""The clauses of specs/gang_termination_field.md: one member for each decision of the Go operator's rules.
 
-Codes that the design has too mean the same there: whoever reads plans need not know whose rules judged.
+A code that the design has too means the same there, so that a plan reads the same by both rule sets.
 """
 
 from enum import unique

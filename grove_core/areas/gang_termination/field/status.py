@@ -1,4 +1,4 @@
-"""Which statuses the Go operator would write; only where they differ from the stored ones (GF-020 to GF-037)."""
+"""The statuses that the Go operator would write; only those that differ from the stored ones (GF-020 to GF-037)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -23,10 +23,10 @@ from grove_core.snapshot.snapshot import Snapshot
 def statuses_of(
     snapshot: Snapshot, judgement: FieldJudgement, generation: Generation, ends: Mapping[int, tuple[Ref, ...]]
 ) -> Iterator[Status]:
-    """A want for every status that differs from what would stand; flags only where the rules know them (GF-101).
+    """Yield every wanted status that differs from the stored one; flags only in generations with them (GF-101).
 
     Args:
-        ends: index of each replica of the set that ends -> what that rests on.
+        ends: index of each terminated replica of the set -> the causes of its termination.
     """
     for seen in judgement.cliques:
         if not seen.clique.deleting:
@@ -48,11 +48,11 @@ def _clique_status(seen: JudgedClique) -> Iterator[Status]:
 
 
 def _group_status(seen: JudgedGroup, snapshot: Snapshot, causes: tuple[Ref, ...] | None) -> Iterator[Status]:
-    """The status of a group; with a new flag it is told once the end is done (GF-075, PL-028).
+    """Yield the status of a group; one with a new flag is written after the deletions (GF-075, PL-028).
 
     Args:
-        causes: what the end of its replica of the set rests on, nothing where it does not end; None where the rules
-            know no flags.
+        causes: of the termination of its replica of the set, empty if it is not terminated; None in generations
+            without flags.
     """
     group, index = seen.group, seen.group.replica_index
     wanted = counts_of_group(group, scheduled=seen.scheduled, available=seen.available)
@@ -69,24 +69,24 @@ def _group_status(seen: JudgedGroup, snapshot: Snapshot, causes: tuple[Ref, ...]
 
 
 def _flagged_for(seen: JudgedGroup, causes: tuple[Ref, ...] | None) -> tuple[Ref, ...]:
-    """What the end rests on that a new flag tells of; an earlier one could not be written (GF-092)."""
+    """Return the causes of the termination that a new flag records, also one that was not written before (GF-092)."""
     if seen.untold:
         return causes or seen.untold
     return causes if causes and not seen.is_flagged else ()
 
 
 def availability_of(root: PodCliqueSet, judgement: FieldJudgement) -> Availability:
-    """How many replicas of the set are available (GF-037)."""
+    """Return how many replicas of the set are available (GF-037)."""
     return Availability(sum(_is_available(root, replica) for replica in judgement.replicas), root.spec.replicas)
 
 
 def because_of_availability(root: PodCliqueSet, found: Availability) -> tuple[Reason, ...]:
-    """Why so many replicas of the set are told to be available."""
+    """Return the reason that states how many replicas of the set are available."""
     return (Why.AVAILABLE_REPLICAS.because(root.ref, **found._asdict()),)
 
 
 def _is_available(root: PodCliqueSet, replica: JudgedReplica) -> bool:
-    """Whether all its constituents are there and have what they need."""
+    """Return whether all its constituents exist and have enough ready pods or available replicas."""
     there = {found.group.ref.name: found for found in replica.groups}
     groups = [there.get(scaling_group_name(root.ref.name, replica.number, short)) for short in root.shape.groups]
     return (

@@ -1,4 +1,4 @@
-"""What the rule set of the Go operator does not predict: how it edits, updates and deletes a set (GF-130 to GF-132)."""
+"""What the rule set `field` does not predict: edits, updates and deletions of a set (GF-130 to GF-132)."""
 
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.questions import PREDICTION
@@ -9,10 +9,10 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 def unpredicted_in(snapshot: Snapshot, *, lags: bool) -> tuple[Finding, ...]:
-    """One finding on the set, with a reason for each thing that the Go operator does in another way; empty for none.
+    """Return one finding on the set with a reason for each thing that is not predicted; empty if there is none.
 
     Args:
-        lags: whether a PodClique or a pod is of an old template.
+        lags: whether a PodClique or a pod has an old template.
     """
     root = snapshot.root
     is_updated = root.status.updating

@@ -1,4 +1,4 @@
-"""What the Go operator would do about a judged set, and when time alone would change that (GF-060 to GF-085)."""
+"""Turns judgements by the Go operator's rules into wants, and says when to look again (GF-060 to GF-085)."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -18,14 +18,14 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 class Wants(NamedTuple):
-    """Which cliques would be gone, and which statuses would change."""
+    """Deletions of cliques, and statuses to write."""
 
     ends: tuple[Absent, ...]
     statuses: Desired
 
 
 def wants_of_field(snapshot: Snapshot, judgement: FieldJudgement, generation: Generation) -> Wants:
-    """What the Go operator would want; nothing where nothing can be said."""
+    """Return the deletions and statuses of the Go operator; none where the set cannot be judged."""
     if judgement.unknown:
         return Wants(
             (), Desired((), (Withheld(snapshot.root.ref, judgement.unknown, obstacle=Obstacle.SET_NOT_JUDGED),))
@@ -37,7 +37,7 @@ def wants_of_field(snapshot: Snapshot, judgement: FieldJudgement, generation: Ge
 
 
 def wake_of_field(judgement: FieldJudgement) -> datetime | None:
-    """The earliest moment at which time alone changes the answer (GF-085)."""
+    """Return the earliest moment at which time alone changes a verdict (GF-085)."""
     return wake_among(
         ((replica.number, replica.fate) for replica in judgement.replicas),
         ((seen.group.replica_index, seen.fates.values()) for seen in judgement.groups),
@@ -45,7 +45,7 @@ def wake_of_field(judgement: FieldJudgement) -> datetime | None:
 
 
 def _ends_of(root: PodCliqueSet, judgement: FieldJudgement) -> Mapping[int, ReplicaEnd]:
-    """The replicas of the set that end, by their index."""
+    """Return the terminations of replicas of the set, by index."""
     due = [replica for replica in judgement.replicas if isinstance(replica.fate, Terminate)]
     if not due:
         return {}
@@ -64,7 +64,7 @@ def _ends_of(root: PodCliqueSet, judgement: FieldJudgement) -> Mapping[int, Repl
 
 
 def _absents(root: Ref, judgement: FieldJudgement, whole: Mapping[int, ReplicaEnd]) -> Iterator[Absent]:
-    """Every clique that goes with what ends; one that is on its way already is not deleted again."""
+    """Yield the wanted deletion of every clique of a terminated replica that is not being deleted yet."""
     cliques = {seen.clique.ref: seen.clique for seen in judgement.cliques}
     parts = {
         (seen.group.uid, index): end_of_replica(
