@@ -1,6 +1,6 @@
-"""Known mistakes, as rule sets: each is the design with one thing wrong, and the simulator must catch it.
+"""Rule sets with one known mistake each; the simulator must detect it.
 
-The first three are the gang rows of the fault study; the others break one invariant each.
+The first three are mistakes of the fault study about gangs; each of the others breaks one invariant.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ def was_available_only_in_memory() -> RuleSet:
     last: list[tuple[object, ...]] = [()]
 
     def judge(snapshot: Snapshot) -> Judgement:
-        if not snapshot.attempts and last[0]:  # the answers to the last writes are gone: this is a new process
+        if not snapshot.attempts and last[0]:  # no responses to the last writes: the process was restarted
             remembered.clear()
         judgement = judge_by_design(with_cliques(snapshot, lambda clique: forgetful(clique, remembered)))
         remembered.update({judged.clique.uid: bool(judged.was_available) for judged in judgement.cliques})
@@ -76,7 +76,7 @@ def delay_ignored() -> RuleSet:
 
 
 def group_breach_not_passed_on() -> RuleSet:
-    """A group that cannot spare its replicas tells nobody."""
+    """A breached group does not count as a breached constituent of its replica of the set."""
 
     def judge(snapshot: Snapshot) -> Judgement:
         judgement = judge_by_design(snapshot)

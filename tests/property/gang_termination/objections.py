@@ -1,4 +1,4 @@
-"""A sound manifest, changes of it, and what admission has against them."""
+"""A valid manifest, changes of it, and the objections of admission to them."""
 
 from typing import Final
 
@@ -19,7 +19,7 @@ GROUPS: Final = "spec.template.podCliqueScalingGroups"
 
 
 def objections(new: Json, old: Json | None = None) -> list[Found]:
-    """Path and rule of every objection of this area; that verdict and reasons belong together is checked on the way."""
+    """Return path and rule of every objection of this area; also checks that verdict and reasons agree."""
     decision = admit(new, old)
     if isinstance(decision.verdict, Admit):
         assert [reason.rule for reason in decision.because] == [Refuse.ADMITTED]

@@ -1,6 +1,6 @@
-"""The design document written down literally and slowly, with nothing of the core but its facts.
+"""A slow, literal transcription of the design document; it uses only the data types of the core.
 
-Whoever changes a rule changes it here as well, in other words; the two must agree on every world.
+A change of a rule is made here too, independently; both must agree on every generated cluster.
 """
 
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from tests.property.strategies.worlds import World
 
 @dataclass
 class Verdict:
-    """What the document says of one world."""
+    """The verdicts on one generated cluster by the document."""
 
     breach: dict[str, Truth] = field(default_factory=dict)
     since: dict[str, datetime] = field(default_factory=dict)
@@ -84,8 +84,9 @@ def breached_replicas(world: World, group: ScalingGroup, verdict: Verdict) -> di
 
 
 def lost_replicas(world: World, group: ScalingGroup, verdict: Verdict) -> list[int]:
-    """Of a group that is breached, and was for its delay, the end has begun where all that is left of its gang are its
-    breaches.
+    """Return the replicas of a group that count as breached because a termination has begun (GT-066).
+
+    It has begun if the stored breach is past its delay and only breached cliques of the group are left of the replica.
     """
     breached = breached_replicas(world, group, verdict)
     stored = [one for one in group.status.conditions if one.type == "MinAvailableBreached"]

@@ -1,4 +1,4 @@
-"""GT-090 to GT-100, clause by clause: what is admitted, and what is refused where."""
+"""GT-090 to GT-100: which manifests are admitted, and which are refused, with the path."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""GT-101 and GT-103: what an update must not change, and what does not read."""
+"""GT-101 and GT-103: updates that are refused, and manifests that are malformed."""
 
 from copy import deepcopy
 from typing import Final

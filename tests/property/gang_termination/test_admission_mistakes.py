@@ -1,4 +1,4 @@
-"""GT-102: every mistake is found alone and beside others, and any JSON gets an answer."""
+"""GT-102: every mistake is found alone and among others, and any JSON gets a verdict."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -29,7 +29,7 @@ from tests.property.resources.manifests import (
 
 @st.composite
 def sound_sets(draw: st.DrawFn) -> Json:
-    """Any set that breaks no rule; at least one clique is standalone, and one group has a member."""
+    """Generate a set that breaks no rule; at least one clique is standalone, and one group has a member."""
     names = draw(st.lists(st.sampled_from(("a", "b", "c", "d", "e", "f")), unique=True, min_size=2))
     cliques = []
     for name in names:
@@ -265,7 +265,7 @@ MANIFESTS: Final = st.dictionaries(st.sampled_from(("metadata", "spec", "status"
 
 
 class TestAnyJson:
-    """Admission answers whatever it is shown."""
+    """Admission returns a verdict for any input."""
 
     @pytest.mark.req("GT-103")
     @given(MANIFESTS, st.none() | MANIFESTS)
@@ -314,7 +314,7 @@ class TestAnyJson:
             ({"name": 5, "namespace": None}, "default", "5"),
         ],
     )
-    def test_gt102_the_reasons_name_the_set_as_far_as_it_says_who_it_is(
+    def test_gt102_reasons_name_the_set_by_what_its_metadata_has(
         self, metadata: object, namespace: str, name: str
     ) -> None:
         subjects = {reason.subject for reason in admit({**SOUND, "metadata": metadata}).because}

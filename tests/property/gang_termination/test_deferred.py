@@ -1,4 +1,4 @@
-"""What an end is while the server cannot be asked about it (PL-029), by whatever rules."""
+"""Terminations are deferred while a fresh read fails (PL-029), by every rule set."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -24,11 +24,11 @@ from tests.property.workload.settled_sets import rested
 POOL: Final = {"name": "g", "cliqueNames": ["x", "y"], "replicas": 2, "minAvailable": 1}
 RULES: Final = [rule_set(name) for name in ("design", "field", "field@v0.1.0-alpha.11")]
 NAMED: Final = pytest.mark.parametrize("rules", RULES, ids=lambda rules: rules.name)
-SICK: Final = ("llm-0-a", "llm-1-g-1-x")  # a replica of the set ends, and one of a group of the other
+SICK: Final = ("llm-0-a", "llm-1-g-1-x")  # breached in replica 0 of the set, and in a replica of a group of replica 1
 
 
 def due() -> Snapshot:
-    """Both are due, and nobody else is."""
+    """Return a snapshot in which both are due, and nothing else is."""
     parts = (clique_raw("a", 1), clique_raw("b", 1), clique_raw("x", 1), clique_raw("y", 1))
     seen = rested(set_raw(*parts, groups=(POOL,), replicas=2, terminationDelay="1h")).look()
     assert seen is not None
@@ -50,23 +50,23 @@ def due() -> Snapshot:
 SEEN: Final = due()
 
 
-def put_off(ruling: TerminationResult) -> TerminationResult:
-    """The ruling once the server could not be asked."""
-    (first, *_) = steps_for(ruling.deletions)
-    return deferred_unless_confirmed(ruling, replace(SEEN, attempts=(Attempt(first, Outcome.NOT_CONFIRMED, "503"),)))
+def deferred(result: TerminationResult) -> TerminationResult:
+    """Return the result after a fresh read failed."""
+    (first, *_) = steps_for(result.deletions)
+    return deferred_unless_confirmed(result, replace(SEEN, attempts=(Attempt(first, Outcome.NOT_CONFIRMED, "503"),)))
 
 
 @NAMED
-def test_pl029_nothing_ends_before_the_server_says_what_there_is(rules: RuleSet) -> None:
-    ruling = rules.gang_termination(SEEN)
-    assert ruling.terminating == TerminatingReplicas(frozenset({0}), frozenset({("llm-1-g", 1)}))
-    assert deferred_unless_confirmed(ruling, SEEN) is ruling
-    assert put_off(ruling) == ruling._replace(deletions=(), deferred=ruling.deletions)
+def test_pl029_nothing_is_terminated_without_a_fresh_read(rules: RuleSet) -> None:
+    result = rules.gang_termination(SEEN)
+    assert result.terminating == TerminatingReplicas(frozenset({0}), frozenset({("llm-1-g", 1)}))
+    assert deferred_unless_confirmed(result, SEEN) is result
+    assert deferred(result) == result._replace(deletions=(), deferred=result.deletions)
 
 
 @pytest.mark.req("WL-076")
-def test_pl029_nothing_is_made_again_of_what_is_due() -> None:
-    """Nobody knows whether an end took it, or it is there and not shown."""
+def test_pl029_nothing_of_a_due_replica_is_created_again() -> None:
+    """A missing clique may have been deleted by the termination, or may exist and not be in the cache."""
     (first, *_) = steps_for(DESIGN.gang_termination(SEEN).deletions)
     left = tuple(one for one in SEEN.cliques if one.ref.name not in {"llm-0-b", "llm-1-b"})
     plan = reconcile(replace(SEEN, cliques=left, attempts=(Attempt(first, Outcome.NOT_CONFIRMED, "503"),)))

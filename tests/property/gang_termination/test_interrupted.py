@@ -1,4 +1,4 @@
-"""An end that broke off anywhere goes on: by a failed deletion, or because the operator died."""
+"""A termination that was interrupted goes on, after a failed deletion or a crash of the operator."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -20,7 +20,7 @@ from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw
 
 
 def ends_in(world: World) -> list[Step]:
-    """In the order in which they are tried."""
+    """Return the deletions of terminations, in the order in which they are tried."""
     return [step for step in reconcile(world.snapshot).steps if is_termination(step)]
 
 
@@ -32,7 +32,7 @@ class TestGT066:
 
     @given(st.one_of(storms(), worlds()), st.floats(min_value=0, max_value=1), st.booleans())
     @pytest.mark.req("GT-063")
-    def test_wherever_an_end_breaks_off_it_goes_on(self, world: World, part: float, lingers: bool) -> None:
+    def test_a_termination_that_is_interrupted_anywhere_goes_on(self, world: World, part: float, lingers: bool) -> None:
         ends = ends_in(world)
         done, left = ends[: int(part * len(ends))], ends[int(part * len(ends)) :]
         gone = {step.target for step in done}
@@ -72,7 +72,7 @@ POOL: Final = {"name": "g", "cliqueNames": ["a"], "replicas": 3, "minAvailable":
 
 
 def one_breached_clique_left(since: timedelta, replicas: int = 3) -> Snapshot:
-    """Of a group with a delay of four hours that stands as breached for some time."""
+    """Return a snapshot with one clique of a group, with a delay of four hours, that is stored as breached."""
     rest = at_rest(applied(set_raw(clique_raw("a"), groups=(POOL,), terminationDelay="4h")))
     breached = (Condition(MIN_AVAILABLE_BREACHED, Truth.TRUE, "", "", rest.now - since),)
     groups = tuple(
@@ -84,14 +84,14 @@ def one_breached_clique_left(since: timedelta, replicas: int = 3) -> Snapshot:
 
 @pytest.mark.req("WL-024")
 def test_gt066_a_number_that_is_a_slip_is_not_counted_one_by_one() -> None:
-    """Whoever scales a breached group to all that an int32 holds stops nobody else."""
+    """A breached group that is scaled to the largest int32 does not block other sets."""
     (judged,) = judge_by_design(one_breached_clique_left(timedelta(hours=4), 2**31 - 1)).groups
     assert judged.lost == 2**31 - 2
     assert judged.breach is Truth.TRUE
 
 
 @pytest.mark.parametrize(("early", "lost"), [(timedelta(), 2), (timedelta(microseconds=1), 0)])
-def test_gt066_no_end_has_begun_before_the_delay_is_over(early: timedelta, lost: int) -> None:
-    """What is missing then was scaled out a moment ago, and may not have been made yet."""
+def test_gt066_no_termination_has_begun_before_the_delay_is_over(early: timedelta, lost: int) -> None:
+    """A missing clique then may be of a replica that was just scaled out and is not created yet."""
     (judged,) = judge_by_design(one_breached_clique_left(timedelta(hours=4) - early)).groups
     assert judged.lost == lost

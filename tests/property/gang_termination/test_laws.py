@@ -1,4 +1,4 @@
-"""Laws of gang termination about any world: who is breached and since when, what is counted, what is told."""
+"""Laws of gang termination on generated clusters: breaches, their times, counts, and findings."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -82,7 +82,7 @@ class TestOracle:
 @pytest.mark.req("GT-016")
 @pytest.mark.parametrize(("ready", "was", "updating"), list(product((0, 1, 2, 3), (True, False, None), (False, True))))
 def test_gt011_the_whole_breach_table(ready: int, was: bool | None, updating: bool) -> None:
-    """Every combination (GT2): in the documented order, whatever the pods."""
+    """Every combination (GT2), in the documented order of rows."""
     whole = world_of(b"").cliques[0]
     clique = replace(whole, min_available=2, status=CliqueStatus(recorded=True, was_available=was, updating=updating))
     pod = world_of(b"").pods[0]
@@ -100,7 +100,7 @@ def test_gt011_the_whole_breach_table(ready: int, was: bool | None, updating: bo
         assert (judged.breach, judged.why) == (Truth.TRUE, Why.INSUFFICIENT_READY_PODS)
 
 
-def test_gt014_the_table_ends_with_a_row_that_always_speaks() -> None:
+def test_gt014_the_last_row_of_the_table_always_applies() -> None:
     last = BREACH_TABLE[-1]
     assert all(
         last.question(ready, 1, was, updating) for ready, was, updating in product((0, 1), (True, None), (True,))
@@ -298,7 +298,7 @@ def test_gt025_a_clique_scaled_to_nothing_is_neither_breached_nor_proven() -> No
 
 @given(worlds())
 @pytest.mark.req("GT-001")
-def test_pl007_what_nobody_owns_belongs_to_nobody(world: World) -> None:
+def test_pl007_an_object_without_owner_belongs_to_no_set(world: World) -> None:
     stray = tuple(replace(clique, owner_uid="") for clique in world.cliques)
     assert replace(world, cliques=stray).snapshot.cliques == ()
 
@@ -311,7 +311,7 @@ def test_gt010_cliques_are_judged_alike_however_they_are_looked_at(world: World)
 
 
 @given(worlds())
-def test_gt026_a_member_that_does_not_say_its_replica_has_that_of_its_group(world: World) -> None:
+def test_gt026_a_member_without_a_replica_index_has_that_of_its_group(world: World) -> None:
     silent = tuple(
         replace(clique, replica_index=-1) if clique.group_replica_index >= 0 else clique for clique in world.cliques
     )

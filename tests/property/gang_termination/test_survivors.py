@@ -1,4 +1,4 @@
-"""What mutants of gang termination lived through until these tests were written (specs/mutants.md)."""
+"""Tests that kill surviving mutants of gang termination (specs/mutants.md)."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -36,7 +36,7 @@ def test_gt060_a_group_waits_for_the_first_of_its_replicas(fates: list[GroupFate
     assert fate_of_whole(fates) == whole
 
 
-def test_pl015_whoever_goes_with_an_end_rests_on_what_it_rests_on() -> None:
+def test_pl015_every_deletion_of_a_termination_has_its_causes() -> None:
     seen = at_rest(applied(set_raw(clique_raw("a", 1), clique_raw("b", 1), replicas=2)))
     first, *_ = seen.cliques
     cause = Breach(first.ref, NOW, timedelta(hours=1))
@@ -74,7 +74,7 @@ def test_gt101_gt098_an_objection_shows_the_names_that_it_is_about(
 
 @pytest.mark.parametrize("early", [timedelta(), timedelta(seconds=1)])
 def test_gt032_a_deadline_beyond_the_calendar_is_never_due(early: timedelta) -> None:
-    """Nor is one that ends with it, or whatever is breached then would be due at once, again and again."""
+    """Nor is one at the last date, or every breach would be due at once, again and again."""
     end = datetime.max.replace(tzinfo=UTC)
     breach = Breach(Ref("v1", "PodClique", "ml", "x"), end - timedelta(minutes=1), timedelta(hours=1))
     assert deadline(breach.since, breach.delay) == end
@@ -82,7 +82,7 @@ def test_gt032_a_deadline_beyond_the_calendar_is_never_due(early: timedelta) -> 
 
 
 def test_gt030_a_group_that_its_set_does_not_know_has_the_delay_of_the_set() -> None:
-    """As one whose entry in the template was taken out, until it is gone."""
+    """Such as a group whose entry was removed from the template, until the group is gone."""
     pool = {"name": "pool", "cliqueNames": ["a"], "terminationDelay": "1h"}
     seen = at_rest(applied(set_raw(clique_raw("a"), groups=(pool,), terminationDelay="2h")))
     (group,) = seen.groups
@@ -92,7 +92,7 @@ def test_gt030_a_group_that_its_set_does_not_know_has_the_delay_of_the_set() -> 
 
 
 def test_gt011_a_clique_that_wants_no_pod_and_has_none_has_enough() -> None:
-    """Scaled to none by somebody, with a status to be written."""
+    """Return a group that a user scaled to zero, with a status to be written."""
     seen = at_rest(applied(set_raw(clique_raw("a"))))
     (clique,) = seen.cliques
     empty = replace(seen, cliques=(replace(clique, replicas=0, min_available=0),), pods_of={})

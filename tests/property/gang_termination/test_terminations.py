@@ -1,4 +1,4 @@
-"""Laws of gang termination about any world: who ends, when, with whom, and who is spared."""
+"""Laws of gang termination on generated clusters: what is terminated, when, and what is kept."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -168,8 +168,8 @@ class TestGT063:
     @pytest.mark.req("GT-036")
     @pytest.mark.req("GT-054")
     @pytest.mark.req("PL-015")
-    def test_what_is_told_happens_at_once(self, world: World) -> None:
-        """In a quiet world no deletion of a plan gets in the way of another one."""
+    def test_a_plan_is_executed_without_conflicts(self, world: World) -> None:
+        """Without other writers no deletion of a plan makes another one fail."""
         snapshot = world.snapshot
         memory = InMemoryCluster((snapshot,))
         deletes = [step for step in reconcile(snapshot).steps if is_termination(step)]
@@ -204,7 +204,7 @@ class TestGT057:
     more.
     """
 
-    def test_a_group_scaled_below_its_minimum_ends_nothing_until_it_loses_something(self) -> None:
+    def test_a_group_scaled_below_its_minimum_terminates_nothing_until_it_loses_pods(self) -> None:
         raw = set_raw(
             clique_raw("a"),
             clique_raw("b"),

@@ -1,4 +1,4 @@
-"""What is no part of a breach changes no verdict: a set on its way out, a missing part, a rollout of the set."""
+"""What changes no verdict on a breach: deletion of the set, a missing part, a rollout of the set."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ WORLDS = st.one_of(storms(), busy_worlds())
 
 
 def breached(judgement: Judgement) -> dict[int, set[Ref]]:
-    """Replica of the set -> its breached constituents."""
+    """Return the breached constituents by replica of the set."""
     return {replica.index: {breach.ref for breach in replica.breaches} for replica in judgement.replicas}
 
 
@@ -25,7 +25,7 @@ class TestGT037:
     """Nothing of a PodCliqueSet that is being deleted MUST be terminated."""
 
     @given(WORLDS)
-    def test_nothing_ends_at_any_level(self, world: World) -> None:
+    def test_nothing_is_terminated_at_any_level(self, world: World) -> None:
         leaving = replace(world, root=replace(world.root, deleting=True)).snapshot
         judgement = judge_by_design(leaving)
         fates = [replica.fate for replica in judgement.replicas]
@@ -59,7 +59,7 @@ class TestGT038:
             groups=tuple(group for group in world.groups if group is not lost),
         )
         with_it, without = breached(judge_by_design(world.snapshot)), breached(judge_by_design(left.snapshot))
-        standing = {group.ref for group in left.groups if is_marked_breached(group.status)}  # of an end that has begun
+        standing = {group.ref for group in left.groups if is_marked_breached(group.status)}  # GT-066
         for index in with_it.keys() | without.keys():
             before, after = with_it.get(index, set()) - {lost.ref}, without.get(index, set())
             assert before <= after <= before | standing

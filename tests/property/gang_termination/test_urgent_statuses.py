@@ -1,4 +1,4 @@
-"""Which statuses go first, and do not wait: what they tell may be over at the next look (PL-013, OP-024)."""
+"""Urgent statuses are written first, because what they record may be over at the next look (PL-013, OP-024)."""
 
 import pytest
 from hypothesis import event, given
@@ -21,9 +21,7 @@ from tests.property.strategies.worlds import World, storms, worlds
 @pytest.mark.req("GT-019")
 @pytest.mark.parametrize("rules", [rule_set("design"), NEWEST], ids=["design", "field"])
 @given(st.one_of(storms(), worlds(), field_storms()))
-def test_pl013_what_tells_that_a_breach_begins_or_ends_or_of_the_first_availability_is_urgent(
-    rules: RuleSet, world: World
-) -> None:
+def test_pl013_begin_and_end_of_a_breach_and_the_first_availability_are_urgent(rules: RuleSet, world: World) -> None:
     snapshot = world.snapshot
     parts: tuple[PodClique | ScalingGroup, ...] = (*snapshot.cliques, *snapshot.groups)
     there = {one.ref: one for one in parts}

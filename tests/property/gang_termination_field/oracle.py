@@ -1,4 +1,4 @@
-"""The Go operator's rules written down literally and slowly, with nothing of the core but its facts.
+"""A slow, literal transcription of the Go operator's rules; it uses only the data types of the core.
 
 Whoever changes a rule changes it here as well, in other words; the two must agree on every world.
 """
@@ -27,7 +27,7 @@ class State:
 
 @dataclass
 class Verdict:
-    """What the rules say of one world; conditions by name of object, then by type."""
+    """The verdicts on one generated cluster; conditions by name of the object, then by type."""
 
     conditions: dict[str, dict[str, State]] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
@@ -143,7 +143,7 @@ def turned_late(state: State, created: datetime | None) -> bool:
 
 
 def clique_asks(clique: PodClique, generation: str, verdict: Verdict) -> datetime | None:
-    """Since when a clique has a breach that counts."""
+    """Return since when a clique has a breach that counts."""
     held = verdict.conditions[clique.ref.name]
     if not is_true(verdict, clique.ref.name, BREACHED):
         return None
@@ -153,7 +153,7 @@ def clique_asks(clique: PodClique, generation: str, verdict: Verdict) -> datetim
 
 
 def group_asks(group: ScalingGroup, generation: str, verdict: Verdict) -> datetime | None:
-    """Since when a scaling group has a breach that counts."""
+    """Return since when a scaling group has a breach that counts."""
     held = verdict.conditions[group.ref.name]
     if not is_true(verdict, group.ref.name, BREACHED):
         return None

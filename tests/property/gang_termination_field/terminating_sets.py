@@ -1,4 +1,4 @@
-"""What ends by the Go operator's rules, and by which of them."""
+"""Rule set of a generation, and whether a fate is to be terminated."""
 
 from grove_core.areas.gang_termination.field.generations import RELEASES, Generation
 from grove_core.rule_sets.released import BY_RELEASE

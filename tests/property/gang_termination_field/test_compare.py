@@ -1,4 +1,4 @@
-"""What two rule sets make of one set, for every course that both could take (CL-043)."""
+"""Differences between the terminations of one set by two rule sets (CL-043)."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -35,7 +35,7 @@ courses: Final = st.lists(st.integers(0, 5), max_size=3, unique=True).map(sorted
 
 
 def played(minutes: Minutes) -> Forecast:
-    """A forecast in which a clique ends at these minutes, and comes back in between."""
+    """Return a forecast in which a clique is terminated at these minutes, and created again in between."""
     step = whole(CLIQUE)
     rounds = [Round(1, START, (), (), None)]
     rounds += [
@@ -83,7 +83,7 @@ GROUP: Final = Ref(GROVE, "PodCliqueScalingGroup", "ml", "llm-0-g")
 
 
 def rounds_of(*rounds: tuple[int, tuple[Step, ...]]) -> Forecast:
-    """A forecast of some rounds, each with its minute."""
+    """Return a forecast of some rounds, each with its minute."""
     found = [Round(1, START, (), (), None)]
     found += [
         Round(number, START + timedelta(minutes=minute), steps, (), None)
@@ -125,7 +125,7 @@ KEPT: Final = Design.NOTHING_BREACHED.because(ROOT)
 
 @pytest.mark.parametrize("subject", [ROOT.at_replica(0), ROOT])
 def test_cl043_why_it_ends_and_why_it_is_spared(subject: Ref) -> None:
-    """By the verdict on its replica, or on the set where there is none; the wait that is over is a reason to end."""
+    """From the verdict on the replica, or else on the set; a delay that is over is a reason to terminate."""
     end = whole(CLIQUE)
     ends = rounds_of((1, (replace(end, because=(*end.because, UNTIL)),)))
     spared = replace(rounds_of(), findings=(Finding(subject, TERMINATION, "Kept", (KEPT,)),))

@@ -1,4 +1,4 @@
-"""Which ends are not through, as the answers to their writes tell (GF-091 to GF-093), and what they let be judged."""
+"""Terminations that are not complete, by the responses to their writes, and how they are judged (GF-091 to GF-093)."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -53,7 +53,7 @@ def one_of(part: PodClique | ScalingGroup) -> tuple[Ref, Guard]:
 
 
 def end_of(part: PodClique, *causes: PodClique | ScalingGroup) -> Step:
-    """The deletion of a part of a replica of the set that ends."""
+    """Return the deletion of a clique of a replica of the set that is terminated."""
     cause = causes[0].ref
     why = Why.GANG_TERMINATED.because(part.ref, replica=part.replica_index, cause=cause.short)
     due = timing_reason(Why.DELAY_EXPIRED, Breach(cause, OVER - DELAY, DELAY))
@@ -62,7 +62,7 @@ def end_of(part: PodClique, *causes: PodClique | ScalingGroup) -> Step:
 
 
 def flag_of(group: ScalingGroup, *causes: Ref, type_: str = "GangTerminationInProgress") -> Step:
-    """The status that tells of it."""
+    """Return the status with the flag of a termination."""
     first = Condition("Ready", Truth.TRUE, "Drawn", "", NOW).as_json
     last = Condition(type_, Truth.TRUE, "Drawn", "", NOW).as_json
     status = SetStatus(FrozenMap({"conditions": (first, last)}), group.guard, end_of=causes)
@@ -71,7 +71,7 @@ def flag_of(group: ScalingGroup, *causes: Ref, type_: str = "GangTerminationInPr
 
 
 def seen_with(fates: dict[Ref, str]) -> Snapshot:
-    """What is there where some of it went, goes, or came anew under its name."""
+    """Return the snapshot with objects that are gone, being deleted, or created again under their names."""
 
     def as_it_is(one: PodClique | ScalingGroup) -> PodClique | ScalingGroup:
         fate = fates.get(one.ref, "stays")
@@ -91,7 +91,7 @@ def unfinished(seen: Snapshot, *steps: Step, outcome: Outcome = Outcome.CONFLICT
 
 
 def judged(seen: Snapshot, number: int) -> JudgedReplica:
-    """A replica of the set, as its statuses are stored."""
+    """Return the judgement of a replica of the set by its stored statuses."""
     (found,) = (one for one in judge_field(seen, F3, looks=False).replicas if one.number == number)
     return found
 
@@ -107,10 +107,10 @@ G0, G1 = SEEN.groups
 @pytest.mark.parametrize("cause", FATES)
 @pytest.mark.parametrize("part", FATES)
 @pytest.mark.parametrize("of_group", [False, True], ids=["a clique", "a group"])
-def test_gf091_an_end_lasts_while_its_part_or_a_clique_it_rests_on_stays(
+def test_gf091_a_termination_lasts_while_its_clique_or_a_cause_stays(
     *, of_group: bool, part: str, cause: str, second: str | None
 ) -> None:
-    """What it rests on in the first place has to be there: who is named after it only sickened with it (GF-093)."""
+    """Its first cause has to exist; the causes named after that are only breached cliques of it (GF-093)."""
     first = G0 if of_group else A0
     causes = (first,) if second is None else (first, X0)
     fates = {Y0.ref: part, first.ref: cause} | ({} if second is None else {X0.ref: second})
@@ -124,14 +124,14 @@ def test_gf091_an_end_lasts_while_its_part_or_a_clique_it_rests_on_stays(
 
 
 def test_gf093_what_lasts_in_part_is_not_through() -> None:
-    """Of an end with two parts that could not be deleted one went another way."""
+    """Of two cliques that could not be deleted, another client deleted one."""
     seen = seen_with({X0.ref: "gone"})
     both = unfinished(seen, end_of(X0, G0, X0), end_of(Y0, G0, X0))
     assert both == FailedTerminations({0: {G0.ref, X0.ref}}, {})
     assert unfinished(seen, end_of(X0, G0, X0)).untold == {G0.ref: UnwrittenFlag(OVER, (G0.ref, X0.ref))}
 
 
-def test_gf093_a_flag_that_failed_tells_more_than_the_end_of_a_delay() -> None:
+def test_gf093_a_failed_flag_counts_before_the_end_of_a_delay() -> None:
     seen = seen_with({X0.ref: "gone"})
     steps = (end_of(X0, G0, X0), flag_of(G0, G0.ref))
     for order in (steps, steps[::-1]):
@@ -146,12 +146,12 @@ def test_gf092_a_flag_is_of_the_group_that_is_there(fate: str) -> None:
 
 
 @pytest.mark.parametrize(("type_", "told"), [("GangTerminationInProgress", True), ("MinAvailableBreached", False)])
-def test_gf092_only_a_flag_tells_of_an_end(type_: str, *, told: bool) -> None:
+def test_gf092_only_a_flag_records_a_termination(type_: str, *, told: bool) -> None:
     found = unfinished(SEEN, flag_of(G0, A0.ref, type_=type_))
     assert found.untold == ({G0.ref: UnwrittenFlag(NOW, (A0.ref,))} if told else {})
 
 
-def test_gf091_only_ends_of_the_set_go_on() -> None:
+def test_gf091_only_terminations_of_the_set_go_on() -> None:
     step = end_of(X0, X0)
     of_group = (Termination(G0.ref.at_replica(0), X0.ref, OVER),)
     assert isinstance(step.action, Delete)
@@ -175,8 +175,8 @@ SOME: Final = (
 
 @pytest.mark.req("GF-092")
 @given(st.lists(st.tuples(st.sampled_from(SOME), FAILURES), unique_by=lambda one: one[0].write_key))
-def test_gf091_each_answer_tells_what_it_tells_alone(answers: list[tuple[Step, Outcome]]) -> None:
-    """In whatever order they come, and whatever comes with them."""
+def test_gf091_each_response_counts_by_itself(answers: list[tuple[Step, Outcome]]) -> None:
+    """In any order, and together with any other responses."""
     together = failed_terminations_in(replace(SEEN, attempts=tuple(Attempt(step, how, "no") for step, how in answers)))
     alone = [unfinished(SEEN, step, outcome=how) for step, how in answers]
     assert together.causes == {
@@ -190,7 +190,7 @@ def test_gf091_each_answer_tells_what_it_tells_alone(answers: list[tuple[Step, O
 
 @pytest.mark.req("PL-029")
 @pytest.mark.parametrize("outcome", [Outcome.DONE, Outcome.NOT_CONFIRMED])
-def test_gf091_what_was_done_tells_of_nothing_nor_what_was_not_tried(outcome: Outcome) -> None:
+def test_gf091_successful_and_untried_writes_do_not_count(outcome: Outcome) -> None:
     assert unfinished(SEEN, *SOME, outcome=outcome) == FailedTerminations()
 
 
@@ -198,7 +198,7 @@ SOON, DUE = Breach(A0.ref, NOW - timedelta(hours=1), DELAY), Breach(A0.ref, NOW 
 
 
 def sick(one: PodClique, breach: Breach) -> PodClique:
-    """Breached since then, and scheduled for long."""
+    """Return the conditions of a clique that is breached since then, and was scheduled long before."""
     conditions = (
         Condition(MIN_AVAILABLE_BREACHED, Truth.TRUE, "Drawn", "", breach.since),
         Condition(CLIQUE_SCHEDULED, Truth.TRUE, "Drawn", "", breach.since),
@@ -213,10 +213,10 @@ def sick(one: PodClique, breach: Breach) -> PodClique:
 @pytest.mark.parametrize("begun", [False, True], ids=["", "begun"])
 @pytest.mark.parametrize("lacking", [False, True], ids=["all are there", "one is missing"])
 @pytest.mark.parametrize("breach", [SOON, DUE], ids=["soon", "due"])
-def test_gf090_a_replica_that_is_passed_over_ends_nobody(
+def test_gf090_a_skipped_replica_is_not_terminated(
     *, breach: Breach, lacking: bool, begun: bool, leaving: bool
 ) -> None:
-    """Where nobody is missing the clocks decide; where somebody is, only an end that has begun goes on (GF-091)."""
+    """If no clique is missing, the delays decide; else only a termination that has begun goes on (GF-091)."""
     ill = replace(sick(A0, breach), deleting=leaving)
     cliques = tuple(ill if one == A0 else one for one in SEEN.cliques if not (lacking and one == B0))
     attempts = (Attempt(end_of(Y0, A0), Outcome.CONFLICT, "no"),) if begun else ()

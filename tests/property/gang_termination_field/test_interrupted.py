@@ -1,4 +1,4 @@
-"""By the rules of the Go operator too an end that does not go through is neither forgotten nor without end."""
+"""By the rules of the Go operator an incomplete termination goes on, and is not repeated without end."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -46,7 +46,7 @@ FAILURES: Final = st.sampled_from([Outcome.REFUSED, Outcome.CONFLICT, Outcome.UN
 
 
 def ends_of_set(root: Ref, plan: Plan) -> list[Step]:
-    """The deletions with which replicas of the set end."""
+    """Return the deletions of terminated replicas of the set."""
 
     def is_of_set(step: Step) -> bool:
         return root in {one.replica.whole for one in terminated_by(step)}
@@ -59,13 +59,13 @@ def flag_in(group: ScalingGroup) -> Condition | None:
 
 
 def of_long_ago(action: Delete) -> tuple[Termination, ...]:
-    """The gangs that end with a deletion, as of an end before anything of today was there."""
+    """Return the terminations of a deletion, with a deadline before all times of the snapshot."""
     return tuple(replace(one, deadline=START - timedelta(days=399)) for one in action.terminates)
 
 
 @dataclass
 class Unwilling:
-    """A world in which one object is not deleted."""
+    """A cluster in which one object cannot be deleted."""
 
     there: InMemoryCluster
     kept: Ref
@@ -92,7 +92,7 @@ class TestPL028:
     )
     @pytest.mark.req("GF-075")
     @pytest.mark.req("PL-014")
-    def test_no_group_is_flagged_for_an_end_that_did_not_take_place(
+    def test_no_group_is_flagged_for_a_termination_that_did_not_happen(
         self, world: World, part: float, outcome: Outcome
     ) -> None:
         before = world.snapshot
@@ -170,7 +170,9 @@ class TestGF091:
         event(f"{outcome.value} of {min(len(of_it), 5)}")
 
     @given(field_storms(), SHARES, FAILURES, st.booleans())
-    def test_answers_about_others_say_nothing(self, world: World, part: float, outcome: Outcome, anew: bool) -> None:
+    def test_responses_about_other_objects_do_not_count(
+        self, world: World, part: float, outcome: Outcome, anew: bool
+    ) -> None:
         before = world.snapshot
         ends = [step for step in reconcile(before, NEWEST).steps if is_termination(step)]
         if not ends:
@@ -197,7 +199,7 @@ class TestGF092:
     @given(field_storms(), SHARES, FAILURES)
     @pytest.mark.req("GF-051")
     @pytest.mark.req("PL-028")
-    def test_nobody_ends_again_for_want_of_a_flag(self, world: World, part: float, outcome: Outcome) -> None:
+    def test_nothing_is_terminated_again_for_a_missing_flag(self, world: World, part: float, outcome: Outcome) -> None:
         before = replace(world.snapshot, complete=EVERY_KIND)
         plan = reconcile(before, NEWEST)
         flags = [step for step in plan.steps if isinstance(step.action, SetStatus) and step.action.end_of]
@@ -236,7 +238,7 @@ class TestGF093:
     @given(field_storms(), SHARES, FAILURES)
     @pytest.mark.req("GF-051")
     @pytest.mark.req("GF-070")
-    def test_nobody_ends_again_where_somebody_else_deletes_the_cause(
+    def test_nothing_is_terminated_again_where_another_client_deletes_the_cause(
         self, world: World, part: float, outcome: Outcome
     ) -> None:
         before = world.snapshot
@@ -267,7 +269,7 @@ class TestGF090:
     @pytest.mark.req("WL-076")
     @pytest.mark.parametrize("rules", rule_sets().values(), ids=rule_sets())
     @given(field_worlds(), st.integers(min_value=0, max_value=7), st.booleans())
-    def test_nobody_ends_twice_while_a_finalizer_holds_the_cause(
+    def test_nothing_is_terminated_twice_while_a_finalizer_keeps_the_cause(
         self, rules: RuleSet, world: World, which: int, held: bool
     ) -> None:
         seen = replace(world.snapshot, complete=EVERY_KIND)  # so that what is missing is made

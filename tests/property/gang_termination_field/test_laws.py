@@ -1,4 +1,4 @@
-"""The laws of the Go operator's rules on arbitrary worlds, generation by generation."""
+"""Laws of the Go operator's rules on generated clusters, for each generation."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -144,7 +144,7 @@ class TestOracle:
     @pytest.mark.req("GF-036")
     @pytest.mark.req("GF-037")
     def test_a_second_look_writes_no_status(self, generation: Generation, world: World) -> None:
-        """What was written stands: nothing flaps while neither pods nor time move."""
+        """A status that was written is not changed again while pods and time stay the same."""
         snapshot = world.snapshot
         rules = rules_of(generation)
         statuses = [step for step in reconcile(snapshot, rules).steps if isinstance(step.action, SetStatus)]
@@ -161,8 +161,8 @@ class TestOracle:
 
     @given(field_worlds(), SPANS)
     @pytest.mark.req("GF-052")
-    def test_who_ends_now_ends_later_too(self, generation: Generation, world: World, passed: timedelta) -> None:
-        """Time alone spares nobody who was due by stored conditions that still hold."""
+    def test_a_due_replica_stays_due(self, generation: Generation, world: World, passed: timedelta) -> None:
+        """A replica that is due by stored conditions that still hold stays due as time passes."""
         now, later = world, world.at(world.now + passed)
         due = {replica.number for replica in judge_field(now.snapshot, generation).replicas if ends(replica.fate)}
         then = {replica.number for replica in judge_field(later.snapshot, generation).replicas if ends(replica.fate)}
@@ -178,7 +178,7 @@ def flags_with(action: object) -> bool:
 
 
 class TestSettings:
-    """Where the delay comes from."""
+    """The delay of a set."""
 
     @given(field_worlds())
     @pytest.mark.req("GF-003")
@@ -196,7 +196,7 @@ class TestSettings:
         assert ended(reconcile(without.snapshot, NEWEST)) == ended(reconcile(world.snapshot, NEWEST))
 
     @given(field_worlds())
-    def test_gf002_without_a_delay_nothing_ends(self, world: World) -> None:
+    def test_gf002_without_a_delay_nothing_is_terminated(self, world: World) -> None:
         spec = world.root.spec
         off = spec.model_copy(update={"template": spec.template.model_copy(update={"termination_delay": None})})
         snapshot = replace(world, root=replace(world.root, spec=off)).snapshot
@@ -222,7 +222,7 @@ class TestSettings:
 
 
 class TestPods:
-    """Which class a pod is in, from what a kubelet writes."""
+    """The class of a pod, from its status."""
 
     @pytest.mark.parametrize(
         ("ready", "init", "main", "expected"),
@@ -257,7 +257,7 @@ class TestPods:
 
 
 class TestAdvice:
-    """What is warned of, in manifests."""
+    """Warnings about manifests."""
 
     @pytest.mark.parametrize(
         ("delay", "name", "warned"),
@@ -288,7 +288,7 @@ class TestAdvice:
         ],
     )
     @pytest.mark.parametrize("delay", ["1m", "4h", None])
-    def test_gf123_a_constraint_nobody_enforces(
+    def test_gf123_a_constraint_that_is_not_enforced(
         self, schedulers: tuple[str, str], constraint: dict[str, Any] | None, warned: bool, delay: str | None
     ) -> None:
         cliques = [
@@ -322,7 +322,7 @@ def test_gf113_the_older_name_of_progress(generation: Generation, counts: bool) 
 @given(world=field_worlds())
 @pytest.mark.req("GF-023")
 def test_gf022_what_is_said_of_placement_fits_the_verdict(generation: Generation, world: World) -> None:
-    """Of a clique that nobody looked at the stored word is told, and that it is a stored one."""
+    """The finding on a clique that was not observed has its stored verdict, and says that it is stored."""
     cliques = {clique.ref: clique for clique in world.cliques}
     words = {"True": "GF-022", "False": "GF-023"}
     for finding in reconcile(world.snapshot, rules_of(generation)).findings:
@@ -340,7 +340,7 @@ def test_gf061_nothing_is_left_where_more_is_breached_than_there_is(world: World
 
 
 def test_gf061_surplus_members_do_not_make_less_than_nothing() -> None:
-    """Three members are breached of a group that wants one replica."""
+    """Three members of a group with one replica are breached."""
     life = Life(set_raw(clique_raw("a"), groups=(POOL_OF_THREE,), terminationDelay="1h"))
     life.settle()
     seen = life.look()

@@ -1,4 +1,4 @@
-"""Which replicas of a scaling group count where an end that is not through has taken members of it (GF-091)."""
+"""Which replicas of a scaling group count while a termination has deleted members of it (GF-091)."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -96,7 +96,9 @@ def is_missing(state: str) -> bool:
     st.sets(st.sampled_from(sorted(MEMBERS))),
     st.booleans(),
 )
-def test_gf031_an_end_takes_nothing_from_whoever_is_whole(states: dict[str, str], named: set[str], group: bool) -> None:
+def test_gf031_a_termination_does_not_change_whole_replicas(
+    states: dict[str, str], named: set[str], group: bool
+) -> None:
     causes = {MEMBERS[name].ref for name in named} | ({GROUP.ref} if group else set())
     before = tuple(counted_replicas(GROUP, proper_members(GROUP, found_among(states))))
     found = as_before(states, *causes)
@@ -114,7 +116,7 @@ def test_gf031_an_end_takes_nothing_from_whoever_is_whole(states: dict[str, str]
 
 
 def is_spared(states: dict[str, str], lost: set[str], index: int, short: str) -> bool:
-    """Whether a member is well, or missing and as good as that."""
+    """Return whether a member counts as not breached: it is healthy, or missing and not a cause."""
     name = f"{index}-{short}"
     return states[name] == "well" or (is_missing(states[name]) and name not in lost)
 
@@ -161,7 +163,7 @@ def test_gf092_a_flag_is_written_again_for_its_breach(
 
 
 @pytest.mark.parametrize("generation", [F0, F1, F2, F3])
-def test_gf101_who_knows_no_flags_writes_none(generation: Generation) -> None:
+def test_gf101_generations_without_flags_write_none(generation: Generation) -> None:
     failed = FailedTerminations(untold={GROUP.ref: UnwrittenFlag(NOW, (NAMED,))})
     found = looked_at(with_conditions(breached_since(NOW - DELAY)), SICK, generation, failed)
     assert found.is_flagged == generation.asks_for_history
@@ -182,12 +184,12 @@ def test_gf029_what_is_not_looked_at_is_as_it_is_stored() -> None:
 
 
 @pytest.mark.parametrize("deleting", [False, True])
-def test_gf060_a_group_that_goes_ends_none_of_its_replicas(*, deleting: bool) -> None:
+def test_gf060_a_group_being_deleted_terminates_none_of_its_replicas(*, deleting: bool) -> None:
     found = looked_at(replace(GROUP, deleting=deleting), {**WELL, "0-x": "sick"})
     assert bool(found.fates) == (not deleting)
 
 
 @pytest.mark.parametrize(("generation", "left"), [(F0, 1), (F1, 1), (F2, 2), (F3, 2)])
-def test_gf109_who_is_beyond_the_wanted_replicas_counts_until_alpha_9(generation: Generation, left: int) -> None:
+def test_gf109_surplus_members_count_until_alpha_9(generation: Generation, left: int) -> None:
     smaller = replace(GROUP, replicas=2)
     assert looked_at(smaller, {**WELL, "2-x": "sick"}, generation).unbreached == left

@@ -1,4 +1,4 @@
-"""Whose cluster it is, and of which generation: every trace that tells one from another."""
+"""Recognises the Go operator and its generation by every mark in the statuses."""
 
 from dataclasses import replace
 from typing import Final

@@ -1,4 +1,4 @@
-"""What the Go operator does not look at changes nothing of what it decides."""
+"""What the Go operator does not read changes none of its decisions."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -29,7 +29,7 @@ def with_template(world: World, **changes: Any) -> World:
 
 
 def as_if_once_healthy(world: World) -> World:
-    """As the Go operator leaves a world, every object of it older than its conditions: each breach counts."""
+    """Generate clusters in which every object is older than its conditions, so that each breach counts."""
     left = fielded(world, Tape(b""))
     made = START - timedelta(days=30)
     return replace(
@@ -45,7 +45,7 @@ class TestGF004:
     """
 
     @given(field_worlds())
-    def test_what_the_template_says_of_thresholds_is_not_read(self, world: World) -> None:
+    def test_thresholds_of_the_template_are_not_read(self, world: World) -> None:
         template = world.root.spec.template
         cliques = [
             one.model_copy(update={"spec": one.spec.model_copy(update={"replicas": 9, "min_available": 9})})
@@ -145,7 +145,7 @@ SEEN: Final = at_rest(applied(set_raw(clique_raw("x"), groups=(POOL,), terminati
 
 
 @pytest.mark.parametrize("label", [MANAGED_BY, SET.primary, COMPONENT, GROUP.primary])
-def test_gf030_who_does_not_carry_the_labels_is_no_member(label: str) -> None:
+def test_gf030_a_clique_without_the_labels_is_no_member(label: str) -> None:
     (clique,) = SEEN.cliques
     other = replace(clique, labels=FrozenMap({**clique.labels, label: "other"}))
     (before,), (after,) = (judge_field(replace(SEEN, cliques=(one,)), F3).groups for one in (clique, other))
@@ -154,7 +154,7 @@ def test_gf030_who_does_not_carry_the_labels_is_no_member(label: str) -> None:
 
 
 @pytest.mark.parametrize(("deleting", "told"), [(False, True), (True, False)])
-def test_gf037_of_a_set_that_goes_nobody_is_told(*, deleting: bool, told: bool) -> None:
+def test_gf037_a_set_being_deleted_gets_no_status(*, deleting: bool, told: bool) -> None:
     stale = replace(SEEN.root.status, available=5)
     root = replace(SEEN.root, status=stale, deleting=deleting)
     steps = reconcile(replace(SEEN, root=root), NEWEST).steps

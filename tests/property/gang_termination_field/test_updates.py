@@ -1,4 +1,4 @@
-"""Updates as the Go operator reads them: what they suspend, and what is told of the statuses that it stored."""
+"""Updates as the Go operator reads them: what they suspend, and findings on its stored statuses."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -28,7 +28,7 @@ BY_GENERATION = pytest.mark.parametrize("generation", [F3, F2, F1, F0], ids=lamb
 
 
 def since(world: World, started: timedelta, ended: timedelta | None = None) -> World:
-    """The same world, where an update of every clique and group started so long ago, and ended so long after that."""
+    """Return the cluster with an update of every clique and group that started so long ago and lasted so long."""
     begin = world.now - started
     progress = {"updateStartedAt": format_time(begin)}
     if ended is not None:
@@ -58,7 +58,7 @@ def reasons_in(world: World, generation: Generation, question: str) -> list[tupl
 
 @BY_GENERATION
 @given(field_worlds(), LONG_AGO)
-def test_gf080_an_update_that_never_ends_suspends_for_ever(
+def test_gf080_an_update_that_never_ends_suspends_termination(
     generation: Generation, world: World, started: timedelta
 ) -> None:
     judgement = judge_field(since(world, started).snapshot, generation)
@@ -74,10 +74,10 @@ def test_gf080_an_update_that_never_ends_suspends_for_ever(
 
 @BY_GENERATION
 @given(field_worlds(), LONG_AGO, st.one_of(st.just(timedelta(0)), LONG_AGO))
-def test_gf082_what_ended_suspends_nothing(
+def test_gf082_an_update_that_ended_suspends_nothing(
     generation: Generation, world: World, started: timedelta, ended: timedelta
 ) -> None:
-    """With its start, as on deletion, or later: each object is judged as if it had never been updated."""
+    """Whether it ended at its start (OnDelete) or later, each object is judged as if it had never been updated."""
     world = since(world, started, ended)
     plain, told = since(world, started, timedelta(0)), Told()
     for clique in world.cliques:
@@ -96,10 +96,10 @@ def test_gf082_what_ended_suspends_nothing(
 
 @BY_GENERATION
 @given(field_worlds(), st.booleans())
-def test_gf084_where_a_timer_would_decide_otherwise_it_is_told(
+def test_gf084_a_finding_says_where_the_timer_would_decide_otherwise(
     generation: Generation, world: World, settled: bool
 ) -> None:
-    """Of exactly the replicas that one of both ends and the other does not."""
+    """For exactly the replicas that only one of the two judgements terminates."""
     if settled:
         world = replace(world, pods=tuple(replace(pod, ready=True, scheduled=True) for pod in world.pods))
 

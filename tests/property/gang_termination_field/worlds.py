@@ -1,4 +1,4 @@
-"""Arbitrary snapshots as the Go operator leaves them: its labels, its conditions, pods that crash or start."""
+"""Generates clusters of the Go operator: its labels, its conditions, pods that crash or start."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -16,11 +16,11 @@ from tests.property.strategies.tape import Tape
 from tests.property.strategies.worlds import AGES, START, World, busy_worlds, storms, stormy, world_of, worlds
 
 BEFORE: Final = tuple(timedelta(seconds=seconds) for seconds in (86_400, 0, 4, 5, 6, 60, 305))
-"""How long before its oldest condition an object was made."""
+"""How long before its oldest condition an object was created."""
 
 
 def fielded(world: World, tape: Tape) -> World:
-    """The same world with what that operator writes, and without what it does not know."""
+    """Return the cluster with the fields that the Go operator writes, and without those that it does not know."""
     names = {group.uid: group.ref.name for group in world.groups}
     return replace(
         world,
@@ -59,17 +59,17 @@ def _pod(pod: Pod, tape: Tape) -> Pod:
 
 
 def field_worlds() -> st.SearchStrategy[World]:
-    """Arbitrary worlds of the Go operator, busy and stormy ones among them."""
+    """Generate clusters of the Go operator, also with many changes and many breaches."""
     return _fielded(st.one_of(worlds(), busy_worlds(), storms()))
 
 
 def field_storms() -> st.SearchStrategy[World]:
-    """Those in which nearly everything is breached, for longer or shorter than its delay."""
+    """Generate clusters in which nearly everything is breached, for longer or shorter than its delay."""
     return _fielded(busy_worlds().map(stormy))
 
 
 def field_storm(world: bytes, more: bytes) -> World:
-    """The one of these tapes."""
+    """Return the cluster that these bytes generate."""
     return fielded(stormy(world_of(world)), Tape(more))
 
 
