@@ -261,7 +261,7 @@ def _reasons(raw: object) -> tuple[Reason, ...]:
 def _reason(raw: Json) -> Reason:
     rule, facts = _RULES[raw["requirement"]], raw["facts"]
     if facts.keys() != rule.clause.facts:
-        raise ValueError(f"{rule.requirement}, which tells of {listed(rule.clause.facts)}, not of {listed(facts)}")
+        raise ValueError(f"{rule.requirement}, whose facts are {listed(rule.clause.facts)}, not {listed(facts)}")
     return Reason(rule, _ref(raw["subject"]), tuple(sorted((name, fact(value)) for name, value in facts.items())))
 
 

@@ -84,8 +84,8 @@ def test_cl005_a_plan_nested_too_deep_is_one_report(
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"facts": {}}, ", which tells of "),
-        ({"facts": {"since": ["x"], "until": "y"}}, ", which tells of "),
+        ({"facts": {}}, ", whose facts are "),
+        ({"facts": {"since": ["x"], "until": "y"}}, ", whose facts are "),
         (None, "what has no reason (PL-003)"),
     ],
 )

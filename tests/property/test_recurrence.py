@@ -1,4 +1,4 @@
-"""What goes round in circles is played twice, and never taken for going round where it does not (PL-024)."""
+"""A forecast stops at a repetition, and only there (PL-024)."""
 
 import io
 from collections.abc import Iterator
