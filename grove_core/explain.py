@@ -11,7 +11,7 @@ from typing import Final
 
 from grove_core.areas.gang_termination.deletions import delays_behind, deletions_by_replica
 from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, PREDICTION, TERMINATION
-from grove_core.areas.gang_termination.verdicts import DELEGATES, ENDS, KEEPS, SUSPENDS, WAITS
+from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, SUSPENDS, TERMINATES, WAITS
 from grove_core.areas.topology.misplaced_pods import MISPLACEMENT
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding, Health, Share, reasons_on
@@ -40,7 +40,7 @@ class Tone(Enum):
 
 TONES: Final[Mapping[str, Tone]] = MappingProxyType(
     {
-        ENDS: Tone.ENDS,
+        TERMINATES: Tone.ENDS,
         WAITS: Tone.WAITS,
         Truth.UNKNOWN.value: Tone.UNKNOWN,
         KEEPS: Tone.KEEPS,
@@ -198,7 +198,7 @@ def _is_shown(fate: Finding) -> bool:
     """Whether a replica gets an entry: of a set always, of a scaling group where it acts itself or is not well."""
     if fate.subject.kind == "PodCliqueSet":
         return True
-    return fate.subject.replica is not None and (fate.verdict in {ENDS, WAITS} or fate.health is Health.LACKING)
+    return fate.subject.replica is not None and (fate.verdict in {TERMINATES, WAITS} or fate.health is Health.LACKING)
 
 
 def _tone_of(fate: Finding, steps: Mapping[Ref, list[Step]], blocked: AbstractSet[Ref]) -> Tone:
@@ -227,7 +227,7 @@ def _degraded(
         for fate in fates
         if fate.subject.kind != "PodCliqueSet"
         and fate.subject.replica is not None
-        and fate.verdict not in {ENDS, WAITS}
+        and fate.verdict not in {TERMINATES, WAITS}
     }
     found: defaultdict[Ref, list[Cause]] = defaultdict(list)
     for breach in breaches:

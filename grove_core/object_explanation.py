@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Final
 
 from grove_core.areas.gang_termination.questions import BREACH, TERMINATION
-from grove_core.areas.gang_termination.verdicts import DELEGATES, ENDS
+from grove_core.areas.gang_termination.verdicts import DELEGATES, TERMINATES
 from grove_core.areas.mnnvl.judge import domain_ref
 from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
 from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
@@ -176,7 +176,7 @@ class ObjectExplanation:
 
     def _guard_of(self, clique: PodClique, found: dict[tuple[Ref, str], Finding]) -> Finding | None:
         above = [finding for ref in self._chain(clique) if (finding := found.get((ref, TERMINATION))) is not None]
-        termination = next((finding for finding in above if finding.verdict == ENDS), None)
+        termination = next((finding for finding in above if finding.verdict == TERMINATES), None)
         if termination is not None:
             return termination
         breach = found.get((clique.ref, BREACH))

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.areas.gang_termination.questions import TERMINATION
-from grove_core.areas.gang_termination.verdicts import ENDS, WAITS
+from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -77,7 +77,7 @@ def planned_events(plan: Plan, unlisted: Mapping[str, str] = _ALL_LISTED) -> Ite
     deferred = {one.replica for held in plan.withheld if held.obstacle in _DEFERS for one in held.terminates}
     for finding in plan.findings:
         whole = finding.subject.replica is None  # of a scaling group; there is a finding for each of its replicas
-        if finding.question != TERMINATION or finding.verdict not in {ENDS, WAITS} or whole:
+        if finding.question != TERMINATION or finding.verdict not in {TERMINATES, WAITS} or whole:
             continue
         if finding.verdict == WAITS or finding.subject not in deferred:
             yield _of_termination(plan, finding)
@@ -104,7 +104,7 @@ def planned_events(plan: Plan, unlisted: Mapping[str, str] = _ALL_LISTED) -> Ite
 
 
 def _of_termination(plan: Plan, finding: Finding) -> PlannedEvent:
-    ends = finding.verdict == ENDS
+    ends = finding.verdict == TERMINATES
     note = f"{_replica_name(finding.subject)}: " + "; ".join(map(_clause, finding.because))
     reason = "GangTerminated" if ends else "TerminationScheduled"
     key = f"{_replica_name(finding.subject)} {'' if finding.deadline is None else format_time(finding.deadline)}"

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from grove_core.areas.gang_termination.questions import PREDICTION
-from grove_core.areas.gang_termination.verdicts import ENDS
+from grove_core.areas.gang_termination.verdicts import TERMINATES
 from grove_core.document.document import RulesSource, action_name
 from grove_core.document.writing import finding_as_json, ref_as_json, step_as_json, withheld_as_json
 from grove_core.explain import Tone, is_gated
@@ -147,7 +147,7 @@ def _guards(page: Page, inquiry: ObjectExplanation) -> None:
     if not guards:
         page.add("  none of its cliques has too few ready pods, and nothing above it is terminated")
     for finding in guards:
-        if finding.verdict == ENDS:
+        if finding.verdict == TERMINATES:
             page.add(f"  {finding.subject.short}: ", ("it is terminated now", "bold red"))
         else:
             page.add(f"  {finding.subject.short}: ", (f"{finding.question} {finding.verdict}", "bold"))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from grove_core.areas.gang_termination.deletions import deletions_by_replica
 from grove_core.areas.gang_termination.questions import BREACH, PREDICTION, TERMINATION, averted_between
-from grove_core.areas.gang_termination.verdicts import ENDS, WAITS
+from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS
 from grove_core.document.document import PlanDocument
 from grove_core.document.reading import document_from_json
 from grove_core.document.writing import document_as_json
@@ -108,7 +108,7 @@ def test_pl025_what_ends_keeps_its_reasons() -> None:
 
     member = replace(clique, name="llm-0-pool-1-c")
     first = (
-        said(Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm").at_replica(0), TERMINATION, ENDS, clique),
+        said(Ref("grove.io/v1alpha1", "PodCliqueSet", "ml", "llm").at_replica(0), TERMINATION, TERMINATES, clique),
         said(group.at_replica(1), TERMINATION, WAITS, group, clique),
         *(said(one, BREACH, "True", one, *of) for one, of in ((clique, ()), (group, (member,)), (member, ()))),
         said(replace(clique, name="llm-0-b"), BREACH, "True", clique),

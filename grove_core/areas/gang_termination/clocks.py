@@ -72,15 +72,15 @@ def causes_among(fate: GroupFate, breaches: Sequence[Breach], now: datetime) -> 
     return tuple(dict.fromkeys(breach.ref for breach in decisive_among(breaches, now)))
 
 
-def clocks_of(breaches: Sequence[Breach], words: tuple[Rule, Rule], now: datetime) -> tuple[Reason, ...]:
+def delay_reasons(breaches: Sequence[Breach], rules: tuple[Rule, Rule], now: datetime) -> tuple[Reason, ...]:
     """Return a reason for each delay that has ended; where none has, for each that runs.
 
     Args:
-        words: the rules for a delay that has ended, and for one that runs.
+        rules: the rules for a delay that has ended, and for one that runs.
     """
     decisive = decisive_among(breaches, now)
     is_due = any(_is_over(deadline(breach.since, breach.delay), now) for breach in decisive[:1])
-    return tuple(timing_reason(words[0] if is_due else words[1], breach) for breach in decisive)
+    return tuple(timing_reason(rules[0] if is_due else rules[1], breach) for breach in decisive)
 
 
 def timing_reason(why: Rule, breach: Breach) -> Reason:

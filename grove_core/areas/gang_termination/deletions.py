@@ -21,7 +21,7 @@ _NAMED: Final = 8  # the most breached cliques of a scaling group that a deletio
 
 
 @dataclass(frozen=True, slots=True)
-class ReplicaEnd:
+class ReplicaTermination:
     """The termination of one replica, of the set or of a scaling group, and its cause.
 
     Attributes:
@@ -39,13 +39,13 @@ class ReplicaEnd:
     last: AbstractSet[str]
 
 
-def end_of_replica(
+def replica_termination(
     why: Rule,
     cause: Breach,
     owner: Resource,
     cliques: Mapping[Ref, PodClique],
     groups: Mapping[Ref, tuple[ScalingGroup, Sequence[PodClique]]],
-) -> ReplicaEnd:
+) -> ReplicaTermination:
     """Return the termination of a replica for a cause.
 
     If the cause is a clique that is being deleted, it is gone before the other cliques of the replica; their deletions
@@ -61,21 +61,21 @@ def end_of_replica(
     if cause.ref in groups:
         group, breached = groups[cause.ref]
         named = tuple((clique.ref, clique.guard) for clique in breached[:_NAMED])
-        return ReplicaEnd(
+        return ReplicaTermination(
             cause.ref, reason, over, ((cause.ref, group.guard), *named), {clique.uid for clique in breached}
         )
     clique = cliques[cause.ref]
     if clique.deleting:
-        return ReplicaEnd(cause.ref, reason, over, ((owner.ref, owner.guard),), frozenset())
-    return ReplicaEnd(cause.ref, reason, over, ((cause.ref, clique.guard),), {clique.uid})
+        return ReplicaTermination(cause.ref, reason, over, ((owner.ref, owner.guard),), frozenset())
+    return ReplicaTermination(cause.ref, reason, over, ((cause.ref, clique.guard),), {clique.uid})
 
 
 def deletion_wants(
     root: Ref,
     cliques: Iterable[PodClique],
-    whole: Mapping[int, ReplicaEnd],
-    parts: Mapping[tuple[str, int], ReplicaEnd],
-    words: tuple[Rule, Rule],
+    whole: Mapping[int, ReplicaTermination],
+    parts: Mapping[tuple[str, int], ReplicaTermination],
+    rules: tuple[Rule, Rule],
 ) -> Iterator[Absent]:
     """Yield the wanted deletion of every clique of a terminated replica. Linear.
 
@@ -84,30 +84,30 @@ def deletion_wants(
         cliques: those that are not being deleted yet.
         whole: index of a replica of the set -> its termination.
         parts: uid of a scaling group and index of its replica -> its termination.
-        words: the rules of the reason that a clique is deleted with a replica of the set, and with one of its group.
+        rules: the rules of the reason that a clique is deleted with a replica of the set, and with one of its group.
     """
-    of_set, of_group = words
+    of_set, of_group = rules
     for clique in cliques if whole or parts else ():
         index, own_index = clique.replica_index, clique.group_replica_index
-        ends: list[tuple[ReplicaEnd, Ref, Reason]] = []
+        terminations: list[tuple[ReplicaTermination, Ref, Reason]] = []
         if index in whole:
             end = whole[index]
             why = of_set.because(clique.ref, replica=index, cause=end.cause.short)
-            ends.append((end, root.at_replica(index), why))
+            terminations.append((end, root.at_replica(index), why))
         if (clique.owner_uid, own_index) in parts:
             end = parts[clique.owner_uid, own_index]
             group, _ = clique.replicas_around(root)
             why = of_group.because(clique.ref, replica=own_index, group=group.whole.short, cause=end.cause.short)
-            ends.append((end, group, why))
-        if ends:
-            first = ends[0][0]
+            terminations.append((end, group, why))
+        if terminations:
+            first = terminations[0][0]
             yield Absent(
                 clique.ref,
                 clique.guard,
-                tuple(reason for end, _, why in ends for reason in (why, end.because)),
+                tuple(reason for end, _, why in terminations for reason in (why, end.because)),
                 first.rests_on,
                 is_cause=clique.uid in first.last,
-                terminates=tuple(Termination(replica, end.cause, end.deadline) for end, replica, _ in ends),
+                terminates=tuple(Termination(replica, end.cause, end.deadline) for end, replica, _ in terminations),
             )
 
 

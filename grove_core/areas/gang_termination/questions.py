@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 
 from grove_core.areas.gang_termination.clocks import causes_among, deadline_of
-from grove_core.areas.gang_termination.verdicts import ENDS, WAITS, Breach, GroupFate, word_of
+from grove_core.areas.gang_termination.verdicts import TERMINATES, WAITS, Breach, GroupFate, verdict_of
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
@@ -27,7 +27,7 @@ def termination_of(
         breaches: those of its constituents that may be acted on; at least one if the fate is to wait or to terminate.
     """
     causes = causes_among(fate, breaches, now)
-    return Finding(subject, TERMINATION, word_of(fate), because, deadline_of(fate, breaches), causes=causes)
+    return Finding(subject, TERMINATION, verdict_of(fate), because, deadline_of(fate, breaches), causes=causes)
 
 
 def averted_between(first: Sequence[Finding], rest: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -51,10 +51,10 @@ def averted_between(first: Sequence[Finding], rest: Sequence[Finding]) -> tuple[
     for one in waits:
         # A group has a finding on a replica only where that replica is breached; else the finding on the group counts.
         now = there.get((one.subject, TERMINATION)) or there.get((one.subject.whole, TERMINATION))
-        if now is not None and now.verdict not in {WAITS, ENDS}:
+        if now is not None and now.verdict not in {WAITS, TERMINATES}:
             found.append(replace(now, subject=one.subject))
             behind |= dict.fromkeys(_behind(one, breaches))
-    ends = (one for one in first if one.question == TERMINATION and one.verdict == ENDS)
+    ends = (one for one in first if one.question == TERMINATION and one.verdict == TERMINATES)
     causes = {subject for one in ends for subject in _behind(one, breaches)} if found else set[Ref]()
     pairs = ((breaches[ref], there.get((ref, BREACH))) for ref in behind if ref in breaches and ref not in causes)
     return (*found, *(now for one, now in pairs if now is not None and now.verdict != one.verdict))

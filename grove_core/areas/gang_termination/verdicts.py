@@ -46,13 +46,13 @@ GroupFate: TypeAlias = Keep | Wait | Terminate | Delegate | Suspend
 
 KEEPS: Final = Keep.__name__
 WAITS: Final = Wait.__name__
-ENDS: Final = Terminate.__name__
+TERMINATES: Final = Terminate.__name__
 DELEGATES: Final = Delegate.__name__
 SUSPENDS: Final = Suspend.__name__
 """The fates as verdicts of findings; the verdict is ``Unknown`` where the set cannot be judged."""
 
 
-def word_of(fate: GroupFate) -> str:
+def verdict_of(fate: GroupFate) -> str:
     """Return a fate as the verdict of a finding."""
     return type(fate).__name__
 

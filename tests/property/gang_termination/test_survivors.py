@@ -7,7 +7,7 @@ import pytest
 
 from grove_core.admit import admit
 from grove_core.areas.gang_termination.clocks import deadline, fate_by, fate_of_whole
-from grove_core.areas.gang_termination.deletions import deletion_wants, end_of_replica
+from grove_core.areas.gang_termination.deletions import deletion_wants, replica_termination
 from grove_core.areas.gang_termination.design.group import delay_of
 from grove_core.areas.gang_termination.design.judge import judge_by_design
 from grove_core.areas.gang_termination.rules import Refuse, Why
@@ -40,7 +40,7 @@ def test_pl015_every_deletion_of_a_termination_has_its_causes() -> None:
     seen = at_rest(applied(set_raw(clique_raw("a", 1), clique_raw("b", 1), replicas=2)))
     first, *_ = seen.cliques
     cause = Breach(first.ref, NOW, timedelta(hours=1))
-    end = end_of_replica(Why.DELAY_EXPIRED, cause, seen.root, {first.ref: first}, {})
+    end = replica_termination(Why.DELAY_EXPIRED, cause, seen.root, {first.ref: first}, {})
     assert (end.rests_on, end.last) == (((first.ref, first.guard),), {first.uid})
     words = (Why.GANG_TERMINATED, Why.GROUP_REPLICA_TERMINATED)
     found = list(deletion_wants(seen.root.ref, seen.cliques, {0: end}, {}, words))

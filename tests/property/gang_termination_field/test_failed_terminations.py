@@ -120,7 +120,7 @@ def test_gf091_a_termination_lasts_while_its_clique_or_a_cause_stays(
     rests_on = tuple(one.ref for one in causes)
     assert found.causes == ({0: set(rests_on)} if lasts else {})
     is_group_there = not (of_group and cause == "gone")
-    assert found.untold == ({G0.ref: UnwrittenFlag(OVER, rests_on)} if is_group_there and not lasts else {})
+    assert found.unwritten == ({G0.ref: UnwrittenFlag(OVER, rests_on)} if is_group_there and not lasts else {})
 
 
 def test_gf093_what_lasts_in_part_is_not_through() -> None:
@@ -128,27 +128,27 @@ def test_gf093_what_lasts_in_part_is_not_through() -> None:
     seen = seen_with({X0.ref: "gone"})
     both = unfinished(seen, end_of(X0, G0, X0), end_of(Y0, G0, X0))
     assert both == FailedTerminations({0: {G0.ref, X0.ref}}, {})
-    assert unfinished(seen, end_of(X0, G0, X0)).untold == {G0.ref: UnwrittenFlag(OVER, (G0.ref, X0.ref))}
+    assert unfinished(seen, end_of(X0, G0, X0)).unwritten == {G0.ref: UnwrittenFlag(OVER, (G0.ref, X0.ref))}
 
 
 def test_gf093_a_failed_flag_counts_before_the_end_of_a_delay() -> None:
     seen = seen_with({X0.ref: "gone"})
     steps = (end_of(X0, G0, X0), flag_of(G0, G0.ref))
     for order in (steps, steps[::-1]):
-        assert unfinished(seen, *order).untold == {G0.ref: UnwrittenFlag(NOW, (G0.ref,))}
+        assert unfinished(seen, *order).unwritten == {G0.ref: UnwrittenFlag(NOW, (G0.ref,))}
 
 
 @pytest.mark.parametrize("fate", FATES)
 def test_gf092_a_flag_is_of_the_group_that_is_there(fate: str) -> None:
     found = unfinished(seen_with({G0.ref: fate}), flag_of(G0, A0.ref))
-    assert found.untold == ({G0.ref: UnwrittenFlag(NOW, (A0.ref,))} if fate in {"stays", "leaves"} else {})
+    assert found.unwritten == ({G0.ref: UnwrittenFlag(NOW, (A0.ref,))} if fate in {"stays", "leaves"} else {})
     assert not found.causes
 
 
 @pytest.mark.parametrize(("type_", "told"), [("GangTerminationInProgress", True), ("MinAvailableBreached", False)])
 def test_gf092_only_a_flag_records_a_termination(type_: str, *, told: bool) -> None:
     found = unfinished(SEEN, flag_of(G0, A0.ref, type_=type_))
-    assert found.untold == ({G0.ref: UnwrittenFlag(NOW, (A0.ref,))} if told else {})
+    assert found.unwritten == ({G0.ref: UnwrittenFlag(NOW, (A0.ref,))} if told else {})
 
 
 def test_gf091_only_terminations_of_the_set_go_on() -> None:
@@ -183,9 +183,9 @@ def test_gf091_each_response_counts_by_itself(answers: list[tuple[Step, Outcome]
         number: {ref for one in alone for ref in one.causes.get(number, ())}
         for number in {number for one in alone for number in one.causes}
     }
-    assert together.untold == {ref: told for one in alone for ref, told in one.untold.items()}
-    assert all(told.at == NOW for told in together.untold.values()), "all is there"
-    event(f"{len(together.causes)} replicas, {len(together.untold)} flags")
+    assert together.unwritten == {ref: told for one in alone for ref, told in one.unwritten.items()}
+    assert all(told.at == NOW for told in together.unwritten.values()), "all is there"
+    event(f"{len(together.causes)} replicas, {len(together.unwritten)} flags")
 
 
 @pytest.mark.req("PL-029")

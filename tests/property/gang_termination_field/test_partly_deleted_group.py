@@ -156,18 +156,18 @@ SICK: Final = {**WELL, "0-x": "sick", "1-x": "sick"}
 def test_gf092_a_flag_is_written_again_for_its_breach(
     stored: tuple[Condition, ...], tried: datetime, *, told: bool
 ) -> None:
-    failed = FailedTerminations(untold={GROUP.ref: UnwrittenFlag(tried, (NAMED,))})
+    failed = FailedTerminations(unwritten={GROUP.ref: UnwrittenFlag(tried, (NAMED,))})
     found = looked_at(with_conditions(*stored), SICK, unfinished=failed)
-    assert found.untold == ((NAMED,) if told else ())
+    assert found.unwritten == ((NAMED,) if told else ())
     assert found.flag == (new_flag(GROUP, NOW) if told else FLAG if FLAG in stored else None)
 
 
 @pytest.mark.parametrize("generation", [F0, F1, F2, F3])
 def test_gf101_generations_without_flags_write_none(generation: Generation) -> None:
-    failed = FailedTerminations(untold={GROUP.ref: UnwrittenFlag(NOW, (NAMED,))})
+    failed = FailedTerminations(unwritten={GROUP.ref: UnwrittenFlag(NOW, (NAMED,))})
     found = looked_at(with_conditions(breached_since(NOW - DELAY)), SICK, generation, failed)
     assert found.is_flagged == generation.asks_for_history
-    assert found.untold == ((NAMED,) if generation.asks_for_history else ())
+    assert found.unwritten == ((NAMED,) if generation.asks_for_history else ())
 
 
 @pytest.mark.req("GF-021")

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Final, assert_never
 
-from grove_core.areas.gang_termination.clocks import clocks_of, fate_by, fate_of_whole
+from grove_core.areas.gang_termination.clocks import delay_reasons, fate_by, fate_of_whole
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import (
     Breach,
@@ -154,6 +154,6 @@ def because_of_replica(judged: GroupJudgement, index: int, now: datetime) -> tup
         case Keep():
             return ((judged.guard or Why.TERMINATION_DISABLED).because(group.ref),)
         case Wait() | Terminate():
-            return clocks_of(judged.acting[index], (Why.GROUP_DELAY_EXPIRED, Why.GROUP_DELAY_RUNNING), now)
+            return delay_reasons(judged.acting[index], (Why.GROUP_DELAY_EXPIRED, Why.GROUP_DELAY_RUNNING), now)
         case _:
             assert_never(fate)

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Final
 
-from grove_core.areas.gang_termination.clocks import clocks_of, fate_by
+from grove_core.areas.gang_termination.clocks import delay_reasons, fate_by
 from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import (
     Breach,
@@ -99,7 +99,7 @@ def because_of_fate(
     also = (Why.CONSTITUENT_MISSING.because(subject, name=name) for name in missing)
     if judged.fate == _KEEP:
         return ((guard or _no_clock(root)).because(subject), *also)
-    return (*clocks_of(judged.breaches, (Why.DELAY_EXPIRED, Why.DELAY_RUNNING), now), *also)
+    return (*delay_reasons(judged.breaches, (Why.DELAY_EXPIRED, Why.DELAY_RUNNING), now), *also)
 
 
 def _no_clock(root: PodCliqueSet) -> Why:

@@ -6,7 +6,7 @@ from grove_core.areas.gang_termination.design.counts import count_set
 from grove_core.areas.gang_termination.design.findings import findings_of_termination
 from grove_core.areas.gang_termination.design.judge import judge_by_design
 from grove_core.areas.gang_termination.design.wants import (
-    ends_of_termination,
+    deletions_of_termination,
     wake_of_termination,
     wants_of_statuses,
 )
@@ -28,7 +28,7 @@ def terminate_by_design(
     counts = count_set(snapshot, judgement)
     return TerminationResult(
         statuses=wants_of_statuses(snapshot, judgement, counts),
-        deletions=tuple(ends_of_termination(snapshot.root, judgement)),
+        deletions=tuple(deletions_of_termination(snapshot.root, judgement)),
         findings=tuple(findings_of_termination(snapshot, judgement, counts)),
         wake_at=wake_of_termination(judgement),
         terminating=terminating_of(judgement),

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from grove_core.areas.gang_termination.clocks import first_of, wake_among
-from grove_core.areas.gang_termination.deletions import deletion_wants, end_of_replica
+from grove_core.areas.gang_termination.deletions import deletion_wants, replica_termination
 from grove_core.areas.gang_termination.design.counts import SetCounts
 from grove_core.areas.gang_termination.design.status import statuses_of
 from grove_core.areas.gang_termination.rules import Why
@@ -33,7 +33,7 @@ def wake_of_termination(judgement: Judgement) -> datetime | None:
     )
 
 
-def ends_of_termination(root: PodCliqueSet, judgement: Judgement) -> Iterator[Absent]:
+def deletions_of_termination(root: PodCliqueSet, judgement: Judgement) -> Iterator[Absent]:
     """Yield the wanted deletion of every clique of a terminated replica, with the reason of each level. Linear.
 
     GT-033, GT-036, GT-050, GT-054; nothing where the set cannot be judged.
@@ -44,12 +44,12 @@ def ends_of_termination(root: PodCliqueSet, judgement: Judgement) -> Iterator[Ab
         for judged in judgement.groups
     }
     whole = {
-        replica.index: end_of_replica(Why.DELAY_EXPIRED, first_of(replica.breaches), root, cliques, groups)
+        replica.index: replica_termination(Why.DELAY_EXPIRED, first_of(replica.breaches), root, cliques, groups)
         for replica in judgement.replicas
         if isinstance(replica.fate, Terminate)
     }
     parts = {
-        (judged.group.uid, index): end_of_replica(
+        (judged.group.uid, index): replica_termination(
             Why.GROUP_DELAY_EXPIRED, first_of(judged.acting[index]), judged.group, cliques, {}
         )
         for judged in judgement.groups

@@ -22,11 +22,11 @@ class FailedTerminations(NamedTuple):
 
     Attributes:
         causes: replica of the set of which a PodClique could not be deleted -> the causes of its termination.
-        untold: scaling group whose flag was not written -> the termination that the flag would record.
+        unwritten: scaling group whose flag was not written -> the termination that the flag would record.
     """
 
     causes: Mapping[int, AbstractSet[Ref]] = MappingProxyType({})
-    untold: Mapping[Ref, "UnwrittenFlag"] = MappingProxyType({})
+    unwritten: Mapping[Ref, "UnwrittenFlag"] = MappingProxyType({})
 
 
 class UnwrittenFlag(NamedTuple):
@@ -69,8 +69,8 @@ def failed_terminations_in(snapshot: Snapshot) -> FailedTerminations:
             else:
                 through[index] = UnwrittenFlag(one.deadline, rests_on)
     others = through.keys() - causes.keys()
-    untold = {group.ref: through[group.replica_index] for group in snapshot.groups if group.replica_index in others}
-    return FailedTerminations(causes, untold | dict(_flags_in(failed, there)))
+    unwritten = {group.ref: through[group.replica_index] for group in snapshot.groups if group.replica_index in others}
+    return FailedTerminations(causes, unwritten | dict(_flags_in(failed, there)))
 
 
 def _lasts(target: Ref, action: Delete, there: Mapping[Ref, Resource]) -> bool:

@@ -7,7 +7,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import Final, assert_never
 
-from grove_core.areas.gang_termination.clocks import clocks_of
+from grove_core.areas.gang_termination.clocks import delay_reasons
 from grove_core.areas.gang_termination.field.clique import JudgedClique
 from grove_core.areas.gang_termination.field.group import JudgedGroup
 from grove_core.areas.gang_termination.field.judge import FieldJudgement, JudgedReplica
@@ -23,7 +23,7 @@ from grove_core.areas.gang_termination.verdicts import (
     Suspend,
     Terminate,
     Wait,
-    word_of,
+    verdict_of,
 )
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.decisions import Finding, Health, Share
@@ -126,7 +126,7 @@ def _because_of_part(found: JudgedGroup, index: int, fate: GroupFate, now: datet
             counts = {"left": found.left, "replicas": found.group.replicas, "needed": found.group.min_available}
             return (Why.DELEGATED_TO_SET.because(ref, **counts),)
         case Wait() | Terminate():
-            return clocks_of(found.acting[index], (Why.GROUP_DELAY_EXPIRED, Why.GROUP_DELAY_RUNNING), now)
+            return delay_reasons(found.acting[index], (Why.GROUP_DELAY_EXPIRED, Why.GROUP_DELAY_RUNNING), now)
         case _:
             assert_never(fate)
 
@@ -135,7 +135,7 @@ def _because_of_replica(snapshot: Snapshot, replica: JudgedReplica) -> tuple[Rea
     """Return why a replica of the set is terminated, waited for or kept; if kept, why breaches are not acted on."""
     subject = snapshot.root.ref.at_replica(replica.number)
     if isinstance(replica.fate, Terminate | Wait):
-        return clocks_of(replica.breaches, (Why.DELAY_EXPIRED, Why.DELAY_RUNNING), snapshot.now)
+        return delay_reasons(replica.breaches, (Why.DELAY_EXPIRED, Why.DELAY_RUNNING), snapshot.now)
     if snapshot.root.deleting:
         return (Why.SET_BEING_DELETED.because(subject),)
     if replica.absent:
@@ -149,4 +149,4 @@ def _differs(subject: Ref, fate: ReplicaFate | GroupFate, stored: ReplicaFate | 
     """Yield the reason that stored statuses lead elsewhere, if only one of the two fates is to terminate (GF-084)."""
     ours, theirs = isinstance(fate, Terminate), isinstance(stored, Terminate)
     if ours != theirs:
-        yield Why.STORED_STATUS_DIFFERS.because(subject, verdict=word_of(stored) if stored else KEEPS)
+        yield Why.STORED_STATUS_DIFFERS.because(subject, verdict=verdict_of(stored) if stored else KEEPS)

@@ -59,12 +59,12 @@ class JudgedGroup(NamedTuple):
         breach: its condition `MinAvailableBreached`; None where it has none.
         why: the rule behind ``breach``.
         guard: why its set does not act on its breach (GF-041, GF-051); None where it may, and where it has none.
-        flag: its condition `GangTerminationInProgress` (GF-051, GF-075): the stored one, or with ``untold`` the one
+        flag: its condition `GangTerminationInProgress` (GF-051, GF-075): the stored one, or with ``unwritten`` the one
             that is written.
         acting: replica index -> the breaches of its cliques that may be acted on (GF-050), sorted by index.
         fate: for the group as a whole.
         fates: replica index -> fate, for the replicas in ``acting``.
-        untold: causes of a termination whose flag was not written (GF-092, GF-093); mostly none.
+        unwritten: causes of a termination whose flag was not written (GF-092, GF-093); mostly none.
     """
 
     group: ScalingGroup
@@ -79,7 +79,7 @@ class JudgedGroup(NamedTuple):
     fate: GroupFate
     fates: Mapping[int, GroupFate]
     guard: Why | None = None
-    untold: tuple[Ref, ...] = ()
+    unwritten: tuple[Ref, ...] = ()
 
     @property
     def breached(self) -> bool:
@@ -164,9 +164,9 @@ def judge_group_as_released(
     )
     if looks and not group.deleting:
         seen = _with_status(seen, proper, whole, now, generation)
-    untold = unfinished.untold.get(group.ref) if generation.asks_for_history else None
-    if untold is not None and is_true(seen.breach) and seen.breach.last_transition_time <= untold.at:
-        seen = seen if seen.is_flagged else seen._replace(flag=new_flag(group, now), untold=untold.end_of)
+    unwritten = unfinished.unwritten.get(group.ref) if generation.asks_for_history else None
+    if unwritten is not None and is_true(seen.breach) and seen.breach.last_transition_time <= unwritten.at:
+        seen = seen if seen.is_flagged else seen._replace(flag=new_flag(group, now), unwritten=unwritten.end_of)
     if generation.asks_for_history:
         seen = seen._replace(guard=_guard_of(seen))
     return seen if group.deleting else _with_fates(seen, delay, now, generation)

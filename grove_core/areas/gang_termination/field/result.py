@@ -16,7 +16,7 @@ def terminate_by_generation(snapshot: Snapshot, generation: Generation) -> Termi
     wants = wants_of_field(snapshot, judgement, generation)
     return TerminationResult(
         statuses=wants.statuses,
-        deletions=wants.ends,
+        deletions=wants.deletions,
         findings=(*findings_of_field(snapshot, judgement, stored), *risks_in(snapshot, judgement, generation)),
         wake_at=wake_of_field(judgement),
         terminating=terminating_of(judgement),

@@ -70,8 +70,8 @@ def _group_status(seen: JudgedGroup, snapshot: Snapshot, causes: tuple[Ref, ...]
 
 def _flagged_for(seen: JudgedGroup, causes: tuple[Ref, ...] | None) -> tuple[Ref, ...]:
     """Return the causes of the termination that a new flag records, also one that was not written before (GF-092)."""
-    if seen.untold:
-        return causes or seen.untold
+    if seen.unwritten:
+        return causes or seen.unwritten
     return causes if causes and not seen.is_flagged else ()
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from grove_core.areas.gang_termination.clocks import first_of, wake_among
-from grove_core.areas.gang_termination.deletions import ReplicaEnd, deletion_wants, end_of_replica
+from grove_core.areas.gang_termination.deletions import ReplicaTermination, deletion_wants, replica_termination
 from grove_core.areas.gang_termination.field.generations import Generation
 from grove_core.areas.gang_termination.field.judge import FieldJudgement
 from grove_core.areas.gang_termination.field.rules import Why
@@ -20,7 +20,7 @@ from grove_core.snapshot.snapshot import Snapshot
 class Wants(NamedTuple):
     """Deletions of cliques, and statuses to write."""
 
-    ends: tuple[Absent, ...]
+    deletions: tuple[Absent, ...]
     statuses: Desired
 
 
@@ -30,7 +30,7 @@ def wants_of_field(snapshot: Snapshot, judgement: FieldJudgement, generation: Ge
         return Wants(
             (), Desired((), (Withheld(snapshot.root.ref, judgement.unknown, obstacle=Obstacle.SET_NOT_JUDGED),))
         )
-    whole = _ends_of(snapshot.root, judgement)
+    whole = _terminations_of(snapshot.root, judgement)
     causes = {index: tuple(ref for ref, _ in end.rests_on) for index, end in whole.items()}
     statuses = tuple(statuses_of(snapshot, judgement, generation, causes))
     return Wants(tuple(_absents(snapshot.root.ref, judgement, whole)), Desired(statuses))
@@ -44,7 +44,7 @@ def wake_of_field(judgement: FieldJudgement) -> datetime | None:
     )
 
 
-def _ends_of(root: PodCliqueSet, judgement: FieldJudgement) -> Mapping[int, ReplicaEnd]:
+def _terminations_of(root: PodCliqueSet, judgement: FieldJudgement) -> Mapping[int, ReplicaTermination]:
     """Return the terminations of replicas of the set, by index."""
     due = [replica for replica in judgement.replicas if isinstance(replica.fate, Terminate)]
     if not due:
@@ -58,16 +58,16 @@ def _ends_of(root: PodCliqueSet, judgement: FieldJudgement) -> Mapping[int, Repl
         for seen in judgement.groups
     }
     return {
-        replica.number: end_of_replica(Why.DELAY_EXPIRED, first_of(replica.breaches), root, cliques, groups)
+        replica.number: replica_termination(Why.DELAY_EXPIRED, first_of(replica.breaches), root, cliques, groups)
         for replica in due
     }
 
 
-def _absents(root: Ref, judgement: FieldJudgement, whole: Mapping[int, ReplicaEnd]) -> Iterator[Absent]:
+def _absents(root: Ref, judgement: FieldJudgement, whole: Mapping[int, ReplicaTermination]) -> Iterator[Absent]:
     """Yield the wanted deletion of every clique of a terminated replica that is not being deleted yet."""
     cliques = {seen.clique.ref: seen.clique for seen in judgement.cliques}
     parts = {
-        (seen.group.uid, index): end_of_replica(
+        (seen.group.uid, index): replica_termination(
             Why.GROUP_DELAY_EXPIRED, first_of(seen.acting[index]), seen.group, cliques, {}
         )
         for seen in judgement.groups
