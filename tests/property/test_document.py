@@ -221,7 +221,7 @@ def test_pl030_a_reason_has_the_facts_that_its_rule_tells() -> None:
     facts = ("plans", 0, "rounds", 0, "steps", place[0], "because", place[1], "facts")
     with pytest.raises(MalformedObject, match="instead of a fact"):
         document_from_json(replaced(raw, (*facts, name), [1]))
-    with pytest.raises(MalformedObject, match=rf"tells of .*{name}.*, not of none"):
+    with pytest.raises(MalformedObject, match=rf"whose facts are .*{name}.*, not none"):
         document_from_json(replaced(raw, facts, {}))
 
 
