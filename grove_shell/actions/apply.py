@@ -159,10 +159,10 @@ def _compared(document: PlanDocument, found: CollectedObjects, decide: Deciding)
 
 
 def _missing(forecast: Forecast, *, there: bool) -> str:
-    whom = forecast.root.short
+    root = forecast.root.short
     if is_placeholder(forecast.root_uid):
-        return f"{whom}: it was planned from a manifest; apply that (kubectl apply), and plan again with --live"
-    return f"{whom}: it was made anew since" if there else f"{whom}: there is none any more"
+        return f"{root}: it was planned from a manifest; apply that (kubectl apply), and plan again with --live"
+    return f"{root}: it was created again since" if there else f"{root}: it does not exist any more"
 
 
 def _cached(found: CollectedObjects) -> ClusterCache:

@@ -17,7 +17,7 @@ from grove_shell.views.problems_page import NOTHING_PRINTED, problems_page
 from grove_shell.views.renderers import SERIALIZERS
 
 PARTS: Final[Mapping[str, Callable[[Installation], Iterator[dict[str, Any]]]]] = {
-    "crds": lambda _told: definitions(),
+    "crds": lambda _: definitions(),
     "rbac": access_objects,
     "operator": operator_objects,
     "webhooks": webhook_objects,

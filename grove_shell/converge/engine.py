@@ -30,7 +30,7 @@ class Engine(Protocol):
 
     @property
     def world(self) -> str:
-        """The world of its runs: ``model`` or ``cluster``."""
+        """Where its runs take place: ``model`` or ``cluster``."""
         ...
 
     @property

@@ -33,7 +33,7 @@ class ForeignObject(NamedTuple):
         """Return the object for its label and its controller reference."""
         if not controller.uid:
             return cls(
-                "controlled by nobody", f"{label} has no controller owner; it is of no PodCliqueSet, and left alone"
+                "without a controller", f"{label} has no controller owner; it is of no PodCliqueSet, and left alone"
             )
         owner = f"{controller.kind} {controller.name}"
         return cls(f"of {owner}, which is not there", f"{label} is of {owner}, which is not there; it is left alone")

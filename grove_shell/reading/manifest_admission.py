@@ -29,7 +29,7 @@ class AdmissionContext(NamedTuple):
 
     Attributes:
         used_names: names that other sets use.
-        configuration: what the operator is told.
+        configuration: of the operator.
         around: topologies, and which sets are placed.
     """
 

@@ -48,7 +48,7 @@ class OwnerCheck:
             complete: kinds that a cluster listed completely, with their namespace.
         """
         self._found = found
-        self._strangers = foreign
+        self._foreign = foreign
         self._complete = complete
 
     def report_unreadable(self, unread: Iterable[UnreadableObject]) -> None:
@@ -106,4 +106,4 @@ class OwnerCheck:
         owner = self._found.owners.get(controller.uid)
         if owner is not None and owner.namespace == address[1]:
             return False
-        return self._strangers.add_if_foreign(item, address, controller, self._complete)
+        return self._foreign.add_if_foreign(item, address, controller, self._complete)

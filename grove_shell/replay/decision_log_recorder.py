@@ -94,17 +94,17 @@ class DecisionLogRecorder(RoundListener):
         }
 
     def _list(self, items: Sequence[object], before: Known, known: Known) -> str:
-        return self._told("list", [self._fact(item, before, known) for item in items])
+        return self._written_fact("list", [self._fact(item, before, known) for item in items])
 
     def _fact(self, item: object, before: Known, known: Known) -> str:
         """The reference to an object; one that is the same as at the last look costs nothing."""
         found = before.get(id(item))
         if found is None or found[0] is not item:
-            found = (item, self._told(type(item).__name__, as_json(item)))
+            found = (item, self._written_fact(type(item).__name__, as_json(item)))
         known[id(item)] = found
         return found[1]
 
-    def _told(self, kind: str, value: Any) -> str:  # noqa: ANN401 - any JSON
+    def _written_fact(self, kind: str, value: Any) -> str:  # noqa: ANN401 - any JSON
         text = compact_json(value)
         name = digest(f"{kind} {text}")
         if name in self._written:

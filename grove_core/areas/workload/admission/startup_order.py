@@ -9,7 +9,7 @@ from grove_core.resources.template import ANY_ORDER, EXPLICIT, IN_ORDER, CliqueT
 from grove_core.resources.violation import Violation
 
 Waits = Mapping[str, Sequence[str]]
-"""Whom each clique waits for; every name is a key."""
+"""Clique -> the cliques that it waits for; every name is a key."""
 
 
 def startup_order_violations(spec: SetSpec) -> Iterator[Violation]:
