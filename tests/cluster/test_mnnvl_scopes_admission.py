@@ -118,7 +118,7 @@ def test_ms091_a_dry_run_is_refused_where_the_creation_would_be(scene: Scene, jo
             attempt(lone(root, "a"))
         refusals.append((refused.value.code, refused.value.message))
     assert refusals[0] == refusals[1]
-    assert "ComputeDomain llama-0-cd serves replica 0 of other, and would have to serve" in refusals[0][1]
+    assert "ComputeDomain llama-0-cd serves replica 0 of other, and is needed for" in refusals[0][1]
     assert scene.dump() == before
 
 

@@ -90,7 +90,10 @@ def test_tp043_one_that_is_deleted_while_used_goes_with_its_last_set(keeping: Ke
     keeping.api.delete(TOPOLOGIES, name)
     (told_of,) = wait_until(lambda: keeping.events(name), bool, "the administrator is told")
     assert (told_of["reason"], told_of["type"]) == ("UsersStay", "Warning")
-    assert f"it is being deleted, and stays while it is used by {scene.namespace}/llama" in told_of["note"]
+    assert (
+        f"it is being deleted, and its finalizer holds it while it is used by {scene.namespace}/llama"
+        in told_of["note"]
+    )
     assert keeping.ready_page() == f"ok\n{told_of['note']}\n"
     assert keeping.find(name)["metadata"]["deletionTimestamp"]
     scene.api.delete(SETS, "llama", scene.namespace)

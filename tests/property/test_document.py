@@ -17,6 +17,7 @@ from grove_core.plan.forecast import forecast_of
 from grove_core.plan.plan import Plan
 from grove_core.plan.staleness import changes_since
 from grove_core.reconcile import reconcile
+from grove_core.resources.configuration import Configuration
 from tests.property.resources.manifests import almost, outcome, replaced
 from tests.property.strategies.worlds import START, World, world_of, worlds
 from tests.property.terminating_sets import ENDING
@@ -38,6 +39,14 @@ def plain(world: World) -> Json:
 def test_cl011_another_major_version_is_refused(version: object) -> None:
     with pytest.raises(MalformedObject, match="formatVersion"):
         document_from_json({**plain(world_of(b"")), "formatVersion": version})
+
+
+def test_pl009_another_init_image_is_read_back() -> None:
+    plan = reconcile(world_of(ENDING).snapshot)
+    document = replace(document_of(plan), configuration=Configuration(init_image="a/b:1"))
+    written = document_as_json(document, decisions=True)
+    assert written["configuration"]["startup"] == {"image": "a/b:1"}
+    assert document_from_json(written) == document
 
 
 def test_cl011_a_later_minor_version_is_read() -> None:

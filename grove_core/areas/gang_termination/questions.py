@@ -64,5 +64,4 @@ def _behind(termination: Finding, breaches: Mapping[Ref, Finding]) -> Iterator[R
     """Yield the constituents whose breaches lead to a termination; of a scaling group also its breached PodCliques."""
     for cause in termination.causes:
         yield cause
-        if cause in breaches:
-            yield from breaches[cause].causes
+        yield from breaches[cause].causes if cause in breaches else ()

@@ -44,7 +44,6 @@ class TemplateRevision:
         self._root = root
         self._hashes: dict[str, str] = {}
         self._foreign: dict[tuple[str, str], bool] = {}
-        self._held: dict[str, str] = {}
 
     def hash_of(self, part: ExpectedClique) -> str:
         """Return the template hash that the clique should carry."""
@@ -80,10 +79,8 @@ class TemplateRevision:
 
     def _hash_of_held(self, clique: PodClique) -> str:
         """Return the hash of the template that a clique was created from, as far as its content shows."""
-        if clique.uid not in self._held:
-            spec = _users_own_spec(clique.pod_spec, _put_into(clique))
-            self._held[clique.uid] = hash_of(_users_own(clique.labels), _users_own(clique.annotations), spec, "")
-        return self._held[clique.uid]
+        spec = _users_own_spec(clique.pod_spec, _put_into(clique))
+        return hash_of(_users_own(clique.labels), _users_own(clique.annotations), spec, "")
 
     def generation(self, *, is_reached: bool) -> str:
         """Return the hash of the templates of all cliques together (WL-044).
