@@ -166,10 +166,12 @@ def _replica_entries(
     shown = [fate for fate in fates if _is_shown(fate)]
     steps = deletions_by_replica(forecast.rounds[0].steps)
     blocked = {one.replica for held in forecast.rounds[0].withheld for one in held.terminates}
-    is_averted = {one.subject for one in averted if one.question == TERMINATION}
-    deadlines = {one.subject: one.deadline for one in forecast.findings if one.subject in is_averted}
+    averted_ones = {one.subject for one in averted if one.question == TERMINATION}
+    pending = (one for one in forecast.findings if one.question == TERMINATION and one.subject in averted_ones)
+    deadlines = {one.subject: one.deadline for one in pending}
     tones = {fate.subject: _tone_of(fate, steps, blocked) for fate in shown}
-    reported = {cause for fate in shown if tones[fate.subject] is not Tone.KEEPS for cause in _subjects_of(fate)}
+    urgent = (fate for fate in shown if tones[fate.subject] is not Tone.KEEPS)
+    reported = {reason.subject for fate in urgent for reason in fate.because}
     recovered = {one.subject for one in averted if one.question == BREACH}
     degraded = _degraded((one for one in breaches.values() if one.subject not in reported), recovered, fates)
     for fate in shown:
@@ -181,7 +183,7 @@ def _replica_entries(
             fate.deadline,
             tuple(step.target for step in deletions),
             total_impact(deletions),
-            degraded=tuple(degraded[subject]) if tones[subject] is Tone.KEEPS and subject in degraded else (),
+            degraded=tuple(degraded.get(subject, ())) if tones[subject] is Tone.KEEPS else (),
             unwell=fate.health is Health.LACKING,
             averted=deadlines.get(subject),
         )
@@ -206,10 +208,6 @@ def _tone_of(fate: Finding, steps: Mapping[Ref, list[Step]], blocked: AbstractSe
     tone = TONES.get(fate.verdict, Tone.UNKNOWN)  # a saved plan may come from rules with other verdicts
     is_withheld = tone is Tone.ENDS and not steps.get(fate.subject) and fate.subject in blocked
     return Tone.HELD if is_withheld else tone
-
-
-def _subjects_of(fate: Finding) -> Iterator[Ref]:
-    return (reason.subject for reason in fate.because)
 
 
 def _degraded(

@@ -84,6 +84,18 @@ def test_pl025_an_update_averts_an_end_and_the_page_says_so() -> None:
     assert document_from_json(document_as_json(told, decisions=True)) == told
 
 
+@pytest.mark.req("PL-025")
+def test_pl025_the_deadline_is_that_of_the_termination_whatever_else_is_found_about_the_replica() -> None:
+    forecast = forecast_for(broken_set(["0-a"], ["0-a"]))
+    replica = forecast.root.at_replica(0)
+    (termination,) = (one for one in forecast.findings if (one.subject, one.question) == (replica, TERMINATION))
+    other = replace(termination, question="mnnvl", deadline=None)
+    for findings in ((*forecast.findings, other), (other, *forecast.findings)):
+        explained = explanation_of(replace(forecast, findings=findings))
+        (kept,) = (entry for entry in explained.entries if entry.subject == replica)
+        assert kept.averted == deadline_of(forecast, replica)
+
+
 def test_pl025_a_replica_of_a_group_of_which_nothing_is_said_any_more_has_the_fate_of_the_group() -> None:
     why = reconcile(broken_set([], [])).findings[0].because
     group = Ref("grove.io/v1alpha1", "PodCliqueScalingGroup", "ml", "llm-0-pool")
