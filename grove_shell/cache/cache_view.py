@@ -21,6 +21,7 @@ from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.topology_usage import SET_KIND, TopologyUser
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.cache.event_filter import EventFilter, incarnation_of
+from grove_shell.cache.named_objects import NamedObjects
 from grove_shell.cache.root_keys import RootKey, is_topology_key, key_of_topology, root_key_in
 from grove_shell.cache.set_cache import Address, Object, SetCache, address_of
 from grove_shell.cache.topology_cache import TopologyCache
@@ -59,9 +60,9 @@ class CacheView:
         self._events = EventFilter()
         self._lost: dict[str, str] = {}
         self._vanished_pods: defaultdict[str, int] = defaultdict(int)
-        self._templates: dict[tuple[str, str], FrozenMap] = {}  # of all owners: any set may name them
-        self._domains: dict[tuple[str, str], ComputeDomain] = {}  # of all owners: a name may be taken
-        self._claims: dict[tuple[str, str], OwnedObject] = {}
+        self._templates: NamedObjects[FrozenMap] = NamedObjects()  # of all owners: any set may name them
+        self._domains: NamedObjects[ComputeDomain] = NamedObjects()  # of all owners: a name may be taken
+        self._claims: NamedObjects[OwnedObject] = NamedObjects()
 
     def has_tombstone(self, uid: object) -> bool:
         """Return whether an object of this uid was deleted, by the events so far."""
@@ -185,13 +186,13 @@ class CacheView:
         whole = EVERY_KIND | {TOPOLOGY_KIND} if self.topologies.knows_that_of(root_key) else EVERY_KIND
         return replace(
             set_cache.seen(set_cache.root, now, attempts),
-            named_domains=self._domains,
-            named_claims=self._claims,
+            named_domains=self._domains.frozen,
+            named_claims=self._claims.frozen,
             configuration=self.configuration,
             served=self.served,
             not_collected=unknown,
             complete=whole - unknown,
-            claim_templates=self._templates,
+            claim_templates=self._templates.frozen,
             topologies=self.topologies.by_name,
         )
 

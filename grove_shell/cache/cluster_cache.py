@@ -199,11 +199,11 @@ class ClusterCache(CacheView):
                 self.topologies.note_bound(root_key)
             set_cache.items[address] = item
             if isinstance(item, ComputeDomain):
-                self._domains[address[1:]] = item
+                self._domains.put(*address[1:], item)
             if isinstance(item, OwnedObject) and address[0] == CLAIM_KIND:
-                self._claims[address[1:]] = item
+                self._claims.put(*address[1:], item)
             if isinstance(item, OwnedObject) and address[0] == TEMPLATE_KIND:
-                self._templates[address[1:]] = item.spec
+                self._templates.put(*address[1:], item.spec)
             if isinstance(item, ScalingGroup | PodClique) and self._root_of_owner.get(item.uid) != root_key:
                 self._root_of_owner[item.uid] = root_key
                 self._move(self._owner_index.of(item.uid), root_key)
@@ -232,11 +232,11 @@ class ClusterCache(CacheView):
         if set_cache.broken.pop(address, None) is not None:
             self._completeness_changed(kind)
         if kind == DOMAIN_KIND:
-            self._domains.pop(address[1:], None)
+            self._domains.drop(*address[1:])
         if kind == CLAIM_KIND:
-            self._claims.pop(address[1:], None)
+            self._claims.drop(*address[1:])
         if kind == TEMPLATE_KIND:
-            self._templates.pop(address[1:], None)
+            self._templates.drop(*address[1:])
         if kind == SET_KIND:
             set_cache.root = None
             self.topologies.note(entry.root_key, None)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.frozen import FrozenDict
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import (
     DEFAULT_TOPOLOGY,
@@ -32,7 +33,7 @@ class TopologyCache:
     def __init__(self, changed: Callable[[RootKey], None]) -> None:
         """Start empty; ``changed`` is called with the key of each root that a change concerns."""
         self.kept = True
-        self.by_name: Mapping[str, ClusterTopology] = {}
+        self.by_name: Mapping[str, ClusterTopology] = FrozenDict()
         self._changed = changed
         self._known: dict[Ref, Incarnation] = {}  # of each that exists, readable or not
         self._found: dict[Ref, ClusterTopology] = {}
@@ -146,7 +147,7 @@ class TopologyCache:
 
     def _requeue_all(self, name: str) -> None:
         """Requeue whatever a changed topology concerns."""
-        self.by_name = effective_topologies(self._found.values())
+        self.by_name = FrozenDict(effective_topologies(self._found.values()))
         self._requeue_users(name)
 
     def _requeue_users(self, name: str) -> None:

@@ -268,6 +268,25 @@ def test_in062_a_set_sees_who_holds_a_name_and_owns_its_own() -> None:
     assert {name for _, name in seen.named_domains} == {"llm-cd-0", "of nobody"}
 
 
+def test_pl035_snapshots_share_the_named_objects_until_one_changes() -> None:
+    """A snapshot keeps what it was taken of, and costs no copy of the objects of a whole cluster."""
+    cache = ClusterCache()
+    cache.put("PodCliqueSet", a_set("llm", "u"))
+    cache.put("ComputeDomain", a_domain("llm-cd-0"))
+    first, second = (cache.observe((NAMESPACE, "llm"), NOW) for _ in range(2))
+    cache.put("ComputeDomain", a_domain("llm-cd-1"))
+    third = cache.observe((NAMESPACE, "llm"), NOW)
+    assert first is not None
+    assert second is not None
+    assert third is not None
+    assert first.named_domains is second.named_domains
+    assert {name for _, name in first.named_domains} == {"llm-cd-0"}
+    assert {name for _, name in third.named_domains} == {"llm-cd-0", "llm-cd-1"}
+    assert first.named_claims is third.named_claims
+    assert first.claim_templates is third.claim_templates
+    assert first.topologies is third.topologies
+
+
 def leaving(cache: ClusterCache) -> list[str]:
     return [part.ref.name for part in cache.leftovers((NAMESPACE, "llm"))]
 
