@@ -84,7 +84,7 @@ def test_op042_an_end_that_is_put_off_is_not_announced(world: World, rules: str)
     start = world.snapshot
     plan = reconcile(start, rule_set(rules))
     attempts = unconfirmed(plan.steps, "away")
-    causes = {ref for step in plan.steps if is_termination(step) for ref in causes_of(step.action)}
+    causes = {ref for step in plan.steps if attempts for ref in causes_of(step.action)}
     later = reconcile(replace(start, attempts=attempts), rule_set(rules))
     announced = [told for told in planned_events(later) if told.reason == "GangTerminated"]
     event(f"an end is put off: {bool(attempts)}")
