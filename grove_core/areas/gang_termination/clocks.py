@@ -78,9 +78,8 @@ def delay_reasons(breaches: Sequence[Breach], rules: tuple[Rule, Rule], now: dat
     Args:
         rules: the rules for a delay that has ended, and for one that runs.
     """
-    decisive = decisive_among(breaches, now)
-    is_due = any(_is_over(deadline(breach.since, breach.delay), now) for breach in decisive[:1])
-    return tuple(timing_reason(rules[0] if is_due else rules[1], breach) for breach in decisive)
+    why = rules[0] if isinstance(fate_by(breaches, now), Terminate) else rules[1]
+    return tuple(timing_reason(why, breach) for breach in decisive_among(breaches, now))
 
 
 def timing_reason(why: Rule, breach: Breach) -> Reason:

@@ -18,12 +18,12 @@ from grove_core.resources.api_formats import domain_format_of
 from grove_core.resources.api_names import DOMAINS_READY
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
-from grove_core.resources.domain_sharing import is_managed
 from grove_core.resources.domains_ready_condition import REASON, CreationFailure
 from grove_core.resources.labels import SET, has_label, labels_of, labels_of_replica
 from grove_core.resources.names import domain_claim_template_name, listed, replica_of_domain
 from grove_core.resources.new_object import NewObject
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.sharing_labels import is_managed
 from grove_core.resources.statuses import status_change
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.users_of_shared_objects import pods_without_clique, users_not_collected

@@ -23,7 +23,6 @@ from grove_core.resources.domain_sharing import (
     CliquePosition,
     DomainMembership,
     LabelledClique,
-    managed_user_of,
     membership_of,
     position_of_clique,
     scope_of,
@@ -33,6 +32,7 @@ from grove_core.resources.meta import Resource
 from grove_core.resources.name_syntax import is_dns_subdomain
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.pod_spec_edits import with_gpu_claim
+from grove_core.resources.sharing_labels import managed_user_of
 
 SharedObject: TypeAlias = ComputeDomain | OwnedObject
 SHARED_KINDS = (DOMAIN_KIND, CLAIM_KIND)

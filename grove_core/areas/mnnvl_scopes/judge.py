@@ -20,8 +20,6 @@ from grove_core.resources.domain_sharing import (
     SharingScope,
     base_name_of,
     effective_annotations,
-    is_managed,
-    managed_user_of,
     membership_of,
     position_in_template,
     shared_claim_entry,
@@ -31,6 +29,7 @@ from grove_core.resources.names import index_from, listed, replica_name, scaled_
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.resources.sharing_labels import is_managed, managed_user_of
 from grove_core.snapshot.in_flight import cliques_in_flight
 from grove_core.snapshot.set_size import is_too_large
 from grove_core.snapshot.snapshot import Snapshot

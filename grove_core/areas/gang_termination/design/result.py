@@ -23,8 +23,7 @@ def terminate_by_design(
     Args:
         judge: judges the cliques, groups and replicas of the set.
     """
-    judged = judge(snapshot)
-    judgement = judged._replace(cliques=tuple(judged.cliques))
+    judgement = judge(snapshot)
     counts = count_set(snapshot, judgement)
     return TerminationResult(
         statuses=wants_of_statuses(snapshot, judgement, counts),

@@ -12,10 +12,10 @@ from grove_core.areas.workload.pods.slots import active_pods, duplicate_pods, ex
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.wants import Absent, Withheld
 from grove_core.resources.api_names import MANAGED_BY
-from grove_core.resources.domain_sharing import is_shared
 from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
+from grove_core.resources.sharing_labels import is_shared
 
 _COUNTED: Final = frozenset({"Service", "HorizontalPodAutoscaler", CLAIM_KIND})  # as many as there are replicas
 
