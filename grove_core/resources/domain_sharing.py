@@ -9,10 +9,9 @@ from enum import Enum, unique
 from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol
 
-from grove_core.kernel.frozen import EMPTY, FrozenMap, list_of, part_of
+from grove_core.kernel.frozen import EMPTY, FrozenMap, list_of
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import (
-    COMPONENT,
     MNNVL_DEVICE_CLASS,
     MNNVL_ENABLED,
     MNNVL_MANAGED,
@@ -24,12 +23,10 @@ from grove_core.resources.labels import (
     CLIQUE,
     GROUP,
     GROUP_REPLICA,
-    SET_REPLICA,
     label_in,
     labels_of_replica,
     labels_of_set,
     set_named_by,
-    text_at,
 )
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.names import (
@@ -39,7 +36,6 @@ from grove_core.resources.names import (
     scaling_group_name,
     standalone_clique_name,
 )
-from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.template import CliqueTemplate, GroupTemplate
 
 MNNVL_ANNOTATIONS: Final = (MNNVL_ENABLED, MNNVL_SCOPE, MNNVL_DEVICE_CLASS)
@@ -214,44 +210,6 @@ def position_of_clique(clique: LabelledClique) -> CliquePosition | None:
         return None
     full = named if name.startswith(f"{named}-{index}-") else scaling_group_name(set_name, clique.replica_index, named)
     return CliquePosition(set_name, clique.replica_index, name, name.removeprefix(f"{full}-{index}-"), full, index)
-
-
-def domain_user_of(labels: FrozenMap) -> DomainUser | None:
-    """Return the user that an object's labels name; None where they name none."""
-    set_name, replica = set_named_by(labels), label_in(labels, SET_REPLICA)
-    if not set_name or not replica:
-        return None
-    return DomainUser(
-        set_name,
-        replica,
-        group=text_at(labels, GROUP.design),
-        group_replica=label_in(labels, GROUP_REPLICA),
-        clique=text_at(labels, CLIQUE.design),
-    )
-
-
-def is_managed(labels: FrozenMap) -> bool:
-    """Return whether a domain or claim is shared by annotation."""
-    return labels.get(MNNVL_MANAGED) == "true"
-
-
-def is_shared(item: OwnedObject) -> bool:
-    """Return whether an object is a claim that is shared by annotation, by its label or by its name (MS-020).
-
-    The name counts where the label was edited. Claims of ``resourceSharing`` with such a name have a component label.
-    """
-    named = item.ref.name.endswith(CLAIM_SUFFIX) and COMPONENT not in item.labels
-    return item.ref.kind == CLAIM_KIND and (named or is_managed(item.labels))
-
-
-def managed_user_of(labels: FrozenMap) -> DomainUser | None:
-    """Return the user of a domain or claim that is shared by annotation; None for other labels."""
-    return domain_user_of(labels) if is_managed(labels) else None
-
-
-def managed_user_in(manifest: FrozenMap) -> DomainUser | None:
-    """Return the user in the labels of a manifest; None where it is not shared by annotation."""
-    return managed_user_of(part_of(part_of(manifest, "metadata"), "labels"))
 
 
 def effective_annotations(of_set: FrozenMap, clique: CliqueTemplate, group: GroupTemplate | None) -> FrozenMap:

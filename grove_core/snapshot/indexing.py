@@ -8,7 +8,6 @@ from typing import Final, TypeVar
 
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.domain_sharing import managed_user_of
 from grove_core.resources.labels import set_named_by
 from grove_core.resources.meta import Resource
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
@@ -17,6 +16,7 @@ from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.sharing_labels import managed_user_of
 from grove_core.snapshot.cluster import Cluster, Gap, by_name
 from grove_core.snapshot.snapshot import Snapshot
 

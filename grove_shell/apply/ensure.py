@@ -6,7 +6,7 @@ from typing import Any
 from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Outcome
-from grove_core.resources.domain_sharing import managed_user_in
+from grove_core.resources.sharing_labels import managed_user_in
 from grove_shell.apply.outcomes import attempt_of, attempt_of_creation, exists_already
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.kinds import kind_of, path_of

@@ -26,9 +26,9 @@ from grove_core.kernel.steps import (
 from grove_core.resources.after_write import Write, after_write
 from grove_core.resources.api_formats import refs_in_all_versions
 from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.domain_sharing import managed_user_in, managed_user_of
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.pod import Pod
+from grove_core.resources.sharing_labels import managed_user_in, managed_user_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.trim import may_belong_to
 from grove_shell.in_memory.creation import created_object

@@ -146,7 +146,7 @@ def test_cl047_a_failed_check_says_what_it_met(capsys: pytest.CaptureFixture[str
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["plan", "--until", "1d"], "; a day is 24h"),
         (["simulate", "x.yaml", "--until", "2days"], "; a day is 24h"),
@@ -159,10 +159,10 @@ def test_cl047_a_failed_check_says_what_it_met(capsys: pytest.CaptureFixture[str
     ],
 )
 def test_cl048_a_usage_error_shows_how_it_is_written(
-    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(words, "grove") == 64
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["validate", "snapshot", "simulate"])
@@ -196,7 +196,7 @@ def test_cl009_a_set_that_is_not_there_is_named(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["plan", "inference/quen"], "PodCliqueSet inference/quen; did you mean inference/qwen?"),
         (["plan", "gema"], "PodCliqueSet gema; did you mean inference/gemma?"),
@@ -213,9 +213,9 @@ def test_cl009_a_set_that_is_not_there_is_named(capsys: pytest.CaptureFixture[st
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_cl009_a_similar_name_is_suggested(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cl009_a_similar_name_is_suggested(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([*words, "-f", DEGRADED, *NOW], "grove") == 64
-    assert capsys.readouterr().err.endswith(f"{told}\n")
+    assert capsys.readouterr().err.endswith(f"{message}\n")
 
 
 def test_cl010_the_verdict_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
@@ -228,8 +228,8 @@ def test_cl010_the_verdict_comes_first(capsys: pytest.CaptureFixture[str]) -> No
 def test_cl051_a_clock_before_the_input_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["plan", "-f", DEGRADED, "inference/qwen", "--now"]
     run([*words, "2026-11-20T05:00:00Z"], "grove")
-    told = "note: --now is 3h41m before the newest time in the input (2026-11-20T08:41:00Z)"
-    assert told in capsys.readouterr().out.splitlines()
+    message = "note: --now is 3h41m before the newest time in the input (2026-11-20T08:41:00Z)"
+    assert message in capsys.readouterr().out.splitlines()
     run([*words, "2026-11-20T08:41:00Z"], "grove")
     assert "newest time in the input" not in capsys.readouterr().out
     run(["plan", "-f", DEGRADED, "inference/llama-70b"], "grove")
@@ -265,8 +265,8 @@ def test_cl007_what_ends_is_said_to_end_now(capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.req("IN-030")
 def test_cl005_what_is_allowed_is_said_as_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["plan", "-f", REFUSED, *NOW], "grove") == 1
-    told = "terminationDelay: may be set only if spec.template.terminationDelay is set, got 2h\n"
-    assert told in capsys.readouterr().err
+    message = "terminationDelay: may be set only if spec.template.terminationDelay is set, got 2h\n"
+    assert message in capsys.readouterr().err
 
 
 def test_cl007_the_guard_is_named(capsys: pytest.CaptureFixture[str]) -> None:

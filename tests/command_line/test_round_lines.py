@@ -25,13 +25,13 @@ def gone(name: str, replica: int) -> Step:
 
 @pytest.mark.req("CL-012")
 @pytest.mark.parametrize(
-    ("replicas", "told"),
+    ("replicas", "ending"),
     [((0, 0), "not available"), ((0, 1), "not available; and 1 more reason of this kind (-v)")],
 )
-def test_cl012_a_reason_is_printed_for_its_subjects_only(replicas: tuple[int, int], told: str) -> None:
+def test_cl012_a_reason_is_printed_for_its_subjects_only(replicas: tuple[int, int], ending: str) -> None:
     steps = tuple(gone(f"llm-0-g-{index}-x", index) for index in replicas)
     page = Page()
     rounds = (Round(1, NOW, steps, (), None),)
     add_rounds(page, Forecast(root=ROOT, root_uid="uid", rounds=rounds), full=False)
     (line,) = page.text.splitlines()
-    assert line.endswith(f"replica 0 is of an old template and {told}")
+    assert line.endswith(f"replica 0 is of an old template and {ending}")

@@ -50,25 +50,25 @@ class TestRules:
         for generation, only in (("F2", "GF-104"), ("F1", "GF-109"), ("F0", "GF-110")):
             part = shown.partition(f"(generation {generation})")[2].partition("(generation")[0]
             assert f"  {only}  " in part
-        told: Json = json.loads(spoken(capsys, "rules", "-o", "json"))
-        assert {one["name"] for one in told["ruleSets"]} == {rules.name for rules in rule_sets().values()}
-        assert all(one["differences"] for one in told["ruleSets"] if one["generation"])
+        printed: Json = json.loads(spoken(capsys, "rules", "-o", "json"))
+        assert {one["name"] for one in printed["ruleSets"]} == {rules.name for rules in rule_sets().values()}
+        assert all(one["differences"] for one in printed["ruleSets"] if one["generation"])
 
     @pytest.mark.parametrize(
         "name", ["field", "field@v0.1.0-alpha.8", "field@alpha.8", "field@0.1.0-alpha.1", "design"]
     )
     def test_one_rule_set(self, capsys: pytest.CaptureFixture[str], name: str) -> None:
         assert spoken(capsys, "rules", name).startswith("design" if name == "design" else "field@v0.1.0-alpha.")
-        told: Json = yaml.safe_load(spoken(capsys, "rules", name, "-o", "yaml"))
-        assert [one["name"].partition("@")[0] for one in told["ruleSets"]] == [name.partition("@")[0]]
+        printed: Json = yaml.safe_load(spoken(capsys, "rules", name, "-o", "yaml"))
+        assert [one["name"].partition("@")[0] for one in printed["ruleSets"]] == [name.partition("@")[0]]
 
     def test_cl041_a_rule_by_number_and_by_code(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert "The whole replica is deleted" in spoken(capsys, "rules", "gf-073")
         assert "in generations F3 of the Go operator" in spoken(capsys, "rules", "GF-051")
         shown = spoken(capsys, "rules", "DelayExpired")
         assert all(number in shown for number in ("GT-033", "GT-050", "GF-060", "GF-072"))
-        told: Json = json.loads(spoken(capsys, "rules", "GF-002", "-o", "json"))
-        (rule,) = told["rules"]
+        printed: Json = json.loads(spoken(capsys, "rules", "GF-002", "-o", "json"))
+        (rule,) = printed["rules"]
         assert (rule["code"], rule["insteadOf"], rule["kind"]) == ("DelayMissing", "GT-031", "decision")
 
     def test_cl009_an_unknown_rule_or_rule_set_is_a_usage_error(
@@ -103,12 +103,12 @@ class TestPlans:
 
     def test_gf111_whose_cluster_it_is(self, capsys: pytest.CaptureFixture[str]) -> None:
         words = ("plan", "-f", BREACHED[0], "--now", BREACHED[1])
-        told = (
+        printed = (
             "note: the Go operator runs there, release v0.1.0-alpha.12-rc1 or newer (no wasAvailable in the status of"
         )
-        assert told in spoken(capsys, *words, "--rules", "design")
+        assert printed in spoken(capsys, *words, "--rules", "design")
         shown = spoken(capsys, *words, "--rules", "field@alpha.8")
-        assert told in shown
+        assert printed in shown
         assert "--rules field@v0.1.0-alpha.12-rc1 predicts it" in shown
         assert "note: the Go operator" not in spoken(capsys, *words, "--rules", "field")
         assert "note: the Go operator" not in spoken(capsys, *words)
@@ -124,12 +124,12 @@ class TestPlans:
         assert "rules 'field@v0.1.0-alpha.12-rc1': the Go operator runs there" in line
         assert "the delay of 1m ends at 2026-11-21T09:47:22Z" in shown
         assert spoken(capsys, *words, "--rules", "auto") == shown
-        told: Json = json.loads(spoken(capsys, *words, "-o", "json"))
-        assert told["rules"] == "field@v0.1.0-alpha.12-rc1"
-        assert told["rulesFrom"]["kind"] == "cluster"
-        assert "wasAvailable" in told["rulesFrom"]["because"]
-        told = json.loads(spoken(capsys, *words, "-o", "json", "--rules", "design"))
-        assert (told["rules"], told["rulesFrom"]) == ("design", {"kind": "option"})
+        printed: Json = json.loads(spoken(capsys, *words, "-o", "json"))
+        assert printed["rules"] == "field@v0.1.0-alpha.12-rc1"
+        assert printed["rulesFrom"]["kind"] == "cluster"
+        assert "wasAvailable" in printed["rulesFrom"]["because"]
+        printed = json.loads(spoken(capsys, *words, "-o", "json", "--rules", "design"))
+        assert (printed["rules"], printed["rulesFrom"]) == ("design", {"kind": "option"})
 
     def test_cl055_a_check_without_rules_is_met(self, capsys: pytest.CaptureFixture[str]) -> None:
         """The dump in which the operator that runs there terminates a replica in 14 seconds."""
@@ -150,9 +150,9 @@ class TestPlans:
 
     def test_cl055_a_manifest_shows_no_operator(self, capsys: pytest.CaptureFixture[str]) -> None:
         manifest = str(ROOT / "examples" / "manifests" / "disaggregated.yaml")
-        told: Json = json.loads(spoken(capsys, "plan", "-f", manifest, "--now", QWEN[1], "-o", "json"))
+        printed: Json = json.loads(spoken(capsys, "plan", "-f", manifest, "--now", QWEN[1], "-o", "json"))
         because = "no object shows which operator runs there"
-        assert (told["rules"], told["rulesFrom"]) == ("design", {"kind": "default", "because": because})
+        assert (printed["rules"], printed["rulesFrom"]) == ("design", {"kind": "default", "because": because})
 
     def test_cl055_validate_judges_an_update_by_the_operator_that_runs_there(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
@@ -176,10 +176,10 @@ class TestPlans:
         assert "DelayMissing" not in spoken(capsys, *words, "--rules", "field")
 
     def test_gf110_a_saved_plan_names_the_release(self, capsys: pytest.CaptureFixture[str]) -> None:
-        told: Json = json.loads(
+        printed: Json = json.loads(
             spoken(capsys, "plan", "-f", QWEN[0], "--now", QWEN[1], "--rules", "field", "-o", "json")
         )
-        assert told["rules"] == "field@v0.1.0-alpha.12-rc1"
+        assert printed["rules"] == "field@v0.1.0-alpha.12-rc1"
 
     def test_gf120_validate_warns(self, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
         raw = next(yaml.safe_load_all((ROOT / "examples" / "manifests" / "disaggregated.yaml").read_text("utf-8")))
@@ -234,8 +234,8 @@ class TestCompare:
     def test_cl043_the_other_way_round_comes_first(self, capsys: pytest.CaptureFixture[str]) -> None:
         words = ("compare", "-f", QWEN[0], "--now", QWEN[1], "--until", "1m", "--rules", "design", "--rules", "field")
         assert spoken(capsys, *words).startswith("2 PodCliques would be terminated that are kept today\n")
-        told: Json = json.loads(spoken(capsys, *words, "-o", "json"))
-        (found,) = (one for one in told["sets"] if one["differences"])
+        printed: Json = json.loads(spoken(capsys, *words, "-o", "json"))
+        (found,) = (one for one in printed["sets"] if one["differences"])
         (difference,) = found["differences"]
         assert difference["change"] == "ends"
         assert difference["before"] is None
@@ -334,24 +334,24 @@ class TestCompare:
             capsys, *words, code=64
         )
         spoken(capsys, *words, "--rules", "design", "--rules", "design")
-        told: Json = json.loads(spoken(capsys, "compare", "-f", QWEN[0], "--now", QWEN[1], "-o", "json"))
-        assert told["rules"] == ["field@v0.1.0-alpha.12-rc1", "design"]
-        assert [one["kind"] for one in told["rulesFrom"]] == ["cluster", "option"]
+        printed: Json = json.loads(spoken(capsys, "compare", "-f", QWEN[0], "--now", QWEN[1], "-o", "json"))
+        assert printed["rules"] == ["field@v0.1.0-alpha.12-rc1", "design"]
+        assert [one["kind"] for one in printed["rulesFrom"]] == ["cluster", "option"]
 
     def test_cl030_so_does_an_operator_that_is_configured_with_them(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
         (tmp_path / "operator.yaml").write_text(yaml.safe_dump({**CONFIGURATION, "rules": "field"}), encoding="utf-8")
         there = ("-f", QWEN[0], "--now", QWEN[1])
-        told = ("--config", str(tmp_path / "operator.yaml"))
+        printed = ("--config", str(tmp_path / "operator.yaml"))
         for words in (("plan", *there), ("explain", "pcs/qwen", *there)):
             by_name = spoken(capsys, *words, "--rules", "field")
-            assert spoken(capsys, *words, *told) == by_name
-            assert spoken(capsys, *words, *told, "--rules", "design") != by_name
+            assert spoken(capsys, *words, *printed) == by_name
+            assert spoken(capsys, *words, *printed, "--rules", "design") != by_name
         raw = next(yaml.safe_load_all((ROOT / "examples" / "manifests" / "disaggregated.yaml").read_text("utf-8")))
         raw["spec"]["template"]["terminationDelay"] = "30s"
         (tmp_path / "set.yaml").write_text(yaml.safe_dump(raw), encoding="utf-8")
-        assert "a reboot may terminate" in spoken(capsys, "validate", "-f", str(tmp_path / "set.yaml"), *told)
+        assert "a reboot may terminate" in spoken(capsys, "validate", "-f", str(tmp_path / "set.yaml"), *printed)
 
 
 def test_gf901_steps_of_an_update_are_those_of_the_design(capsys: pytest.CaptureFixture[str]) -> None:
@@ -382,8 +382,8 @@ class TestWhatIsNotPredicted:
         spoken(capsys, *self.EDITED, "--fail-on", "wait", code=3)
         spoken(capsys, *self.EDITED, "--fail-on", "terminate", "--until", "1m", code=3)
         assert "NOT PREDICTED" not in spoken(capsys, *self.EDITED, "--rules", "design", "--fail-on", "unknown")
-        told: Json = json.loads(spoken(capsys, *self.EDITED, "-o", "json"))
-        unpredicted = {plan["root"]["name"]: plan.get("notPredicted") for plan in told["plans"]}
+        printed: Json = json.loads(spoken(capsys, *self.EDITED, "-o", "json"))
+        unpredicted = {plan["root"]["name"]: plan.get("notPredicted") for plan in printed["plans"]}
         assert [why["requirement"] for why in unpredicted["qwen"]] == ["GF-130"]
         assert unpredicted["embed"] is None
 

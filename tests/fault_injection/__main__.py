@@ -15,18 +15,18 @@ def main() -> int:
     parser.add_argument("--what", choices=CHOICES, help="what happens; without it each in turn")
     parser.add_argument("--rules", default="design", help="by which the operators judge: design, field, field@RELEASE")
     parser.add_argument("--log", action="store_true", help="print what the operator said in those that went wrong")
-    told = parser.parse_args()
+    options = parser.parse_args()
     wrong = ends = 0
-    for seed in range(told.first, told.first + told.seeds):
-        what = told.what or tuple(CHOICES)[seed % len(CHOICES)]
-        run = random_run(seed, CHOICES[what], told.rules)
+    for seed in range(options.first, options.first + options.seeds):
+        what = options.what or tuple(CHOICES)[seed % len(CHOICES)]
+        run = random_run(seed, CHOICES[what], options.rules)
         wrong, ends = wrong + bool(run.faults), ends + run.ends
         for words in run.faults:
             sys.stdout.write(f"{seed}, {what}: {words}\n")
-        if run.faults and told.log:
+        if run.faults and options.log:
             sys.stdout.write(run.log.getvalue())
         sys.stdout.flush()
-    sys.stdout.write(f"{told.seeds} lives, {wrong} went wrong, {ends} deletions of cliques\n")
+    sys.stdout.write(f"{options.seeds} lives, {wrong} went wrong, {ends} deletions of cliques\n")
     return bool(wrong)
 
 

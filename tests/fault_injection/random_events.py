@@ -69,7 +69,7 @@ def kept(run: OperatorRun, clique: Json, _root: str) -> None:
 
 
 def lost(run: OperatorRun, clique: Json, _root: str) -> None:
-    """Its deletion is done, and nobody hears of it."""
+    """Lose the response to the next deletion of a PodClique, which is carried out."""
     run.fault_rates.lost = clique["metadata"]["name"]
 
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from grove_core.admit import admit
 from grove_core.kernel.admission import Admit
 from grove_core.reconcile import reconcile
-from grove_core.resources.domain_sharing import domain_user_of, shared_claim_entry
+from grove_core.resources.domain_sharing import shared_claim_entry
+from grove_core.resources.sharing_labels import domain_user_of
 from tests.property.few_examples import RARELY
 from tests.property.mnnvl_scopes.sharing_sets import ENABLED, GPUS, SCOPE, SCOPED, converged_set, shared_in
 from tests.property.workload.sets import clique_raw, set_raw

@@ -20,15 +20,11 @@ from grove_core.object_explanation import ObjectExplanation, has
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_formats import refs_in_all_versions
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration, Mnnvl, ServedApis
-from grove_core.resources.domain_sharing import (
-    domain_user_of,
-    position_in_template,
-    position_of_clique,
-    shared_claim_entry,
-)
+from grove_core.resources.domain_sharing import position_in_template, position_of_clique, shared_claim_entry
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.resources.podgang import PodGang
+from grove_core.resources.sharing_labels import domain_user_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.mnnvl_scopes.sharing_sets import (

@@ -22,9 +22,10 @@ from grove_core.resources.after_write import with_applied_fields
 from grove_core.resources.api_names import COMPONENT, MNNVL_MANAGED, MNNVL_SCOPE
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import ServedApis
-from grove_core.resources.domain_sharing import domain_user_of, position_of_clique
+from grove_core.resources.domain_sharing import position_of_clique
 from grove_core.resources.labels import GROUP_REPLICA, SET_REPLICA
 from grove_core.resources.podclique import PodClique
+from grove_core.resources.sharing_labels import domain_user_of
 from tests.property.mnnvl_scopes.sharing_sets import (
     ENABLED,
     GPUS,

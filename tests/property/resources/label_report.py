@@ -4,11 +4,12 @@ import json
 import sys
 from typing import Any
 
-from grove_core.resources.domain_sharing import domain_user_of, membership_of, position_in_template, position_of_clique
+from grove_core.resources.domain_sharing import membership_of, position_in_template, position_of_clique
 from grove_core.resources.labels import CLIQUE, label_in
 from grove_core.resources.pod import pod_of
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.scaling_group import scaling_group_of
+from grove_core.resources.sharing_labels import domain_user_of
 from tests.property.resources.another_label_family import PREFIX
 from tests.property.resources.manifests import clique, group, owner, pod
 from tests.property.workload.sets import clique_raw, manifests_of, set_raw

@@ -13,7 +13,7 @@ from grove_core.resources.api_formats import claim_format_of
 from grove_core.resources.api_names import CLAIM_VERSIONS, GROVE
 from grove_core.resources.compute_domain import compute_domain_of
 from grove_core.resources.configuration import ServedApis
-from grove_core.resources.domain_sharing import DomainUser, managed_user_in, position_of_clique
+from grove_core.resources.domain_sharing import DomainUser, position_of_clique
 from grove_core.resources.fields import Fields
 from grove_core.resources.labels import LabelKeys
 from grove_core.resources.merge_patch import changed_fields
@@ -25,6 +25,7 @@ from grove_core.resources.pod_demand import pod_demand_of
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.podgang import podgang_of
 from grove_core.resources.scaling_group import scaling_group_of
+from grove_core.resources.sharing_labels import managed_user_in
 
 Json = dict[str, Any]
 META: Final[Json] = {"name": "llm-0-a", "namespace": "ml", "uid": "u", "resourceVersion": "1", "generation": 3}

@@ -11,9 +11,10 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Stage, Step
 from grove_core.reconcile import drop_finalizers, reconcile
 from grove_core.resources.api_names import GROVE, POD_GANG, SET_FINALIZER
-from grove_core.resources.domain_sharing import CliquePosition, DomainUser, domain_user_of, position_of_clique
+from grove_core.resources.domain_sharing import CliquePosition, DomainUser, position_of_clique
 from grove_core.resources.labels import SET, SET_REPLICA
 from grove_core.resources.pod import pod_of
+from grove_core.resources.sharing_labels import domain_user_of
 from grove_core.resources.topology_usage import set_of_clique
 from grove_core.rule_sets.design import DESIGN
 from grove_core.snapshot.indexing import cluster_of

@@ -1,0 +1,45 @@
+"""Existing domains and claims: whether one is shared by annotation, and by which user, from its labels."""
+
+from grove_core.kernel.frozen import FrozenMap, part_of
+from grove_core.resources.api_names import COMPONENT, MNNVL_MANAGED
+from grove_core.resources.domain_sharing import CLAIM_SUFFIX, DomainUser
+from grove_core.resources.labels import CLIQUE, GROUP, GROUP_REPLICA, SET_REPLICA, label_in, set_named_by, text_at
+from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
+
+
+def domain_user_of(labels: FrozenMap) -> DomainUser | None:
+    """Return the user that an object's labels name; None where they name none."""
+    set_name, replica = set_named_by(labels), label_in(labels, SET_REPLICA)
+    if not set_name or not replica:
+        return None
+    return DomainUser(
+        set_name,
+        replica,
+        group=text_at(labels, GROUP.design),
+        group_replica=label_in(labels, GROUP_REPLICA),
+        clique=text_at(labels, CLIQUE.design),
+    )
+
+
+def is_managed(labels: FrozenMap) -> bool:
+    """Return whether a domain or claim is shared by annotation."""
+    return labels.get(MNNVL_MANAGED) == "true"
+
+
+def is_shared(item: OwnedObject) -> bool:
+    """Return whether an object is a claim that is shared by annotation, by its label or by its name (MS-020).
+
+    The name counts where the label was edited. Claims of ``resourceSharing`` with such a name have a component label.
+    """
+    named = item.ref.name.endswith(CLAIM_SUFFIX) and COMPONENT not in item.labels
+    return item.ref.kind == CLAIM_KIND and (named or is_managed(item.labels))
+
+
+def managed_user_of(labels: FrozenMap) -> DomainUser | None:
+    """Return the user of a domain or claim that is shared by annotation; None for other labels."""
+    return domain_user_of(labels) if is_managed(labels) else None
+
+
+def managed_user_in(manifest: FrozenMap) -> DomainUser | None:
+    """Return the user in the labels of a manifest; None where it is not shared by annotation."""
+    return managed_user_of(part_of(part_of(manifest, "metadata"), "labels"))
