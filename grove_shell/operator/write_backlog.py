@@ -22,7 +22,7 @@ _Key: TypeAlias = tuple[object, bool]
 
 
 @unique
-class Withheld(Enum):
+class RetryTime(Enum):
     """For how long a failed write is not tried again."""
 
     NO = auto()
@@ -44,7 +44,7 @@ class FailedWrite:
     """
 
     attempt: Attempt
-    withheld: Withheld = Withheld.NO
+    withheld: RetryTime = RetryTime.NO
     is_reported: bool = False
 
 
@@ -66,12 +66,14 @@ class WriteBacklog:
     @property
     def is_waiting(self) -> bool:
         """Whether a write waits for ``retry_at``."""
-        return bool(self.unconfirmed) or any(entry.withheld is Withheld.UNTIL_RETRY for entry in self._entries.values())
+        return bool(self.unconfirmed) or any(
+            entry.withheld is RetryTime.UNTIL_RETRY for entry in self._entries.values()
+        )
 
     @property
     def withheld_targets(self) -> set[Ref]:
         """The objects of the writes that wait for ``retry_at``."""
-        return {attempt.step.target for attempt in self._withheld(Withheld.UNTIL_RETRY)}
+        return {attempt.step.target for attempt in self._withheld(RetryTime.UNTIL_RETRY)}
 
     def attempts(self, now: float, *, immediate: bool) -> tuple[Attempt, ...]:
         """Return the attempts that a round gets; withheld writes as refused ones. Call it once in a round.
@@ -85,8 +87,8 @@ class WriteBacklog:
         """
         if not immediate and now >= self.retry_at:
             self._expire()
-        once = self._withheld(Withheld.ONE_ROUND) if immediate else ()
-        return (*self._withheld(Withheld.UNTIL_RETRY), *self.unconfirmed, *once, *self._reported())
+        once = self._withheld(RetryTime.ONE_ROUND) if immediate else ()
+        return (*self._withheld(RetryTime.UNTIL_RETRY), *self.unconfirmed, *once, *self._reported())
 
     def record(self, attempts: Iterable[Attempt]) -> bool:
         """Take in the attempts of a round.
@@ -101,7 +103,7 @@ class WriteBacklog:
         entries = {
             key: replace(
                 entry,
-                withheld=Withheld.NO if entry.attempt.step.write_key in tried else _without_one_round(entry.withheld),
+                withheld=RetryTime.NO if entry.attempt.step.write_key in tried else _without_one_round(entry.withheld),
                 is_reported=key in reported,
             )
             for key, entry in self._entries.items()
@@ -109,7 +111,7 @@ class WriteBacklog:
         }
         entries |= {key: FailedWrite(one, _withheld_after(one), key in reported) for key, one in failed.items()}
         self._keep(entries)
-        return any(entry.withheld is Withheld.ONE_ROUND for entry in self._entries.values())
+        return any(entry.withheld is RetryTime.ONE_ROUND for entry in self._entries.values())
 
     def drop_unwanted(self, plan: Plan, seen: Snapshot) -> bool:
         """Report no failed write that the plan does not want any more; return whether there was one (OP-103)."""
@@ -144,7 +146,7 @@ class WriteBacklog:
         if not self.is_waiting and now >= self.retry_at + self.backoff:
             self.backoff = FIRST_BACKOFF
 
-    def _withheld(self, how_long: Withheld) -> tuple[Attempt, ...]:
+    def _withheld(self, how_long: RetryTime) -> tuple[Attempt, ...]:
         found = (entry.attempt for entry in self._entries.values() if entry.withheld is how_long)
         return tuple(replace(attempt, outcome=Outcome.REFUSED) for attempt in found)
 
@@ -154,14 +156,14 @@ class WriteBacklog:
         return tuple(replace(one, outcome=Outcome.CONFLICT) if one.outcome is Outcome.REFUSED else one for one in found)
 
     def _expire(self) -> None:
-        former = with_earlier_refusals(self._reported(), self._withheld(Withheld.UNTIL_RETRY))
+        former = with_earlier_refusals(self._reported(), self._withheld(RetryTime.UNTIL_RETRY))
         reported = {_key_of(attempt.step) for attempt in former}
         self.unconfirmed = ()
         self._keep(
             {
                 key: replace(
                     entry,
-                    withheld=Withheld.NO if entry.withheld is Withheld.UNTIL_RETRY else entry.withheld,
+                    withheld=RetryTime.NO if entry.withheld is RetryTime.UNTIL_RETRY else entry.withheld,
                     is_reported=key in reported,
                 )
                 for key, entry in self._entries.items()
@@ -170,7 +172,7 @@ class WriteBacklog:
 
     def _keep(self, entries: dict[_Key, FailedWrite]) -> None:
         self._entries = {
-            key: entry for key, entry in entries.items() if entry.is_reported or entry.withheld is not Withheld.NO
+            key: entry for key, entry in entries.items() if entry.is_reported or entry.withheld is not RetryTime.NO
         }
 
 
@@ -179,14 +181,14 @@ def _key_of(step: Step) -> _Key:
     return step.write_key, reports_recovery(step)
 
 
-def _without_one_round(withheld: Withheld) -> Withheld:
-    return Withheld.NO if withheld is Withheld.ONE_ROUND else withheld
+def _without_one_round(withheld: RetryTime) -> RetryTime:
+    return RetryTime.NO if withheld is RetryTime.ONE_ROUND else withheld
 
 
-def _withheld_after(failed: Attempt) -> Withheld:
+def _withheld_after(failed: Attempt) -> RetryTime:
     """Return for how long a write is not tried again after this attempt."""
     if failed.outcome is Outcome.REFUSED:
-        return Withheld.UNTIL_RETRY
+        return RetryTime.UNTIL_RETRY
     is_deletion = isinstance(failed.step.action, Delete) and failed.step.target.kind in _WITH_STATUS
     is_silence = failed.outcome in {Outcome.CONFLICT, Outcome.UNREACHABLE}
-    return Withheld.ONE_ROUND if is_deletion and is_silence else Withheld.NO
+    return RetryTime.ONE_ROUND if is_deletion and is_silence else RetryTime.NO
