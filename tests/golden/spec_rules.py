@@ -11,7 +11,8 @@ from itertools import pairwise
 from typing import Final
 
 KINDS: Final = frozenset({"decision", "invariant", "admission", "progress", "naming", "assumption"})
-EXCUSES: Final = ("open", "waived", "by construction", "retired")
+EXCUSES: Final = ("open", "waived", "by construction")
+NOT_A_RULE: Final = frozenset({"known limits", "gone"})
 
 _HEADING: Final = re.compile(r"### (?P<id>[A-Z]{2}-\d{3}) — (?P<title>\S.*)")
 _LIKE_A_RULE: Final = re.compile(r"#+\s*[A-Za-z]{2}-?\d")
@@ -42,10 +43,6 @@ class SpecRule:
         return self.items.get("kind", "")
 
     @property
-    def is_retired(self) -> bool:
-        return "retired" in self.items
-
-    @property
     def excuse(self) -> str:
         """The reason that the spec gives for a missing test; empty where it gives none."""
         return next((f"{key}: {self.items[key]}" for key in EXCUSES if self.items.get(key)), "")
@@ -54,6 +51,40 @@ class SpecRule:
     def digest(self) -> str:
         """Eight hexadecimal digits that change with the words of the sentence, and not with its line breaks."""
         return hashlib.sha256(" ".join(self.text.split()).encode()).hexdigest()[:8]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetiredRule:
+    """A number that was given up.
+
+    Attributes:
+        id: its number, e.g. ``OP-004``.
+        title: the title that the rule had.
+        now: number of the rule that has it now, or one of ``NOT_A_RULE``.
+        place: file and line.
+    """
+
+    id: str
+    title: str
+    now: str
+    place: str
+
+
+def retired_rules_in(text: str, file: str) -> tuple[list[RetiredRule], list[str]]:
+    """All lines of the tables of given-up numbers, and their format problems."""
+    found: list[RetiredRule] = []
+    problems: list[str] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.startswith("|") or line.startswith(("| rule ", "|---")):
+            continue
+        place, cells = f"{file}:{number}", [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if len(cells) != len(("rule", "title", "now")) or not _ID.fullmatch(cells[0]):
+            problems.append(f"{place}: write '| XX-000 | title | XX-001 |', not {line!r}")
+        elif not _ID.fullmatch(cells[2]) and cells[2] not in NOT_A_RULE:
+            problems.append(f"{place}: {cells[0]} must say which rule has it now, or one of {sorted(NOT_A_RULE)}")
+        else:
+            found.append(RetiredRule(id=cells[0], title=cells[1], now=cells[2], place=place))
+    return found, problems
 
 
 def spec_rules_in(text: str, file: str) -> tuple[list[SpecRule], list[str]]:
@@ -108,5 +139,3 @@ def _faults_of(rule: SpecRule) -> Iterator[str]:
     for key in EXCUSES:
         if key in rule.items and not rule.items[key]:
             yield f"says '{key}' without saying why"
-    if rule.is_retired and not re.fullmatch(rf"by {_ID.pattern}", rule.items["retired"]):
-        yield "must say which rule took its place: '- retired: by XX-000'"

@@ -7,7 +7,7 @@ import pytest
 
 from tests.golden.citations import Citation, cited_in, guarantees_in, members_in, mentions_in, quotes_in, rules_shown_in
 from tests.golden.sources import source_entries, sources_named_in
-from tests.golden.spec_rules import SpecRule, spec_rules_in
+from tests.golden.spec_rules import NOT_A_RULE, RetiredRule, SpecRule, retired_rules_in, spec_rules_in
 from tests.golden.tracing import ROOT, Trace, trace_of
 
 HOW_TO_WRITE: Final = "python -m tests.golden.tracing --write"
@@ -50,7 +50,7 @@ class TestTheProject:
     def test_every_rule_is_tested_or_says_why_not(self, trace: Trace) -> None:
         found = trace.untested()
         assert not found, report(
-            "rules without a test, a golden case or a line 'open:', 'waived:', 'by construction:', 'retired:'", found
+            "rules without a test, a golden case or a line 'open:', 'waived:', 'by construction:'", found
         )
 
     def test_decisions_and_admissions_have_one_member_each(self, trace: Trace) -> None:
@@ -103,6 +103,10 @@ def a_rule(number: str, kind: str = "decision", **items: str) -> SpecRule:
     return SpecRule(id=number, title="So", text=text, items={"kind": kind, **items}, place=f"specs/q.md:{number[-1]}")
 
 
+def given_up(number: str, now: str) -> RetiredRule:
+    return RetiredRule(id=number, title="So", now=now, place="specs/retired.md:7")
+
+
 class TestReadingSpecs:
     """Rules come from headings, quotes and lists of spec files."""
 
@@ -139,7 +143,6 @@ class TestReadingSpecs:
             ("thing MUST", "thing should", "q.md:5: QQ-010 has no MUST"),
             ("- source", "- kind: naming\n- source", "q.md:5: QQ-010 says 'kind' twice"),
             ("- source", "- open:\n- source", "q.md:5: QQ-010 says 'open' without saying why"),
-            ("- source", "- retired: long ago\n- source", "q.md:5: QQ-010 must say which rule took its place"),
         ],
     )
     def test_bad_form_is_told_with_its_place(self, old: str, new: str, problem: str) -> None:
@@ -296,17 +299,39 @@ class TestTheChecks:
 
     def test_a_retired_rule(self) -> None:
         retired = Trace(
-            rules=(a_rule("QQ-010", retired="by QQ-011"), a_rule("QQ-011")),
+            rules=(a_rule("QQ-011"),),
+            retired=(given_up("QQ-010", "QQ-011"),),
             cases=(Citation("QQ-010", "golden/qq010_a", "its name"),),
         )
         assert retired.unknown_or_retired() == [
-            "golden/qq010_a: its name cites QQ-010, which is retired by QQ-011",
+            "golden/qq010_a: its name cites QQ-010, which is retired (now: QQ-011)",
         ]
-        assert retired.without_one_member() == ["specs/q.md:1: QQ-011 (decision) has no member in any rules.py"]
+        assert retired.badly_written() == []
 
     def test_a_heir_that_does_not_exist(self) -> None:
-        wrong = Trace(rules=(a_rule("QQ-010", retired="by QQ-011"),)).unknown_or_retired()
-        assert wrong == ["specs/q.md:0: QQ-010 cites QQ-011, which no spec states"]
+        wrong = Trace(rules=(), retired=(given_up("QQ-010", "QQ-011"),)).unknown_or_retired()
+        assert wrong == ["specs/retired.md:7: QQ-010 cites QQ-011, which no spec states"]
+
+    @pytest.mark.parametrize("now", sorted(NOT_A_RULE))
+    def test_a_rule_without_an_heir(self, now: str) -> None:
+        assert Trace(rules=(), retired=(given_up("QQ-010", now),)).unknown_or_retired() == []
+
+    def test_a_number_used_again(self) -> None:
+        again = Trace(rules=(a_rule("QQ-010"), a_rule("QQ-011")), retired=(given_up("QQ-010", "QQ-011"),))
+        assert again.badly_written() == ["specs/retired.md:7: QQ-010 is already used"]
+
+    @pytest.mark.parametrize(
+        ("line", "problem"),
+        [
+            ("| QQ-010 | So | QQ-011 |", ""),
+            ("| QQ-010 | So |", "r.md:1: write '| XX-000 | title | XX-001 |', not '| QQ-010 | So |'"),
+            ("| QQ-010 | So | long ago |", "r.md:1: QQ-010 must say which rule has it now, or one of "),
+        ],
+    )
+    def test_the_table_of_given_up_numbers(self, line: str, problem: str) -> None:
+        found, problems = retired_rules_in(line, "r.md")
+        assert (len(found), len(problems)) == ((0, 1) if problem else (1, 0))
+        assert not problem or problems[0].startswith(problem)
 
     @pytest.mark.parametrize("excuse", ["open", "waived", "by construction"])
     def test_a_rule_without_a_test(self, excuse: str) -> None:

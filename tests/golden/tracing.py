@@ -29,9 +29,10 @@ from tests.golden.citations import (
 )
 from tests.golden.sources import FILE as SOURCES
 from tests.golden.sources import source_entries, sources_named_in
-from tests.golden.spec_rules import SpecRule, spec_rules_in
+from tests.golden.spec_rules import NOT_A_RULE, RetiredRule, SpecRule, retired_rules_in, spec_rules_in
 
 ROOT: Final = Path(__file__).parents[2]
+RETIRED: Final = "specs/retired.md"
 CATALOGUE: Final = "grove_shell/catalogue/rules.json"
 
 HAS_MEMBER: Final = frozenset({"decision", "admission"})
@@ -45,6 +46,7 @@ class Trace:
 
     Attributes:
         rules: the rules, in the order of the files.
+        retired: the numbers that were given up.
         members: members of rule enums.
         tests: a citation for each test and rule.
         quotes: test classes that are named after a rule, with the sentence in their docstring.
@@ -59,6 +61,7 @@ class Trace:
     """
 
     rules: tuple[SpecRule, ...]
+    retired: tuple[RetiredRule, ...] = ()
     members: tuple[Citation, ...] = ()
     tests: tuple[Citation, ...] = ()
     quotes: tuple[tuple[Citation, str], ...] = ()
@@ -96,6 +99,12 @@ class Trace:
             for rule in self.rules
             if self.by_id[rule.id] is not rule
         ]
+        counted = Counter(rule.id for rule in self.retired)
+        duplicates += [
+            f"{rule.place}: {rule.id} is already used"
+            for rule in self.retired
+            if rule.id in self.by_id or counted[rule.id] > 1
+        ]
         files_of: defaultdict[str, set[str]] = defaultdict(set)
         for rule in self.rules:
             files_of[rule.id[:2]].add(rule.place.rpartition(":")[0])
@@ -108,17 +117,13 @@ class Trace:
             f"{rule.place}: {rule.id} names the example {name}, which is no golden case"
             for rule in self.rules
             for name in re.split(r"[,;\s]+", rule.items.get("example", ""))
-            if name and name not in self.case_names and not rule.is_retired
+            if name and name not in self.case_names
         ]
 
     def source_problems(self) -> list[str]:
         """Sources of rules without an entry in ``specs/sources.md``, and entries that no rule names."""
-        known = {*self.sources, *self.files, *(one.id for one in self.rules if not one.is_retired)}
-        named = {
-            rule.id: dict.fromkeys(sources_named_in(rule.items.get("source", "")))
-            for rule in self.rules
-            if not rule.is_retired
-        }
+        known = {*self.sources, *self.files, *self.by_id}
+        named = {rule.id: dict.fromkeys(sources_named_in(rule.items.get("source", ""))) for rule in self.rules}
         cited = {name for names in named.values() for name in names}
         counted = Counter(self.sources)
         return [
@@ -139,18 +144,14 @@ class Trace:
             for requirement, places in self.shown.items()
             for place in sorted(places)
         ]
-        heirs = [
-            Citation(rule.items["retired"].removeprefix("by "), rule.place, rule.id)
-            for rule in self.rules
-            if rule.is_retired
-        ]
+        heirs = [Citation(rule.now, rule.place, rule.id) for rule in self.retired if rule.now not in NOT_A_RULE]
+        retired = {rule.id: rule.now for rule in self.retired}
         wrong = []
         for citation in sorted({*self.members, *self.tests, *self.cases, *self.mentions, *shown, *heirs}):
-            rule = self.by_id.get(citation.id)
-            if rule is None:
+            if citation.id in retired:
+                wrong.append(f"{citation}, which is retired (now: {retired[citation.id]})")
+            elif citation.id not in self.by_id:
                 wrong.append(f"{citation}, which no spec states")
-            elif rule.is_retired:
-                wrong.append(f"{citation}, which is retired {rule.items['retired']}")
         return wrong
 
     def untested(self) -> list[str]:
@@ -169,7 +170,7 @@ class Trace:
         wrong = []
         for rule in self.rules:
             own = members[rule.id]
-            if rule.kind not in HAS_MEMBER or rule.is_retired or len(own) == 1:
+            if rule.kind not in HAS_MEMBER or len(own) == 1:
                 continue
             if own:
                 places = ", ".join(f"{member.name} ({member.place})" for member in own)
@@ -194,7 +195,6 @@ class Trace:
 
     def guarantees_without_rule(self) -> list[str]:
         """Guarantees that name no valid rule, and specs without guarantees."""
-        held = {rule.id for rule in self.rules if not rule.is_retired}
         wrong = []
         for place, words in self.guarantees:
             named = _ID.findall(words)
@@ -203,7 +203,9 @@ class Trace:
             elif not named:
                 wrong.append(f"{place}: no rule keeps '{words}'")
             wrong += [
-                f"{place}: {number} is to keep '{words}', and does not hold" for number in named if number not in held
+                f"{place}: {number} is to keep '{words}', and does not hold"
+                for number in named
+                if number not in self.by_id
             ]
         return wrong
 
@@ -240,9 +242,8 @@ class Trace:
 
     def _sums(self) -> Iterator[str]:
         """Totals for each prefix, in alphabetical order: thinly tested areas stand out."""
-        held = [rule for rule in self.by_id.values() if not rule.is_retired]
-        for prefix in sorted({rule.id[:2] for rule in held}):
-            own = [rule.id for rule in held if rule.id.startswith(prefix)]
+        for prefix in sorted({number[:2] for number in self.by_id}):
+            own = [number for number in self.by_id if number.startswith(prefix)]
             golden = sum(len(self.golden.get(number, ())) for number in own)
             tested = sum(self.tested[number] for number in own)
             neither = sum(number not in self.golden and not self.tested[number] for number in own)
@@ -253,7 +254,7 @@ class Trace:
             )
 
     def catalogue(self) -> str:
-        """The rules that are not retired, as JSON that ships with the program: a line each, sorted by number."""
+        """The rules as JSON that ships with the program: a line each, sorted by number."""
         codes = {member.id: member.code for member in self.members}
         entries = (
             {
@@ -268,7 +269,6 @@ class Trace:
                 "generations": rule.items.get("generations", "").split(", "),
             }
             for rule in sorted(self.by_id.values(), key=lambda rule: rule.id)
-            if not rule.is_retired
         )
         filled = ({key: value for key, value in one.items() if value not in ("", [""])} for one in entries)
         lines = (json.dumps(one, ensure_ascii=False) for one in filled)
@@ -294,6 +294,8 @@ def trace_of(root: Path = ROOT) -> Trace:
         rules += more_rules
         faults += more_faults
         guarantees += guarantees_in(*read(path)) if more_rules else ()
+    retired, more_faults = retired_rules_in(*read(root / RETIRED))
+    faults += more_faults
     test_files = [read(path) for path in sorted((root / "tests").rglob("test_*.py"))]
     prefixes = frozenset(rule.id[:2] for rule in rules)
 
@@ -310,6 +312,7 @@ def trace_of(root: Path = ROOT) -> Trace:
 
     return Trace(
         rules=tuple(rules),
+        retired=tuple(retired),
         members=tuple(
             member
             for source, file in code
