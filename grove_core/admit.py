@@ -54,7 +54,7 @@ def admit(
 ) -> Decision[AdmissionVerdict]:
     """Validate a PodCliqueSet manifest, or an update, and return the verdict with all objections and warnings.
 
-    Manifests are validated with their defaults filled in (WL-196). Total: a manifest that cannot be read is refused
+    Manifests are validated with their defaults filled in (WL-157). Total: a manifest that cannot be read is refused
     (GT-103), and its readable parts are validated as well. An old manifest that cannot be read is not compared.
 
     Args:

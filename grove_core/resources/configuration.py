@@ -67,7 +67,7 @@ class Configuration:
 
     Attributes:
         mnnvl: of Multi-Node NVLink.
-        init_image: of init containers that wait for parents (WL-072).
+        init_image: of init containers that wait for parents (WL-084).
         topology: of topology-aware placement.
     """
 

@@ -1,4 +1,4 @@
-"""Labels of the objects of a set. Several families of label keys are in use: all are written, any is read (WL-031, D3).
+"""Labels of the objects of a set. Several families of label keys are in use: all are written, any is read (WL-030, D3).
 
 Every label that has more than one key is declared here, as :class:`LabelKeys`, and read by :func:`first_value`. Another
 family of keys is one more key in these declarations.
@@ -88,7 +88,7 @@ def has_label(labels: Mapping[str, object], label: LabelKeys, value: str) -> boo
 
 
 def labels_of_set(set_name: str) -> dict[str, str]:
-    """Return the labels that every object of a set carries (WL-031)."""
+    """Return the labels that every object of a set carries (WL-030)."""
     return {MANAGED_BY: OPERATOR, **SET.written(set_name)}
 
 

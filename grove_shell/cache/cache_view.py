@@ -93,7 +93,7 @@ class CacheView:
         return self._vanished_pods.get(namespace, 0)
 
     def leftovers(self, root_key: RootKey) -> list[ScalingGroup | PodClique]:
-        """Return the parts of a deleted set that are being deleted; a set that cannot be read is none (WL-233)."""
+        """Return the parts of a deleted set that are being deleted; a set that cannot be read is none (WL-001)."""
         set_cache = self._set_caches.get(root_key)
         if set_cache is None or not self.is_gone(root_key):
             return []

@@ -98,7 +98,7 @@ def kinds_as_served(configuration: Configuration, served: ServedApis) -> Mapping
 
 
 def watched_kinds(kinds: Mapping[str, ApiKind], *, everywhere: bool, by_topology: bool) -> Mapping[str, ApiKind]:
-    """Return the kinds that an operator watches, cluster-scoped ones only where they are used (MF-024).
+    """Return the kinds that an operator watches, cluster-scoped ones only where they are used (MF-020).
 
     Args:
         kinds: all kinds.

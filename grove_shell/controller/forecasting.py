@@ -57,7 +57,7 @@ def topology_forecasts(cluster: Cluster, now: datetime, attempts: tuple[Attempt,
 
 
 def as_stored(snapshot: Snapshot, rules: RuleSet) -> Snapshot:
-    """Return the snapshot with the set as the operator of these rules stores it (WL-199, GF-001).
+    """Return the snapshot with the set as the operator of these rules stores it (WL-198, GF-001).
 
     A new set is created, an edited one gets its defaults, any other one is returned as it is.
     """

@@ -37,7 +37,7 @@ class RoundListener:
         """Take in the attempts of the steps of a plan."""
 
     def on_finalizers_dropped(self, root_key: RootKey, attempts: tuple[Attempt, ...]) -> None:
-        """Take in the attempts to drop the finalizers of what a deleted set left behind; it has no plan (WL-233)."""
+        """Take in the attempts to drop the finalizers of what a deleted set left behind; it has no plan (WL-001)."""
 
     def on_failed(self, root_key: RootKey, words: str) -> None:
         """Take in why a round failed."""

@@ -60,7 +60,7 @@ class ObjectStore:
         return effective_topologies(item for item in self.items.values() if isinstance(item, ClusterTopology))
 
     def leftovers(self) -> list[ScalingGroup | PodClique]:
-        """Return the parts of deleted sets that are being deleted (WL-233), sorted."""
+        """Return the parts of deleted sets that are being deleted (WL-001), sorted."""
         names = {(root.namespace, root.name) for root in self.roots()}
         found: list[ScalingGroup | PodClique] = []
         for item in self.items.values():

@@ -1,4 +1,4 @@
-"""The operator and the webhooks as Deployments, and the registration of the webhooks (MF-023, MF-026)."""
+"""The operator and the webhooks as Deployments, and the registration of the webhooks (MF-023, MF-025)."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Descriptions of the fields of a PodCliqueSet's spec for ``kubectl explain`` (MF-009)."""
+"""Descriptions of the fields of a PodCliqueSet's spec for ``kubectl explain`` (MF-001)."""
 
 from collections.abc import Mapping
 from typing import Final

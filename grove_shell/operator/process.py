@@ -55,7 +55,7 @@ class OperatorProcess:
         own_namespace: of its Lease, unless the settings name another one.
         observe_only: plan and log, and never write (``--observe``).
         own_image: the image of this process, which also runs in init containers, unless the settings name another
-            (WL-072).
+            (WL-084).
         out: gets the log lines.
         decisions: the decision log; None for none.
         stop: stops the process when it is set, as a signal does.

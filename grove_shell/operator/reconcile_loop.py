@@ -254,7 +254,7 @@ class ReconcileLoop:
         return plan
 
     async def _drop_finalizers(self, root_key: RootKey, requeue: Requeue, *, immediate: bool) -> None:
-        """Drop the finalizers of what a deleted set left behind (WL-233); a topology leaves nothing."""
+        """Drop the finalizers of what a deleted set left behind (WL-001); a topology leaves nothing."""
         if self.cache.is_gone(root_key):  # its parts may stay for good, after a deletion that orphans them
             for listener in self.listeners:
                 listener.on_gone(root_key)

@@ -54,7 +54,7 @@ class TestRefusals:
         scene.await_ready(2, "good-0-worker", seconds=10)
         assert len(scene.events("RefusedBefore")) == len({each["note"] for each in scene.events("RefusedBefore")})
 
-    @pytest.mark.req("WL-233")
+    @pytest.mark.req("WL-001")
     def test_op067_what_a_set_left_behind_is_let_go_of_as_often_as_it_takes(
         self, scene: Scene, operator: Operator
     ) -> None:

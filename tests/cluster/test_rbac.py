@@ -171,8 +171,7 @@ def play(life: Life) -> None:
 
 
 @pytest.mark.req("MF-020")
-@pytest.mark.req("MF-024")
-def test_mf021_the_printed_role_is_enough_and_nothing_in_it_is_idle(life: Life) -> None:
+def test_mf020_the_printed_role_is_enough_and_nothing_in_it_is_idle(life: Life) -> None:
     with life.program.running() as process:
         life.program.await_ready(process)
         play(life)

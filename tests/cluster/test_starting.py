@@ -66,9 +66,8 @@ def said(folder: Path) -> list[str]:
     return (folder / "log").read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.req("WL-084")
 @pytest.mark.req("WL-011")
-def test_wl073_it_waits_until_enough_are_ready(scene: Scene, operator: Operator, tmp_path: Path) -> None:
+def test_wl084_it_waits_until_enough_are_ready(scene: Scene, operator: Operator, tmp_path: Path) -> None:
     scene.api.create(ordered(scene))
     scene.await_ready(3)
     scene.annotate_pods("llama-0-router", not_ready="true")
@@ -93,7 +92,7 @@ def test_wl073_it_waits_until_enough_are_ready(scene: Scene, operator: Operator,
         assert said(folder) == [*waits, "grove-initc: all are ready"]
 
 
-def test_wl073_trouble_is_told_and_waited_out(scene: Scene, operator: Operator, tmp_path: Path) -> None:
+def test_wl084_trouble_is_told_and_waited_out(scene: Scene, operator: Operator, tmp_path: Path) -> None:
     """An account that may not look at pods: it says so, and waits on."""
     scene.api.create(ordered(scene))
     scene.await_ready(3)
@@ -107,7 +106,7 @@ def test_wl073_trouble_is_told_and_waited_out(scene: Scene, operator: Operator, 
         assert process.wait(30) == 143
 
 
-def test_wl065_a_namespace_that_enforces_restricted_takes_its_pods(scene: Scene, operator: Operator) -> None:
+def test_wl084_a_namespace_that_enforces_restricted_takes_its_pods(scene: Scene, operator: Operator) -> None:
     enforced = {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}
     scene.api.patch("namespaces", scene.namespace, patch=enforced)
     confined = {
@@ -125,7 +124,7 @@ def test_wl065_a_namespace_that_enforces_restricted_takes_its_pods(scene: Scene,
     assert container_of(scene)["securityContext"].items() >= confined.items()
 
 
-def test_wl072_the_operator_names_its_own_image(scene: Scene, starting: Starting) -> None:
+def test_wl084_the_operator_names_its_own_image(scene: Scene, starting: Starting) -> None:
     starting(options=("--own-image", "example.com/grove:9")).start()
     scene.api.create(ordered(scene))
     scene.await_ready(3)

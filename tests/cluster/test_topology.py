@@ -219,7 +219,7 @@ def steps_of(plan: Json) -> list[Json]:
     return [step for told in plan["rounds"] for step in told["steps"] if step["action"] == "create"]
 
 
-@pytest.mark.req("MF-024")
+@pytest.mark.req("MF-020")
 def test_tp045_an_operator_of_one_namespace_follows_and_keeps_none(
     grove_plane: ControlPlane, scene: Scene, starting: Starting
 ) -> None:

@@ -203,7 +203,7 @@ class TestFreshReadOfATopology:
 
 
 @pytest.mark.req("WH-005")
-@pytest.mark.req("MF-021")
+@pytest.mark.req("MF-020")
 def test_tp090_nobody_is_asked_about_who_is_admitted(guarded: Guarded) -> None:
     """And what is asked, from the start on, is what is declared."""
     begun = now()

@@ -248,7 +248,7 @@ def test_wh025_an_address_of_ours_takes_the_place_of_the_service(installed: Inst
 
 
 @pytest.mark.req("WH-020")
-def test_mf021_the_roles_of_the_webhooks_are_enough(installed: Installed, running: Program) -> None:
+def test_mf020_the_roles_of_the_webhooks_are_enough(installed: Installed, running: Program) -> None:
     found = wait_until(
         installed.asked, lambda found: ("patch", "mutatingwebhookconfigurations", 200) in found, "it is written down"
     )

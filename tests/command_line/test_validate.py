@@ -35,7 +35,7 @@ def written(path: Path, raw: object) -> str:
 
 
 @pytest.mark.req("WL-180")
-def test_wl183_warnings_are_printed_and_do_not_fail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wl157_warnings_are_printed_and_do_not_fail(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(tmp_path / "new.yaml", changed((*POD, "restartPolicy"), "Never"))
     code, page = validate(capsys, "-f", path)
     assert code == 0
@@ -46,7 +46,7 @@ def test_wl183_warnings_are_printed_and_do_not_fail(tmp_path: Path, capsys: pyte
 
 
 @pytest.mark.parametrize("output", ["json", "yaml"])
-def test_wl183_documents_carry_them(output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wl157_documents_carry_them(output: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = written(tmp_path / "new.yaml", changed(("spec", "replicas"), -1, changed((*POD, "restartPolicy"), "Never")))
     code, text = validate(capsys, "-f", path, "-o", output)
     assert code == 1

@@ -164,7 +164,7 @@ def test_pl029_what_nobody_wants_any_more_goes_while_its_end_is_put_off(rules: s
 
 @pytest.mark.req("PL-029")
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_wl237_an_update_waits_for_an_end_that_is_put_off(rules: str) -> None:
+def test_wl076_an_update_waits_for_an_end_that_is_put_off(rules: str) -> None:
     """Nothing would be made in the place of what it deletes."""
 
     async def nothing_is_shown(run: OperatorRun) -> None:

@@ -1,4 +1,4 @@
-"""Roles: made of the declared access, which is what the code really asks of an API server (MF-020, MF-021)."""
+"""Roles: made of the declared access, which is what the code really asks of an API server (MF-020)."""
 
 import asyncio
 import functools
@@ -184,7 +184,7 @@ async def act(api: Api, recorder: Recorder) -> None:
 
 
 @pytest.mark.req("OP-006")
-def test_mf021_the_operator_asks_for_what_is_declared_and_nothing_else() -> None:
+def test_mf020_the_operator_asks_for_what_is_declared_and_nothing_else() -> None:
     recorder = Recorder(answer)
 
     async def play() -> None:
@@ -217,7 +217,7 @@ def answer_webhooks(one: Asked, before: int) -> tuple[int, Json]:
 @pytest.mark.parametrize("placing", [False, True])
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("watched", ["", "ml"])
-def test_mf021_the_webhooks_ask_for_what_is_declared_and_nothing_else(
+def test_mf020_the_webhooks_ask_for_what_is_declared_and_nothing_else(
     watched: str, *, shared: bool, placing: bool
 ) -> None:
     """Those of PodCliques that share are asked for by :mod:`tests.webhooks.test_podclique_webhooks` only in part."""
@@ -282,7 +282,6 @@ def granted(objects: Iterable[Json], program: str) -> set[tuple[Scope, str, str,
 
 @pytest.mark.parametrize(("program", "suffixed"), [("grove-operator", False), ("grove-webhooks", True)])
 @pytest.mark.parametrize("watched", ["", "ml"])
-@pytest.mark.req("MF-024")
 def test_mf020_roles_are_the_declared_access(program: str, watched: str, *, suffixed: bool) -> None:
     access = webhook_access(f"-{watched}" if watched else "") if suffixed else operator_access(everywhere=not watched)
     expected = {
@@ -302,7 +301,7 @@ def test_mf020_roles_are_the_declared_access(program: str, watched: str, *, suff
         assert not any(scope is Scope.CLUSTER for scope, *_ in expected)
 
 
-def test_mf024_who_places_by_topology_may_read_topologies_everywhere() -> None:
+def test_mf020_who_places_by_topology_may_read_topologies_everywhere() -> None:
     told = Installation(watched="ml", topology=TopologyAware(enabled=True))
     outside = {one for one in granted(objects_of(told, ("rbac",)), "grove-operator") if one[0] is Scope.CLUSTER}
     kinds = ("clustertopologies", "clustertopologybindings")
@@ -351,13 +350,13 @@ def test_ms094_the_webhooks_may_do_exactly_what_the_design_says() -> None:
     )
 
 
-def test_mf022_nothing_is_granted_by_wildcard() -> None:
+def test_mf020_nothing_is_granted_by_wildcard() -> None:
     for one in objects_of(Installation(), ("rbac",)):
         for rule in one.get("rules", ()):
             assert not any("*" in word for words in rule.values() for word in words)
 
 
-def test_mf021_every_kind_says_what_is_done_with_it() -> None:
+def test_mf020_every_kind_says_what_is_done_with_it() -> None:
     assert VERBS.keys() == KINDS.keys()
     assert all(verbs == " ".join(sorted(verbs.split())) for verbs in VERBS.values())
 

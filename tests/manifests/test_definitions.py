@@ -1,4 +1,4 @@
-"""Custom resource definitions: structural, made of the models, no narrower than what is stored (MF-001 to MF-008)."""
+"""Custom resource definitions: structural, made of the models, no narrower than what is stored (MF-001)."""
 
 import json
 import re
@@ -77,7 +77,7 @@ def parts_of(schema: Json, path: str) -> Iterator[tuple[str, Json]]:
 PARTS: Final = tuple(part for kind, schema in schemas() for part in parts_of(schema, kind))
 
 
-def test_mf002_every_part_has_a_type() -> None:
+def test_mf005_every_part_has_a_type() -> None:
     for path, part in PARTS:
         assert ("type" in part) != part.get("x-kubernetes-int-or-string", False), path
         assert part.keys() <= ALLOWED, path
@@ -89,7 +89,7 @@ def test_mf002_every_part_has_a_type() -> None:
             assert open_ended or "properties" in part or "additionalProperties" in part, path
 
 
-def test_mf002_defaults_fit_and_are_not_required() -> None:
+def test_mf005_defaults_fit_and_are_not_required() -> None:
     for path, part in PARTS:
         if "default" in part:
             assert not list(violations_in(part, part["default"])), path
@@ -97,8 +97,8 @@ def test_mf002_defaults_fit_and_are_not_required() -> None:
             assert path.rpartition(".")[2] not in parent.get("required", ()), path
 
 
-@pytest.mark.req("MF-002")
-def test_mf006_items_are_merged_by_what_they_must_have() -> None:
+@pytest.mark.req("MF-005")
+def test_mf003_items_are_merged_by_what_they_must_have() -> None:
     for path, part in PARTS:
         keys = part.get("x-kubernetes-list-map-keys", ())
         assert bool(keys) == (part.get("x-kubernetes-list-type") == "map"), path
@@ -134,7 +134,7 @@ def test_mf001_every_field_of_the_model_is_in_the_definition() -> None:
     assert startup["enum"] == [f"CliqueStartupType{word}" for word in ("AnyOrder", "InOrder", "Explicit")]
 
 
-def test_mf009_every_field_of_the_model_is_explained() -> None:
+def test_mf001_every_field_of_the_model_is_explained() -> None:
     for place, part in PARTS:
         name = place.removeprefix("PodCliqueSet.spec.")
         inside = (
@@ -204,8 +204,8 @@ def bare() -> Json:
     return {"metadata": {"name": "llm"}, "spec": {"updateStrategy": {}, "template": template}}
 
 
-@pytest.mark.req("WL-192")
-def test_mf004_a_server_fills_in_what_we_fill_in() -> None:
+@pytest.mark.req("WL-190")
+def test_mf001_a_server_fills_in_what_we_fill_in() -> None:
     for raw in (bare(), sound(), {"metadata": {"name": "x"}, "spec": {"template": {"cliques": []}}}):
         schema = dict(schemas())["PodCliqueSet"]
         assert with_defaults(defaulted(schema, raw)) == with_defaults(raw)
@@ -216,7 +216,7 @@ def test_mf004_a_server_fills_in_what_we_fill_in() -> None:
     assert clique.keys() ^ webhook["spec"]["template"]["cliques"][0]["spec"].keys() == {"minAvailable"}
 
 
-def test_mf007_subresources_and_names() -> None:
+def test_mf003_subresources_and_names() -> None:
     found = {}
     for definition in definitions():
         spec = definition["spec"]
@@ -244,7 +244,7 @@ def test_mf007_subresources_and_names() -> None:
     }
 
 
-def test_mf008_the_pod_spec_is_whole() -> None:
+def test_mf001_the_pod_spec_is_whole() -> None:
     for kind, path in (("PodCliqueSet", ".spec.template.cliques.items.spec"), ("PodClique", ".spec")):
         pod = dict(PARTS)[f"{kind}{path}.podSpec"]
         assert pod["required"] == ["containers"]

@@ -72,7 +72,7 @@ def test_mf025_each_object_comes_after_what_it_needs(told: Installation) -> None
 
 
 @pytest.mark.parametrize("told", EVERY)
-def test_mf026_the_registration_is_narrow(told: Installation) -> None:
+def test_mf025_the_registration_is_narrow(told: Installation) -> None:
     objects = objects_of(told, ("webhooks",))
     (service,) = of_kind(objects, "Service")
     (deployment,) = of_kind(objects, "Deployment")
@@ -100,7 +100,7 @@ def test_mf026_the_registration_is_narrow(told: Installation) -> None:
         assert ("namespaceSelector" in webhook) == bool(told.watched)
 
 
-@pytest.mark.req("MF-024")
+@pytest.mark.req("MF-020")
 def test_cl014_options_reach_every_object(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--image", "example.com/grove:9", "-n", "ml", "--system-namespace", "ops", "-o", "json"]
     assert run(["manifests", *words], "grove") == 0

@@ -60,7 +60,7 @@ def test_mf010_no_name_is_that_of_another_definition(released: tuple[str, str, s
 
 def test_mf010_the_short_name_of_topologies_is_that_of_nothing_else() -> None:
     short = {name.text for names in own_definition_names() for name in names.asked if name.role is NameRole.SHORT}
-    assert short & {*ELSEWHERE.split()} == {"pg"}, "which is that of the existing API (MF-007)"
+    assert short & {*ELSEWHERE.split()} == {"pg"}, "which is that of the existing API (MF-003)"
 
 
 def test_mf010_names_are_those_of_the_printed_definitions() -> None:

@@ -291,7 +291,7 @@ def leaving(cache: ClusterCache) -> list[str]:
     return [part.ref.name for part in cache.leftovers((NAMESPACE, "llm"))]
 
 
-def test_wl233_what_is_of_a_set_that_cannot_be_seen_is_not_let_go_of() -> None:
+def test_wl001_what_is_of_a_set_that_cannot_be_seen_is_not_let_go_of() -> None:
     """A clique that is being deleted: its set is not shown, then it does not read, and at last it is gone."""
     server, cache = Server(), ClusterCache()
     server.write("PodCliqueSet", a_set("llm", "uid-llm"))

@@ -52,7 +52,7 @@ EVENTS: Final = st.lists(
 
 
 @given(st.dictionaries(st.sampled_from(CLIQUES[:2]), st.integers(1, 3), min_size=1), EVENTS)
-def test_wl073_it_is_over_when_enough_were_ready_at_once(wanted: Mapping[str, int], events: list[Any]) -> None:
+def test_wl084_it_is_over_when_enough_were_ready_at_once(wanted: Mapping[str, int], events: list[Any]) -> None:
     """Whatever is told of pods, in any order; what is known is written down apart."""
     waiting, there, over = ReadyPodStore(wanted), dict[str, Json](), False
     for what, told in events:
@@ -97,7 +97,7 @@ def initc_of(capsys: pytest.CaptureFixture[str], tmp_path: Path, *options: str) 
     return container
 
 
-def test_wl072_a_plan_has_the_image_that_the_configuration_names(
+def test_wl084_a_plan_has_the_image_that_the_configuration_names(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     own = initc_of(capsys, tmp_path)
@@ -120,7 +120,7 @@ def test_op036_a_configuration_with_mistakes_plans_nothing(capsys: pytest.Captur
         assert "startup.command" in said.err
 
 
-def test_wl072_the_command_is_in_the_package_and_in_the_image() -> None:
+def test_wl084_the_command_is_in_the_package_and_in_the_image() -> None:
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
     assert COMMAND in scripts
     assert shutil.which(COMMAND, path=str(Path(sys.executable).parent)) is not None

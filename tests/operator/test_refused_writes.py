@@ -189,7 +189,7 @@ def orphan() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("trouble", [Outcome.UNREACHABLE, Outcome.CONFLICT, Outcome.REFUSED], ids=str)
-@pytest.mark.req("WL-233")
+@pytest.mark.req("WL-001")
 def test_op067_what_is_left_of_a_set_is_let_go_of_later_where_it_cannot_be_now(trouble: Outcome) -> None:
     """Twice it does not work and nothing changes; then it does. All of it is told, and the log and metrics hear it."""
     out, telemetry = io.StringIO(), OperatorMetrics()
@@ -222,7 +222,7 @@ def test_op067_what_is_left_of_a_set_is_let_go_of_later_where_it_cannot_be_now(t
     assert counted in telemetry.render().decode()
 
 
-@pytest.mark.req("WL-233")
+@pytest.mark.req("WL-001")
 def test_op067_a_refusal_to_let_go_stands_however_often_what_is_left_changes() -> None:
     async def scenario() -> list[float]:
         cache, acting = ClusterCache(), Letting(Outcome.REFUSED)

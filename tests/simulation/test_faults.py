@@ -211,7 +211,7 @@ def test_sm040_f10_foreign_objects() -> None:
     assert counts[-1] == 2
 
 
-@pytest.mark.req("WL-078", "WL-087")
+@pytest.mark.req("WL-211", "WL-086")
 def test_sm040_f10_removed_labels() -> None:
     stripped = {"at": "20s", "removeLabels": {"clique": "llm-0-a"}}
     found = run(

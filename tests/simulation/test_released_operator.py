@@ -147,7 +147,7 @@ def test_sm098_a_newer_release_is_shown_first(tmp_path: Path, capsys: pytest.Cap
 
 
 @pytest.mark.parametrize(("rules", "delay"), [("field", 4 * 3600), ("design", None)])
-@pytest.mark.req("WL-199")
+@pytest.mark.req("WL-198")
 @pytest.mark.req("GF-001")
 def test_sm099_an_edit_has_the_delay_that_admission_fills_in(rules: str, delay: int | None) -> None:
     """The set leaves it out, and so does the edit."""

@@ -67,5 +67,5 @@ class WorkloadContext:
         return clique if is_same else None
 
     def hash_of_new_pods(self, clique: PodClique, expected: ExpectedClique) -> str:
-        """Return the template hash of pods that are created for a clique now (WL-078)."""
+        """Return the template hash of pods that are created for a clique now (WL-211)."""
         return clique.template_hash or self.revision.lost_hash(clique, expected, self.pods_of(clique))

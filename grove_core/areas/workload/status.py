@@ -1,4 +1,4 @@
-"""Statuses of a set and its parts, except gang termination (WL-240 to WL-245).
+"""Statuses of a set and its parts, except gang termination (WL-240 to WL-244).
 
 Only fields that differ are written (PL-011), in one step with those that gang termination writes to the same object.
 """

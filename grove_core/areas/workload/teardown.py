@@ -51,7 +51,7 @@ def wants_of_teardown(snapshot: Snapshot) -> Desired:
 
 
 def finalizer_removals(parts: Iterable[ScalingGroup | PodClique]) -> Iterator[WithoutFinalizer]:
-    """Return the removals of Grove's finalizer from deleted parts, also where their set is gone (WL-233)."""
+    """Return the removals of Grove's finalizer from deleted parts, also where their set is gone (WL-001)."""
     for part in parts:
         finalizer = GROUP_FINALIZER if isinstance(part, ScalingGroup) else CLIQUE_FINALIZER
         if part.deleting and finalizer in part.finalizers:

@@ -204,7 +204,7 @@ class UserActions:
             )
 
     def _merged(self, manifest: Manifest, old: Manifest | None, key: tuple[str, str], defaults: Fill) -> Manifest:
-        """Return what ``kubectl apply`` and defaulting make of the stored set (WL-198, WL-199)."""
+        """Return what ``kubectl apply`` and defaulting make of the stored set (WL-198)."""
         if old is None:
             return defaults(manifest)
         return apply_manifest(manifest, old, self._last_applied.get(key), defaults).manifest

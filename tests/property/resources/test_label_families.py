@@ -1,4 +1,4 @@
-"""Another family of label keys is a change in one file: ``grove_core/resources/labels.py`` (WL-031, decision D3)."""
+"""Another family of label keys is a change in one file: ``grove_core/resources/labels.py`` (WL-030, decision D3)."""
 
 import json
 import subprocess
@@ -63,8 +63,7 @@ def test_objects_with_the_new_keys_alone_are_read(report: Any) -> None:
     }
 
 
-@pytest.mark.req("WL-031")
-def test_wl031_the_new_keys_are_written_wherever_the_others_are(report: Any) -> None:
+def test_wl030_the_new_keys_are_written_wherever_the_others_are(report: Any) -> None:
     found = list(labels_in(report["written"]))
     for name, label in LABELS.items():
         with_label = [labels for labels in found if label.primary in labels]

@@ -361,9 +361,8 @@ class TestFaults:
         assert outcome(read, raw) == first
 
 
-@pytest.mark.req("WL-083")
 @pytest.mark.parametrize(("label", "index"), [("0", 0), ("12", 12), ("", -1), ("one", -1), (None, -1)])
-def test_wl083_the_index_is_read_from_its_label(label: str | None, index: int) -> None:
+def test_wl085_the_index_is_read_from_its_label(label: str | None, index: int) -> None:
     labels = {} if label is None else {POD_INDEX: label}
     assert read(pod(metadata={"labels": labels})).index == index
 

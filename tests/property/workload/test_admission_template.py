@@ -319,7 +319,7 @@ class TestWarnings:
         assert warnings(new) == [Found(path_of(place), Warn.CONTAINERS_MISSING, "nothing")]
         assert warnings(changed(place, [{"name": "main"}], new)) == []
 
-    def test_wl183_a_refusal_comes_with_the_warnings(self) -> None:
+    def test_wl157_a_refusal_comes_with_the_warnings(self) -> None:
         new: Json = changed((*POD, "restartPolicy"), "Never", changed(("spec", "replicas"), -1))
         assert [found.rule.requirement for found in objections(new)] == ["GT-096"]
         assert [found.rule for found in warnings(new)] == [Warn.RESTART_POLICY_NOT_ALWAYS]

@@ -1,4 +1,4 @@
-"""Defaults of a manifest (WL-190 to WL-197)."""
+"""Defaults of a manifest (WL-190)."""
 
 import json
 from copy import deepcopy
@@ -26,7 +26,9 @@ def clique_with(**spec: object) -> Any:
 
 
 class TestWL190:
-    """A missing `minAvailable` of a clique MUST default to its `replicas`, which default to 1."""
+    """A field of the table below that is absent or null MUST get its default, and nothing else is changed: written
+    values stay, including 0 and values that cannot be read, and a manifest with its defaults stays as it is.
+    """
 
     @pytest.mark.parametrize("absent", [{}, {"replicas": None}, {"minAvailable": None}])
     def test_nothing_written_is_one_of_one(self, absent: Json) -> None:
@@ -37,7 +39,7 @@ class TestWL190:
         assert clique_with(replicas=5, minAvailable=2) == {"replicas": 5, "minAvailable": 2}
 
     @pytest.mark.parametrize("replicas", [0, -1, "two", True, 2**31, [], 1.0])
-    @pytest.mark.req("WL-193")
+    @pytest.mark.req("WL-190")
     def test_replicas_that_are_none_are_refused_and_followed_by_nothing(self, replicas: object) -> None:
         place = ("spec", "template", "cliques", 0)
         raw = changed(
@@ -48,7 +50,7 @@ class TestWL190:
         assert not isinstance(admit(raw).verdict, Admit)
 
 
-def test_wl191_the_floor_of_an_autoscaler() -> None:
+def test_wl190_the_floor_of_an_autoscaler() -> None:
     assert clique_with(autoScalingConfig={"maxReplicas": 5})["autoScalingConfig"] == {
         "maxReplicas": 5,
         "minReplicas": 1,
@@ -61,8 +63,7 @@ def test_wl191_the_floor_of_an_autoscaler() -> None:
         assert group["scaleConfig"]["minReplicas"] == expected
 
 
-@pytest.mark.req("WL-194")
-def test_wl192_everything_that_has_a_default() -> None:
+def test_wl190_everything_that_has_a_default() -> None:
     raw = {
         "metadata": {"name": "llm", "namespace": ""},
         "spec": {
@@ -97,7 +98,7 @@ def test_wl192_everything_that_has_a_default() -> None:
     }
 
 
-def test_wl192_an_absent_strategy_and_an_absent_pod_stay_absent() -> None:
+def test_wl190_an_absent_strategy_and_an_absent_pod_stay_absent() -> None:
     whole = with_defaults({"metadata": {"name": "llm"}, "spec": {"template": {"cliques": [{"name": "a", "spec": {}}]}}})
     assert "updateStrategy" not in whole["spec"]
     assert "podSpec" not in whole["spec"]["template"]["cliques"][0]["spec"]
@@ -113,25 +114,25 @@ def _says(more: object, less: object) -> bool:
 
 
 @given(MANIFESTS)
-def test_wl193_what_is_written_stays(raw: Json) -> None:
+def test_wl190_what_is_written_stays(raw: Json) -> None:
     before = deepcopy(raw)
     assert _says(with_defaults(raw), raw)
     assert repr(raw) == repr(before)
 
 
 @given(MANIFESTS)
-def test_wl194_no_delay_comes_from_nowhere(raw: Json) -> None:
+def test_wl190_no_delay_comes_from_nowhere(raw: Json) -> None:
     assert repr(with_defaults(raw)).count("terminationDelay") == repr(raw).count("terminationDelay")
 
 
 @given(MANIFESTS)
-def test_wl195_defaults_are_set_once(raw: Json) -> None:
+def test_wl190_defaults_are_set_once(raw: Json) -> None:
     once = with_defaults(raw)
     assert repr(with_defaults(once)) == repr(once)
 
 
 @given(MANIFESTS, st.none() | MANIFESTS)
-def test_wl196_the_verdict_is_that_of_the_defaults(new: Json, old: Json | None) -> None:
+def test_wl157_the_verdict_is_that_of_the_defaults(new: Json, old: Json | None) -> None:
     assert admit(new, old) == admit(with_defaults(new), old)
     if old is not None:
         assert admit(new, old) == admit(new, with_defaults(old))
@@ -153,8 +154,9 @@ def patched(document: Any, patch: list[Json]) -> Any:
     return whole[""]
 
 
-class TestWL197:
-    """The patch between a manifest and the same manifest with defaults MUST turn the one into the other."""
+@pytest.mark.req("WL-190")
+class TestPatch:
+    """The patch between a manifest and the same manifest with defaults turns the one into the other."""
 
     @given(MANIFESTS)
     def test_a_manifest_into_its_defaults(self, raw: Json) -> None:

@@ -73,7 +73,6 @@ def test_wl231_pods_that_outlived_their_clique_hold_the_set(raw: Json, which: in
 
 
 @given(st.dictionaries(st.sampled_from(SET.keys), st.sampled_from(("", "llm"))))
-@pytest.mark.req("WL-233")
 def test_wl001_every_reader_of_labels_names_the_same_set(labels: dict[str, str]) -> None:
     """The first label that is set counts, whoever asks: what goes, what is left over, what counts for a topology."""
     name = "llm" if "llm" in labels.values() else ""
@@ -200,7 +199,7 @@ def test_wl231_who_is_of_a_scaling_group_of_an_earlier_set_holds_this_one() -> N
     assert (found.orphans, {clique.ref for clique in found.cliques}) == ((), {clique.ref for clique in leaving})
 
 
-def test_wl233_what_is_left_of_a_set_that_is_gone_is_let_go() -> None:
+def test_wl001_what_is_left_of_a_set_that_is_gone_is_let_go() -> None:
     """An operator that lost its lease makes a group and a clique in the very moment in which the set goes."""
     life = Life(RAW)
     life.settle()

@@ -33,7 +33,7 @@ from tests.property.workload.sets import (
 )
 
 
-def test_wl032_grove_s_labels_lie_over_the_user_s() -> None:
+def test_wl030_grove_s_labels_lie_over_the_user_s() -> None:
     raw = set_raw(clique_raw("a", labels={"team": "ml", "grove.io/podgang": "mine"}))
     for item in (of_kind(raw, "PodClique")["llm-0-a"], pods_of(raw)["llm-0-a-0"]):
         labels = item["metadata"]["labels"]
@@ -57,7 +57,7 @@ def test_wl023_a_gang_refers_to_its_pods() -> None:
     assert of_kind(raw, "PodGang")["llm-0"]["spec"]["priorityClassName"] == "high"
 
 
-def test_wl082_priority_reaches_the_pods() -> None:
+def test_wl086_priority_reaches_the_pods() -> None:
     raw = set_raw(clique_raw("a", pod_spec={"priorityClassName": "low"}), priorityClassName="high")
     assert pods_of(raw)["llm-0-a-0"]["spec"]["priorityClassName"] == "high"
     own = set_raw(clique_raw("a", pod_spec={"priorityClassName": "low"}))
@@ -69,7 +69,7 @@ def test_wl082_priority_reaches_the_pods() -> None:
     [([], []), ([0], [0]), ([1], [1]), ([0, 2], [0, 2]), ([0, 1, 2], [0, 1, 2])],
 )
 @pytest.mark.parametrize("how", ["gone", "deleting", "ended"])
-def test_wl083_holes_are_filled_first(lost: list[int], fresh: list[int], how: str) -> None:
+def test_wl085_holes_are_filled_first(lost: list[int], fresh: list[int], how: str) -> None:
     seen = at_rest(applied(set_raw(clique_raw("a", 3))))
     (clique,) = seen.cliques
     states: dict[str, dict[str, Any]] = {"gone": {}, "deleting": {"deleting": True}, "ended": {"phase": "Failed"}}
@@ -160,7 +160,7 @@ def test_wl088_a_scaled_gang_is_born_without_gates_once_its_base_is_placed(place
     assert [bool(spec.get("schedulingGates")) for spec in pods] == [not placed] * 2
 
 
-@pytest.mark.req("WL-079")
+@pytest.mark.req("WL-010")
 def test_wl088_pods_wait_for_a_gang_that_refers_to_them_unless_it_cannot_be_written() -> None:
     looks = rounds_of(applied(set_raw(clique_raw("a", 2))))
     seen, plan = next((seen, plan) for seen, plan in looks if ("PodGang", "llm-0") in created_by(plan))
@@ -176,7 +176,7 @@ def test_wl088_pods_wait_for_a_gang_that_refers_to_them_unless_it_cannot_be_writ
     assert {kind for kind, _ in created_by(reconcile(without))} == {"Pod"}
 
 
-def test_wl075_half_a_gang_is_born_gated() -> None:
+def test_wl088_half_a_gang_is_born_gated() -> None:
     """After a termination one clique is back, and the other one is held by somebody's finalizer."""
     life = Life(set_raw(clique_raw("a", 2, minAvailable=2), clique_raw("b", 2, minAvailable=2)))
     life.settle()
@@ -233,7 +233,7 @@ def test_wl016_a_replica_without_cliques_has_no_gang() -> None:
     assert of_kind(set_raw(), "PodGang") == {}
 
 
-def test_wl077_the_account_and_the_role_come_before_what_names_them() -> None:
+def test_wl010_the_account_and_the_role_come_before_what_names_them() -> None:
     """Defect B3 of the Go operator."""
     steps = {step.target.kind: step.stage for step in reconcile(applied(set_raw(clique_raw("a")))).steps}
     assert steps["ServiceAccount"] is steps["Role"] is Stage.FOUNDATION

@@ -134,7 +134,6 @@ def test_pl010_a_restart_between_any_two_writes_is_survived(raw: Json) -> None:
 
 @RARELY
 @given(raw_sets())
-@pytest.mark.req("WL-031", "WL-033")
 def test_wl030_every_object_has_its_owner_finalizer_and_labels(raw: Json) -> None:
     finalizers = {"PodClique": [CLIQUE_FINALIZER], "PodCliqueScalingGroup": [GROUP_FINALIZER]}
     for item in manifests_of(raw):
@@ -152,8 +151,8 @@ def test_wl030_every_object_has_its_owner_finalizer_and_labels(raw: Json) -> Non
 
 @RARELY
 @given(raw_sets())
-@pytest.mark.req("WL-081", "WL-085", "WL-088")
-def test_wl080_pods_are_born_gated_where_they_must_wait_with_names_of_their_own(raw: Json) -> None:
+@pytest.mark.req("WL-086", "WL-085", "WL-088")
+def test_wl088_pods_are_born_gated_where_they_must_wait_with_names_of_their_own(raw: Json) -> None:
     pods = [item for item in manifests_of(raw) if item["kind"] == "Pod"]
     assert len({item["metadata"]["name"] for item in pods}) == len(pods) == len({i["spec"]["hostname"] for i in pods})
     for item in pods:

@@ -325,7 +325,7 @@ def test_wl239_who_serves_is_left_alone_and_so_is_whom_no_update_holds_back() ->
     assert [bool(one.due) for one in group_replicas_of(part, after_it, WorkloadContext(seen))] == [False, False]
 
 
-def test_wl237_of_a_replica_that_ends_an_update_deletes_nothing() -> None:
+def test_wl076_of_a_replica_that_ends_an_update_deletes_nothing() -> None:
     seen, ended = in_an_update("a")
     both = [step.target for step in ended]
     scene, replicas = WorkloadContext(with_own_writes(seen)), expected_replicas_of(seen)
@@ -372,7 +372,7 @@ def test_wl227_of_those_that_are_waited_for_the_first_is_named() -> None:
 
 
 @pytest.mark.parametrize(("phase", "is_old"), [("Running", True), ("Failed", False)])
-def test_wl210_a_replica_is_as_old_as_the_pods_of_it_that_live(*, phase: str, is_old: bool) -> None:
+def test_wl043_a_replica_is_as_old_as_the_pods_of_it_that_live(*, phase: str, is_old: bool) -> None:
     seen = looked(rested(set_raw(clique_raw("a", 1), groups=(GROUP,))))
     clique = next(one for one in seen.cliques if one.ref.name == "llm-0-pool-0-a")
     pods = (replace(seen.pods_of[clique.uid][0], phase=phase, template_hash="before"),)

@@ -37,7 +37,7 @@ def written(seen: Snapshot, name: str) -> list[Any]:
     return [thaw(step.action.fields) for step in steps if isinstance(step.action, Apply | SetStatus)]
 
 
-def test_wl070_what_a_container_asks_for_stays_beside_its_claims() -> None:
+def test_wl086_what_a_container_asks_for_stays_beside_its_claims() -> None:
     gpus = {"limits": {"nvidia.com/gpu": 8}, "claims": [{"name": "own"}]}
     raw = set_raw(
         clique_raw("a", pod_spec={"containers": [{"name": "main", "resources": gpus}]}),
@@ -66,7 +66,7 @@ def test_wl203_a_pod_that_does_not_run_goes_before_one_that_is_not_ready() -> No
     assert excess_pods([low, high], 1, low.template_hash) == [low]
 
 
-def test_wl192_the_largest_number_of_replicas_is_a_number() -> None:
+def test_wl190_the_largest_number_of_replicas_is_a_number() -> None:
     most = 2**31 - 1
     (clique,) = with_defaults(set_raw(clique_raw("a", most)))["spec"]["template"]["cliques"]
     assert clique["spec"]["minAvailable"] == most
@@ -194,7 +194,7 @@ def test_wl219_a_replica_of_a_group_that_has_no_room_is_not_waited_for() -> None
     assert {life.image_of(pod) for pod in life.all_pods()} == {"v2"}
 
 
-def test_wl083_no_pod_is_made_for_a_clique_that_ends_in_the_same_moment() -> None:
+def test_wl085_no_pod_is_made_for_a_clique_that_ends_in_the_same_moment() -> None:
     life = rested(set_raw(clique_raw("a", 2), replicas=2, terminationDelay="1m"))
     for pod in life.pods("llm-0-a"):
         life.world.put_pod(replace(pod, ready=False))

@@ -1,4 +1,4 @@
-"""An edit as it is stored: merged as kubectl does, with the defaults of the stored set (WL-198, WL-199)."""
+"""An edit as it is stored: merged as kubectl does, with the defaults of the stored set (WL-198)."""
 
 import copy
 import json
@@ -26,7 +26,6 @@ def stored(raw: Json, *, defaulted: bool, last: Json | None = None) -> Json:
     return found
 
 
-@pytest.mark.req("WL-199")
 @given(raw_sets(), st.booleans(), st.booleans())
 def test_wl198_the_same_manifest_again_changes_nothing(raw: Json, defaulted: bool, noted: bool) -> None:
     there = stored(raw, defaulted=defaulted, last=raw if noted else None)
@@ -60,7 +59,7 @@ def test_wl198_a_delay_that_was_taken_out_goes(raw: Json) -> None:
 
 
 @pytest.mark.parametrize("defaulted", [True, False])
-def test_wl199_a_default_is_filled_in_where_the_stored_set_has_it(defaulted: bool) -> None:
+def test_wl198_a_default_is_filled_in_where_the_stored_set_has_it(defaulted: bool) -> None:
     raw: Json = {"metadata": {"name": "llm"}, "spec": copy.deepcopy(SPEC)}
     new = copy.deepcopy(raw)
     new["spec"]["template"]["cliques"].append({"name": "b", "spec": {"podSpec": {}}})

@@ -39,8 +39,7 @@ def test_wl050_any_order() -> None:
     assert set(map(tuple, waits(three("CliqueStartupTypeAnyOrder", b=["a"])).values())) == {()}
 
 
-@pytest.mark.req("WL-053")
-def test_wl051_in_order() -> None:
+def test_wl050_in_order() -> None:
     assert waits(three(IN_ORDER)) == {
         "llm-0-a": [],
         "llm-0-pool-0-b": ["llm-0-a:1"],
@@ -52,8 +51,7 @@ def test_wl051_in_order() -> None:
     }
 
 
-@pytest.mark.req("WL-053")
-def test_wl052_explicit_order() -> None:
+def test_wl050_explicit_order() -> None:
     found = waits(three(EXPLICIT, a=["c", "ghost"], b=["a", "c"]))
     assert found["llm-0-a"] == ["llm-0-pool-0-c:1", "llm-0-pool-1-c:1"]
     assert found["llm-0-pool-0-b"] == ["llm-0-a:1", "llm-0-pool-0-c:1", "llm-0-pool-1-c:1"]
@@ -61,7 +59,7 @@ def test_wl052_explicit_order() -> None:
     assert found["llm-0-pool-0-c"] == []
 
 
-def test_wl053_a_scaled_replica_waits_for_no_other_group() -> None:
+def test_wl050_a_scaled_replica_waits_for_no_other_group() -> None:
     groups = (
         {"name": "one", "cliqueNames": ["a"], "replicas": 2},
         {"name": "two", "cliqueNames": ["b"], "replicas": 2},
@@ -88,7 +86,7 @@ def test_wl084_the_init_container_comes_last_and_can_see_its_gang() -> None:
     assert mounted == {"sa-token-secret-vol", "pod-info-vol"}
 
 
-def test_wl065_the_init_container_is_confined_whatever_its_pod_is() -> None:
+def test_wl084_the_init_container_is_confined_whatever_its_pod_is() -> None:
     spec = {"containers": [{"name": "main"}], "securityContext": {"runAsUser": 0, "runAsNonRoot": False}}
     pod = pods_of(set_raw(clique_raw("a"), clique_raw("b", pod_spec=spec), cliqueStartupType=IN_ORDER))["llm-0-b-0"]
     confined = pod["spec"]["initContainers"][0]["securityContext"]
@@ -121,7 +119,7 @@ def test_wl061_variables_of_a_pod() -> None:
     assert variables(pod, "initContainers") == grove
 
 
-def test_wl060_variables_of_a_scaling_group_stand_on_its_cliques() -> None:
+def test_wl061_variables_of_a_scaling_group_stand_on_its_cliques() -> None:
     raw = set_raw(clique_raw("a"), clique_raw("b", 1), clique_raw("c", 4), groups=(POOL,))
     stored = of_kind(raw, "PodClique")
     (main,) = stored["llm-0-pool-2-c"]["spec"]["podSpec"]["containers"]
@@ -152,7 +150,7 @@ def sharing(name: str, scope: str = "AllReplicas", **only: list[str]) -> Json:
     return {"name": name, "scope": scope, **({"filter": only} if only else {})}
 
 
-def test_wl070_claims_of_all_levels_in_their_order() -> None:
+def test_wl086_claims_of_all_levels_in_their_order() -> None:
     spec = {
         "containers": [{"name": "main", "resources": {"limits": {}, "claims": [{"name": "own"}]}}],
         "initContainers": [{"name": "first"}],
@@ -202,7 +200,7 @@ def test_wl019_a_template_of_another_namespace_is_looked_for_there() -> None:
 
 @pytest.mark.parametrize("known", ["", "abc"])
 @pytest.mark.parametrize("image", ["", "v2"], ids=["of the present template", "of an older one"])
-def test_wl078_a_pod_whose_clique_lost_its_hash_says_of_what_it_is(image: str, known: str) -> None:
+def test_wl211_a_pod_whose_clique_lost_its_hash_says_of_what_it_is(image: str, known: str) -> None:
     """So that it is told from those that the clique makes once it is of another template."""
     seen = next(seen for seen, _ in rounds_of(applied(set_raw(clique_raw("a")))) if seen.gangs)
     (clique,) = seen.cliques
@@ -221,9 +219,9 @@ def test_wl078_a_pod_whose_clique_lost_its_hash_says_of_what_it_is(image: str, k
         assert found not in {"", template_hash(template, "")}
 
 
-@pytest.mark.req("WL-087")
+@pytest.mark.req("WL-086")
 @pytest.mark.req("WL-231")
-def test_wl032_a_pod_carries_groves_labels_whatever_became_of_those_of_its_clique() -> None:
+def test_wl030_a_pod_carries_groves_labels_whatever_became_of_those_of_its_clique() -> None:
     """Nothing else tells whose it is once its clique is gone, and its set would not wait for it."""
 
     def labels_of_pods(*, taken: bool) -> dict[str, Json]:
@@ -239,7 +237,7 @@ def test_wl032_a_pod_carries_groves_labels_whatever_became_of_those_of_its_cliqu
     assert labels_of_pods(taken=True) == labels_of_pods(taken=False)
 
 
-def test_wl032_nobody_says_in_a_template_that_it_is_of_a_group_it_is_not_of() -> None:
+def test_wl030_nobody_says_in_a_template_that_it_is_of_a_group_it_is_not_of() -> None:
     """The autoscaler of that group would count its pods."""
     foreign = {"grove.io/podcliquescalinggroup": "llm-0-pool", "grove.io/base-podgang": "llm-0", "team": "red"}
     raw = set_raw(clique_raw("a", labels=foreign), *map(clique_raw, "bc"), groups=(POOL,))

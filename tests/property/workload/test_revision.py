@@ -120,7 +120,7 @@ def test_wl043_a_clique_without_its_pod_spec_says_nothing() -> None:
     assert not is_rolled(foreign(pod_spec=FrozenMap({})))
 
 
-def test_wl044_the_order_of_cliques_says_nothing() -> None:
+def test_wl040_the_order_of_cliques_says_nothing() -> None:
     one, other = (
         podcliqueset_of(set_raw(*(clique_raw(name, 1, pod_spec={"containers": [{"name": name}]}) for name in names)))
         for names in ("ab", "ba")
@@ -133,7 +133,7 @@ def test_wl044_the_order_of_cliques_says_nothing() -> None:
     assert not is_own_hash("")
 
 
-def test_wl210_replicas_and_thresholds_are_no_template() -> None:
+def test_wl043_replicas_and_thresholds_are_no_template() -> None:
     life = Life(RAW)
     life.settle()
     before = generation_hash(life.root)

@@ -113,7 +113,6 @@ def crews() -> st.SearchStrategy[list[Pod]]:
 
 
 @given(crews(), st.integers(0, 6), st.randoms(use_true_random=False))
-@pytest.mark.req("WL-203")
 def test_wl203_who_goes_serves_no_more_than_who_stays(pods: list[Pod], wanted: int, random: object) -> None:
     """(RS5) As many as are too many, none that is going already, and nobody who serves more than one that stays."""
     gone = excess_pods(pods, wanted, "new")
@@ -128,8 +127,7 @@ def test_wl203_who_goes_serves_no_more_than_who_stays(pods: list[Pod], wanted: i
 
 
 @given(crews(), st.integers(0, 6), st.integers(0, 1))
-@pytest.mark.req("WL-083")
-def test_wl083_missing_pods_take_the_lowest_free_places(pods: list[Pod], wanted: int, surge: int) -> None:
+def test_wl085_missing_pods_take_the_lowest_free_places(pods: list[Pod], wanted: int, surge: int) -> None:
     """(RS4) As many places as pods are missing, none taken, none left out below; the surge is the last one."""
     places = list(free_slots(pods, wanted, surge))
     taken = {one.index for one in active_pods(pods)}

@@ -168,7 +168,7 @@ def test_wl243_the_phase_of_a_gang_follows_its_pods() -> None:
     assert phases == ["Pending", "Starting", "Running"]
 
 
-def test_wl245_selectors_and_generations_are_told() -> None:
+def test_wl241_selectors_and_generations_are_told() -> None:
     life = rested()
     of_set = "app.kubernetes.io/managed-by=grove-operator,app.kubernetes.io/part-of=llm"
     assert life.root.status.selector == of_set
@@ -180,7 +180,6 @@ def test_wl245_selectors_and_generations_are_told() -> None:
     assert life.clique("llm-0-a").status.observed == life.clique("llm-0-a").generation == 2
 
 
-@pytest.mark.req("WL-240")
 @pytest.mark.req("WL-242")
 @pytest.mark.req("WL-244")
 def test_wl240_hashes_move_when_the_last_pod_did() -> None:
@@ -290,7 +289,7 @@ def test_wl213_equal_parts_are_not_written() -> None:
     )
 
 
-def test_wl245_a_generation_that_is_not_told_is_not_observed() -> None:
+def test_wl241_a_generation_that_is_not_told_is_not_observed() -> None:
     life = rested()
     for item in list(life.world.items.values()):
         if isinstance(item, PodClique | ScalingGroup):
@@ -312,7 +311,7 @@ def test_wl010_without_a_look_at_the_pods_nothing_that_depends_on_them_is_planne
 HELM: Final = {"app.kubernetes.io/managed-by": "Helm", "app.kubernetes.io/part-of": "shop", "team": "x"}
 
 
-@pytest.mark.req("WL-031")
+@pytest.mark.req("WL-030")
 def test_wl026_what_grove_says_of_a_gang_stands_over_what_a_chart_says_of_its_set() -> None:
     """Every chart writes ``managed-by`` on what it installs; also a gang that was written over is put right."""
     raw = set_raw(clique_raw("a"), meta={"name": "llm", "namespace": "ml", "labels": HELM})

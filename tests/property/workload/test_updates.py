@@ -181,8 +181,8 @@ def test_wl211_a_hash_that_was_taken_away_comes_back_and_rolls_nothing() -> None
     assert {pod.uid for pod in life.all_pods()} == before
 
 
-@pytest.mark.req("WL-210")
-def test_wl078_pods_that_were_made_while_their_clique_had_no_labels_are_updated_too() -> None:
+@pytest.mark.req("WL-043")
+def test_wl211_pods_that_were_made_while_their_clique_had_no_labels_are_updated_too() -> None:
     """Nothing else would say of which template they are once their clique is of another one."""
     life = Life(set_raw(clique_raw("a", 1), replicas=2))
     while not any(item.ref.kind == "PodClique" for item in life.world.items.values()):
@@ -221,7 +221,7 @@ def taken_over(raw: Json) -> Life:
 @pytest.mark.req("WL-043")
 @pytest.mark.req("WL-211")
 @pytest.mark.parametrize("rounds", range(16))
-def test_wl078_who_loses_the_hash_in_the_first_update_after_another_operator_is_updated(rounds: int) -> None:
+def test_wl211_who_loses_the_hash_in_the_first_update_after_another_operator_is_updated(rounds: int) -> None:
     """The hash of before stands in its status for as long as pods of before are there."""
     life = taken_over(SPARE)
     before = {pod.uid for pod in life.all_pods()}
@@ -238,7 +238,7 @@ def test_wl078_who_loses_the_hash_in_the_first_update_after_another_operator_is_
 
 
 @pytest.mark.req("WL-086")
-def test_wl078_a_pod_of_another_template_than_those_of_before_says_so() -> None:
+def test_wl211_a_pod_of_another_template_than_those_of_before_says_so() -> None:
     """With OnDelete the clique holds the new image while its pods have the old one; then it loses its hash."""
     spec = {"containers": [{"name": "main", "image": "v1"}]}
     life = rested(set_raw(clique_raw("a", 2, minAvailable=1, pod_spec=spec), replicas=2))
@@ -256,12 +256,11 @@ def test_wl078_a_pod_of_another_template_than_those_of_before_says_so() -> None:
     assert {life.image_of(pod) for pod in life.all_pods()} == {"v1"}
 
 
-@pytest.mark.req("WL-211")
 @pytest.mark.parametrize(
     "groups", [(), ({"name": "pool", "cliqueNames": ["a"], "replicas": 2},)], ids=["alone", "group"]
 )
 @pytest.mark.parametrize("more", [{}, {"priorityClassName": "high"}], ids=["", "priority"])
-def test_wl078_the_hash_that_follows_from_what_a_clique_holds_is_that_of_its_template(
+def test_wl211_the_hash_that_follows_from_what_a_clique_holds_is_that_of_its_template(
     groups: tuple[Json, ...], more: Json
 ) -> None:
     """A replica whose turn has not come makes its first pods; and the template becomes what it was."""
@@ -416,7 +415,7 @@ def test_wl215_a_pod_without_a_node_is_not_waited_for() -> None:
     assert not life.clique("llm-0-a").status.updating
 
 
-def test_wl210_a_pod_without_a_hash_is_of_the_template_that_all_pods_had_before() -> None:
+def test_wl043_a_pod_without_a_hash_is_of_the_template_that_all_pods_had_before() -> None:
     life = rested(SPARE)
     for pod in life.all_pods():
         life.world.put_pod(replace(pod, template_hash=""))

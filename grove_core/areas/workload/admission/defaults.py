@@ -1,4 +1,4 @@
-"""Default values of a PodCliqueSet manifest (WL-190 to WL-196), and JSON patches (WL-197).
+"""Default values of a PodCliqueSet manifest (WL-190), and JSON patches (WL-190).
 
 All functions work on raw JSON and are total. A value of a wrong type stays as it is and is reported by admission. Only
 absent fields and nulls are filled in.
@@ -15,7 +15,7 @@ _INT32: Final = 2**31 - 1
 
 
 def with_defaults(raw: Mapping[str, Any]) -> Json:
-    """Return a new manifest with every default filled in (WL-190 to WL-195). Idempotent.
+    """Return a new manifest with every default filled in (WL-190). Idempotent.
 
     ``terminationDelay`` has no default: without one gang termination is off (GT-031).
     """
@@ -27,7 +27,7 @@ def with_defaults(raw: Mapping[str, Any]) -> Json:
 
 
 def patch_between(before: object, after: object, path: str = "") -> Iterator[Json]:
-    """Return the JSON patch (RFC 6902) that turns one JSON value into another (WL-197).
+    """Return the JSON patch (RFC 6902) that turns one JSON value into another (WL-190).
 
     Lists of different lengths are replaced as a whole. Linear in the difference: identical objects are skipped.
     """

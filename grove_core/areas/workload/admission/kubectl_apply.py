@@ -1,4 +1,4 @@
-"""The manifest that is stored after `kubectl apply` to an existing set (WL-198, WL-199).
+"""The manifest that is stored after `kubectl apply` to an existing set (WL-198).
 
 All functions work on raw JSON and are total, as in ``defaults``.
 """
@@ -36,7 +36,7 @@ def apply_manifest(
 
     Objects are merged: a field that the manifest leaves out stays, unless the last applied manifest had it (WL-198).
     Lists are replaced, as for every custom resource. A default is filled in where the stored set has the field, or
-    where it has no counterpart (WL-199).
+    where it has no counterpart (WL-198).
 
     Args:
         manifest: the edit.

@@ -1,4 +1,4 @@
-"""Lazily built manifests, and the labels of PodCliques and pods (WL-030 to WL-033)."""
+"""Lazily built manifests, and the labels of PodCliques and pods (WL-030)."""
 
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
@@ -34,12 +34,12 @@ def wanted_object(blank: NewObject, body: Body, because: Iterable[Reason], *, is
 
 
 def labels_of_clique(set_name: str, part: ExpectedClique, template_hash: str) -> dict[str, str]:
-    """Return the labels of a PodClique: the template's, overridden by Grove's (WL-032)."""
+    """Return the labels of a PodClique: the template's, overridden by Grove's (WL-030)."""
     return with_grove_labels(part.template.labels, set_name, part, template_hash)
 
 
 def with_grove_labels(labels: FrozenMap, set_name: str, part: ExpectedClique, template_hash: str) -> dict[str, str]:
-    """Return labels overridden by Grove's; labels of groups and base gangs that do not apply are removed (WL-032)."""
+    """Return labels overridden by Grove's; labels of groups and base gangs that do not apply are removed (WL-030)."""
     own = {str(key): str(text) for key, text in labels.items() if key not in _OF_PLACE}
     return own | _groves_labels(set_name, part, template_hash)
 

@@ -135,7 +135,7 @@ def _least(clique: ExpectedClique) -> int:
 
 
 def _labels_of(root: PodCliqueSet, part: ExpectedGang) -> dict[str, str]:
-    """Return the labels of a PodGang: its set's, overridden by Grove's (WL-026, WL-031)."""
+    """Return the labels of a PodGang: its set's, overridden by Grove's (WL-026, WL-030)."""
     return {
         **{str(key): str(text) for key, text in _foreign(root.labels).items()},
         **labels_of_set(root.ref.name),

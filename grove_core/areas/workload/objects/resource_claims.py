@@ -1,4 +1,4 @@
-"""Shared ResourceClaims of a set, its scaling groups and its cliques (WL-019, WL-070)."""
+"""Shared ResourceClaims of a set, its scaling groups and its cliques (WL-019, WL-086)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
@@ -55,7 +55,7 @@ def claims_of_clique(
 
 
 def with_claims(pod_spec: FrozenMap, root: PodCliqueSet, part: ExpectedClique, pod_index: int) -> FrozenMap:
-    """Return the pod spec with every claim that its pod shares, in the pod and in each container (WL-070)."""
+    """Return the pod spec with every claim that its pod shares, in the pod and in each container (WL-086)."""
     names = tuple(dict.fromkeys(_claims_of_pod(root, part, pod_index)))
     if not names:
         return pod_spec

@@ -60,7 +60,7 @@ def _blank(root: PodCliqueSet, api_version: str, kind: str, name: str, component
 
 
 def _wanted(root: PodCliqueSet, blank: NewObject, body: Body, *, is_foundation: bool = False) -> Present:
-    """Return the want. Account and Role come first: binding and token need them (WL-077)."""
+    """Return the want. Account and Role come first: binding and token need them (WL-010)."""
     return wanted_object(blank, body, (Why.POD_ACCESS.because(root.ref),), is_foundation=is_foundation)
 
 

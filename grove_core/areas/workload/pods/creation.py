@@ -1,4 +1,4 @@
-"""Which pods of a replica are created now, and which of them with a gate (WL-071, WL-075, WL-080, WL-088).
+"""Which pods of a replica are created now, and which of them with a gate (WL-071, WL-088).
 
 A replica is looked at once: `ReplicaPods` has one `CliquePods` for each expected clique and one `GangPods` for each
 expected gang. What several pods of a clique or gang need is computed once, when the first of them needs it.
@@ -101,7 +101,7 @@ class GangPods:
 
     @cached_property
     def ungated(self) -> AbstractSet[str]:
-        """Names of pods that need no gate: the PodGang refers to them, and to enough pods of each clique (WL-075)."""
+        """Names of pods that need no gate: the PodGang refers to them, and to enough pods of each clique (WL-088)."""
         if self.gang is None:
             return frozenset()
         is_complete_gang = all(

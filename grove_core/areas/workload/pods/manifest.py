@@ -1,4 +1,4 @@
-"""Manifests of pods: the clique's pod spec with Grove's additions (WL-020, WL-080 to WL-086)."""
+"""Manifests of pods: the clique's pod spec with Grove's additions (WL-020, WL-084 to WL-088)."""
 
 from collections.abc import Iterable
 from typing import Final, NamedTuple
@@ -29,7 +29,7 @@ _TOKEN_PATH: Final = "/var/run/secrets/kubernetes.io/serviceaccount"  # noqa: S1
 _INFO_PATH: Final = "/var/grove/pod-info"
 _READABLE: Final = 0o644
 _NON_ROOT: Final = 65532
-_CONFINED: Final = FrozenMap(  # WL-065
+_CONFINED: Final = FrozenMap(  # WL-084
     {
         "allowPrivilegeEscalation": False,
         "capabilities": FrozenMap({"drop": ("ALL",)}),
@@ -77,8 +77,8 @@ class NewPod(NamedTuple):
     Attributes:
         name: of the pod.
         slot: its index in the clique.
-        template_hash: of the template that the clique holds (WL-078).
-        gated: whether it has a scheduling gate until its gang refers to it (WL-080, WL-088).
+        template_hash: of the template that the clique holds (WL-211).
+        gated: whether it has a scheduling gate until its gang refers to it (WL-088).
     """
 
     name: str
@@ -104,7 +104,7 @@ def pod_for(
         part: the expected clique: names and shared claims come from the template.
         pod: its name, index, template hash and gate.
         ordering: of the set.
-        image: of the init container that waits for parents (WL-072).
+        image: of the init container that waits for parents (WL-084).
     """
     blank = NewObject(
         api_version=CORE,

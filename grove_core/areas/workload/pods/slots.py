@@ -41,7 +41,7 @@ def is_complete(pods: Sequence[Pod], wanted: int) -> bool:
 
 
 def free_slots(pods: Iterable[Pod], replicas: int, surge: int) -> Iterator[PodSlot]:
-    """Return the lowest indices that no active pod has, as many as pods are missing (WL-083). Linear."""
+    """Return the lowest indices that no active pod has, as many as pods are missing (WL-085). Linear."""
     taken: set[int] = set()
     alive, going = 0, defaultdict[int, list[str]](list)
     for pod in pods:

@@ -12,7 +12,7 @@ from grove_core.resources.podclique import PodClique
 
 
 def outdated_pods(clique: PodClique, pods: Sequence[Pod]) -> list[Pod]:
-    """Return the active pods of another template than the clique holds (WL-210).
+    """Return the active pods of another template than the clique holds (WL-043).
 
     A pod without a template hash counts as of the last template that all pods were of. If that is not known either, it
     is not outdated.

@@ -1,4 +1,4 @@
-"""The update of a set: one replica at a time, each of its cliques and groups by its own rules (WL-210 to WL-224)."""
+"""The update of a set: one replica at a time, each of its cliques and groups by its own rules (WL-043 to WL-224)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -85,12 +85,12 @@ class Rollout:
 def judge_rollout(
     context: WorkloadContext, replicas: Sequence[ExpectedReplica], ending: TerminatingReplicas
 ) -> Rollout:
-    """Judge the update of a set (WL-210 to WL-224).
+    """Judge the update of a set (WL-043 to WL-224).
 
     Args:
         context: of a snapshot with all cliques and pods of the set.
         replicas: what the set should consist of, without surge.
-        ending: the replicas that are being terminated; an update deletes nothing of them (WL-237).
+        ending: the replicas that are being terminated; an update deletes nothing of them (WL-076).
     """
     root = context.root
     states = tuple(_state_of(context, part) for part in replicas)

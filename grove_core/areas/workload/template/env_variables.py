@@ -1,4 +1,4 @@
-"""Environment variables that Grove adds to containers; they replace the user's (WL-060, WL-061)."""
+"""Environment variables that Grove adds to containers; they replace the user's (WL-061)."""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Compares PodCliques with the present template of the set (WL-210, WL-043).
+"""Compares PodCliques with the present template of the set (WL-043).
 
 A clique with a hash of this operator is compared by hash. A clique with another operator's hash is compared by content,
 so that taking over a cluster restarts nothing.
@@ -66,7 +66,7 @@ class TemplateRevision:
         return self._foreign[key]
 
     def lost_hash(self, clique: PodClique, part: ExpectedClique, pods: Iterable[Pod]) -> str:
-        """Return the hash of a clique whose template hash was removed (WL-078, WL-211).
+        """Return the hash of a clique whose template hash was removed (WL-211).
 
         It comes from the clique's status, else from its pods, if these are of what the clique holds; otherwise it is
         computed from that. A clique of the present template gets this operator's hash, unless it had another
@@ -83,7 +83,7 @@ class TemplateRevision:
         return hash_of(_users_own(clique.labels), _users_own(clique.annotations), spec, "")
 
     def generation(self, *, is_reached: bool) -> str:
-        """Return the hash of the templates of all cliques together (WL-044).
+        """Return the hash of the templates of all cliques together (WL-040).
 
         Args:
             is_reached: whether every clique holds the present template; then another operator's hash stays.

@@ -1,4 +1,4 @@
-"""The parents of each clique by full name: the cliques that it starts after (WL-050 to WL-053)."""
+"""The parents of each clique by full name: the cliques that it starts after (WL-050)."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ class StartupParents:
     def parents_of(self, part: ExpectedClique) -> tuple[tuple[str, int], ...]:
         """Return the cliques whose pods must be ready first: full name and number of pods.
 
-        Parents are in the same gang; a clique of a scaled gang waits only for its own group replica (WL-052, WL-053).
+        Parents are in the same gang; a clique of a scaled gang waits only for its own group replica (WL-050).
         """
         return tuple(
             (name, self._cliques[short].min_available)

@@ -1,4 +1,4 @@
-"""Hashes of pod templates, which distinguish pods of different templates (WL-040 to WL-044).
+"""Hashes of pod templates, which distinguish pods of different templates (WL-040).
 
 A hash depends only on what was written, not on type names, defaults of a library or the order of keys.
 """
@@ -57,7 +57,7 @@ def generation_hash(root: PodCliqueSet) -> str:
 
 
 def generation_of(hashes: Mapping[str, str]) -> str:
-    """Return the generation hash of template hashes by clique; the order of cliques does not count (WL-044)."""
+    """Return the generation hash of template hashes by clique; the order of cliques does not count (WL-040)."""
     return short_hash(canonical(dict(hashes)))
 
 
@@ -67,7 +67,7 @@ def is_own_hash(text: str) -> bool:
 
 
 def short_hash(text: str, length: int = _LENGTH) -> str:
-    """Return the first digits of a text's SHA-256, in 27 letters and digits that form no words (WL-042)."""
+    """Return the first digits of a text's SHA-256, in 27 letters and digits that form no words (WL-040)."""
     number = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest(), "big")
     letters = []
     for _ in range(length):
@@ -77,7 +77,7 @@ def short_hash(text: str, length: int = _LENGTH) -> str:
 
 
 def _settled(value: Json, key: str) -> Any:  # noqa: ANN401 - JSON, to be written and no more
-    """Return the value with the keyed lists of the API sorted by their keys (WL-041)."""
+    """Return the value with the keyed lists of the API sorted by their keys (WL-040)."""
     if isinstance(value, FrozenMap):
         return {name: _settled(inner, name) for name, inner in value.items()}
     if not isinstance(value, tuple):
