@@ -25,6 +25,7 @@ from grove_shell.simulator.actors.scheduler import Scheduler
 from grove_shell.simulator.actors.topology_actions import TopologyActions
 from grove_shell.simulator.actors.user_actions import UserActions
 from grove_shell.simulator.checks.all_checks import AllChecks
+from grove_shell.simulator.checks.check import ActualState, Check
 from grove_shell.simulator.cluster.admission import Admission
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.cluster.nodes import Node, nodes_of
@@ -60,6 +61,7 @@ class SimulationOptions:
         decide: makes the plan of a set; None for ``reconcile`` with these rules.
         decide_topology: makes the plan of a topology.
         check: whether the promises are checked.
+        further_checks: of the caller, beside those of the promises.
         counts_only: keep no history entries, only counts.
         until: when to stop, in milliseconds; None for ``until`` of the scenario.
         admission: the admission decisions.
@@ -72,6 +74,7 @@ class SimulationOptions:
     decide: Decide | None = None
     decide_topology: DecideTopology = reconcile_topology
     check: bool = False
+    further_checks: tuple[type[Check], ...] = ()
     counts_only: bool = False
     until: int | None = None
     admission: Admission = field(default_factory=Admission)
@@ -155,8 +158,8 @@ class Simulation:
         self.kubelet = Kubelet(self.cluster, self.nodes, spec.kubelet, self.history)
         self.controller = NodeController(self.cluster, self.nodes, self.scheduler, self.kubelet, self.history)
         self.recorder = TimelineRecorder(self.cluster, self.history)
-        aware = spec.scheduler.gang_aware
-        self.checks = AllChecks(self.cluster, self.nodes, spec.start, gang_aware=aware) if options.check else None
+        state = ActualState(self.cluster, self.nodes, spec.start, gang_aware=spec.scheduler.gang_aware)
+        self.checks = AllChecks(state, options.further_checks) if options.check else None
         watching = (self.checks,) if self.checks is not None else ()
         observers = (self.recorder, *watching, *options.observers)
         self.operator = SimulatedOperator(

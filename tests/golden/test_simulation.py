@@ -11,9 +11,10 @@ from typing import Final
 import pytest
 
 from grove_shell.simulator.scenario.reading import read_scenario
-from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
+from grove_shell.simulator.simulation import Run, Simulation
 from grove_shell.views.timeline import timeline_page
 from tests.golden.reason_notation import write_reasons_in_notation
+from tests.oracles import checked
 
 HERE: Final = Path(__file__).parent / "simulation"
 FOLDERS: Final = sorted(path.parent for path in HERE.glob("*/scenario.yaml"))
@@ -23,7 +24,7 @@ EXAMPLES: Final = sorted((Path(__file__).parents[2] / "examples" / "scenarios").
 def played(path: Path) -> Run:
     read = read_scenario(str(path))
     assert read.scenario is not None, read.faults
-    return Simulation(read.scenario, SimulationOptions(check=True), dump=read.cluster, manifests=read.manifests).run()
+    return Simulation(read.scenario, checked(), dump=read.cluster, manifests=read.manifests).run()
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.name))

@@ -19,7 +19,6 @@ ALLOWED: Final = {
     "grove_core/areas/workload/admit.py": "the same for names that a set derives",
     "grove_shell/converge/cluster/daemon_pool.py": "counts moves between indices in an experiment",
     "grove_shell/domain_daemon/daemon_log.py": "leaves a line of the log out that another line has",
-    "grove_shell/simulator/checks/shared_domains.py": "a check on what a plan prints",
     "grove_shell/simulator/checks/gang_termination.py": "a check on what a plan prints",
     "grove_shell/views/round_lines.py": "chooses the lines of a page",
 }

@@ -7,8 +7,9 @@ from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.fault_events import CrashOperator
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
+from grove_shell.simulator.simulation import Run, Simulation
 from grove_shell.simulator.virtual_time import SECOND
+from tests.oracles import checked
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def crash_sweep(scenario: Scenario, *, every: int = 1, names: bool = True) -> It
 
 
 def _end_of(scenario: Scenario, *, names: bool) -> tuple[frozenset[str], Run]:
-    simulation = Simulation(scenario, SimulationOptions(check=True, counts_only=True))
+    simulation = Simulation(scenario, checked(counts_only=True))
     run = simulation.run()
     return frozenset(_descriptions(simulation.cluster, names=names)), run
 

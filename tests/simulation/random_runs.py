@@ -28,8 +28,9 @@ from grove_shell.simulator.random_events.randomized_scenario import with_random_
 from grove_shell.simulator.recording.history import Actor
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.shrink_scenario import smallest_failing
-from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
+from grove_shell.simulator.simulation import Run, Simulation
 from grove_shell.views.renderers import yaml_document
+from tests.oracles import checked
 from tests.simulation.sample_sets import random_scenario
 
 CHUNK: Final = 50
@@ -51,10 +52,7 @@ def random_run(
 def played(scenario: Scenario, decide: Decide | None = None, *, rules: "RulesSeen | None" = None) -> Run:
     """Run a scenario with all checks and without history entries."""
     observers = (rules,) if rules is not None else ()
-    options = SimulationOptions(check=True, counts_only=True, observers=observers)
-    if decide is not None:
-        options = SimulationOptions(check=True, counts_only=True, observers=observers, decide=decide)
-    return Simulation(scenario, options).run()
+    return Simulation(scenario, checked(counts_only=True, observers=observers, decide=decide)).run()
 
 
 def smallest(scenario: Scenario, code: str, decide: Decide | None = None) -> Scenario:

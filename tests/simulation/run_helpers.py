@@ -13,6 +13,7 @@ from grove_shell.simulator.recording.history import Actor, EntryKind
 from grove_shell.simulator.scenario.field_types import WRITTEN
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
+from tests.oracles import checked
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
 
 Json = dict[str, Any]
@@ -25,7 +26,7 @@ def scenario(*events: Json, manifest: Json | None = None, nodes: int = 3, **spec
 
 
 def run(*events: Json, check: bool = True, **more: Any) -> Run:
-    found = Simulation(scenario(*events, **more), SimulationOptions(check=check)).run()
+    found = Simulation(scenario(*events, **more), checked() if check else SimulationOptions()).run()
     assert found.violation is None, found.violation
     return found
 

@@ -30,6 +30,7 @@ from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.user_events import Scale
 from grove_shell.simulator.simulation import SimulationOptions
 from grove_shell.simulator.virtual_time import SECOND
+from tests.oracles import checked
 from tests.simulation.domain_mutants import changed, forgets_the_claim
 from tests.simulation.mutants import step_of, with_steps
 
@@ -167,11 +168,11 @@ def switched_on(scenario: Scenario) -> Scenario:
 
 
 def _deciding(decide: Callable[[Snapshot], Plan], **admission: Any) -> Callable[[], SimulationOptions]:
-    return lambda: SimulationOptions(check=True, counts_only=True, decide=decide, admission=Admission(**admission))
+    return lambda: checked(counts_only=True, decide=decide, admission=Admission(**admission))
 
 
 def _admitting(**admission: Any) -> Callable[[], SimulationOptions]:
-    return lambda: SimulationOptions(check=True, counts_only=True, admission=Admission(**admission))
+    return lambda: checked(counts_only=True, admission=Admission(**admission))
 
 
 SHARED_DOMAIN_MUTANTS: Final[Mapping[str, tuple[Callable[[], SimulationOptions], frozenset[str]]]] = {
@@ -189,7 +190,7 @@ SHARED_DOMAIN_MUTANTS: Final[Mapping[str, tuple[Callable[[], SimulationOptions],
     "judges anew": (_admitting(of_set=judges_anew), frozenset({"CD8"})),
     "opts in for others": (_admitting(defaults=opts_in_for_others), frozenset({"CD8"})),
     "begins without asking": (
-        lambda: SimulationOptions(check=True, counts_only=True, preflight=lambda _told, _served: None),
+        lambda: checked(counts_only=True, preflight=lambda _told, _served: None),
         frozenset({"CD9"}),
     ),
     "counts from nought": (_admitting(of_clique=counts_from_nought), frozenset({"CD2", "CD11"})),

@@ -22,6 +22,7 @@ from grove_shell.simulator.virtual_time import MINUTE, SECOND
 from grove_shell.views.renderers import yaml_document
 from grove_shell.views.run_document import run_as_json
 from grove_shell.views.timeline import timeline_page
+from tests.oracles import checked
 from tests.property.few_examples import RARELY
 from tests.simulation.random_runs import random_run
 from tests.simulation.run_helpers import Json, changes_of_pods, entries_of, run, scenario, watched
@@ -33,7 +34,7 @@ IN_ORDER = "CliqueStartupTypeInOrder"
 @RARELY
 @given(st.integers(0, 10**6))
 def test_sm010_a_run_is_a_function_of_its_scenario(seed: int) -> None:
-    one, other = (Simulation(random_run(seed), SimulationOptions(check=True)).run() for _ in range(2))
+    one, other = (Simulation(random_run(seed), checked()).run() for _ in range(2))
     assert run_as_json(one) == run_as_json(other)
     assert repr(one.changes) == repr(other.changes)
 
@@ -234,7 +235,7 @@ def test_sm001_fields_without_a_value_are_no_fields() -> None:
     pod_spec = raw["spec"]["template"]["cliques"][0]["spec"]["podSpec"]
     pod_spec |= {"resourceClaims": None, "initContainers": None}
     pod_spec["containers"] += [{"name": "b", "resources": None}, {"name": "c", "resources": {"limits": None}}]
-    found = Simulation(scenario_of(raw, nodes=1), SimulationOptions(check=True)).run()
+    found = Simulation(scenario_of(raw, nodes=1), checked()).run()
     assert found.violation is None
     assert {pod.ready for pod in last_pods(found)} == {True}
 
@@ -359,12 +360,12 @@ def test_sm002_a_dump_of_a_real_cluster_goes_on(tmp_path: Path) -> None:
     assert read.scenario is not None, read.faults
     assert read.cluster is not None
     assert len(read.manifests) == 3
-    found = Simulation(read.scenario, SimulationOptions(check=True), dump=read.cluster, manifests=read.manifests).run()
+    found = Simulation(read.scenario, checked(), dump=read.cluster, manifests=read.manifests).run()
     assert found.violation is None
     assert all(standing.ready >= standing.needed for standing in found.clique_states)
     assert sum(standing.pods for standing in found.clique_states) > 20
     drawn = with_random_events(read.scenario, 3, dump=read.cluster)
-    assert Simulation(drawn, SimulationOptions(check=True), dump=read.cluster).run().violation is None
+    assert Simulation(drawn, checked(), dump=read.cluster).run().violation is None
 
 
 def test_sm050_every_termination_counts() -> None:

@@ -1,5 +1,6 @@
 """A crash before or after any write leads to the same end; by default of five recorded scenarios."""
 
+from dataclasses import replace
 from typing import Final
 
 import pytest
@@ -46,9 +47,7 @@ def test_sm063_another_end_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
     class Forgetful(simulation.Simulation):
         def __init__(self, played: Scenario, options: SimulationOptions) -> None:
-            super().__init__(
-                played, SimulationOptions(check=options.check, counts_only=options.counts_only, decide=forgetful)
-            )
+            super().__init__(played, replace(options, decide=forgetful))
 
     monkeypatch.setattr("tests.simulation.crash_sweep.Simulation", Forgetful)
     found = next(crash_sweep(scenario_of(set_raw(clique_raw("a", 1, 1)))))

@@ -18,6 +18,7 @@ from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
 from grove_shell.simulator.violation import ViolationFound
 from grove_shell.simulator.virtual_time import SECOND
 from grove_shell.views.timeline import timeline_page
+from tests.oracles import checked
 from tests.simulation.run_helpers import PlanRecorder, entries_of
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
 from tests.simulation.scenario_files import faults, read
@@ -37,7 +38,7 @@ def scenario(*events: Json, operator: Json = ON, replicas: int = 1, **spec: Any)
 
 
 def run(*events: Json, **more: Any) -> Run:
-    found = Simulation(scenario(*events, **more), SimulationOptions(check=True)).run()
+    found = Simulation(scenario(*events, **more), checked()).run()
     assert found.violation is None, found.violation
     return found
 
@@ -56,7 +57,7 @@ def test_sm040_f7_a_quota_refuses_what_is_beyond_it() -> None:
     eyes = PlanRecorder()
     played = Simulation(
         scenario({"at": "0s", "limitDomains": {"most": 1, "span": "30s"}}, replicas=2),
-        SimulationOptions(check=True, observers=(eyes,)),
+        checked(observers=(eyes,)),
     )
     found = played.run()
     assert found.violation is None
@@ -198,14 +199,14 @@ def test_sm050_channels_and_failures_are_expected() -> None:
 def test_sm040_computedomains_are_a_kind_of_their_own(kind: str) -> None:
     eyes = PlanRecorder()
     events: Json = {"at": "0s", "refuseWrites": {"code": 503, "kind": kind, "writes": 1}}
-    Simulation(scenario(events), SimulationOptions(check=True, observers=(eyes,))).run()
+    Simulation(scenario(events), checked(observers=(eyes,))).run()
     (failed,) = [answer.step.target.kind for answer in eyes.answers if answer.outcome is not Outcome.DONE]
     assert (failed == "ComputeDomain") is (kind == "ComputeDomain")
 
 
 def test_sm060_a_deleted_foreign_domain_is_a_violation() -> None:
     """Such plans are illegal (PL-004), so that no mutant reaches this check."""
-    simulation = Simulation(scenario(), SimulationOptions(check=True))
+    simulation = Simulation(scenario(), checked())
     simulation.run()
     assert simulation.checks is not None
     simulation.domain_faults.foreign_domain(ForeignDomain(name="ml/llm-cd-9"))
@@ -220,5 +221,5 @@ def test_sm060_a_deleted_foreign_domain_is_a_violation() -> None:
     )
     step = Step(Stage.CLEANUP, ref, Delete(Guard(item.uid, "1")), ())
     with pytest.raises(ViolationFound) as found:
-        simulation.checks.domains.on_write(Actor.OPERATOR, snapshot, Attempt(step, Outcome.DONE))
+        simulation.checks.on_write(Actor.OPERATOR, snapshot, Attempt(step, Outcome.DONE))
     assert found.value.violation.code == "CD6"

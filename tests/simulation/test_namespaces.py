@@ -3,7 +3,8 @@
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.user_events import ApplySet
-from grove_shell.simulator.simulation import Simulation, SimulationOptions
+from grove_shell.simulator.simulation import Simulation
+from tests.oracles import checked
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
 
 MANIFEST = set_raw(clique_raw("a", 2, 2), clique_raw("b", 1, 1))
@@ -21,7 +22,7 @@ def two_of_a_name(*, later: bool) -> Scenario:
 
 def test_sm093_two_sets_of_one_name_are_two() -> None:
     for later in (False, True):
-        simulation = Simulation(two_of_a_name(later=later), SimulationOptions(check=True))
+        simulation = Simulation(two_of_a_name(later=later), checked())
         run = simulation.run()
         assert run.violation is None
         assert [(one.namespace, one.name, one.pods, one.ready) for one in run.clique_states] == [

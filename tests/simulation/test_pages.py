@@ -8,11 +8,12 @@ import pytest
 
 from grove_core.kernel.refs import Ref
 from grove_shell.simulator.recording.history import Actor, EntryKind, HistoryEntry
-from grove_shell.simulator.simulation import Simulation, SimulationOptions
+from grove_shell.simulator.simulation import Simulation
 from grove_shell.views.chart import draw
 from grove_shell.views.history_lines import lines_of
 from grove_shell.views.run_document import run_as_json, seeds_as_json
 from grove_shell.views.timeline import timeline_page
+from tests.oracles import checked
 from tests.simulation.mutants import terminates_at_once
 from tests.simulation.run_helpers import entries_of, run, scenario
 from tests.simulation.sample_sets import clique_raw, set_raw
@@ -120,7 +121,7 @@ def test_sm071_the_document_has_the_whole_history() -> None:
     assert document["violation"] is None
     assert document["cliques"][0]["ready"] == 2
     assert any("replica" in (item["subject"] or {}) for item in document["history"])
-    broken = Simulation(scenario(crash), SimulationOptions(check=True, decide=terminates_at_once)).run()
+    broken = Simulation(scenario(crash), checked(decide=terminates_at_once)).run()
     assert run_as_json(broken)["violation"]["code"] == "GT5"
     assert seeds_as_json(3, 1, {"b": 1, "a": 2}, 10, broken)["violation"]["seed"] == 12
     assert seeds_as_json(3, 1, {}, 0, None)["violation"] is None
@@ -131,7 +132,7 @@ def test_sm051_the_page_names_what_was_wrong() -> None:
     page = timeline_page(run(crash, expect=[{"at": "end", "ready": 7}], check=False)).text
     assert "0 of 1 expectation met" in page
     assert "NOT MET   at the end: expected ready 7, found 2" in page
-    broken = Simulation(scenario(crash), SimulationOptions(check=True, decide=terminates_at_once)).run()
+    broken = Simulation(scenario(crash), checked(decide=terminates_at_once)).run()
     assert "VIOLATED  GT5 at " in timeline_page(broken).text
     gone = run({"at": "1m", "deletePod": {"clique": "x"}}, manifest=set_raw(clique_raw("a", 1, 1), replicas=0))
     assert "no PodClique is left" in timeline_page(gone).text

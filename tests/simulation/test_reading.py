@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_shell.simulator.scenario.reading import read_scenario
-from grove_shell.simulator.simulation import Simulation, SimulationOptions
+from grove_shell.simulator.simulation import Simulation
 from grove_shell.views.renderers import yaml_document
+from tests.oracles import checked
 from tests.simulation.random_runs import random_run
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
 from tests.simulation.scenario_files import HEAD, Json, faults, read
@@ -83,7 +84,7 @@ def test_sm001_no_clock_jumps_off_the_calendar(start: str, back: bool, tmp_path:
     for allowed in ("1970-01-01T00:00:00Z", "2200-12-31T23:59:59Z"):
         scenario = read(tmp_path, {**spec, "start": allowed}).scenario
         assert scenario is not None
-        assert Simulation(scenario, SimulationOptions(check=True)).run().violation is None
+        assert Simulation(scenario, checked()).run().violation is None
 
 
 def test_sm001_what_is_repeated_takes_time(tmp_path: Path) -> None:
@@ -104,7 +105,7 @@ def test_sm001_an_init_container_of_the_users_may_have_our_name(argument: str, t
         tmp_path, {"sets": [manifest], "nodes": [{"name": "n", "count": 2, "capacity": {"gpu": "2"}}]}
     ).scenario
     assert scenario is not None
-    run = Simulation(scenario, SimulationOptions(check=True)).run()
+    run = Simulation(scenario, checked()).run()
     assert (run.violation, [one.ready for one in run.clique_states]) == (None, [1])
 
 

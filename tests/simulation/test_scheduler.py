@@ -18,7 +18,8 @@ from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.quantities import parse_quantity, thousandths_of
 from grove_shell.simulator.scenario.scenario import SchedulerSpec
 from grove_shell.simulator.scenario.user_events import NodePool
-from grove_shell.simulator.simulation import Simulation, SimulationOptions
+from grove_shell.simulator.simulation import Simulation
+from tests.oracles import checked
 from tests.property.few_examples import RARELY
 from tests.simulation.sample_sets import clique_raw, random_scenario, scenario_of, set_raw
 
@@ -33,7 +34,7 @@ def placed(seed: int, nodes: int, gpus: int, *, gang_aware: bool = True) -> Simu
         "scheduler": SchedulerSpec(gang_aware=gang_aware),
     }
     scenario = scenario.model_copy(update={"spec": scenario.spec.model_copy(update=changes)})
-    simulation = Simulation(scenario, SimulationOptions(check=True))
+    simulation = Simulation(scenario, checked())
     assert simulation.run().violation is None
     return simulation
 
@@ -160,9 +161,7 @@ def test_sm094_an_unplaced_gang_is_shown_once(gang_aware: bool) -> None:
         "scheduler": SchedulerSpec(gang_aware=gang_aware),
         "until": 60_000,
     }
-    run = Simulation(
-        scenario.model_copy(update={"spec": scenario.spec.model_copy(update=spec)}), SimulationOptions(check=True)
-    ).run()
+    run = Simulation(scenario.model_copy(update={"spec": scenario.spec.model_copy(update=spec)}), checked()).run()
     assert run.violation is None
     told = [one for one in run.history.entries if one.kind is EntryKind.UNPLACED and one.subject is not None]
     assert sorted((one.subject.namespace, one.subject.name) for one in told if one.subject) == [

@@ -21,6 +21,7 @@ from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
 from grove_shell.simulator.violation import ViolationFound
 from grove_shell.simulator.virtual_time import SECOND
+from tests.oracles import checked
 from tests.simulation.domain_mutants import changed
 from tests.simulation.mutants import created
 from tests.simulation.run_helpers import PlanRecorder
@@ -48,7 +49,7 @@ def scenario(*events: Json, operator: Json = ON, **spec: Any) -> Scenario:
 
 def run(*events: Json, eyes: PlanRecorder | None = None, **more: Any) -> Run:
     observers = (eyes,) if eyes is not None else ()
-    found = Simulation(scenario(*events, **more), SimulationOptions(check=True, observers=observers)).run()
+    found = Simulation(scenario(*events, **more), checked(observers=observers)).run()
     assert found.violation is None, found.violation
     return found
 
@@ -71,7 +72,7 @@ def knows_nothing(snapshot: Snapshot) -> Plan:
 
 
 def test_sm085_a_new_clique_is_stored_as_admission_decides() -> None:
-    found = Simulation(scenario(), SimulationOptions(check=True, decide=knows_nothing)).run()
+    found = Simulation(scenario(), checked(decide=knows_nothing)).run()
     assert found.violation is None
     stored = next(one.after for one in found.changes if one.kind == "PodClique")
     assert isinstance(stored, PodClique)
@@ -85,7 +86,7 @@ def test_sm085_a_refusal_by_admission_is_the_answer() -> None:
     eyes = PlanRecorder()
     taken = {"at": "0s", "foreignDomain": {"name": "llm-0-cd", "span": "20s"}}
     unseen = {"at": "0s", "lagCache": {"kinds": ["ComputeDomain"], "span": "10s"}}
-    options = SimulationOptions(check=True, decide=knows_nothing, observers=(eyes,))
+    options = checked(decide=knows_nothing, observers=(eyes,))
     found = Simulation(scenario(taken, unseen), options).run()
     assert found.violation is None
     refused = [one for one in eyes.answers if one.outcome is Outcome.REFUSED]
@@ -97,7 +98,7 @@ def test_sm085_a_refusal_by_admission_is_the_answer() -> None:
 def test_sm085_what_admission_ensures_may_be_refused() -> None:
     eyes = PlanRecorder()
     full = {"at": "0s", "limitDomains": {"most": 0, "span": "20s"}}
-    found = Simulation(scenario(full), SimulationOptions(check=True, decide=knows_nothing, observers=(eyes,))).run()
+    found = Simulation(scenario(full), checked(decide=knows_nothing, observers=(eyes,))).run()
     refused = [one for one in eyes.answers if one.outcome is Outcome.REFUSED]
     assert "exceeded quota" in refused[0].detail
     assert creations(found, "PodClique")[0][0] >= 20 * SECOND
@@ -158,7 +159,7 @@ def test_sm006_names_that_are_shared_are_known(tmp_path: Path) -> None:
 @pytest.mark.parametrize("what", ["", "spec"])
 def test_sm064_wrong_admission_of_an_update_is_found(what: str) -> None:
     """CD8: refused for annotations that it does not change, or stored with others."""
-    simulation = Simulation(scenario(), SimulationOptions(check=True))
+    simulation = Simulation(scenario(), checked())
     assert simulation.checks is not None
     manifest = set_raw(clique())
     other = {**manifest, "metadata": {**manifest["metadata"], **OPTS_IN}}

@@ -18,10 +18,11 @@ from grove_shell.simulator.cluster.simulated_cluster import is_live
 from grove_shell.simulator.recording.history import EntryKind
 from grove_shell.simulator.scenario.field_types import WRITTEN
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.simulation import Run, Simulation, SimulationOptions
+from grove_shell.simulator.simulation import Run, Simulation
 from grove_shell.simulator.violation import ViolationFound
 from grove_shell.simulator.virtual_time import SECOND
 from grove_shell.views.timeline import timeline_page
+from tests.oracles import checked
 from tests.simulation.sample_sets import clique_raw, scenario_of, set_raw
 from tests.simulation.scenario_files import faults, read
 
@@ -68,7 +69,7 @@ def scenario(manifest: Json, *events: Json, racks: tuple[int, ...] = (2, 3), gpu
 
 
 def played(manifest: Json, *events: Json, **more: Any) -> tuple[Simulation, Run]:
-    simulation = Simulation(scenario(manifest, *events, **more), SimulationOptions(check=True))
+    simulation = Simulation(scenario(manifest, *events, **more), checked())
     run = simulation.run()
     assert run.violation is None, run.violation
     return simulation, run

@@ -28,6 +28,7 @@ from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.scenario.user_events import ApplySet, ApplyTopology, SetTarget, TopologyTarget
 from grove_shell.simulator.simulation import SimulationOptions
 from grove_shell.simulator.virtual_time import SECOND
+from tests.oracles import checked
 from tests.simulation.domain_mutants import changed
 from tests.simulation.mutants import created, step_of, with_steps
 
@@ -267,17 +268,15 @@ def stirred(scenario: Scenario) -> Scenario:
 
 
 def _deciding(decide: Decide) -> Callable[[], SimulationOptions]:
-    return lambda: SimulationOptions(check=True, counts_only=True, decide=decide)
+    return lambda: checked(counts_only=True, decide=decide)
 
 
 def _keeping(keep: DecideTopology, **admission: Any) -> Callable[[], SimulationOptions]:
-    return lambda: SimulationOptions(
-        check=True, counts_only=True, decide_topology=keep, admission=Admission(**admission)
-    )
+    return lambda: checked(counts_only=True, decide_topology=keep, admission=Admission(**admission))
 
 
 def _admitting(**admission: Any) -> Callable[[], SimulationOptions]:
-    return lambda: SimulationOptions(check=True, counts_only=True, admission=Admission(**admission))
+    return lambda: checked(counts_only=True, admission=Admission(**admission))
 
 
 TOPOLOGY_MUTANTS: Final[Mapping[str, tuple[Callable[[], SimulationOptions], frozenset[str]]]] = {

@@ -1,7 +1,6 @@
 """All checks of a run, in the order in which they are called."""
 
-from collections.abc import Mapping
-from datetime import datetime
+from typing import Final
 
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.reasons import Reason
@@ -9,40 +8,24 @@ from grove_core.kernel.steps import Attempt
 from grove_core.plan.plan import Plan
 from grove_core.resources.configuration import Configuration
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.actual_state import ActualState
-from grove_shell.simulator.checks.admission import AdmissionCheck
 from grove_shell.simulator.checks.at_rest import NothingLeftCheck, SpecFulfilledCheck
-from grove_shell.simulator.checks.check import Check, Manifest
-from grove_shell.simulator.checks.compute_domains import ComputeDomainCheck
-from grove_shell.simulator.checks.domain_claims import DomainClaimCheck, check_domains_at_rest
+from grove_shell.simulator.checks.check import ActualState, Check, Manifest
 from grove_shell.simulator.checks.gang_termination import GangTerminationCheck
-from grove_shell.simulator.checks.gang_topology import GangTopologyCheck
 from grove_shell.simulator.checks.pods import PodCountCheck, PodDeletionCheck, SchedulingGateCheck
-from grove_shell.simulator.checks.shared_domains import SharedDomainCheck
-from grove_shell.simulator.checks.topology_lifecycle import TopologyLifecycleCheck
-from grove_shell.simulator.checks.topology_references import TopologyReferenceCheck
 from grove_shell.simulator.checks.writes import OperatorWriteCheck
 from grove_shell.simulator.cluster.changes import Change
-from grove_shell.simulator.cluster.nodes import Node
-from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.cluster.topologies import RoundSnapshot, managed_topologies, topology_snapshot_in
 from grove_shell.simulator.operator.informers import Informers
 from grove_shell.simulator.operator.simulated_operator import SimulatedOperator
 from grove_shell.simulator.recording.history import Actor
 from grove_shell.simulator.virtual_time import time_at
 
-_CHECKS = (
+_CHECKS: Final[tuple[type[Check], ...]] = (
     PodCountCheck,
     PodDeletionCheck,
     SchedulingGateCheck,
-    DomainClaimCheck,
-    SharedDomainCheck,
-    AdmissionCheck,
     OperatorWriteCheck,
     GangTerminationCheck,
-    TopologyReferenceCheck,
-    TopologyLifecycleCheck,
-    GangTopologyCheck,
     NothingLeftCheck,
     SpecFulfilledCheck,
 )
@@ -51,12 +34,9 @@ _CHECKS = (
 class AllChecks:
     """Observes the operators and the changes of the cluster; raises ViolationFound at the first broken promise."""
 
-    def __init__(
-        self, cluster: SimulatedCluster, nodes: Mapping[str, Node], start: datetime, *, gang_aware: bool = True
-    ) -> None:
-        self.state = ActualState(cluster, nodes, start, gang_aware)
-        self.domains = ComputeDomainCheck(self.state)
-        self.checks: tuple[Check, ...] = (self.domains, *(check(self.state) for check in _CHECKS))
+    def __init__(self, state: ActualState, further: tuple[type[Check], ...] = ()) -> None:
+        self.state = state
+        self.checks = tuple(check(state) for check in (*_CHECKS, *further))
 
     def on_changes(self, changes: list[Change]) -> None:
         """Check the changes of one time step."""
@@ -97,7 +77,6 @@ class AllChecks:
         """Check the promises at rest, when no event is left; another round must plan nothing (O2)."""
         for check in self.checks:
             check.at_rest()
-        check_domains_at_rest(self.domains, operator.configuration)
         informers = Informers(operator.cluster, 0)
         informers.view.configuration = operator.configuration
         clock = time_at(operator.start, self.state.now)

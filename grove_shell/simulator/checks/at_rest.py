@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 
+from grove_core.kernel.conditions import Truth, condition_of
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import GROVE
+from grove_core.resources.api_names import GROVE, TOPOLOGY_IN_SYNC
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.names import (
@@ -22,9 +23,7 @@ from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import ROLLING_RECREATE
 from grove_shell.simulator.checks.check import Check
-from grove_shell.simulator.checks.domain_facts import is_shared
 from grove_shell.simulator.checks.pods import is_updating
-from grove_shell.simulator.checks.topology_facts import topology_keys
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.cluster.simulated_cluster import image_of
 
@@ -78,17 +77,21 @@ class SpecFulfilledCheck(Check):
 
     def _is_blocked(self, root: PodCliqueSet) -> bool:
         """Return whether the set's topology does not hold, or a shared domain or claim has a foreign object's name."""
-        server = self.state.cluster.server
-        if topology_keys(root, server.topologies(), server.configuration)[1]:
+        if self.topology_problem_of(root):
             return True
         is_on = self.state.cluster.server.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
         return is_on and any(
             ref.namespace == root.ref.namespace
             and isinstance(item, ComputeDomain | OwnedObject)
             and (isinstance(item, ComputeDomain) or ref.name.endswith("-mnnvl-claim"))
-            and not is_shared(item)
+            and item.labels.get("grove.io/mnnvl-managed") != "true"
             for ref, item in self.state.cluster.server.items.items()
         )
+
+    def topology_problem_of(self, root: PodCliqueSet) -> str:
+        """Return what is wrong with the topology of a set, as its condition says; empty if nothing is."""
+        condition = condition_of(root.status.conditions, TOPOLOGY_IN_SYNC)
+        return condition.message if condition is not None and condition.status is Truth.FALSE else ""
 
     def _all_ready(self, root: PodCliqueSet) -> bool:
         """Whether nothing holds an update up, as a pod does that never comes up and may have replaced a better one."""

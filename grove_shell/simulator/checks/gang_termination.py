@@ -13,8 +13,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.superseded_breaches import reports_recovery
-from grove_shell.simulator.checks.actual_state import ActualState
-from grove_shell.simulator.checks.check import Check
+from grove_shell.simulator.checks.check import ActualState, Check
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.recording.history import Actor
 from grove_shell.simulator.virtual_time import SECOND, span_text

@@ -12,8 +12,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.actual_state import ActualState
-from grove_shell.simulator.checks.check import Check
+from grove_shell.simulator.checks.check import ActualState, Check
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.recording.history import Actor
 

@@ -8,15 +8,14 @@ from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.labels import SET
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
-from grove_shell.simulator.checks.actual_state import ActualState
-from grove_shell.simulator.checks.check import Check, Manifest
-from grove_shell.simulator.checks.topology_facts import (
+from grove_shell.simulator.checks.check import ActualState, Check, Manifest
+from grove_shell.simulator.cluster.changes import Change
+from tests.oracles.topology_facts import (
     DEFAULT,
     constraints_of,
     topology_named_by,
     topology_used_by,
 )
-from grove_shell.simulator.cluster.changes import Change
 
 
 class TopologyReferenceCheck(Check):

@@ -7,15 +7,18 @@ from grove_core.areas.mnnvl.rules import Why
 from grove_core.kernel.steps import Attempt, Create, Delete, Make, Outcome, SetStatus, Step
 from grove_core.plan.plan import Plan
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
+from grove_core.resources.configuration import Configuration
 from grove_core.resources.names import index_from
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.actual_state import ActualState
-from grove_shell.simulator.checks.check import Check
-from grove_shell.simulator.checks.domain_facts import (
+from grove_shell.simulator.checks.check import ActualState, Check
+from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.simulated_cluster import claims_channel
+from grove_shell.simulator.recording.history import Actor
+from tests.oracles.domain_facts import (
     TEMPLATE,
     Part,
     ReplicaIndex,
@@ -24,9 +27,6 @@ from grove_shell.simulator.checks.domain_facts import (
     is_shared,
     needs_domains,
 )
-from grove_shell.simulator.cluster.changes import Change
-from grove_shell.simulator.cluster.simulated_cluster import claims_channel
-from grove_shell.simulator.recording.history import Actor
 
 _LONGEST_WAIT: Final = timedelta(seconds=60)
 _WAITING: Final = frozenset({Why.WAITS_FOR_DOMAIN, Why.EARLIER_DOMAIN, Why.DOMAINS_NOT_COLLECTED})
@@ -39,6 +39,7 @@ class ComputeDomainCheck(Check):
     def __init__(self, state: ActualState) -> None:
         super().__init__(state)
         self.replicas = ReplicaIndex(state)
+        self._configuration = Configuration()  # of the running operator
         self.deprived: set[str] = set()  # uids of parts created without a domain, because it had failed
         self._made_by_old_leader: set[str] = set()  # uids of parts and domains
         self._mixed: set[tuple[str, int]] = set()  # replicas with a part of a crashed operator of another configuration
@@ -237,6 +238,48 @@ class ComputeDomainCheck(Check):
             found = seen.named_domains.get((root.ref.namespace, f"{root.ref.name}-cd-{index}"))
             if not wanted or (found is not None and found.owner_uid == root.uid and not found.deleting):
                 self.state.fail("CD3", f"{name} lists the domain of replica {index} as failed, and it exists", name)
+
+    # at rest
+
+    def on_start(self, actor: Actor, configuration: Configuration, *, goes_on: bool) -> None:
+        """Keep the configuration of the operator process that started."""
+        if actor is Actor.OPERATOR:
+            self._configuration = configuration
+        del goes_on
+
+    def at_rest(self) -> None:
+        """Check that every replica has its domain, or is listed as failed in the condition (CD1, CD3, CD10)."""
+        for root in self.state.cluster.sets():
+            if not root.deleting:
+                self._check_at_rest(root, wanted=needs_domains(root, self._configuration))
+
+    def _check_at_rest(self, root: PodCliqueSet, *, wanted: bool) -> None:
+        state, replicas, short = self.state, self.replicas, root.ref.short
+        failing: list[int] = []
+        for index in range(root.spec.replicas):
+            parts = replicas.siblings((root.uid, index))
+            found = replicas.domain(root, index)
+            joined = any(TEMPLATE in part.annotations for part in parts)
+            if not wanted or (found is not None and found.owner_uid == root.uid and not found.deleting):
+                continue
+            if not joined and not any(part.uid in self.deprived for part in parts):
+                continue
+            failing.append(index)
+            if found is None:
+                made = (root.uid, index) in replicas.made
+                word = "recreated" if made else "created"
+                state.fail(
+                    "CD10" if made else "CD1", f"the domain of replica {index} of {short} is never {word}", short
+                )
+        if list(failed_in(root) or ()) != failing:
+            state.fail(
+                "CD3", f"{short} lists failed domains of replicas {failed_in(root)}, and {failing} failed", short
+            )
+        for domain in state.cluster.server.items.values():
+            number = index_from(domain.ref.name.rpartition("-cd-")[2])
+            ours = domain.ref.kind == "ComputeDomain" and domain.owner_uid == root.uid
+            if ours and number is not None and number >= root.spec.replicas and not domain.deleting:
+                state.fail("CD1", f"{domain.ref.short} is left of a deleted replica", domain.ref.short)
 
 
 def _may_wait_until(seen: Snapshot, name: str) -> datetime | None:

@@ -11,7 +11,7 @@ from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
-from grove_shell.simulator.checks.actual_state import ActualState
+from grove_shell.simulator.checks.check import ActualState
 
 TEMPLATE: Final = "grove.io/compute-domain-rct"
 CONDITION: Final = "ComputeDomainsReady"

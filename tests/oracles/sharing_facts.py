@@ -9,7 +9,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
-from grove_shell.simulator.checks.actual_state import ActualState
+from grove_shell.simulator.checks.check import ActualState
 
 ENABLED: Final = "grove.io/mnnvl-enabled"
 SCOPE: Final = "grove.io/mnnvl-scope"

@@ -11,17 +11,16 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.podgang import PodGang, podgang_of
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.actual_state import ActualState
-from grove_shell.simulator.checks.check import Check
-from grove_shell.simulator.checks.topology_facts import (
+from grove_shell.simulator.checks.check import ActualState, Check
+from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.cluster.simulated_cluster import is_live
+from grove_shell.simulator.recording.history import Actor
+from tests.oracles.topology_facts import (
     expected_placement,
     required_labels_of,
     topology_keys,
     topology_used_by,
 )
-from grove_shell.simulator.cluster.changes import Change
-from grove_shell.simulator.cluster.simulated_cluster import is_live
-from grove_shell.simulator.recording.history import Actor
 
 
 class GangTopologyCheck(Check):

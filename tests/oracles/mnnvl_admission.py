@@ -10,14 +10,13 @@ from grove_core.resources.configuration import Configuration
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.actual_state import ActualState
-from grove_shell.simulator.checks.check import Check, Manifest
-from grove_shell.simulator.checks.sharing_facts import KINDS, LONGEST, NAME, claim_in, mnnvl_annotations_in, share_of
+from grove_shell.simulator.checks.check import ActualState, Check, Manifest
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.recording.history import Actor
+from tests.oracles.sharing_facts import KINDS, LONGEST, NAME, claim_in, mnnvl_annotations_in, share_of
 
 
-class AdmissionCheck(Check):
+class MnnvlAdmissionCheck(Check):
     """CD8, CD9, CD11: updates of sets, operators at their start, and names of new objects."""
 
     def __init__(self, state: ActualState) -> None:

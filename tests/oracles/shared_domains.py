@@ -15,10 +15,11 @@ from grove_core.resources.owned_object import OwnedObject
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.simulator.checks.actual_state import ActualState
-from grove_shell.simulator.checks.check import Check
-from grove_shell.simulator.checks.domain_facts import is_shared
-from grove_shell.simulator.checks.sharing_facts import (
+from grove_shell.simulator.checks.check import ActualState, Check
+from grove_shell.simulator.cluster.changes import Change
+from grove_shell.simulator.recording.history import Actor
+from tests.oracles.domain_facts import is_shared
+from tests.oracles.sharing_facts import (
     ENABLED,
     KINDS,
     Share,
@@ -30,8 +31,6 @@ from grove_shell.simulator.checks.sharing_facts import (
     stored_mnnvl_annotations,
     user_of,
 )
-from grove_shell.simulator.cluster.changes import Change
-from grove_shell.simulator.recording.history import Actor
 
 _WAITING: Final = frozenset({Why.DOMAIN_LEAVES, Why.NAME_SERVES_ANOTHER, Why.NOT_ENSURED})
 

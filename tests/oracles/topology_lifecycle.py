@@ -7,13 +7,13 @@ from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Make, Outcom
 from grove_core.resources.pod import Pod
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_shell.simulator.checks.check import Check
-from grove_shell.simulator.checks.topology_facts import (
+from grove_shell.simulator.recording.history import Actor
+from tests.oracles.topology_facts import (
     DEFAULT,
     FINALIZER,
     foreign_finalizers,
     topology_used_by,
 )
-from grove_shell.simulator.recording.history import Actor
 
 
 class TopologyLifecycleCheck(Check):

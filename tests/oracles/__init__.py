@@ -1,0 +1,45 @@
+"""Checks of simulations in tests, beside those of ``grove simulate --check``: domains, sharing and topologies.
+
+They are written from the documents, not from the core, and passed to each run of the tests.
+"""
+
+from typing import Any, Final
+
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_shell.simulator.checks.at_rest import SpecFulfilledCheck
+from grove_shell.simulator.checks.check import Check
+from grove_shell.simulator.simulation import SimulationOptions
+from tests.oracles.compute_domains import ComputeDomainCheck
+from tests.oracles.domain_claims import DomainClaimCheck
+from tests.oracles.gang_topology import GangTopologyCheck
+from tests.oracles.mnnvl_admission import MnnvlAdmissionCheck
+from tests.oracles.shared_domains import SharedDomainCheck
+from tests.oracles.topology_facts import topology_keys
+from tests.oracles.topology_lifecycle import TopologyLifecycleCheck
+from tests.oracles.topology_references import TopologyReferenceCheck
+
+
+class SpecFulfilledByFactsCheck(SpecFulfilledCheck):
+    """O1 as in the product, but whether a topology holds follows from the topologies, not from the set's condition."""
+
+    def topology_problem_of(self, root: PodCliqueSet) -> str:
+        """Return what is wrong with the topology of a set; empty if nothing is."""
+        server = self.state.cluster.server
+        return topology_keys(root, server.topologies(), server.configuration)[1]
+
+
+ORACLES: Final[tuple[type[Check], ...]] = (
+    ComputeDomainCheck,
+    DomainClaimCheck,
+    SharedDomainCheck,
+    MnnvlAdmissionCheck,
+    TopologyReferenceCheck,
+    TopologyLifecycleCheck,
+    GangTopologyCheck,
+    SpecFulfilledByFactsCheck,
+)
+
+
+def checked(**options: Any) -> SimulationOptions:
+    """Return options of a run with the checks of the product and of the tests."""
+    return SimulationOptions(check=True, further_checks=ORACLES, **options)
