@@ -6,9 +6,9 @@ from typing import Any, Final, NamedTuple
 from grove_core.areas.gang_termination import admit as gang_termination
 from grove_core.areas.gang_termination.rules import Refuse
 from grove_core.areas.mnnvl import admit as mnnvl
-from grove_core.areas.mnnvl.claim_conflicts import warnings_to as company_warnings_to
+from grove_core.areas.mnnvl.claim_conflicts import admission_warnings as claim_conflict_warnings
 from grove_core.areas.mnnvl_scopes import admit as mnnvl_scopes
-from grove_core.areas.mnnvl_scopes.admission_warnings import warnings_to as scope_warnings_to
+from grove_core.areas.mnnvl_scopes.admission_warnings import admission_warnings as sharing_warnings
 from grove_core.areas.topology import admit as topology
 from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyView
 from grove_core.areas.workload import admit as workload
@@ -138,11 +138,11 @@ def _judged(subject: Ref, new: Manifest, beside: _Beside) -> tuple[frozenset[Obj
         *collisions,
     )
     warnings = (
-        *workload.warnings_to(subject, new, before),
-        *mnnvl.warnings_to(subject, new, beside.configuration),
-        *company_warnings_to(subject, new, beside.configuration),
-        *scope_warnings_to(subject, new, beside.configuration, beside.classes),
-        *topology.warnings_to(subject, new, before, beside.configuration, beside.around),
+        *workload.admission_warnings(subject, new, before),
+        *mnnvl.admission_warnings(subject, new, beside.configuration),
+        *claim_conflict_warnings(subject, new, beside.configuration),
+        *sharing_warnings(subject, new, beside.configuration, beside.classes),
+        *topology.admission_warnings(subject, new, before, beside.configuration, beside.around),
     )
     return frozenset(objections), frozenset(warnings)
 

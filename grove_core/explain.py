@@ -12,7 +12,7 @@ from typing import Final
 from grove_core.areas.gang_termination.deletions import delays_behind, deletions_by_replica
 from grove_core.areas.gang_termination.questions import AVAILABILITY, BREACH, PREDICTION, TERMINATION
 from grove_core.areas.gang_termination.verdicts import DELEGATES, KEEPS, SUSPENDS, TERMINATES, WAITS
-from grove_core.areas.topology.misplaced_pods import MISPLACEMENT
+from grove_core.areas.topology.wants import MISPLACEMENT
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding, Health, Share, reasons_on
 from grove_core.kernel.reasons import Reason

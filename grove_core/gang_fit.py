@@ -239,4 +239,4 @@ def _cliques_with_added_claims(snapshot: Snapshot) -> AbstractSet[str]:
 def _demand(pod_spec: Mapping[str, Any], extra: AbstractSet[str]) -> PodDemand:
     """Return the demand of a pod, with further constraints on its node that are not checked here."""
     demand = pod_demand_of(pod_spec)
-    return demand._replace(unseen=tuple(sorted({*demand.unseen, *extra})))
+    return demand._replace(unchecked=tuple(sorted({*demand.unchecked, *extra})))

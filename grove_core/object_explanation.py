@@ -10,7 +10,7 @@ from grove_core.areas.gang_termination.verdicts import DELEGATES, TERMINATES
 from grove_core.areas.mnnvl.judge import domain_ref
 from grove_core.areas.mnnvl.verdicts import QUESTION as FABRIC
 from grove_core.areas.mnnvl_scopes.judge import shared_domain_ref
-from grove_core.areas.topology.misplaced_pods import MISPLACEMENT
+from grove_core.areas.topology.wants import MISPLACEMENT
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding, Health
 from grove_core.kernel.frozen import thaw

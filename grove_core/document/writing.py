@@ -5,7 +5,7 @@ from datetime import datetime
 
 from grove_core.areas.gang_termination.assumptions import Assumption, assumptions_of
 from grove_core.areas.gang_termination.questions import PREDICTION
-from grove_core.areas.topology.misplaced_pods import MISPLACEMENT
+from grove_core.areas.topology.wants import MISPLACEMENT
 from grove_core.document.document import (
     AUTO,
     FOREGROUND,

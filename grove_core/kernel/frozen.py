@@ -110,13 +110,13 @@ def frozen(value: Mapping[str, Any]) -> FrozenMap:
     return FrozenMap({key: freeze(item) for key, item in value.items()})
 
 
-def part_of(whole: FrozenMap, key: str) -> FrozenMap:
+def object_at(whole: FrozenMap, key: str) -> FrozenMap:
     """Return the object under a key; an empty one where there is none."""
     part = whole.get(key)
     return part if isinstance(part, FrozenMap) else EMPTY
 
 
-def list_of(whole: FrozenMap, key: str) -> tuple[Json, ...]:
+def list_at(whole: FrozenMap, key: str) -> tuple[Json, ...]:
     """Return the list under a key; an empty one where there is none."""
     found = whole.get(key)
     return found if isinstance(found, tuple) else ()

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from grove_core.kernel.conditions import REMOVED
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.frozen import FrozenMap, list_of
+from grove_core.kernel.frozen import FrozenMap, list_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Termination
@@ -231,9 +231,9 @@ def _joined(first: FrozenMap, second: FrozenMap) -> FrozenMap | None:
     conditions = (*_conditions_in(first), *_conditions_in(second))
     if len({condition["type"] for condition in conditions}) < len(conditions):
         return None
-    lists = {"conditions": conditions, REMOVED: (*list_of(first, REMOVED), *list_of(second, REMOVED))}
+    lists = {"conditions": conditions, REMOVED: (*list_at(first, REMOVED), *list_at(second, REMOVED))}
     return FrozenMap({**first, **second, **{key: items for key, items in lists.items() if items}})
 
 
 def _conditions_in(fields: FrozenMap) -> tuple[FrozenMap, ...]:
-    return tuple(item for item in list_of(fields, "conditions") if isinstance(item, FrozenMap))
+    return tuple(item for item in list_at(fields, "conditions") if isinstance(item, FrozenMap))

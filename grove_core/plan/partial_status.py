@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from grove_core.kernel.frozen import FrozenMap, list_of
+from grove_core.kernel.frozen import FrozenMap, list_at
 from grove_core.kernel.steps import SetStatus, Step
 from grove_core.resources.api_names import TERMINATION_IN_PROGRESS
 
@@ -18,7 +18,7 @@ def without_termination(step: Step) -> Step | None:
     if not isinstance(step.action, SetStatus):
         return None
     fields = dict(step.action.fields)
-    conditions = [one for one in list_of(step.action.fields, "conditions") if isinstance(one, FrozenMap)]
+    conditions = [one for one in list_at(step.action.fields, "conditions") if isinstance(one, FrozenMap)]
     kept = tuple(one for one in conditions if one.get("type") != TERMINATION_IN_PROGRESS)
     fields |= {"conditions": kept}
     if not kept:

@@ -9,7 +9,7 @@ from enum import Enum, unique
 from types import MappingProxyType
 from typing import Final, NamedTuple, Protocol
 
-from grove_core.kernel.frozen import EMPTY, FrozenMap, list_of
+from grove_core.kernel.frozen import EMPTY, FrozenMap, list_at
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import (
     MNNVL_DEVICE_CLASS,
@@ -254,7 +254,7 @@ def base_name_of(kind: str, name: str) -> str:
 
 def shared_claim_entry(pod_spec: FrozenMap) -> FrozenMap | None:
     """Return the entry of a pod spec for the claim to a shared domain; None where it has none."""
-    for one in list_of(pod_spec, "resourceClaims"):
+    for one in list_at(pod_spec, "resourceClaims"):
         if isinstance(one, FrozenMap) and one.get("name") == SHARED_CLAIM:
             named = one.get("resourceClaimName")
             return one if isinstance(named, str) and named.endswith(CLAIM_SUFFIX) else None

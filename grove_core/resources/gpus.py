@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from grove_core.kernel.frozen import FrozenMap, list_of, part_of
+from grove_core.kernel.frozen import FrozenMap, list_at, object_at
 from grove_core.resources.merge_patch import quantity_of
 
 GPU: Final = "nvidia.com/gpu"
@@ -24,13 +24,13 @@ def gpus_of(pod_spec: FrozenMap) -> int:
 
 def gpus_asked(container: FrozenMap) -> int:
     """Return the number of GPUs in the limits or requests of one container."""
-    resources = part_of(container, "resources")
-    return max(_amount(part_of(resources, key)) for key in _AMOUNTS)
+    resources = object_at(container, "resources")
+    return max(_amount(object_at(resources, key)) for key in _AMOUNTS)
 
 
 def containers_in(pod_spec: FrozenMap, key: str) -> Iterator[FrozenMap]:
     """Return the containers in one list of a pod spec; items that are no objects are skipped."""
-    return (one for one in list_of(pod_spec, key) if isinstance(one, FrozenMap))
+    return (one for one in list_at(pod_spec, key) if isinstance(one, FrozenMap))
 
 
 def _amount(amounts: FrozenMap) -> int:

@@ -2,7 +2,7 @@
 
 from collections.abc import Set as AbstractSet
 
-from grove_core.kernel.frozen import part_of
+from grove_core.kernel.frozen import object_at
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Step
 from grove_core.resources.compute_domain import DOMAIN_KIND
@@ -19,7 +19,7 @@ def uses_missing_domain(step: Step, missing: AbstractSet[Ref]) -> bool:
     """
     if not missing or not isinstance(step.action, Create) or step.target.kind != "PodClique":
         return False
-    claim = shared_claim_entry(part_of(part_of(step.action.manifest, "spec"), "podSpec"))
+    claim = shared_claim_entry(object_at(object_at(step.action.manifest, "spec"), "podSpec"))
     if claim is None:
         return False
     name = str(claim["resourceClaimName"])

@@ -52,14 +52,14 @@ class PodDemand(NamedTuple):
         selector: labels that its node must have.
         affinity: terms of which one must match in all its expressions; None where there is none.
         tolerations: of taints.
-        unseen: requirements that are not evaluated here, in words.
+        unchecked: requirements that are not evaluated here, in words.
     """
 
     amounts: tuple[tuple[str, int], ...]
     selector: tuple[tuple[str, str], ...] = ()
     affinity: tuple[tuple[Match, ...], ...] | None = None
     tolerations: tuple[Toleration, ...] = ()
-    unseen: tuple[str, ...] = ()
+    unchecked: tuple[str, ...] = ()
 
 
 def pod_demand_of(raw: Mapping[str, Any]) -> PodDemand:
@@ -75,8 +75,10 @@ def pod_demand_of(raw: Mapping[str, Any]) -> PodDemand:
     )
     selector = spec.part("nodeSelector")
     labels = tuple(sorted((key, selector.text(key)) for key in selector.raw))
-    unseen = sorted({*_unseen(spec), *(f"{problem.path}: {problem.got}" for problem in problems)})
-    return PodDemand(tuple(sorted(amounts.items(), key=scarcest_first)), labels, affinity, tolerations, tuple(unseen))
+    unchecked = sorted({*_unchecked(spec), *(f"{problem.path}: {problem.got}" for problem in problems)})
+    return PodDemand(
+        tuple(sorted(amounts.items(), key=scarcest_first)), labels, affinity, tolerations, tuple(unchecked)
+    )
 
 
 def scarcest_first(item: tuple[str, int]) -> tuple[bool, str]:
@@ -153,7 +155,7 @@ def _term(term: Fields) -> tuple[Match, ...]:
     )
 
 
-def _unseen(spec: Fields) -> Iterator[str]:
+def _unchecked(spec: Fields) -> Iterator[str]:
     affinity = spec.part("affinity")
     yield from (words for key, words in _UNSEEN if affinity.part(key).raw.get(REQUIRED))
     if any(one.text("whenUnsatisfiable") != "ScheduleAnyway" for one in spec.parts("topologySpreadConstraints")):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
-from grove_core.kernel.frozen import FrozenMap, Json, list_of, part_of
+from grove_core.kernel.frozen import FrozenMap, Json, list_at, object_at
 from grove_core.resources.gpus import CONTAINER_LISTS, gpus_asked
 
 
@@ -31,11 +31,11 @@ def with_gpu_claim(pod_spec: FrozenMap, entry: FrozenMap) -> FrozenMap:
 def _using(container: FrozenMap, name: str) -> FrozenMap:
     if gpus_asked(container) == 0:
         return container
-    resources = part_of(container, "resources")
+    resources = object_at(container, "resources")
     claims = (*_others(resources, "claims", name), FrozenMap({"name": name}))
     return FrozenMap({**container, "resources": FrozenMap({**resources, "claims": claims})})
 
 
 def _others(whole: FrozenMap, key: str, name: str) -> Iterable[Json]:
     """A list of named entries without those of a name."""
-    return (one for one in list_of(whole, key) if not (isinstance(one, FrozenMap) and one.get("name") == name))
+    return (one for one in list_at(whole, key) if not (isinstance(one, FrozenMap) and one.get("name") == name))

@@ -1,6 +1,6 @@
 """Existing domains and claims: whether one is shared by annotation, and by which user, from its labels."""
 
-from grove_core.kernel.frozen import FrozenMap, part_of
+from grove_core.kernel.frozen import FrozenMap, object_at
 from grove_core.resources.api_names import COMPONENT, MNNVL_MANAGED
 from grove_core.resources.domain_sharing import CLAIM_SUFFIX, DomainUser
 from grove_core.resources.labels import CLIQUE, GROUP, GROUP_REPLICA, SET_REPLICA, label_in, set_named_by, text_at
@@ -42,4 +42,4 @@ def managed_user_of(labels: FrozenMap) -> DomainUser | None:
 
 def managed_user_in(manifest: FrozenMap) -> DomainUser | None:
     """Return the user in the labels of a manifest; None where it is not shared by annotation."""
-    return managed_user_of(part_of(part_of(manifest, "metadata"), "labels"))
+    return managed_user_of(object_at(object_at(manifest, "metadata"), "labels"))

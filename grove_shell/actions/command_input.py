@@ -139,7 +139,7 @@ def _preflight_problems(source: InputSource, loaded: LoadedInput) -> Iterator[Fa
     """Yield why an operator with that configuration would not start on the cluster (MN-061)."""
     if source.config is None:
         return
-    from grove_core.areas.mnnvl.preflight import objection_to_start  # noqa: PLC0415 - few commands come with one (P11)
+    from grove_core.areas.mnnvl.admit import objection_to_start  # noqa: PLC0415 - few commands come with one (P11)
 
     objection = objection_to_start(loaded.cluster.configuration, loaded.cluster.served)
     if objection is not None:

@@ -1,7 +1,6 @@
 """``grove daemon``: resolve the identity of the daemon, report every problem, run."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from grove_core.kernel.errors import Problem
@@ -18,25 +17,16 @@ from grove_shell.reading.faults import faults_in
 from grove_shell.views.problems_page import COMMAND_LINE, NOTHING_STARTED, problems_page
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DaemonOptions:
-    """Options of ``grove daemon``."""
-
-    arguments: DaemonArguments
-    kubeconfig: str | None = None
-    context: str | None = None
-    log: str = "text"
-
-
-def run_daemon(options: DaemonOptions) -> int:
+def run_daemon(
+    arguments: DaemonArguments, *, kubeconfig: str | None = None, context: str | None = None, log: str = "text"
+) -> int:
     """Run until a signal; return the exit code (CL-001)."""
-    return run_process(_run(options))
+    return run_process(_run(arguments, kubeconfig, context, log))
 
 
-async def _run(options: DaemonOptions) -> int:
-    arguments = options.arguments
+async def _run(arguments: DaemonArguments, kubeconfig: str | None, context: str | None, log: str) -> int:
     problems = list(problems_in_arguments(arguments))
-    connection = await _connect(options, problems)
+    connection = await _connect(kubeconfig, context, problems)
     if connection is None:
         return _report(problems)
     async with Api(connection) as api:
@@ -48,16 +38,16 @@ async def _run(options: DaemonOptions) -> int:
         identity=identity,
         settings=arguments.settings,
         fabric_command=arguments.fabric or hosts_file_command(Path(arguments.peers)),
-        log=DaemonLog(as_json=options.log == "json"),
+        log=DaemonLog(as_json=log == "json"),
         grace_period=arguments.grace,
     )
     return await process.run()
 
 
-async def _connect(options: DaemonOptions, problems: list[Problem]) -> Connection | None:
+async def _connect(kubeconfig: str | None, context: str | None, problems: list[Problem]) -> Connection | None:
     """Connect to the API server; a failure is added to the problems if there are any."""
     try:
-        return await connect(options.kubeconfig, options.context)
+        return await connect(kubeconfig, context)
     except NoAccess as fault:
         if not problems:
             raise

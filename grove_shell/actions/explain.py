@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from grove_core.areas.topology.misplaced_pods import NodeLabels
+from grove_core.areas.topology.wants import NodeLabels
 from grove_core.document.writing import rules_source_as_json
 from grove_core.kernel.times import format_time
 from grove_core.object_explanation import ObjectExplanation, has

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from grove_core.areas.topology.misplaced_pods import NodeLabels, findings_of_misplacement, has_unknown_node
+from grove_core.areas.topology.wants import NodeLabels, findings_of_misplacement, has_unknown_node
 from grove_core.kernel.decisions import Finding
 from grove_core.operator_recognition import Recognition, unpredicted_of
 from grove_core.snapshot.snapshot import Snapshot

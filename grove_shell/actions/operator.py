@@ -4,7 +4,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from grove_core.areas.mnnvl.preflight import objection_to_start
+from grove_core.areas.mnnvl.admit import objection_to_start
 from grove_core.version import IMAGE
 from grove_shell.actions.configuration import configuration
 from grove_shell.actions.run_process import run_process

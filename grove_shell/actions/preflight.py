@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from grove_core.areas.mnnvl.preflight import objection_to_start
+from grove_core.areas.mnnvl.admit import objection_to_start
 from grove_core.resources.crd_names import CrdNames, name_clashes
 from grove_shell.actions.command_input import read_input
 from grove_shell.actions.source import ClusterUnavailable, InputSource

@@ -56,7 +56,7 @@ def command(**options: Any) -> int:
     """
     from shlex import split
 
-    from grove_shell.actions.daemon import DaemonOptions, run_daemon
+    from grove_shell.actions.daemon import run_daemon
     from grove_shell.domain_daemon.identity import DaemonArguments
 
     shared = {name: options.pop(name) for name in ("kubeconfig", "context", "log")}
@@ -64,4 +64,4 @@ def command(**options: Any) -> int:
         options["fabric"] = tuple(split(options["fabric"]))
     except ValueError as fault:
         raise click.BadParameter(str(fault), param_hint="--fabric") from fault
-    return run_daemon(DaemonOptions(arguments=DaemonArguments(**options), **shared))
+    return run_daemon(DaemonArguments(**options), **shared)

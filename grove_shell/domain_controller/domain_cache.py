@@ -14,12 +14,12 @@ from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
 from grove_core.resources.fields import Fields
 from grove_shell.cache.tombstones import Tombstones
 from grove_shell.client.version_numbers import version_number
-from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS, KINDS, PODS, registry_of
+from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS, KINDS, PODS, parse_registry
 
 ObjectKey = tuple[str, str]
 _PARSERS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
-    DOMAINS.kind: registry_of,
-    CLIQUES.kind: registry_of,
+    DOMAINS.kind: parse_registry,
+    CLIQUES.kind: parse_registry,
     PODS.kind: daemon_pod_of,
 }
 

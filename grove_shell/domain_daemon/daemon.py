@@ -5,45 +5,60 @@ It decides nothing itself: events and results update the state of the core, and 
 
 import asyncio
 import random
+import time
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Protocol, TypeVar, assert_never
 
 from grove_core.areas.domain_cliques.daemon_context import (
     DaemonContext,
     DaemonIdentity,
-    DaemonState,
+    RegistrationState,
     RegistryObservation,
 )
-from grove_core.areas.domain_cliques.judge import decide
+from grove_core.areas.domain_cliques.judge import next_action
 from grove_core.areas.domain_cliques.protocols import DaemonSettings
 from grove_core.areas.domain_cliques.state_updates import after_event, after_result
 from grove_core.areas.domain_cliques.verdicts import (
-    Apply,
-    ClearOtherEntry,
+    ApplyRequest,
+    ClearOtherEntryRequest,
     DaemonAction,
     DaemonRegistry,
-    Idle,
-    LabelPod,
-    ListPods,
-    Post,
-    PushPeers,
-    Put,
-    ReadObject,
-    RemoveEntry,
-    Request,
+    DaemonRequest,
+    IdleAction,
+    LabelPodRequest,
+    ListPodsRequest,
+    PostRequest,
+    PushPeersAction,
+    PutRequest,
+    ReadObjectRequest,
+    RemoveEntryRequest,
     RequestResult,
-    RestartFabric,
+    RestartFabricAction,
     ResultKind,
-    StartFabric,
-    StopFabric,
-    Stopped,
-    Wait,
+    StartFabricAction,
+    StopFabricAction,
+    StoppedAction,
+    WaitAction,
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.resources.daemon_pod import DaemonPod
 from grove_shell.domain_daemon.fabric_process import FabricProcess
+
+
+class MonotonicClock:
+    """Returns the wall time at its creation plus the monotonic time since, so that setting the clock delays nothing."""
+
+    def __init__(self) -> None:
+        """Read both clocks."""
+        self._start = datetime.now(UTC)
+        self._started = time.monotonic()
+
+    def __call__(self) -> datetime:
+        """Return the present time, aware UTC."""
+        return self._start + timedelta(seconds=time.monotonic() - self._started)
+
 
 T = TypeVar("T")
 GRACE_PERIOD: Final = timedelta(seconds=10)
@@ -53,7 +68,7 @@ _JITTER: Final = (0.75, 1.25)
 class RequestSender(Protocol):
     """Sends the requests of a daemon."""
 
-    async def send(self, request: Request) -> RequestResult:
+    async def send(self, request: DaemonRequest) -> RequestResult:
         """Send one request and return its result."""
         ...
 
@@ -65,7 +80,7 @@ class DaemonObserver(Protocol):
         """Handle a decision; the same decision may be made many times in a row."""
         ...
 
-    def on_result(self, request: Request, result: RequestResult) -> None:
+    def on_result(self, request: DaemonRequest, result: RequestResult) -> None:
         """Handle the result of a request."""
         ...
 
@@ -99,7 +114,7 @@ class DomainDaemon:
         """
         self.identity = identity
         self.settings = settings
-        self.state = DaemonState()
+        self.state = RegistrationState()
         self.pod: DaemonPod | None = None
         self.fabric = fabric
         self._sender = sender
@@ -137,15 +152,15 @@ class DomainDaemon:
             self._stopping.set()
             self.wake()
 
-    async def run(self) -> Stopped:
+    async def run(self) -> StoppedAction:
         """Work until the daemon has stopped; return the last verdict, with whether its entry remains."""
         while True:
             self._changed.clear()
             if self._stop_deadline is not None:
                 await self.fabric.stop()  # before another daemon can take its index (DC-125)
-            decision = decide(self.context())
+            decision = next_action(self.context())
             self._observer.on_decision(decision)
-            if isinstance(decision.verdict, Stopped):
+            if isinstance(decision.verdict, StoppedAction):
                 return decision.verdict
             await self._carry_out(decision.verdict)
 
@@ -163,26 +178,35 @@ class DomainDaemon:
 
     async def _carry_out(self, action: DaemonAction) -> None:
         match action:
-            case StartFabric(index, peers):
+            case StartFabricAction(index, peers):
                 await self.fabric.start(index, peers)
-            case PushPeers(_, peers):
+            case PushPeersAction(_, peers):
                 await self.fabric.push(peers)
-            case RestartFabric(index, peers):
+            case RestartFabricAction(index, peers):
                 await self.fabric.stop()
                 await self.fabric.start(index, peers)
-            case StopFabric(until):
+            case StopFabricAction(until):
                 await self.fabric.stop()
                 await self._wait(until)
-            case Wait(until):
+            case WaitAction(until):
                 await self._wait(until)
-            case Idle() | Stopped():
+            case IdleAction() | StoppedAction():
                 await self._wait(None)
-            case Apply() | Put() | Post() | RemoveEntry() | ClearOtherEntry() | LabelPod() | ListPods() | ReadObject():
+            case (
+                ApplyRequest()
+                | PutRequest()
+                | PostRequest()
+                | RemoveEntryRequest()
+                | ClearOtherEntryRequest()
+                | LabelPodRequest()
+                | ListPodsRequest()
+                | ReadObjectRequest()
+            ):
                 await self._send(action)
             case _:
                 assert_never(action)
 
-    async def _send(self, request: Request) -> None:
+    async def _send(self, request: DaemonRequest) -> None:
         result = await self._within_grace_period(self._sender.send(request))
         if result is None:
             result = RequestResult(kind=ResultKind.NO_RESPONSE, detail="the grace period ended before the response")

@@ -9,25 +9,25 @@ from typing import Any, Final, TextIO
 
 from grove_core.areas.domain_cliques.rules import Why
 from grove_core.areas.domain_cliques.verdicts import (
-    Apply,
-    ClearOtherEntry,
+    ApplyRequest,
+    ClearOtherEntryRequest,
     DaemonAction,
-    Idle,
-    LabelPod,
-    ListPods,
-    Post,
-    PushPeers,
-    Put,
-    ReadObject,
-    RemoveEntry,
-    Request,
+    DaemonRequest,
+    IdleAction,
+    LabelPodRequest,
+    ListPodsRequest,
+    PostRequest,
+    PushPeersAction,
+    PutRequest,
+    ReadObjectRequest,
+    RemoveEntryRequest,
     RequestResult,
-    RestartFabric,
+    RestartFabricAction,
     ResultKind,
-    StartFabric,
-    StopFabric,
-    Stopped,
-    Wait,
+    StartFabricAction,
+    StopFabricAction,
+    StoppedAction,
+    WaitAction,
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
@@ -37,25 +37,25 @@ from grove_shell.page import Page, print_page_to
 
 _MESSAGES: Final[Mapping[type[DaemonAction], str]] = MappingProxyType(
     {
-        Apply: "applies its entry",
-        Put: "writes its entry",
-        Post: "creates the object",
-        RemoveEntry: "removes its entry",
-        ClearOtherEntry: "clears the other object",
-        LabelPod: "labels its pod",
-        ListPods: "lists the pods of its node",
-        ReadObject: "reads the other object",
-        StartFabric: "starts the fabric daemon",
-        PushPeers: "pushes the peer map",
-        RestartFabric: "restarts the fabric daemon",
-        Wait: "waits",
-        StopFabric: "stands by",
-        Idle: "is idle",
-        Stopped: "has stopped",
+        ApplyRequest: "applies its entry",
+        PutRequest: "writes its entry",
+        PostRequest: "creates the object",
+        RemoveEntryRequest: "removes its entry",
+        ClearOtherEntryRequest: "clears the other object",
+        LabelPodRequest: "labels its pod",
+        ListPodsRequest: "lists the pods of its node",
+        ReadObjectRequest: "reads the other object",
+        StartFabricAction: "starts the fabric daemon",
+        PushPeersAction: "pushes the peer map",
+        RestartFabricAction: "restarts the fabric daemon",
+        WaitAction: "waits",
+        StopFabricAction: "stands by",
+        IdleAction: "is idle",
+        StoppedAction: "has stopped",
     }
 )
 _STYLES: Final[Mapping[type[DaemonAction], str]] = MappingProxyType(
-    {StartFabric: "green", RestartFabric: "yellow", StopFabric: "yellow"}
+    {StartFabricAction: "green", RestartFabricAction: "yellow", StopFabricAction: "yellow"}
 )
 _NOT_LOGGED: Final = frozenset({Why.BACKING_OFF})
 _VARYING_FACTS: Final = frozenset({"until"})
@@ -96,7 +96,7 @@ class DaemonLog:
         reasons = [*map(log_reason, because)]
         self._write("info", _MESSAGES[kind], shown, _STYLES.get(kind, ""), {"because": reasons})
 
-    def on_result(self, request: Request, result: RequestResult) -> None:
+    def on_result(self, request: DaemonRequest, result: RequestResult) -> None:
         """Write a failed request; the next decision shows a success."""
         self._last = None
         if result.kind is not ResultKind.SUCCEEDED:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol
 
-from grove_core.areas.domain_cliques.daemon_context import FabricState
+from grove_core.areas.domain_cliques.daemon_context import FabricDaemonState
 from grove_core.areas.domain_cliques.verdicts import PeerMap
 
 READY: Final = "ready"
@@ -24,7 +24,7 @@ class FabricProcess(Protocol):
     """Starts, updates and stops a fabric daemon."""
 
     @property
-    def state(self) -> FabricState | None:
+    def state(self) -> FabricDaemonState | None:
         """The running fabric daemon; None if none runs."""
         ...
 
@@ -62,7 +62,7 @@ class FabricChildProcess:
             command: program and arguments.
             report: called with a message if the process does not start, or ends by itself.
         """
-        self.state: FabricState | None = None
+        self.state: FabricDaemonState | None = None
         self.on_change: Callable[[], None] = lambda: None
         self._command = tuple(command)
         self._report = report
@@ -77,7 +77,7 @@ class FabricChildProcess:
 
     async def start(self, index: int, peers: PeerMap) -> None:
         """See :class:`FabricProcess`."""
-        self.state = FabricState(index, peers)
+        self.state = FabricDaemonState(index, peers)
         try:
             self._process = await asyncio.create_subprocess_exec(
                 *self._command, stdin=PIPE, stdout=PIPE, start_new_session=True

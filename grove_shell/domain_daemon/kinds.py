@@ -22,7 +22,7 @@ def path_of(ref: Ref, subresource: str = "") -> str:
     return KINDS[ref.kind].path(ref.namespace, ref.name, subresource)
 
 
-def registry_of(raw: Mapping[str, Any]) -> DaemonRegistry:
+def parse_registry(raw: Mapping[str, Any]) -> DaemonRegistry:
     """Parse a ComputeDomain or a ComputeDomainClique.
 
     Raises:

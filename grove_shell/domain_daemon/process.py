@@ -14,11 +14,10 @@ from grove_core.version import VERSION
 from grove_shell.client.api import Api
 from grove_shell.client.connection import Connection
 from grove_shell.client.rate_limiter import RateLimiter
-from grove_shell.domain_daemon.daemon import DomainDaemon
+from grove_shell.domain_daemon.daemon import DomainDaemon, MonotonicClock
 from grove_shell.domain_daemon.daemon_log import DaemonLog
 from grove_shell.domain_daemon.fabric_process import FabricChildProcess
-from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS, PODS, registry_of
-from grove_shell.domain_daemon.monotonic_clock import MonotonicClock
+from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS, PODS, parse_registry
 from grove_shell.domain_daemon.object_watch import ObjectWatch
 from grove_shell.domain_daemon.requests import BURST, REQUEST_TIMEOUT_S, REQUESTS_PER_SECOND, HttpRequestSender
 from grove_shell.exits import DONE, ERROR
@@ -84,7 +83,7 @@ class DaemonProcess:
             key, report = (registry.namespace, registry.name), self._reporter(registry.short)
             kind = CLIQUES if sharded else DOMAINS
             changed = daemon.on_registry_change
-            yield ObjectWatch(api, kind, key, registry_of, changed, report=report, limiter=limiter).run()
+            yield ObjectWatch(api, kind, key, parse_registry, changed, report=report, limiter=limiter).run()
         if self.settings.has_pods:
             key, report = (identity.pod_namespace, identity.pod), self._reporter(identity.pod_ref.short)
             yield ObjectWatch(api, PODS, key, daemon_pod_of, daemon.on_pod_change, report=report).run()

@@ -12,15 +12,15 @@ from typing import Any, Final, assert_never
 
 from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity
 from grove_core.areas.domain_cliques.verdicts import (
-    Apply,
-    ClearOtherEntry,
-    LabelPod,
-    ListPods,
-    Post,
-    Put,
-    ReadObject,
-    RemoveEntry,
-    Request,
+    ApplyRequest,
+    ClearOtherEntryRequest,
+    DaemonRequest,
+    LabelPodRequest,
+    ListPodsRequest,
+    PostRequest,
+    PutRequest,
+    ReadObjectRequest,
+    RemoveEntryRequest,
     RequestResult,
     ResultKind,
 )
@@ -33,7 +33,7 @@ from grove_shell.client.api import APPLY, JSON, MERGE, Api, Unreachable
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.response import CONFLICT, NOT_FOUND, SERVER_FAULT, TOO_MANY, Response
 from grove_shell.client.response_check import confirms_absence, is_list, is_object_at
-from grove_shell.domain_daemon.kinds import KINDS, PODS, path_of, registry_of
+from grove_shell.domain_daemon.kinds import KINDS, PODS, parse_registry, path_of
 
 REQUESTS_PER_SECOND: Final = 5.0
 BURST: Final = 10
@@ -53,38 +53,38 @@ class HttpRequest:
     content_type: str = JSON
 
 
-def http_request_of(request: Request, identity: DaemonIdentity) -> HttpRequest:
+def http_request_of(request: DaemonRequest, identity: DaemonIdentity) -> HttpRequest:
     """Return the HTTP request that carries out a request of a daemon."""
     match request:
-        case RemoveEntry(write) | ClearOtherEntry(write):
+        case RemoveEntryRequest(write) | ClearOtherEntryRequest(write):
             return http_request_of(write, identity)
-        case Apply():
+        case ApplyRequest():
             query = {"fieldManager": request.manager, **({"force": "true"} if request.force else {})}
             return HttpRequest(
                 "PATCH", path_of(request.target, request.subresource), query, thaw(request.fields), APPLY
             )
-        case Put():
+        case PutRequest():
             query = {"fieldManager": request.manager}
             return HttpRequest("PUT", path_of(request.target, request.subresource), query, thaw(request.manifest))
-        case Post():
+        case PostRequest():
             path = KINDS[request.target.kind].path(request.target.namespace)
             return HttpRequest("POST", path, {"fieldManager": request.manager}, thaw(request.manifest))
-        case LabelPod(pod, labels):
+        case LabelPodRequest(pod, labels):
             body = {"metadata": {"labels": thaw(labels)}}
             return HttpRequest("PATCH", path_of(pod), {"fieldManager": LABEL_MANAGER}, body, MERGE)
-        case ListPods():
+        case ListPodsRequest():
             query = {
                 "labelSelector": f"{DOMAIN}={identity.domain_uid}",
                 "fieldSelector": f"spec.nodeName={identity.node}",
             }
             return HttpRequest("GET", PODS.path(identity.pod_namespace), query)
-        case ReadObject(target):
+        case ReadObjectRequest(target):
             return HttpRequest("GET", path_of(target))
         case _:
             assert_never(request)
 
 
-def result_of(request: Request, response: Response) -> RequestResult:
+def result_of(request: DaemonRequest, response: Response) -> RequestResult:
     """Return the result of a request, given the server's response."""
     if response.ok:
         try:
@@ -130,7 +130,7 @@ class HttpRequestSender:
         self._limiter = limiter
         self._on_send = on_send
 
-    async def send(self, request: Request) -> RequestResult:
+    async def send(self, request: DaemonRequest) -> RequestResult:
         """Send one request and return its result; a transport error is a result too."""
         http = http_request_of(request, self._identity)
         body = None if http.body is None else json.dumps(http.body, separators=(",", ":")).encode()
@@ -146,7 +146,7 @@ class HttpRequestSender:
         return result_of(request, response)
 
 
-def _success(request: Request, response: Response) -> RequestResult:
+def _success(request: DaemonRequest, response: Response) -> RequestResult:
     """The result of a 2xx response; a body that is not the requested object counts as no response (DC-133).
 
     Raises:
@@ -156,10 +156,10 @@ def _success(request: Request, response: Response) -> RequestResult:
     if not (is_list(raw, PODS) if ref is None else is_object_at(raw, ref)):
         detail = f"the response is not what was requested: {response.message}"
         return RequestResult(kind=ResultKind.NO_RESPONSE, detail=detail)
-    if isinstance(request, ListPods):
+    if isinstance(request, ListPodsRequest):
         pods = tuple(daemon_pod_of({"kind": PODS.kind, **item}) for item in raw["items"] or ())
         return RequestResult(kind=ResultKind.SUCCEEDED, pods=pods)
-    registry = None if isinstance(request, LabelPod) else registry_of(raw)
+    registry = None if isinstance(request, LabelPodRequest) else parse_registry(raw)
     return RequestResult(kind=ResultKind.SUCCEEDED, registry=registry)
 
 
@@ -171,16 +171,16 @@ def _is_field_conflict(response: Response) -> bool:
     )
 
 
-def _object_of(request: Request) -> Ref | None:
+def _object_of(request: DaemonRequest) -> Ref | None:
     """The object that the request reads or writes; None for a list."""
     match request:
-        case RemoveEntry(write) | ClearOtherEntry(write):
+        case RemoveEntryRequest(write) | ClearOtherEntryRequest(write):
             return _object_of(write)
-        case LabelPod(pod, _):
+        case LabelPodRequest(pod, _):
             return pod
-        case ListPods():
+        case ListPodsRequest():
             return None
-        case Apply() | Put() | Post() | ReadObject():
+        case ApplyRequest() | PutRequest() | PostRequest() | ReadObjectRequest():
             return request.target
         case _:
             assert_never(request)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from grove_core.areas.mnnvl.preflight import objection_to_start
+from grove_core.areas.mnnvl.admit import objection_to_start
 from grove_core.document.document import RulesSource
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.refs import Ref

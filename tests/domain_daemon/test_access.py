@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from grove_core.areas.domain_cliques.daemon_context import DaemonContext
-from grove_core.areas.domain_cliques.judge import decide
-from grove_core.areas.domain_cliques.verdicts import REQUESTS, DaemonAction
+from grove_core.areas.domain_cliques.judge import next_action
+from grove_core.areas.domain_cliques.verdicts import REQUEST_TYPES, DaemonAction
 from grove_core.kernel.decisions import Decision
 from grove_core.resources.api_names import DOMAIN
 from grove_shell.actions.manifests import objects_of
@@ -17,8 +17,8 @@ from grove_shell.client.api import Api
 from grove_shell.client.reflector import Reflector
 from grove_shell.domain_controller.domain_cache import DomainCache
 from grove_shell.domain_controller.reconcile_loop import DomainReconcileLoop
+from grove_shell.domain_daemon.daemon import MonotonicClock
 from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS, PODS
-from grove_shell.domain_daemon.monotonic_clock import MonotonicClock
 from grove_shell.domain_daemon.requests import http_request_of
 from grove_shell.manifests.installation import Installation
 from tests.domain_daemon.single_domain import GROUP, SingleDomainServer
@@ -34,15 +34,15 @@ def requests_of_worlds() -> Iterator[Asked]:
     found: set[Asked] = set()
 
     def watched(context: DaemonContext) -> Decision[DaemonAction]:
-        decision = decide(context)
+        decision = next_action(context)
         action = decision.verdict
-        if isinstance(action, REQUESTS):
+        if isinstance(action, REQUEST_TYPES):
             http = http_request_of(action, context.identity)
             found.add(asked_by(http.method, http.path, watches=False)._replace(name=""))
         return decision
 
     for seed in range(60):
-        run_seed(seed, CoreFunctions(decide=watched))
+        run_seed(seed, CoreFunctions(next_action=watched))
     yield from found
 
 

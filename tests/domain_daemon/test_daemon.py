@@ -13,10 +13,10 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.domain_cliques.daemon_context import DaemonContext, DaemonState
-from grove_core.areas.domain_cliques.judge import decide
+from grove_core.areas.domain_cliques.daemon_context import DaemonContext, RegistrationState
+from grove_core.areas.domain_cliques.judge import next_action
 from grove_core.areas.domain_cliques.protocols import DaemonSettings
-from grove_core.areas.domain_cliques.verdicts import ReadObject, RequestResult, ResultKind, Wait
+from grove_core.areas.domain_cliques.verdicts import ReadObjectRequest, RequestResult, ResultKind, WaitAction
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import NVIDIA
 from grove_shell.client.api import Api
@@ -24,7 +24,7 @@ from grove_shell.client.connection import NoAccess
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.domain_daemon.daemon_log import DaemonLog
 from grove_shell.domain_daemon.identity import DaemonArguments, problems_in_arguments
-from grove_shell.domain_daemon.kinds import DOMAINS, registry_of
+from grove_shell.domain_daemon.kinds import DOMAINS, parse_registry
 from grove_shell.domain_daemon.object_watch import ObjectWatch
 from grove_shell.domain_daemon.requests import HttpRequestSender
 from tests.domain_daemon.single_domain import IDENTITY, running_daemon, until
@@ -69,7 +69,7 @@ def test_dc121_rate_limit(count: int) -> None:
         async with recorder.connection() as connection, Api(connection, tries=1) as api:
             requests = HttpRequestSender(api, IDENTITY, RateLimiter(5.0, 10, clock=lambda: 0.0, sleep=nap))
             target = Ref(NVIDIA, "ComputeDomain", "ml", "training")
-            answers = [await requests.send(ReadObject(target)) for _ in range(count)]
+            answers = [await requests.send(ReadObjectRequest(target)) for _ in range(count)]
         assert {answer.kind for answer in answers} == {ResultKind.TOO_MANY_REQUESTS}
         assert {answer.retry_after for answer in answers} == {timedelta(seconds=1)}
         assert len(recorder.asked) == count
@@ -112,7 +112,7 @@ def test_dc120_watch_without_token_is_reported_and_repeated(monkeypatch: pytest.
 
     async def live() -> None:
         no_api: Any = None
-        watch_ = ObjectWatch(no_api, DOMAINS, ("ml", "d"), registry_of, lambda *_: None, report=reports.append)
+        watch_ = ObjectWatch(no_api, DOMAINS, ("ml", "d"), parse_registry, lambda *_: None, report=reports.append)
         task = asyncio.create_task(watch_.run())
         await until(lambda: not trouble)
         await asyncio.sleep(0.05)
@@ -130,20 +130,22 @@ def test_dc120_watch_without_token_is_reported_and_repeated(monkeypatch: pytest.
 def test_dc123_same_decision_is_logged_once() -> None:
     out = io.StringIO()
     log = DaemonLog(out, clock=lambda: datetime(2026, 11, 20, 9, tzinfo=UTC))
-    decision = decide(
+    decision = next_action(
         DaemonContext(
             identity=IDENTITY,
             settings=DaemonSettings(),
-            state=DaemonState(pod_labelled=True),
+            state=RegistrationState(pod_labelled=True),
             now=datetime(2026, 11, 20, tzinfo=UTC),
         )
     )
-    assert isinstance(decision.verdict, Wait)
+    assert isinstance(decision.verdict, WaitAction)
     log.on_decision(decision)
     log.on_decision(decision)
     line = "waits                      it has not observed ComputeDomain/training yet  DC-012"
     assert out.getvalue() == f"09:00:00.000  {line}\n"
-    log.on_result(ReadObject(IDENTITY.pod_ref), RequestResult(kind=ResultKind.NO_RESPONSE, detail="no answer in time"))
+    log.on_result(
+        ReadObjectRequest(IDENTITY.pod_ref), RequestResult(kind=ResultKind.NO_RESPONSE, detail="no answer in time")
+    )
     log.on_decision(decision)
     assert out.getvalue().count(line) == 2
     assert "reads the other object: no response detail=no answer in time" in out.getvalue()

@@ -9,13 +9,13 @@ from typing import Final
 import pytest
 from aiohttp import web
 
-from grove_core.areas.domain_cliques.verdicts import ListPods, ReadObject, RequestResult, ResultKind
+from grove_core.areas.domain_cliques.verdicts import ListPodsRequest, ReadObjectRequest, RequestResult, ResultKind
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import NVIDIA
 from grove_shell.client.connection import NoAccess
 from grove_shell.client.response import Response
 from grove_shell.domain_daemon.identity import DaemonArguments, resolve_identity
-from grove_shell.domain_daemon.kinds import DOMAINS, registry_of
+from grove_shell.domain_daemon.kinds import DOMAINS, parse_registry
 from grove_shell.domain_daemon.object_watch import ObjectWatch
 from grove_shell.domain_daemon.requests import result_of
 from tests.domain_daemon.single_domain import SingleDomainServer, until
@@ -37,8 +37,10 @@ THE_DOMAIN: Final = Ref(NVIDIA, "ComputeDomain", "ml", "training")
 
 
 @pytest.mark.parametrize("body", NOTHINGS)
-@pytest.mark.parametrize("request_", [ListPods("10.0.0.9"), ReadObject(THE_DOMAIN)], ids=["list", "object"])
-def test_dc133_other_bodies_count_as_no_response(request_: ListPods | ReadObject, body: str) -> None:
+@pytest.mark.parametrize(
+    "request_", [ListPodsRequest("10.0.0.9"), ReadObjectRequest(THE_DOMAIN)], ids=["list", "object"]
+)
+def test_dc133_other_bodies_count_as_no_response(request_: ListPodsRequest | ReadObjectRequest, body: str) -> None:
     """Not even that no other pod of the node lives: the entry of a newer one would be taken over."""
     answer = result_of(request_, Response(200, body.encode()))
     assert answer.kind is ResultKind.NO_RESPONSE
@@ -48,24 +50,26 @@ def test_dc133_other_bodies_count_as_no_response(request_: ListPods | ReadObject
 @pytest.mark.parametrize("body", ["404 page not found\n", "[]", '{"reason": "NotFound", "details": "x"}'])
 def test_dc133_unserved_kind_is_no_absence(body: str) -> None:
     """A 404 without the name of the object does not mean that it is absent."""
-    assert result_of(ReadObject(THE_DOMAIN), Response(404, body.encode())).kind is ResultKind.NO_RESPONSE
+    assert result_of(ReadObjectRequest(THE_DOMAIN), Response(404, body.encode())).kind is ResultKind.NO_RESPONSE
     gone = b'{"kind": "Status", "reason": "NotFound", "details": {"name": "training"}}'
-    assert result_of(ReadObject(THE_DOMAIN), Response(404, gone)).kind is ResultKind.NOT_FOUND
+    assert result_of(ReadObjectRequest(THE_DOMAIN), Response(404, gone)).kind is ResultKind.NOT_FOUND
 
 
 @pytest.mark.parametrize("body", ["[]", "null", '{"details": "x"}', '{"details": {"causes": ["x"]}}'])
 def test_dc133_conflict_without_details(body: str) -> None:
-    assert result_of(ReadObject(THE_DOMAIN), Response(409, body.encode())).kind is ResultKind.CONFLICT
+    assert result_of(ReadObjectRequest(THE_DOMAIN), Response(409, body.encode())).kind is ResultKind.CONFLICT
 
 
 def test_dc133_another_object_counts_as_no_response() -> None:
     other = b'{"kind": "ComputeDomain", "metadata": {"name": "another", "uid": "x"}}'
-    assert result_of(ReadObject(THE_DOMAIN), Response(200, other)).kind is ResultKind.NO_RESPONSE
+    assert result_of(ReadObjectRequest(THE_DOMAIN), Response(200, other)).kind is ResultKind.NO_RESPONSE
 
 
 def test_dc133_empty_list_is_a_response() -> None:
     none = b'{"metadata": {"resourceVersion": "5"}, "items": null}'
-    assert result_of(ListPods("10.0.0.9"), Response(200, none)) == RequestResult(kind=ResultKind.SUCCEEDED, pods=())
+    assert result_of(ListPodsRequest("10.0.0.9"), Response(200, none)) == RequestResult(
+        kind=ResultKind.SUCCEEDED, pods=()
+    )
 
 
 @pytest.mark.parametrize("watch", [LOGIN, "[]\n", '{"type": "ADDED"}\n', '{"type": "ADDED", "object": {}}\n', "5\n"])
@@ -89,7 +93,7 @@ def test_dc133_observation_stays_and_the_list_is_repeated(watch: str) -> None:
                 api,
                 DOMAINS,
                 ("ml", "training"),
-                registry_of,
+                parse_registry,
                 lambda _version, found: states.append(found is not None),
                 report=reports.append,
             )
@@ -138,7 +142,7 @@ def test_dc134_refused_watch_is_repeated(code: int, *, as_event: bool) -> None:
     async def follow() -> None:
         async with api_with(answered) as api:
             place = ("ml", "training")
-            watch_ = ObjectWatch(api, DOMAINS, place, registry_of, lambda *_: None, report=reports.append)
+            watch_ = ObjectWatch(api, DOMAINS, place, parse_registry, lambda *_: None, report=reports.append)
             task = asyncio.create_task(watch_.run())
             await until(lambda: requests.count("watch") >= 3)
             task.cancel()
@@ -170,7 +174,7 @@ def test_dc134_repeated_watch_continues(code: int) -> None:
     async def follow() -> None:
         async with api_with(answered) as api:
             place = ("ml", "training")
-            watch_ = ObjectWatch(api, DOMAINS, place, registry_of, lambda version, _: versions.append(version))
+            watch_ = ObjectWatch(api, DOMAINS, place, parse_registry, lambda version, _: versions.append(version))
             task = asyncio.create_task(watch_.run())
             await until(lambda: len(since) >= 3)
             task.cancel()

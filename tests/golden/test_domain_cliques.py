@@ -16,12 +16,12 @@ import yaml
 from grove_core.areas.domain_cliques.daemon_context import (
     DaemonContext,
     DaemonIdentity,
-    DaemonState,
-    FabricState,
+    FabricDaemonState,
+    RegistrationState,
     RegistryObservation,
 )
 from grove_core.areas.domain_cliques.domain_snapshot import domain_snapshot_of
-from grove_core.areas.domain_cliques.judge import decide
+from grove_core.areas.domain_cliques.judge import next_action
 from grove_core.areas.domain_cliques.protocols import DaemonSettings, protocol_named
 from grove_core.areas.domain_cliques.state_updates import version_number
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry, PeerMap
@@ -103,9 +103,9 @@ def daemon_context(case: Json, given: Given) -> DaemonContext:
     return DaemonContext(
         identity=identity,
         settings=settings,
-        state=DaemonState(observed=seen, **remembered),
+        state=RegistrationState(observed=seen, **remembered),
         pod=next((pod for pod in given.pods if pod.uid == identity.pod_uid), None),
-        fabric=FabricState(fabric["index"], peers_of(fabric["peers"]), ready=fabric["ready"]) if fabric else None,
+        fabric=FabricDaemonState(fabric["index"], peers_of(fabric["peers"]), ready=fabric["ready"]) if fabric else None,
         stop_deadline=time_of(case["stop_deadline"]) if "stop_deadline" in case else None,
         now=time_of(case["now"]),
     )
@@ -127,7 +127,7 @@ def as_yaml(value: Any) -> Any:
         return format_time(value)
     if is_dataclass(value) and not isinstance(value, type):
         return {
-            "verdict": type(value).__name__,
+            "verdict": type(value).__name__.removesuffix("Request").removesuffix("Action"),
             **{part.name: as_yaml(getattr(value, part.name)) for part in fields(value) if part.compare},
         }
     return value.name if isinstance(value, Enum) else value
@@ -140,7 +140,7 @@ def reasons(because: tuple[Reason, ...]) -> list[Json]:
 def decision_of(case: Json, given: Given) -> Json:
     """Return the decision of one case as plain YAML data."""
     if "podsVersion" not in case:
-        decision = decide(daemon_context(case, given))
+        decision = next_action(daemon_context(case, given))
         return {"case": case["case"], **as_yaml(decision.verdict), "because": reasons(decision.because)}
     domains = [one for one in given.registries.values() if isinstance(one, ComputeDomain)]
     cliques = [one for one in given.registries.values() if isinstance(one, ComputeDomainClique)]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from grove_core.resources.labels import CLIQUE
 from grove_core.version import IMAGE
 from grove_shell.cli.main import run
-from grove_shell.init_container.ready_pods import ReadyPodStore
+from grove_shell.init_container.__main__ import ReadyPodStore
 from tests.property.workload.sets import clique_raw, set_raw
 
 Json = dict[str, Any]

@@ -1,11 +1,9 @@
 """How a daemon gets an entry with an index that no other daemon has; until then it is not settled (D42)."""
 
-from grove_core.areas.domain_cliques.clique_view import CliqueView, choose_index
-from grove_core.areas.domain_cliques.daemon_context import DaemonContext
-from grove_core.areas.domain_cliques.entry_requests import removal_request, write_request
-from grove_core.areas.domain_cliques.other_registry import next_read_at
+from grove_core.areas.domain_cliques.daemon_context import CliqueView, DaemonContext, choose_index
+from grove_core.areas.domain_cliques.entry_requests import next_read_at, removal_request, write_request
 from grove_core.areas.domain_cliques.rules import Why
-from grove_core.areas.domain_cliques.verdicts import DaemonAction, ListPods, StopFabric, Wait
+from grove_core.areas.domain_cliques.verdicts import DaemonAction, ListPodsRequest, StopFabricAction, WaitAction
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.times import format_time
@@ -40,12 +38,12 @@ def take_over_entry(context: DaemonContext, view: CliqueView, own: DaemonEntry) 
         listed_at = state.pods_listed_at
         expired = listed_at is None or context.now >= listed_at + settings.recheck_interval
         if listed_at is None or expired or state.pods_listed_for != own.ip:
-            return Decision(ListPods(own.ip), (Why.STRANGER_SEEN.because(identity.pod_ref, ip=own.ip),))
+            return Decision(ListPodsRequest(own.ip), (Why.STRANGER_SEEN.because(identity.pod_ref, ip=own.ip),))
         newer = newer_pod(state.pods, identity.pod_uid, own.ip)
         if newer is not None:
             until = listed_at + settings.recheck_interval
             because = Why.SUPERSEDED.because(identity.pod_ref, pod=newer.ref.name, until=format_time(until))
-            return Decision(StopFabric(until), (because,))
+            return Decision(StopFabricAction(until), (because,))
     running = context.running_index
     sticky = own.index if own.clique == identity.clique else None
     index = choose_index(view, settings.limit, running, sticky)
@@ -93,7 +91,7 @@ def withdraw_entry(context: DaemonContext, view: CliqueView, own: DaemonEntry) -
         because = Why.WITHDRAWN.because(ref, rival=rival, before=own.index, limit=limit)
     else:
         because = Why.CLIQUE_FULL.because(ref, limit=limit)
-    return Decision(Wait() if registry is None else removal_request(context, registry), (because,))
+    return Decision(WaitAction() if registry is None else removal_request(context, registry), (because,))
 
 
 def register_index(context: DaemonContext, index: int | None, reason: Reason | None) -> Decision[DaemonAction]:
@@ -101,7 +99,7 @@ def register_index(context: DaemonContext, index: int | None, reason: Reason | N
     identity = context.identity
     if index is None or reason is None:
         until = context.now + context.settings.recheck_interval
-        action = Wait(next_read_at(context)) if context.fabric is None else StopFabric(until)
+        action = WaitAction(next_read_at(context)) if context.fabric is None else StopFabricAction(until)
         return Decision(action, (Why.CLIQUE_FULL.because(identity.pod_ref, limit=context.settings.limit),))
     return write_entry(context, DaemonEntry(identity.node, identity.ip, identity.clique, index, NOT_READY), reason)
 

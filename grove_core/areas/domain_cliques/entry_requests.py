@@ -6,10 +6,22 @@ is written back, and then unchanged (DC-030, DC-031, DC-033).
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from grove_core.areas.domain_cliques.daemon_context import DaemonContext
-from grove_core.areas.domain_cliques.verdicts import Apply, ClearOtherEntry, DaemonRegistry, Post, Put, RemoveEntry
+from grove_core.areas.domain_cliques.daemon_context import CliqueView, DaemonContext
+from grove_core.areas.domain_cliques.rules import Why
+from grove_core.areas.domain_cliques.verdicts import (
+    ApplyRequest,
+    ClearOtherEntryRequest,
+    DaemonAction,
+    DaemonRegistry,
+    PostRequest,
+    PutRequest,
+    ReadObjectRequest,
+    RemoveEntryRequest,
+)
+from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, frozen
 from grove_core.resources.api_names import CORE, DOMAIN, DOMAIN_CLIQUE, NVIDIA
 from grove_core.resources.compute_domain import NODE_NAME
@@ -44,7 +56,9 @@ def entry_path(*, sharded: bool) -> EntryPath:
     return IN_CLIQUE if sharded else IN_DOMAIN
 
 
-def write_request(context: DaemonContext, entry: DaemonEntry, *, force: bool = False) -> Apply | Put | Post:
+def write_request(
+    context: DaemonContext, entry: DaemonEntry, *, force: bool = False
+) -> ApplyRequest | PutRequest | PostRequest:
     """Return the request that writes this entry for the daemon's node.
 
     Args:
@@ -59,27 +73,29 @@ def write_request(context: DaemonContext, entry: DaemonEntry, *, force: bool = F
         return _apply(context, path, (own,), version="", force=force)
     if registry is None:
         manifest = {**_head(context), "metadata": _metadata(context, "", ""), "daemons": (own,)}
-        return Post(target=context.registry_ref, manager=field_manager_of(context), manifest=frozen(manifest))
+        return PostRequest(target=context.registry_ref, manager=field_manager_of(context), manifest=frozen(manifest))
     return _put(context, path, registry, own)
 
 
-def removal_request(context: DaemonContext, registry: DaemonRegistry) -> RemoveEntry:
+def removal_request(context: DaemonContext, registry: DaemonRegistry) -> RemoveEntryRequest:
     """Return the request that removes the own entry, with the version the decision is based on (DC-055)."""
     protocol = context.settings.protocol
     path = entry_path(sharded=protocol.sharded)
     if protocol.uses_apply and not context.state.removes_by_put:
-        return RemoveEntry(_apply(context, path, (), version=registry.resource_version, force=False))
-    return RemoveEntry(_put(context, path, registry, None))
+        return RemoveEntryRequest(_apply(context, path, (), version=registry.resource_version, force=False))
+    return RemoveEntryRequest(_put(context, path, registry, None))
 
 
-def other_entry_removal_request(context: DaemonContext, other: DaemonRegistry) -> ClearOtherEntry:
+def other_entry_removal_request(context: DaemonContext, other: DaemonRegistry) -> ClearOtherEntryRequest:
     """Return the PUT that removes the node's entry from the other registry, at its version (DC-055, DC-067)."""
     path = entry_path(sharded=isinstance(other, ComputeDomainClique))
     left = {path.list_key: entries_without(other, path, [context.identity.node])}
     whole: dict[str, Any] = dict(other.stored)
     whole |= {path.parent: {**(whole.get(path.parent) or EMPTY), **left}} if path.parent else left
     manager = field_manager_of(context)
-    return ClearOtherEntry(Put(target=other.ref, subresource=path.subresource, manager=manager, manifest=frozen(whole)))
+    return ClearOtherEntryRequest(
+        PutRequest(target=other.ref, subresource=path.subresource, manager=manager, manifest=frozen(whole))
+    )
 
 
 def field_manager_of(context: DaemonContext) -> str:
@@ -101,7 +117,7 @@ def node_of_entry(item: Json, path: EntryPath) -> str:
 
 def _apply(
     context: DaemonContext, path: EntryPath, entries: tuple[FrozenMap, ...], *, version: str, force: bool
-) -> Apply:
+) -> ApplyRequest:
     registry = context.registry
     uid = registry.uid if registry is not None else ""
     body: dict[str, Any] = {**_head(context), "metadata": _metadata(context, uid, version)}
@@ -109,7 +125,7 @@ def _apply(
         body[path.parent] = {path.list_key: entries}
     elif entries:
         body[path.list_key] = entries
-    return Apply(
+    return ApplyRequest(
         target=context.registry_ref,
         subresource=path.subresource,
         manager=field_manager_of(context),
@@ -118,7 +134,7 @@ def _apply(
     )
 
 
-def _put(context: DaemonContext, path: EntryPath, registry: DaemonRegistry, own: FrozenMap | None) -> Put:
+def _put(context: DaemonContext, path: EntryPath, registry: DaemonRegistry, own: FrozenMap | None) -> PutRequest:
     node = context.identity.node
     entries = list(_stored_entries(registry, path))
     at = next((at for at, item in enumerate(entries) if node_of_entry(item, path) == node), len(entries))
@@ -131,7 +147,7 @@ def _put(context: DaemonContext, path: EntryPath, registry: DaemonRegistry, own:
         whole[path.parent] = {**parent, path.list_key: tuple(entries)}
     else:
         whole |= {path.list_key: tuple(entries), "metadata": _with_owner(context, whole["metadata"])}
-    return Put(
+    return PutRequest(
         target=context.registry_ref,
         subresource=path.subresource,
         manager=field_manager_of(context),
@@ -174,3 +190,29 @@ def _with_owner(context: DaemonContext, metadata: Mapping[str, Any]) -> dict[str
     pod_uid = context.identity.pod_uid
     owners = [owner for owner in metadata.get("ownerReferences") or () if owner.get("uid") != pod_uid]
     return {**metadata, "ownerReferences": (*owners, _owner_reference(context))}
+
+
+def read_other_registry(context: DaemonContext) -> Decision[DaemonAction]:
+    """Return a GET of the other registry (DC-065)."""
+    target = context.other_registry_ref
+    because = Why.OTHER_SOURCE_UNREAD.because(context.identity.pod_ref, register=target.short)
+    return Decision(ReadObjectRequest(target), (because,))
+
+
+def clean_up_other_registry(context: DaemonContext, view: CliqueView) -> Decision[DaemonAction] | None:
+    """Remove the node's entry with the daemon's own IP from the other registry (DC-067), or read it again when due."""
+    other, entry = context.state.other_registry, view.own_in_other
+    if other is not None and entry is not None and entry.ip == context.identity.ip:
+        because = Why.LEFT_BEHIND.because(context.identity.pod_ref, register=other.ref.short)
+        return Decision(other_entry_removal_request(context, other), (because,))
+    read_at = next_read_at(context)
+    return read_other_registry(context) if read_at is not None and context.now >= read_at else None
+
+
+def next_read_at(context: DaemonContext) -> datetime | None:
+    """Return when to read the other registry again; None if it has no daemons of the clique (DC-065)."""
+    state, identity = context.state, context.identity
+    if not context.settings.reads_other_registry or state.other_registry is None or state.other_read_at is None:
+        return None
+    has_members = any(entry.clique == identity.clique for entry in state.other_registry.entries)
+    return state.other_read_at + context.settings.recheck_interval if has_members else None

@@ -8,20 +8,24 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Final, assert_never
 
-from grove_core.areas.domain_cliques.clique_view import clique_view_of
-from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity, DaemonState, RegistryObservation
+from grove_core.areas.domain_cliques.daemon_context import (
+    DaemonIdentity,
+    RegistrationState,
+    RegistryObservation,
+    clique_view_of,
+)
 from grove_core.areas.domain_cliques.protocols import DaemonSettings
 from grove_core.areas.domain_cliques.verdicts import (
-    Apply,
-    ClearOtherEntry,
+    ApplyRequest,
+    ClearOtherEntryRequest,
     DaemonRegistry,
-    LabelPod,
-    ListPods,
-    Post,
-    Put,
-    ReadObject,
-    RemoveEntry,
-    Request,
+    DaemonRequest,
+    LabelPodRequest,
+    ListPodsRequest,
+    PostRequest,
+    PutRequest,
+    ReadObjectRequest,
+    RemoveEntryRequest,
     RequestResult,
     ResultKind,
 )
@@ -41,14 +45,14 @@ def version_number(registry: DaemonRegistry) -> int:
 
 
 def after_event(
-    state: DaemonState,
+    state: RegistrationState,
     identity: DaemonIdentity,
     settings: DaemonSettings,
     observation: RegistryObservation,
     *,
     now: datetime,
     jitter: float = 1.0,
-) -> DaemonState:
+) -> RegistrationState:
     """Return the state after a watch event, or the first list, of the registry.
 
     An event resets the backoff of earlier failures (DC-034).
@@ -65,15 +69,15 @@ def after_event(
 
 
 def after_result(
-    state: DaemonState,
+    state: RegistrationState,
     identity: DaemonIdentity,
     settings: DaemonSettings,
-    request: Request,
+    request: DaemonRequest,
     result: RequestResult,
     *,
     now: datetime,
     jitter: float = 1.0,
-) -> DaemonState:
+) -> RegistrationState:
     """Return the state after the result of a request."""
     match result.kind:
         case ResultKind.SUCCEEDED:
@@ -83,26 +87,28 @@ def after_result(
             return replace(state, must_force=True, not_before=None)
         case ResultKind.TOO_MANY_REQUESTS:
             return replace(state, throttled_until=now + (result.retry_after or _DEFAULT_RETRY_AFTER))
-        case ResultKind.NOT_FOUND if isinstance(request, ReadObject | ClearOtherEntry):
+        case ResultKind.NOT_FOUND if isinstance(request, ReadObjectRequest | ClearOtherEntryRequest):
             return replace(state, other_registry=None, other_read_at=now, failures=0, failure="", not_before=None)
-        case ResultKind.NOT_FOUND if not isinstance(request, LabelPod | ListPods):  # these are not about the registry
+        case ResultKind.NOT_FOUND if not isinstance(
+            request, LabelPodRequest | ListPodsRequest
+        ):  # these are not about the registry
             state = _failed(state, settings, result, now, jitter)
             return _checked(_without_registry(state, request), identity, now)
-        case ResultKind.REFUSED if isinstance(request, RemoveEntry) and isinstance(request.write, Apply):
+        case ResultKind.REFUSED if isinstance(request, RemoveEntryRequest) and isinstance(request.write, ApplyRequest):
             return replace(_failed(state, settings, result, now, jitter), removes_by_put=True)
         case ResultKind.CONFLICT | ResultKind.NOT_FOUND | ResultKind.NO_RESPONSE | ResultKind.REFUSED:
             state = _failed(state, settings, result, now, jitter)
-            return replace(state, other_read_at=None) if isinstance(request, ClearOtherEntry) else state
+            return replace(state, other_read_at=None) if isinstance(request, ClearOtherEntryRequest) else state
         case _:
             assert_never(result.kind)
 
 
-def _without_registry(state: DaemonState, request: Request) -> DaemonState:
+def _without_registry(state: RegistrationState, request: DaemonRequest) -> RegistrationState:
     """Record that the object of the request is gone; an object of its name with another uid stays."""
     if state.observed is None or state.observed.registry is None:
         return state
-    write = request.write if isinstance(request, RemoveEntry) else request
-    metadata = write.manifest["metadata"] if isinstance(write, Put) else EMPTY
+    write = request.write if isinstance(request, RemoveEntryRequest) else request
+    metadata = write.manifest["metadata"] if isinstance(write, PutRequest) else EMPTY
     uid = metadata.get("uid") if isinstance(metadata, FrozenMap) else None
     if uid is not None and uid != state.observed.registry.uid:
         return state
@@ -110,8 +116,8 @@ def _without_registry(state: DaemonState, request: Request) -> DaemonState:
 
 
 def _failed(
-    state: DaemonState, settings: DaemonSettings, result: RequestResult, now: datetime, jitter: float
-) -> DaemonState:
+    state: RegistrationState, settings: DaemonSettings, result: RequestResult, now: datetime, jitter: float
+) -> RegistrationState:
     delay = settings.first_backoff * 2 ** min(state.failures, _MAX_DOUBLINGS)
     return replace(
         state,
@@ -122,25 +128,25 @@ def _failed(
 
 
 def _succeeded(
-    state: DaemonState,
+    state: RegistrationState,
     identity: DaemonIdentity,
     settings: DaemonSettings,
-    request: Request,
+    request: DaemonRequest,
     result: RequestResult,
     now: datetime,
-) -> DaemonState:
+) -> RegistrationState:
     match request:
-        case LabelPod():
+        case LabelPodRequest():
             return replace(state, pod_labelled=True)
-        case ListPods(address):
+        case ListPodsRequest(address):
             return replace(state, pods=result.pods, pods_listed_for=address, pods_listed_at=now)
-        case ReadObject() | ClearOtherEntry():
+        case ReadObjectRequest() | ClearOtherEntryRequest():
             is_other = isinstance(result.registry, ComputeDomain) and result.registry.uid != identity.domain_uid
             return replace(state, other_registry=None if is_other else result.registry, other_read_at=now)
-        case RemoveEntry():
+        case RemoveEntryRequest():
             remains = _own_entry(identity, result.registry) is not None
             return replace(_observed_in(state, result), removes_by_put=state.removes_by_put or remains)
-        case Apply() | Put() | Post():
+        case ApplyRequest() | PutRequest() | PostRequest():
             state = replace(_observed_in(state, result), must_force=False)
             index = settled_index_in(identity, settings, result.registry)
             if index is None or index == state.settled_index:
@@ -173,20 +179,20 @@ def _own_entry(identity: DaemonIdentity, registry: DaemonRegistry | None) -> Dae
     return own if own is not None and own.ip == identity.ip else None
 
 
-def _observed_in(state: DaemonState, result: RequestResult) -> DaemonState:
+def _observed_in(state: RegistrationState, result: RequestResult) -> RegistrationState:
     if result.registry is None:
         return state
     return _newest(state, RegistryObservation(version_number(result.registry), result.registry))
 
 
-def _newest(state: DaemonState, observation: RegistryObservation) -> DaemonState:
+def _newest(state: RegistrationState, observation: RegistryObservation) -> RegistrationState:
     """Keep the newer observation, so that an event never hides the daemon's own write (DC-010)."""
     if state.observed is not None and observation.version < state.observed.version:
         return state
     return replace(state, observed=observation)
 
 
-def _checked(state: DaemonState, identity: DaemonIdentity, now: datetime) -> DaemonState:
+def _checked(state: RegistrationState, identity: DaemonIdentity, now: datetime) -> RegistrationState:
     """Keep the settled index only while the newest observation shows it; record since when it is contested."""
     if state.settled_index is None:
         return state

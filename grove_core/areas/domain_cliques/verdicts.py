@@ -29,7 +29,7 @@ class PeerMap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Apply:
+class ApplyRequest:
     """Server-side apply of ``fields``; creates a missing object unless ``fields`` contain a uid."""
 
     target: Ref
@@ -40,7 +40,7 @@ class Apply:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Put:
+class PutRequest:
     """Replace the whole object; the manifest contains the resourceVersion that was read."""
 
     target: Ref
@@ -50,7 +50,7 @@ class Put:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Post:
+class PostRequest:
     """Create the object."""
 
     target: Ref
@@ -59,21 +59,21 @@ class Post:
 
 
 @dataclass(frozen=True, slots=True)
-class RemoveEntry:
+class RemoveEntryRequest:
     """Remove the daemon's own entry with this write."""
 
-    write: Apply | Put
+    write: ApplyRequest | PutRequest
 
 
 @dataclass(frozen=True, slots=True)
-class ClearOtherEntry:
+class ClearOtherEntryRequest:
     """Remove the entry of the daemon's node from the other registry with this write."""
 
-    write: Put
+    write: PutRequest
 
 
 @dataclass(frozen=True, slots=True)
-class LabelPod:
+class LabelPodRequest:
     """Merge these labels into those of the daemon's own pod."""
 
     pod: Ref
@@ -81,21 +81,21 @@ class LabelPod:
 
 
 @dataclass(frozen=True, slots=True)
-class ListPods:
+class ListPodsRequest:
     """List the domain's pods on the daemon's node, to find the pod with this IP address."""
 
     address: str
 
 
 @dataclass(frozen=True, slots=True)
-class ReadObject:
+class ReadObjectRequest:
     """Get this object once."""
 
     target: Ref
 
 
 @dataclass(frozen=True, slots=True)
-class StartFabric:
+class StartFabricAction:
     """Start the fabric daemon with this index and peer map."""
 
     index: int
@@ -103,7 +103,7 @@ class StartFabric:
 
 
 @dataclass(frozen=True, slots=True)
-class PushPeers:
+class PushPeersAction:
     """Send a new peer map to the running fabric daemon."""
 
     index: int
@@ -111,7 +111,7 @@ class PushPeers:
 
 
 @dataclass(frozen=True, slots=True)
-class RestartFabric:
+class RestartFabricAction:
     """Restart the fabric daemon, which reads its index only when it starts."""
 
     index: int
@@ -119,26 +119,26 @@ class RestartFabric:
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class WaitAction:
     """Do nothing now; decide again on the next event, or at ``until``."""
 
     until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class StopFabric:
+class StopFabricAction:
     """Stop the fabric daemon if it runs, write nothing, and decide again at ``until``."""
 
     until: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class Idle:
+class IdleAction:
     """Do nothing until the next event."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stopped:
+class StoppedAction:
     """The daemon has stopped and writes nothing more.
 
     Attributes:
@@ -148,10 +148,28 @@ class Stopped:
     entry_remains: bool = False
 
 
-Request: TypeAlias = Apply | Put | Post | RemoveEntry | ClearOtherEntry | LabelPod | ListPods | ReadObject
-FabricAction: TypeAlias = StartFabric | PushPeers | RestartFabric
-DaemonAction: TypeAlias = Request | FabricAction | Wait | StopFabric | Idle | Stopped
-REQUESTS: Final = (Apply, Put, Post, RemoveEntry, ClearOtherEntry, LabelPod, ListPods, ReadObject)
+DaemonRequest: TypeAlias = (
+    ApplyRequest
+    | PutRequest
+    | PostRequest
+    | RemoveEntryRequest
+    | ClearOtherEntryRequest
+    | LabelPodRequest
+    | ListPodsRequest
+    | ReadObjectRequest
+)
+FabricAction: TypeAlias = StartFabricAction | PushPeersAction | RestartFabricAction
+DaemonAction: TypeAlias = DaemonRequest | FabricAction | WaitAction | StopFabricAction | IdleAction | StoppedAction
+REQUEST_TYPES: Final = (
+    ApplyRequest,
+    PutRequest,
+    PostRequest,
+    RemoveEntryRequest,
+    ClearOtherEntryRequest,
+    LabelPodRequest,
+    ListPodsRequest,
+    ReadObjectRequest,
+)
 
 
 @unique
@@ -178,7 +196,7 @@ class RequestResult:
 
     Attributes:
         registry: the object after the write, or as it was read.
-        pods: of :class:`ListPods`.
+        pods: of :class:`ListPodsRequest`.
         retry_after: of ``TOO_MANY_REQUESTS``, if the server named a delay.
         detail: the server's message, or the transport error.
     """

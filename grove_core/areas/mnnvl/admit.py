@@ -3,13 +3,15 @@
 from collections.abc import Iterator
 from typing import Final
 
-from grove_core.areas.mnnvl.eligibility import cliques_with_gpus, opts_out, wants_domains
-from grove_core.areas.mnnvl.rules import Refuse, Warn
+from grove_core.areas.mnnvl.judge import cliques_with_gpus, opts_out, wants_domains
+from grove_core.areas.mnnvl.rules import Preflight, Refuse, Warn
 from grove_core.kernel.admission import Caution, Objection
-from grove_core.kernel.frozen import FrozenMap, list_of, part_of
+from grove_core.kernel.frozen import FrozenMap, list_at, object_at
+from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
-from grove_core.resources.api_names import DOMAIN_TEMPLATE, MNNVL_CLAIM, MNNVL_ENABLED
-from grove_core.resources.configuration import Configuration, MnnvlMode
+from grove_core.resources.api_names import DOMAIN_TEMPLATE, MNNVL_CLAIM, MNNVL_ENABLED, NVIDIA
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.configuration import Configuration, MnnvlMode, ServedApis
 from grove_core.resources.domain_sharing import CHOICES, MNNVL_ANNOTATIONS
 from grove_core.resources.fields import shown
 from grove_core.resources.gpus import CONTAINER_LISTS, GPU, containers_in, gpus_of
@@ -45,7 +47,7 @@ def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator
         yield Violation(annotated_set(new).at(MNNVL_ENABLED), now, Refuse.MNNVL_IMMUTABLE, facts).objection(subject)
 
 
-def warnings_to(subject: Ref, new: Manifest, configuration: Configuration) -> Iterator[Caution]:
+def admission_warnings(subject: Ref, new: Manifest, configuration: Configuration) -> Iterator[Caution]:
     """Yield warnings on what is probably a mistake under the operator's configuration."""
     found = (_ignored(new, configuration), _without_gpus(new, configuration), _shared_nodes(new, configuration))
     for warnings in found:
@@ -62,7 +64,7 @@ def _violations(manifest: Manifest) -> Iterator[Violation]:
             got, facts = element.annotations[DOMAIN_TEMPLATE], {"key": DOMAIN_TEMPLATE}
             yield Violation(element.at(DOMAIN_TEMPLATE), got, Refuse.ANNOTATION_RESERVED, facts)
     for index, clique in enumerate(manifest.spec.template.cliques):
-        for claim_index, claim in enumerate(list_of(clique.spec.pod_spec, "resourceClaims")):
+        for claim_index, claim in enumerate(list_at(clique.spec.pod_spec, "resourceClaims")):
             if isinstance(claim, FrozenMap) and claim.get("name") == MNNVL_CLAIM:
                 path = f"{CLIQUES}[{index}].spec.podSpec.resourceClaims[{claim_index}].name"
                 yield Violation(path, MNNVL_CLAIM, Refuse.CLAIM_NAME_RESERVED, {"name": MNNVL_CLAIM})
@@ -103,8 +105,8 @@ def _without_gpus(manifest: Manifest, configuration: Configuration) -> Iterator[
 
 def _other_gpus(container: FrozenMap) -> str:
     """Return how a container asks for GPUs by another way than the GPU resource; empty if it does not."""
-    resources = part_of(container, "resources")
-    names = {str(name) for key in ("limits", "requests") for name in part_of(resources, key)}
+    resources = object_at(container, "resources")
+    names = {str(name) for key in ("limits", "requests") for name in object_at(resources, key)}
     slices = sorted(name for name in names if name.startswith(_MIG))
     return slices[0] if slices else "a claim" if resources.get("claims") else ""
 
@@ -131,6 +133,17 @@ def _pods_of_a_replica(manifest: Manifest) -> int:
 
 def _keeps_apart(clique: CliqueTemplate) -> bool:
     """Return whether a clique has a required pod anti-affinity between nodes."""
-    found = part_of(part_of(clique.spec.pod_spec, "affinity"), "podAntiAffinity")
-    terms = list_of(found, "requiredDuringSchedulingIgnoredDuringExecution")
+    found = object_at(object_at(clique.spec.pod_spec, "affinity"), "podAntiAffinity")
+    terms = list_at(found, "requiredDuringSchedulingIgnoredDuringExecution")
     return any(isinstance(term, FrozenMap) and term.get("topologyKey") == HOSTNAME for term in terms)
+
+
+_DEFINITION: Final = f"computedomains.{NVIDIA.partition('/')[0]}"
+_SUBJECT: Final = Ref("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", _DEFINITION)
+
+
+def objection_to_start(configuration: Configuration, served: ServedApis) -> Reason | None:
+    """Return why the operator must not start; None if it may, or if the server's kinds are unknown."""
+    if configuration.mnnvl.enabled and served.without_domains:
+        return Preflight.NO_NVIDIA.because(_SUBJECT, kind=DOMAIN_KIND)
+    return None

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Final, NamedTuple, TypeAlias
 
-from grove_core.areas.mnnvl.eligibility import wants_domains
+from grove_core.areas.mnnvl.judge import wants_domains
 from grove_core.areas.mnnvl.rules import Warn
 from grove_core.kernel.admission import Caution
 from grove_core.kernel.refs import Ref
@@ -59,7 +59,7 @@ class _SharingEntry(NamedTuple):
     share: ClaimOfPod
 
 
-def warnings_to(subject: Ref, new: Manifest, configuration: Configuration) -> Iterator[Caution]:
+def admission_warnings(subject: Ref, new: Manifest, configuration: Configuration) -> Iterator[Caution]:
     """Yield a warning for each entry whose claims and claims to ComputeDomains are shared by different sets of pods.
 
     Args:

@@ -1,10 +1,9 @@
 """Judges which replicas have a ComputeDomain, need one, or run without (MN-001 to MN-043). Linear in the objects."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple, assert_never
 
-from grove_core.areas.mnnvl.eligibility import cliques_with_gpus, opts_out
 from grove_core.areas.mnnvl.rules import Why
 from grove_core.areas.mnnvl.verdicts import CliqueDomains, DomainState, MnnvlJudgement, ReplicaDomain, SiblingUse
 from grove_core.kernel.reasons import Reason
@@ -16,14 +15,31 @@ from grove_core.resources.api_names import DOMAIN_TEMPLATE, MNNVL_ENABLED
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import Mnnvl, MnnvlMode
 from grove_core.resources.domains_ready_condition import CreationFailure, creation_failure_in
-from grove_core.resources.gpus import GPU
+from grove_core.resources.gpus import GPU, asks_for_gpus
 from grove_core.resources.names import domain_claim_template_name, domain_name, listed
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
+from grove_core.resources.template import SetTemplate
 from grove_core.snapshot.in_flight import created_parts, refusals
 from grove_core.snapshot.set_size import is_too_large
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.users_of_shared_objects import parts_not_collected
+
+
+def opts_out(annotations: Mapping[str, object]) -> bool:
+    """Return whether the set's annotation opts out; any value but "true" does, since older ones were not validated."""
+    return annotations.get(MNNVL_ENABLED, "true") != "true"
+
+
+def cliques_with_gpus(template: SetTemplate) -> tuple[str, ...]:
+    """Return the names of the cliques that ask for GPUs, in the order of the template."""
+    return tuple(clique.name for clique in template.cliques if asks_for_gpus(clique.spec.pod_spec))
+
+
+def wants_domains(annotations: Mapping[str, object], template: SetTemplate) -> bool:
+    """Return whether a set would have ComputeDomains if MNNVL is on in mode `operator`."""
+    return not opts_out(annotations) and bool(cliques_with_gpus(template))
+
 
 _RETRIED: Final = frozenset({DomainState.AWAITED, DomainState.RESTORED, DomainState.LEAVING})
 LEAVING_TIMEOUT: Final = timedelta(seconds=60)  # decision D39

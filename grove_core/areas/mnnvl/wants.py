@@ -79,8 +79,8 @@ def _want_for(snapshot: Snapshot, one: ReplicaDomain) -> Present | Withheld | No
         case DomainState.FAILED if not one.name_is_taken:
             return _domain_for(snapshot, one, reason)
         case DomainState.FAILED | DomainState.LEAVING | DomainState.MISSED | DomainState.UNKNOWN:
-            unseen = one.state is DomainState.UNKNOWN and DOMAIN_KIND not in snapshot.complete
-            obstacle = Obstacle.DOMAINS_NOT_COLLECTED if unseen else Obstacle.RULE
+            unlisted = one.state is DomainState.UNKNOWN and DOMAIN_KIND not in snapshot.complete
+            obstacle = Obstacle.DOMAINS_NOT_COLLECTED if unlisted else Obstacle.RULE
             return Withheld(domain_ref(snapshot, one.index), one.because, obstacle=obstacle)
         case DomainState.JOINED | DomainState.WITHOUT:
             return None

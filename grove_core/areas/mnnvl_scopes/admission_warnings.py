@@ -30,7 +30,7 @@ NODE_LOCAL: Final = frozenset(
 """DeviceClasses of NVIDIA's driver whose devices belong to one node each."""
 
 
-def warnings_to(
+def admission_warnings(
     subject: Ref, new: Manifest, configuration: Configuration, classes: Collection[str] | None = None
 ) -> Iterator[Caution]:
     """Yield warnings on what is probably a mistake.

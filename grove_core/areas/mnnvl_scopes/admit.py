@@ -7,7 +7,7 @@ from typing import Final
 from grove_core.areas.mnnvl_scopes.rules import Refuse
 from grove_core.areas.mnnvl_scopes.sharing_groups import sharing_groups_of
 from grove_core.kernel.admission import Objection
-from grove_core.kernel.frozen import FrozenMap, list_of
+from grove_core.kernel.frozen import FrozenMap, list_at
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import MNNVL_DEVICE_CLASS, MNNVL_ENABLED, MNNVL_SCOPE, SHARED_CLAIM
@@ -98,7 +98,7 @@ def _claim_names(manifest: Manifest) -> Iterator[Violation]:
     sharing_cliques = {index for sharing in sharing_groups_of(manifest) for index in sharing.cliques}
     for index in sorted(sharing_cliques):
         pod_spec = manifest.spec.template.cliques[index].spec.pod_spec
-        for at, claim in enumerate(list_of(pod_spec, "resourceClaims")):
+        for at, claim in enumerate(list_at(pod_spec, "resourceClaims")):
             if isinstance(claim, FrozenMap) and claim.get("name") == SHARED_CLAIM:
                 path = f"{CLIQUES}[{index}].spec.podSpec.resourceClaims[{at}].name"
                 yield Violation(path, SHARED_CLAIM, Refuse.SHARED_CLAIM_RESERVED, {"name": SHARED_CLAIM})

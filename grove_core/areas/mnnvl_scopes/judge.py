@@ -4,8 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from grove_core.areas.mnnvl_scopes.clique_admission import SHARED_KINDS, holder_of, membership_in, serves
-from grove_core.areas.mnnvl_scopes.manifests import SharedObjectBuilder
+from grove_core.areas.mnnvl_scopes.clique_admission import (
+    SHARED_KINDS,
+    SharedObjectBuilder,
+    holder_of,
+    membership_in,
+    serves,
+)
 from grove_core.areas.mnnvl_scopes.rules import Why
 from grove_core.areas.mnnvl_scopes.verdicts import ScopeJudgement, SharedState, SharedVerdict
 from grove_core.kernel.frozen import FrozenMap

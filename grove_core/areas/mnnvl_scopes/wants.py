@@ -10,16 +10,17 @@ from grove_core.areas.mnnvl_scopes.clique_admission import (
     JoinsDomain,
     LeftUnchanged,
     MustWait,
+    SharedObjectBuilder,
+    blocks_deletion_of,
     judge_clique_admission,
     membership_in,
     opt_in_reason,
 )
-from grove_core.areas.mnnvl_scopes.manifests import SharedObjectBuilder, blocks_deletion_of
 from grove_core.areas.mnnvl_scopes.rules import Why
 from grove_core.areas.mnnvl_scopes.verdicts import ScopeJudgement, SharedState
 from grove_core.kernel.area_result import AreaResult
 from grove_core.kernel.decisions import Finding
-from grove_core.kernel.frozen import FrozenMap, part_of
+from grove_core.kernel.frozen import FrozenMap, object_at
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Ensure
 from grove_core.kernel.wants import Absent, Applied, Desired, Ensured, Present, Want, Withheld
@@ -123,22 +124,22 @@ class _NewClique(NamedTuple):
 
 
 def _new_clique(want: Present) -> _NewClique:
-    metadata = part_of(want.manifest, "metadata")
-    labels = part_of(metadata, "labels")
+    metadata = object_at(want.manifest, "metadata")
+    labels = object_at(metadata, "labels")
     index = index_from(label_in(labels, SET_REPLICA))
-    pod_spec = part_of(part_of(want.manifest, "spec"), "podSpec")
-    return _NewClique(want.target, -1 if index is None else index, labels, part_of(metadata, "annotations"), pod_spec)
+    pod_spec = object_at(object_at(want.manifest, "spec"), "podSpec")
+    return _NewClique(want.target, -1 if index is None else index, labels, object_at(metadata, "annotations"), pod_spec)
 
 
 def _with_pod_spec(manifest: FrozenMap, pod_spec: FrozenMap) -> FrozenMap:
     """Return the manifest of a PodClique with another pod spec."""
-    return FrozenMap({**manifest, "spec": FrozenMap({**part_of(manifest, "spec"), "podSpec": pod_spec})})
+    return FrozenMap({**manifest, "spec": FrozenMap({**object_at(manifest, "spec"), "podSpec": pod_spec})})
 
 
 def with_adoption_annotation(manifest: FrozenMap) -> FrozenMap:
     """Return the manifest of a PodGang with the annotation that it adopts shared domains and claims (MS-044)."""
-    metadata = part_of(manifest, "metadata")
-    annotations = FrozenMap({**part_of(metadata, "annotations"), MNNVL_ADOPTED: "true"})
+    metadata = object_at(manifest, "metadata")
+    annotations = FrozenMap({**object_at(metadata, "annotations"), MNNVL_ADOPTED: "true"})
     return FrozenMap({**manifest, "metadata": FrozenMap({**metadata, "annotations": annotations})})
 
 

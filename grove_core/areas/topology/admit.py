@@ -75,7 +75,7 @@ def objections_to(
         yield found.objection(subject)
 
 
-def warnings_to(
+def admission_warnings(
     subject: Ref,
     new: Manifest,
     old: Manifest | None,

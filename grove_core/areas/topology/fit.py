@@ -16,7 +16,7 @@ from grove_core.areas.topology.gang_tree import (
     tree_of,
 )
 from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, Domain, NodeCapacity
-from grove_core.areas.topology.packing import NodeAssignment, Packing
+from grove_core.areas.topology.placement_search import NodeAssignment, PlacementSearch
 from grove_core.areas.topology.rules import Fit
 from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.kernel.reasons import Reason
@@ -169,7 +169,7 @@ class _FitSearch:
         if not any(self.bounds.copies(tree, domain) for domain in domains):
             return FitResult(FitVerdict.CANNOT, self.bounds.why_not(tree, self.capacity.cluster, self.subject))
         for largest_first in (False, True):
-            packing = Packing(self.bounds, largest_first=largest_first)
+            packing = PlacementSearch(self.bounds, largest_first=largest_first)
             domain = packing.add(tree)
             if domain is not None:
                 return self._found(tree, domain, packing.assignments())
@@ -177,10 +177,10 @@ class _FitSearch:
 
     def _found(self, tree: GangTree, domain: Domain, assignments: tuple[NodeAssignment, ...]) -> FitResult:
         """Return the result for a placement; undecided if the pods ask for something not checked here (TP-106)."""
-        unseen = sorted({what for demand in tree.totals for what in self.capacity.demands[demand].unseen})
+        unchecked = sorted({what for demand in tree.totals for what in self.capacity.demands[demand].unchecked})
         where = self.bounds.domain_text(domain)
-        if unseen:
-            because = Fit.NOT_LOOKED_AT.because(self.subject, what=listed(unseen), where=where)
+        if unchecked:
+            because = Fit.NOT_LOOKED_AT.because(self.subject, what=listed(unchecked), where=where)
             return FitResult(FitVerdict.UNDECIDED, (because,), domain.name, assignments)
         found = Fit.HAS_A_PLACE.because(self.subject, pods=all_pods(tree.pods), where=where)
         return FitResult(FitVerdict.FITS, (found,), domain.name, assignments)

@@ -1,6 +1,7 @@
 """The condition and the findings about a set's topology (TP-030, TP-031)."""
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from grove_core.areas.topology.judge import condition_reason
@@ -10,8 +11,13 @@ from grove_core.kernel.area_result import AreaResult
 from grove_core.kernel.conditions import REMOVED, Condition, Truth, condition_of, transition_time
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Desired, Status
-from grove_core.resources.api_names import TOPOLOGY_IN_SYNC
+from grove_core.resources.api_names import GROVE, TOPOLOGY_IN_SYNC
+from grove_core.resources.names import listed
+from grove_core.resources.pod import FINISHED_PHASES, Pod
+from grove_core.resources.podgang import PodGang
 from grove_core.resources.statuses import status_change
 from grove_core.snapshot.snapshot import Snapshot
 
@@ -56,3 +62,75 @@ def findings_of_topology(snapshot: Snapshot, judgement: TopologyJudgement) -> It
     """Yield which topology applies and why; nothing if none applies and topology-aware scheduling is off."""
     if judgement.resolution is not TopologyResolution.NONE or snapshot.configuration.topology.enabled:
         yield Finding(snapshot.root.ref, QUESTION, judgement.resolution.value, judgement.because)
+
+
+MISPLACEMENT: Final = "misplacement"
+NodeLabels = Mapping[str, Mapping[str, str]]
+"""Name of a node -> its labels."""
+
+
+def findings_of_misplacement(snapshot: Snapshot, nodes: NodeLabels) -> Iterator[Finding]:
+    """Yield a finding for each PodGang with pods in several domains of a required constraint, or in none. Linear.
+
+    Args:
+        snapshot: of the set; its PodGangs name the node labels whose value their pods have to share.
+        nodes: the known nodes; pods on other nodes are ignored.
+    """
+    placed = {
+        clique.ref.name: [pod for pod in snapshot.pods_of.get(clique.uid, ()) if pod.node in nodes and _runs(pod)]
+        for clique in snapshot.cliques
+    }
+    for gang in snapshot.gangs:
+        because = tuple(_broken_constraints(gang, placed, nodes))
+        if because:
+            yield Finding(gang.ref, MISPLACEMENT, "Broken", because)
+
+
+def has_required_constraint(snapshot: Snapshot) -> bool:
+    """Return whether a PodGang of the set requires that pods share the value of a node label."""
+    return any(key for gang in snapshot.gangs for key, _ in _required_labels(gang))
+
+
+def has_unknown_node(snapshot: Snapshot, nodes: NodeLabels) -> bool:
+    """Return whether a required constraint cannot be judged because a pod is on an unknown node (TP-132)."""
+    if not has_required_constraint(snapshot):
+        return False
+    return any(pod.node and pod.node not in nodes and _runs(pod) for _, pod in snapshot.pods())
+
+
+def _runs(pod: Pod) -> bool:
+    return not pod.deleting and pod.phase not in FINISHED_PHASES
+
+
+def _broken_constraints(gang: PodGang, placed: Mapping[str, list[Pod]], nodes: NodeLabels) -> Iterator[Reason]:
+    for key, cliques in _required_labels(gang):
+        domains: defaultdict[str, list[str]] = defaultdict(list)
+        for pod in (pod for name in cliques for pod in placed.get(name, ())):
+            domains[nodes[pod.node].get(key, "")].append(pod.name)
+        if len(domains) > 1 or "" in domains:
+            clique = Ref(GROVE, "PodClique", gang.ref.namespace, cliques[0])
+            subject = gang.ref if len(cliques) > 1 else clique
+            yield Why.PODS_APART.because(subject, key=key, where=_domains_text(domains))
+
+
+def _required_labels(gang: PodGang) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each required node label of a gang, with the PodCliques whose pods have to share its value."""
+    placement = gang.placement
+    scopes: Iterable[tuple[str, tuple[str, ...]]] = (
+        (placement.gang.required, tuple(group.name for group in gang.groups)),
+        *((one.pack.required, one.cliques) for one in placement.packed_groups),
+        *((pack.required, (name,)) for name, pack in placement.cliques),
+    )
+    return (scope for scope in scopes if scope[0] and scope[1])
+
+
+def _domains_text(domains: Mapping[str, list[str]]) -> str:
+    """Return a text with the number of pods in the largest domain and the names of the pods in all others."""
+    (first, most), *others = sorted(domains.items(), key=lambda one: (-len(one[1]), one[0]))
+    words = [f"{len(most)} pod{'' if len(most) == 1 else 's'} in {_domain_text(first)}"]
+    words += [f"{listed(names)} in {_domain_text(value)}" for value, names in others]
+    return "; ".join(words)
+
+
+def _domain_text(value: str) -> str:
+    return value or "none (the node has no such label)"

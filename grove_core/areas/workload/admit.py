@@ -53,7 +53,7 @@ def collisions_of(
             yield Objection("metadata.name", shown(new.name), Refuse.SETS_COLLIDE.because(subject, **facts))
 
 
-def warnings_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[Caution]:
+def admission_warnings(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[Caution]:
     """Return every warning about a set and, on an update, about the change."""
     of_change = change_warnings(old, new) if old is not None else ()
     for found in (pod_spec_warnings(new), startup_order_warnings(new.spec), of_change):

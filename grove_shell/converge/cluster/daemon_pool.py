@@ -11,19 +11,19 @@ from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection as Pipe
 from typing import Final, assert_never
 
-from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity, FabricState
+from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity, FabricDaemonState
 from grove_core.areas.domain_cliques.rules import Why
 from grove_core.areas.domain_cliques.verdicts import (
-    Apply,
+    ApplyRequest,
     DaemonAction,
     DaemonRegistry,
+    DaemonRequest,
     PeerMap,
-    Post,
-    Put,
-    Request,
+    PostRequest,
+    PutRequest,
     RequestResult,
     ResultKind,
-    StartFabric,
+    StartFabricAction,
 )
 from grove_core.kernel.decisions import Decision
 from grove_shell.client.api import Api
@@ -31,9 +31,8 @@ from grove_shell.client.connection import connect
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.converge.cluster.watch_decoder import WatchDecoder
 from grove_shell.converge.points import Point
-from grove_shell.domain_daemon.daemon import DomainDaemon
-from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS, registry_of
-from grove_shell.domain_daemon.monotonic_clock import MonotonicClock
+from grove_shell.domain_daemon.daemon import DomainDaemon, MonotonicClock
+from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS, parse_registry
 from grove_shell.domain_daemon.object_watch import ObjectWatch
 from grove_shell.domain_daemon.requests import REQUEST_TIMEOUT_S, HttpRequestSender
 
@@ -96,13 +95,13 @@ class TimedFabricProcess:
 
     def __init__(self, ready_after: float) -> None:
         """Start without a fabric daemon; ``ready_after`` is in seconds."""
-        self.state: FabricState | None = None
+        self.state: FabricDaemonState | None = None
         self.on_change: Callable[[], None] = lambda: None
         self._ready_after = ready_after
 
     async def start(self, index: int, peers: PeerMap) -> None:
         """Start it; if it is stopped before, it does not become ready."""
-        started = self.state = FabricState(index, peers)
+        started = self.state = FabricDaemonState(index, peers)
         asyncio.get_running_loop().call_later(self._ready_after, self._set_ready, started.index)
 
     async def push(self, peers: PeerMap) -> None:
@@ -161,24 +160,24 @@ class PooledDaemon:
             daemon.on_registry_change(version, registry)
 
         kind, key = CLIQUES if sharded else DOMAINS, (ref.namespace, ref.name)
-        watch = ObjectWatch(api, kind, key, registry_of, on_change, limiter=limiter, read=self._decoder.read)
+        watch = ObjectWatch(api, kind, key, parse_registry, on_change, limiter=limiter, read=self._decoder.read)
         async with asyncio.TaskGroup() as group:
             group.create_task(watch.run())
             group.create_task(daemon.run())
 
     def on_decision(self, decision: Decision[DaemonAction]) -> None:
         """See :class:`DaemonObserver`."""
-        if isinstance(decision.verdict, StartFabric) and not self._pushed:
+        if isinstance(decision.verdict, StartFabricAction) and not self._pushed:
             self._pushed = True
             self._counts.pushed.append(time.monotonic() - self._task.start)
         self._changes_index = decision.because[0].rule in _INDEX_CHANGES
 
-    def on_result(self, request: Request, result: RequestResult) -> None:
+    def on_result(self, request: DaemonRequest, result: RequestResult) -> None:
         """See :class:`DaemonObserver`."""
         counts = self._counts
         match result.kind:
             case ResultKind.SUCCEEDED:
-                if isinstance(request, Apply | Put | Post):
+                if isinstance(request, ApplyRequest | PutRequest | PostRequest):
                     counts.writes += 1
                     counts.repicks += self._changes_index
             case ResultKind.CONFLICT | ResultKind.FIELD_CONFLICT:

@@ -32,8 +32,8 @@ from grove_shell.converge.model.participants import daemon_identity
 from grove_shell.converge.points import Point
 from grove_shell.converge.runs import Outcome, Run
 from grove_shell.domain_controller.reconcile_loop import DomainReconcileLoop
+from grove_shell.domain_daemon.daemon import MonotonicClock
 from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS
-from grove_shell.domain_daemon.monotonic_clock import MonotonicClock
 
 WORLD: Final = "cluster"
 _HEAD_START_S: Final = 0.5

@@ -16,7 +16,7 @@ from grove_core.resources.daemon_entry import READY
 from grove_core.resources.daemon_pod import DaemonPod
 from grove_shell.converge.points import Point
 from grove_shell.domain_controller.domain_cache import DomainCache
-from grove_shell.domain_daemon.kinds import registry_of
+from grove_shell.domain_daemon.kinds import parse_registry
 
 _NEWEST = 2**62
 
@@ -73,7 +73,7 @@ class RunMonitor(DomainCache):
         return DomainSnapshot(domain=seen.domain, cliques=seen.cliques, pods=pods, pods_version=_NEWEST, now=now)
 
     def _check(self, raw: Mapping[str, Any]) -> None:
-        now, registry = time.monotonic(), registry_of(raw)
+        now, registry = time.monotonic(), parse_registry(raw)
         if isinstance(registry, ComputeDomain) and registry.readiness == READY and self.global_at is None:
             self.global_at = now
         if isinstance(registry, ComputeDomainClique) is not self._point.protocol.sharded:

@@ -8,9 +8,9 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Final
 
-from grove_core.areas.domain_cliques.clique_view import entries_of_clique
+from grove_core.areas.domain_cliques.daemon_context import entries_of_clique
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry
-from grove_shell.domain_daemon.kinds import registry_of
+from grove_shell.domain_daemon.kinds import parse_registry
 from grove_shell.domain_daemon.object_watch import WatchEvent, event_reader
 
 _VERSION: Final = b'"resourceVersion":"'
@@ -36,7 +36,7 @@ class WatchDecoder:
     latest: int = 0
 
     def __post_init__(self) -> None:
-        self._decode = event_reader(registry_of)
+        self._decode = event_reader(parse_registry)
         self._cache: OrderedDict[bytes, WatchEvent[DaemonRegistry]] = OrderedDict()
         self._members: OrderedDict[tuple[str, str], tuple[int, bool]] = OrderedDict()
 

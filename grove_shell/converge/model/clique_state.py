@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypedDict
 
-from grove_core.areas.domain_cliques.clique_view import clique_view_of
+from grove_core.areas.domain_cliques.daemon_context import clique_view_of
 from grove_core.areas.domain_cliques.entry_requests import entry_path
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry, PeerMap
 from grove_core.kernel.frozen import EMPTY, frozen

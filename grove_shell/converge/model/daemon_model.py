@@ -9,26 +9,26 @@ with the state of the clique.
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from grove_core.areas.domain_cliques.clique_view import entry_of_node
 from grove_core.areas.domain_cliques.daemon_context import (
     DaemonContext,
     DaemonIdentity,
-    DaemonState,
-    FabricState,
+    FabricDaemonState,
+    RegistrationState,
     RegistryObservation,
+    entry_of_node,
 )
 from grove_core.areas.domain_cliques.entry_requests import entry_path
-from grove_core.areas.domain_cliques.judge import decide
+from grove_core.areas.domain_cliques.judge import next_action
 from grove_core.areas.domain_cliques.verdicts import (
-    Apply,
+    ApplyRequest,
     DaemonAction,
-    Idle,
-    Post,
-    Put,
-    RestartFabric,
+    IdleAction,
+    PostRequest,
+    PutRequest,
+    RestartFabricAction,
     ResultKind,
-    StartFabric,
-    Wait,
+    StartFabricAction,
+    WaitAction,
 )
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap
@@ -186,15 +186,15 @@ class FastDaemonModel:
 
     def _decision(self, at: int) -> _CachedAction:
         identity = self._participants.daemons[self._number]
-        action = decide(self._context(identity, at)).verdict
+        action = next_action(self._context(identity, at)).verdict
         match action:
-            case Apply() | Put() | Post():
+            case ApplyRequest() | PutRequest() | PostRequest():
                 return _entry_in(action, identity, sharded=self._participants.point.protocol.sharded)
-            case StartFabric() | RestartFabric():
+            case StartFabricAction() | RestartFabricAction():
                 return LocalAction.START
-            case Idle() | Wait(None):
+            case IdleAction() | WaitAction(None):
                 return LocalAction.IDLE
-            case Wait(until) if until is not None:
+            case WaitAction(until) if until is not None:
                 return (until - START_OF_TIME) // _MICROSECOND
             case _:
                 raise BrokenInvariant("CV-003", f"without faults no daemon does {action}")
@@ -203,12 +203,12 @@ class FastDaemonModel:
         view, since = self._view, self._contested_since
         fabric = None
         if self._running_index is not None and view is not None:
-            fabric = FabricState(self._running_index, view.peers(self._participants), self._fabric_ready)
+            fabric = FabricDaemonState(self._running_index, view.peers(self._participants), self._fabric_ready)
         registry = view.registry(self._participants) if view is not None else None
         return DaemonContext(
             identity=identity,
             settings=self._participants.settings,
-            state=DaemonState(
+            state=RegistrationState(
                 observed=RegistryObservation(self._version, registry),
                 settled_index=self._settled_index,
                 contested_since=virtual_time(since) if since is not None else None,
@@ -231,9 +231,9 @@ def _entry_in(action: DaemonAction, identity: DaemonIdentity, *, sharded: bool) 
     """The daemon's own entry in its write."""
     path = entry_path(sharded=sharded)
     body: Any = None
-    if isinstance(action, Apply):
+    if isinstance(action, ApplyRequest):
         body = action.fields
-    elif isinstance(action, Put | Post):
+    elif isinstance(action, PutRequest | PostRequest):
         body = action.manifest
     part = Fields(body[path.parent] if path.parent else body, "", [])
     own = entry_of_node(identity.node, read_entries(part, path.list_key, path.node_key))

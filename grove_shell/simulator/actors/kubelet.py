@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from grove_core.areas.workload.pods.manifest import INIT_CONTAINER, PARENTS_FLAG
-from grove_core.kernel.frozen import FrozenMap, list_of
+from grove_core.kernel.frozen import FrozenMap, list_at
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.cluster.nodes import Node
@@ -174,7 +174,7 @@ class Kubelet:
         """Return the containers of a pod; empty for a pod of the dump, whose manifest is unknown."""
         manifest = self.cluster.server.manifests.get(pod.ref)
         spec = manifest.get("spec") if manifest is not None else None
-        return [one for one in list_of(spec, key) if isinstance(one, FrozenMap)] if isinstance(spec, FrozenMap) else []
+        return [one for one in list_at(spec, key) if isinstance(one, FrozenMap)] if isinstance(spec, FrozenMap) else []
 
     def _ready_of(self, namespace: str, clique: str) -> int:
         owner = self.cluster.clique(f"{namespace}/{clique}")

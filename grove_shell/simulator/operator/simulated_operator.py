@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import partial
 from typing import Final, TypeAlias
 
-from grove_core.areas.mnnvl.preflight import objection_to_start
+from grove_core.areas.mnnvl.admit import objection_to_start
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref

@@ -11,26 +11,26 @@ from typing import Any
 from grove_core.areas.domain_cliques.daemon_context import (
     DaemonContext,
     DaemonIdentity,
-    DaemonState,
-    FabricState,
+    FabricDaemonState,
+    RegistrationState,
     RegistryObservation,
 )
 from grove_core.areas.domain_cliques.domain_snapshot import domain_snapshot_of
-from grove_core.areas.domain_cliques.judge import decide
+from grove_core.areas.domain_cliques.judge import next_action
 from grove_core.areas.domain_cliques.state_updates import after_event, after_result, version_number
 from grove_core.areas.domain_cliques.verdicts import (
-    Apply,
+    ApplyRequest,
     DaemonRegistry,
-    Idle,
+    IdleAction,
     PeerMap,
-    Post,
-    PushPeers,
-    Put,
+    PostRequest,
+    PushPeersAction,
+    PutRequest,
     RequestResult,
-    RestartFabric,
+    RestartFabricAction,
     ResultKind,
-    StartFabric,
-    Wait,
+    StartFabricAction,
+    WaitAction,
 )
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import SetStatus
@@ -133,11 +133,11 @@ class FullObjectStore:
 
     def sent(self, action: Any) -> Response:
         match action:
-            case Apply():
+            case ApplyRequest():
                 return self.server.apply(thaw(action.fields), action.manager, action.subresource)
-            case Put():
+            case PutRequest():
                 return self.server.replace(thaw(action.manifest), action.manager, action.subresource)
-            case Post():
+            case PostRequest():
                 return self.server.create(thaw(action.manifest), action.manager)
             case SetStatus():
                 guard = {"uid": action.guard.uid, "resourceVersion": action.guard.resource_version}
@@ -164,8 +164,8 @@ class FullDaemonModel:
         self.number = number
         self.retry_after = retry_after
         self.identity = daemon(participants, number)
-        self.state = DaemonState()
-        self.fabric: FabricState | None = None
+        self.state = RegistrationState()
+        self.fabric: FabricDaemonState | None = None
         self.start: tuple[int, PeerMap] | None = None
 
     def on_event(self, version: int, view: FullCliqueSummary | None, at: int, jitter: float) -> bool:
@@ -190,7 +190,7 @@ class FullDaemonModel:
 
     def on_fabric_start(self) -> None:
         assert self.start is not None
-        self.fabric = FabricState(*self.start)
+        self.fabric = FabricDaemonState(*self.start)
 
     def on_fabric_ready(self) -> None:
         assert self.fabric is not None
@@ -205,25 +205,25 @@ class FullDaemonModel:
                 fabric=self.fabric,
                 now=virtual_time(at),
             )
-            action = decide(found).verdict
+            action = next_action(found).verdict
             match action:
-                case PushPeers(_, peers):
+                case PushPeersAction(_, peers):
                     assert self.fabric is not None
                     self.fabric = replace(self.fabric, peers=peers)
-                case StartFabric(index, peers) | RestartFabric(index, peers):
+                case StartFabricAction(index, peers) | RestartFabricAction(index, peers):
                     self.start = (index, peers)
                     return LocalAction.START
-                case Wait(until) if until is not None:
+                case WaitAction(until) if until is not None:
                     return WakeAt((until - START_OF_TIME) // timedelta(microseconds=1))
-                case Idle() | Wait():
+                case IdleAction() | WaitAction():
                     return LocalAction.IDLE
-                case Apply() | Put() | Post():
+                case ApplyRequest() | PutRequest() | PostRequest():
                     return self.write(action)
                 case _:
                     raise AssertionError(action)
 
-    def write(self, action: Apply | Put | Post) -> ModelWrite:
-        body: dict[str, Any] = thaw(action.fields if isinstance(action, Apply) else action.manifest)
+    def write(self, action: ApplyRequest | PutRequest | PostRequest) -> ModelWrite:
+        body: dict[str, Any] = thaw(action.fields if isinstance(action, ApplyRequest) else action.manifest)
         items = body["status"]["nodes"] if "status" in body else body["daemons"]
         own = next(item for item in items if self.identity.node in {item.get("name"), item.get("nodeName")})
         seen = self.state.observed
@@ -235,7 +235,7 @@ class FullDaemonModel:
             index=own["index"],
             ready=own["status"] == "Ready",
             moves=bool(stored) and stored != [own["index"]],
-            base=None if isinstance(action, Apply) else version_number(registry) if registry is not None else 0,
+            base=None if isinstance(action, ApplyRequest) else version_number(registry) if registry is not None else 0,
             content=action,
         )
 

@@ -28,7 +28,7 @@ from grove_shell.converge.cluster.engine import require_no_faults
 from grove_shell.converge.cluster.server_metrics import ServerCounters, parse_counters
 from grove_shell.converge.cluster.watch_decoder import WatchDecoder
 from grove_shell.converge.model.costs import costs_of
-from grove_shell.domain_daemon.kinds import registry_of
+from grove_shell.domain_daemon.kinds import parse_registry
 from grove_shell.domain_daemon.object_watch import event_reader
 from tests.property.convergence.points import point
 
@@ -55,7 +55,7 @@ def line(version: int, nodes: int, what: str = "MODIFIED") -> bytes:
 )
 def test_cv062_shared_decoder_equals_own_decoder(drawn: list[tuple[int, str]]) -> None:
     """Each version has one state, whichever stream is read first."""
-    streams, alone = WatchDecoder(), event_reader(registry_of)
+    streams, alone = WatchDecoder(), event_reader(parse_registry)
     for version, what in drawn:
         text = line(version, version % 4, what)
         found, wanted = streams.read(text), alone(text)
@@ -76,8 +76,8 @@ def test_cv062_members_of_a_clique(indices: list[int], shown: tuple[int, bool]) 
         "status": {"nodes": [*entries, other]},
     }
     streams = WatchDecoder()
-    assert streams.members(registry_of(raw), "a") == shown
-    assert streams.members(registry_of(raw), "a") == shown
+    assert streams.members(parse_registry(raw), "a") == shown
+    assert streams.members(parse_registry(raw), "a") == shown
 
 
 PAGE = """

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from grove_core.areas.domain_cliques.daemon_context import DaemonContext, DaemonState, RegistryObservation
+from grove_core.areas.domain_cliques.daemon_context import DaemonContext, RegistrationState, RegistryObservation
 from grove_core.areas.domain_cliques.entry_requests import write_request
 from grove_core.areas.domain_cliques.protocols import Protocol
-from grove_core.areas.domain_cliques.verdicts import Apply
+from grove_core.areas.domain_cliques.verdicts import ApplyRequest
 from grove_core.kernel.frozen import thaw
 from grove_core.resources.daemon_entry import NOT_READY, DaemonEntry
 from grove_shell.converge.model.clique_state import CliqueState, EntryState
@@ -24,19 +24,19 @@ def length(value: Any) -> int:
     return len(json.dumps(value, separators=(",", ":")))
 
 
-def written(protocol: Protocol) -> tuple[dict[str, Any], Apply | None]:
+def written(protocol: Protocol) -> tuple[dict[str, Any], ApplyRequest | None]:
     """The entry of a daemon as it writes it, and the apply that it writes it with."""
     participants = participants_of(point(protocol, 144))
     identity = participants.daemons[NODE]
     seen = RegistryObservation(7, CliqueState({NODE: EntryState(15, ready=False)}).registry(participants))
     found = DaemonContext(
-        identity=identity, settings=participants.settings, state=DaemonState(observed=seen), now=virtual_time(0)
+        identity=identity, settings=participants.settings, state=RegistrationState(observed=seen), now=virtual_time(0)
     )
     action = write_request(found, DaemonEntry(identity.node, identity.ip, identity.clique, 15, NOT_READY))
-    assert not isinstance(action, Apply) or protocol.uses_apply
-    body: Any = thaw(action.fields if isinstance(action, Apply) else action.manifest)
+    assert not isinstance(action, ApplyRequest) or protocol.uses_apply
+    body: Any = thaw(action.fields if isinstance(action, ApplyRequest) else action.manifest)
     (entry,) = body["status"]["nodes"] if "status" in body else body["daemons"]
-    return entry, action if isinstance(action, Apply) else None
+    return entry, action if isinstance(action, ApplyRequest) else None
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

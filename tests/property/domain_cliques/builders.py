@@ -7,7 +7,7 @@ from typing import Any
 from grove_core.areas.domain_cliques.daemon_context import (
     DaemonContext,
     DaemonIdentity,
-    DaemonState,
+    RegistrationState,
     RegistryObservation,
 )
 from grove_core.areas.domain_cliques.domain_snapshot import domain_snapshot_of
@@ -87,7 +87,7 @@ def context_for(registry: Any, settings: DaemonSettings = SETTINGS, **more: Any)
         "observed": RegistryObservation(version_number(registry) if registry else 0, registry),
         **more.pop("state", {}),
     }
-    return DaemonContext(identity=IDENTITY, settings=settings, state=DaemonState(**state), now=NOW, **more)
+    return DaemonContext(identity=IDENTITY, settings=settings, state=RegistrationState(**state), now=NOW, **more)
 
 
 def planned(found: ComputeDomain, cliques: list[ComputeDomainClique], pods: list[DaemonPod], version: int = 100) -> Any:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from grove_core.areas.domain_cliques.protocols import Protocol
-from grove_core.areas.domain_cliques.verdicts import DaemonRegistry, Request
+from grove_core.areas.domain_cliques.verdicts import DaemonRegistry, DaemonRequest
 from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_of
 from grove_core.resources.compute_domain_clique import CLIQUE_KIND, compute_domain_clique_of
@@ -81,7 +81,7 @@ class CheckedServer:
         self.commit(None, None, lambda: self.server.create(manifest, "user"))
 
     def commit(
-        self, by: DaemonProcess | None, request: Request | None, write: Any, *, controller: bool = False
+        self, by: DaemonProcess | None, request: DaemonRequest | None, write: Any, *, controller: bool = False
     ) -> Response:
         """Execute a write, and check each of its changes."""
         start = len(self.server.history)

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from grove_core.areas.domain_cliques.daemon_context import DaemonContext, DaemonState
+from grove_core.areas.domain_cliques.daemon_context import DaemonContext, RegistrationState
 from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
-from grove_core.areas.domain_cliques.judge import decide
+from grove_core.areas.domain_cliques.judge import next_action
 from grove_core.areas.domain_cliques.state_updates import after_event, after_result
 from grove_core.areas.domain_cliques.verdicts import DaemonAction
 from grove_core.kernel.decisions import Decision
@@ -22,8 +22,8 @@ class CoreFunctions:
         rewrite: changes a request body on its way to the server; only mutants do.
     """
 
-    decide: Callable[[DaemonContext], Decision[DaemonAction]] = decide
-    after_event: Callable[..., DaemonState] = after_event
-    after_result: Callable[..., DaemonState] = after_result
+    next_action: Callable[[DaemonContext], Decision[DaemonAction]] = next_action
+    after_event: Callable[..., RegistrationState] = after_event
+    after_result: Callable[..., RegistrationState] = after_result
     reconcile: Callable[[DomainSnapshot], Plan] = reconcile_domain
     rewrite: Callable[[dict[str, Any]], dict[str, Any]] = dict

@@ -8,15 +8,15 @@ from grove_core.areas.domain_cliques.daemon_context import DaemonContext
 from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
 from grove_core.areas.domain_cliques.protocols import Protocol
 from grove_core.areas.domain_cliques.verdicts import (
-    Apply,
+    ApplyRequest,
     DaemonAction,
     DaemonRegistry,
-    Post,
-    PushPeers,
-    Put,
-    RemoveEntry,
-    RestartFabric,
-    StartFabric,
+    PostRequest,
+    PushPeersAction,
+    PutRequest,
+    RemoveEntryRequest,
+    RestartFabricAction,
+    StartFabricAction,
 )
 from grove_core.kernel.frozen import thaw
 from grove_core.plan.plan import Plan
@@ -54,7 +54,7 @@ class InvariantChecker:
     ) -> None:
         self.sources.add(process.settings.protocol)
         registry = context.registry
-        if isinstance(action, StartFabric | PushPeers | RestartFabric):
+        if isinstance(action, StartFabricAction | PushPeersAction | RestartFabricAction):
             held = Counter(
                 entry.index
                 for entry in (registry.entries if registry is not None else ())
@@ -62,7 +62,7 @@ class InvariantChecker:
             )
             twice = [index for index, count in held.items() if count > 1]
             require(not twice, "2", f"{process.identity.node} pushes while {twice} have two holders")
-        if isinstance(action, Apply | Put | Post):
+        if isinstance(action, ApplyRequest | PutRequest | PostRequest):
             seen = context.state.observed.version if context.state.observed is not None else 0
             require(
                 seen >= process.last_own_version,
@@ -73,10 +73,12 @@ class InvariantChecker:
             require(not foreign, "10", f"{process.identity.node} writes to another domain")
             self.check_index(process, context, action)
 
-    def check_index(self, process: DaemonProcess, context: DaemonContext, action: Apply | Put | Post) -> None:
+    def check_index(
+        self, process: DaemonProcess, context: DaemonContext, action: ApplyRequest | PutRequest | PostRequest
+    ) -> None:
         """Check gap filling (9) and sticky indices (8) in the view that the index was chosen from."""
         identity, registry = process.identity, context.registry
-        body = thaw(action.fields if isinstance(action, Apply) else action.manifest)
+        body = thaw(action.fields if isinstance(action, ApplyRequest) else action.manifest)
         written = entries(body).get(identity.node)
         if written is None:
             return
@@ -161,14 +163,14 @@ class InvariantChecker:
             f"{identity.node} changed the entries of {sorted(changed - {identity.node})}",
         )
         old, new = before.get(identity.node), after.get(identity.node)
-        if isinstance(commit.request, RemoveEntry):
+        if isinstance(commit.request, RemoveEntryRequest):
             gone_from = old is None or old["ipAddress"] == identity.ip or by.stop_deadline is None
             require(gone_from or new is not None, "7", f"{identity.node} removed the entry of {old}")
             require(commit.before is not None, "7", f"{identity.node} created an object by leaving")
         elif new is not None and identity.node in changed:
             require(new.keys() >= FIELDS, "5", f"{identity.node} stored only {sorted(new)}")
-        removes = isinstance(commit.request, RemoveEntry)
-        if isinstance(commit.request, Apply | Put | Post):
+        removes = isinstance(commit.request, RemoveEntryRequest)
+        if isinstance(commit.request, ApplyRequest | PutRequest | PostRequest):
             self.registered.add((identity.pod_uid, commit.address.name))
         if new and old and not removes and old.get("index") != new.get("index") and old["ipAddress"] == identity.ip:
             by.moves += 1

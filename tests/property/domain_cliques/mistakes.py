@@ -4,28 +4,27 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from grove_core.areas.domain_cliques.clique_view import clique_view_of
-from grove_core.areas.domain_cliques.daemon_context import DaemonContext, DaemonState
+from grove_core.areas.domain_cliques.daemon_context import DaemonContext, RegistrationState, clique_view_of
 from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
-from grove_core.areas.domain_cliques.judge import decide
+from grove_core.areas.domain_cliques.judge import next_action
 from grove_core.areas.domain_cliques.state_updates import after_event, after_result
 from grove_core.areas.domain_cliques.verdicts import (
-    Apply,
-    ClearOtherEntry,
+    ApplyRequest,
+    ClearOtherEntryRequest,
     DaemonAction,
     DaemonRegistry,
-    Idle,
-    LabelPod,
-    ListPods,
+    DaemonRequest,
+    IdleAction,
+    LabelPodRequest,
+    ListPodsRequest,
     PeerMap,
-    Put,
-    ReadObject,
-    RemoveEntry,
-    Request,
+    PutRequest,
+    ReadObjectRequest,
+    RemoveEntryRequest,
     RequestResult,
-    RestartFabric,
-    StartFabric,
-    Wait,
+    RestartFabricAction,
+    StartFabricAction,
+    WaitAction,
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import frozen, thaw
@@ -46,7 +45,7 @@ def entry_list(body: Json) -> list[Json]:
     return found
 
 
-def with_own(action: Apply, change: Callable[[Json], None]) -> Apply:
+def with_own(action: ApplyRequest, change: Callable[[Json], None]) -> ApplyRequest:
     """The apply with its own entry changed."""
     body = thaw(action.fields)
     for item in entry_list(body):
@@ -57,23 +56,29 @@ def with_own(action: Apply, change: Callable[[Json], None]) -> Apply:
 def starts_without_a_look(context: DaemonContext) -> Decision[DaemonAction]:
     """IX1: ignores other nodes with its index."""
     state, identity, registry = context.state, context.identity, context.registry
-    decision = decide(context)
+    decision = next_action(context)
     mine = clique_view_of(identity, registry).own
-    eager = context.fabric is None and state.other_read_at is not None and not isinstance(decision.verdict, StartFabric)
+    eager = (
+        context.fabric is None
+        and state.other_read_at is not None
+        and not isinstance(decision.verdict, StartFabricAction)
+    )
     if eager and mine is not None and mine.ip == identity.ip and mine.index is not None:
-        return with_verdict(decision, StartFabric(mine.index, PeerMap(((mine.index, identity.ip),))))
+        return with_verdict(decision, StartFabricAction(mine.index, PeerMap(((mine.index, identity.ip),))))
     return decision
 
 
 def forgets_its_own_writes(
-    state: DaemonState, identity: Any, settings: Any, request: Request, answer: RequestResult, **at: Any
-) -> DaemonState:
+    state: RegistrationState, identity: Any, settings: Any, request: DaemonRequest, answer: RequestResult, **at: Any
+) -> RegistrationState:
     """IX2: ignores the response to its own write; the next write is based on the last watch event."""
     after = after_result(state, identity, settings, request, answer, **at)
     return replace(after, observed=state.observed)
 
 
-def takes_any_event(state: DaemonState, identity: Any, settings: Any, observation: Any, **at: Any) -> DaemonState:
+def takes_any_event(
+    state: RegistrationState, identity: Any, settings: Any, observation: Any, **at: Any
+) -> RegistrationState:
     """IX2: accepts events that are older than the response to its own write."""
     return after_event(replace(state, observed=None), identity, settings, observation, **at)
 
@@ -83,10 +88,10 @@ def trusts_its_predecessor(context: DaemonContext) -> Decision[DaemonAction]:
     registry, identity = context.registry, context.identity
     mine = clique_view_of(identity, registry).own
     if mine is None or mine.index is None or context.fabric is not None:
-        return decide(context)
-    decision = decide(context)
-    if mine.ip != identity.ip and not isinstance(decision.verdict, LabelPod):
-        return with_verdict(decision, StartFabric(mine.index, PeerMap(((mine.index, identity.ip),))))
+        return next_action(context)
+    decision = next_action(context)
+    if mine.ip != identity.ip and not isinstance(decision.verdict, LabelPodRequest):
+        return with_verdict(decision, StartFabricAction(mine.index, PeerMap(((mine.index, identity.ip),))))
     return decision
 
 
@@ -96,12 +101,12 @@ def breaks_ties_by_name(context: DaemonContext) -> Decision[DaemonAction]:
     view = clique_view_of(identity, context.registry)
     mine = view.own
     if mine is None or mine.ip != identity.ip or mine.index is None or not view.rival(mine.index):
-        return decide(context)
-    decision = decide(context)
+        return next_action(context)
+    decision = next_action(context)
     if view.rival(mine.index) < identity.node:
-        return decide(replace(context, state=replace(state, settled_index=None), fabric=None))
-    if isinstance(decision.verdict, Apply):
-        return with_verdict(decision, Wait())
+        return next_action(replace(context, state=replace(state, settled_index=None), fabric=None))
+    if isinstance(decision.verdict, ApplyRequest):
+        return with_verdict(decision, WaitAction())
     return decision
 
 
@@ -113,9 +118,9 @@ def writes_lists_without_a_version(body: Json) -> Json:
 
 def keeps_the_process_running(context: DaemonContext) -> Decision[DaemonAction]:
     """IX7: does not restart the fabric daemon with a changed index."""
-    decision = decide(context)
-    if isinstance(decision.verdict, RestartFabric) and context.fabric is not None:
-        return with_verdict(decision, Idle())
+    decision = next_action(context)
+    if isinstance(decision.verdict, RestartFabricAction) and context.fabric is not None:
+        return with_verdict(decision, IdleAction())
     return decision
 
 
@@ -132,22 +137,22 @@ def takes_unlabelled_pods_for_none(snapshot: DomainSnapshot) -> Plan:
 
 def applies_only_what_changed(context: DaemonContext) -> Decision[DaemonAction]:
     """Applies the readiness without the index, which gives the index up."""
-    decision = decide(context)
+    decision = next_action(context)
     action = decision.verdict
 
     def less(item: Json) -> None:
         if item["status"] == "Ready":
             item.pop("index")
 
-    return with_verdict(decision, with_own(action, less)) if isinstance(action, Apply) else decision
+    return with_verdict(decision, with_own(action, less)) if isinstance(action, ApplyRequest) else decision
 
 
 def carries_readiness_over(context: DaemonContext) -> Decision[DaemonAction]:
     """D44: takes over the readiness of its predecessor."""
-    decision = decide(context)
+    decision = next_action(context)
     action = decision.verdict
     mine = clique_view_of(context.identity, context.registry).own
-    if not isinstance(action, Apply) or mine is None or mine.status != "Ready" or context.fabric is not None:
+    if not isinstance(action, ApplyRequest) or mine is None or mine.status != "Ready" or context.fabric is not None:
         return decision
     return with_verdict(decision, with_own(action, lambda item: item.update(status="Ready")))
 
@@ -163,9 +168,9 @@ def forgets_a_sticky_index(context: DaemonContext) -> Decision[DaemonAction]:
         or registry is None
         or state.settled_index is not None
     ):
-        return decide(context)
-    if isinstance(decide(context).verdict, ListPods | LabelPod | Wait | ReadObject):
-        return decide(context)
+        return next_action(context)
+    if isinstance(next_action(context).verdict, ListPodsRequest | LabelPodRequest | WaitAction | ReadObjectRequest):
+        return next_action(context)
     body = thaw(registry.stored)
     items = entry_list(body)
     items[:] = [item for item in items if identity.node not in {item.get("name"), item.get("nodeName")}]
@@ -175,20 +180,20 @@ def forgets_a_sticky_index(context: DaemonContext) -> Decision[DaemonAction]:
         bare = replace(registry, stored=frozen(body), nodes=kept)
     else:
         bare = replace(registry, stored=frozen(body), daemons=kept)
-    return decide(replace(context, state=replace(state, observed=replace(state.observed, registry=bare))))
+    return next_action(replace(context, state=replace(state, observed=replace(state.observed, registry=bare))))
 
 
 def removes_its_successor(context: DaemonContext) -> Decision[DaemonAction]:
     """A late shutdown removes the entry of its successor."""
-    decision = decide(context)
+    decision = next_action(context)
     registry = context.registry
     if context.stop_deadline is None or registry is None or context.is_other_domain:
         return decision
     mine = clique_view_of(context.identity, registry).own
-    if mine is None or isinstance(decision.verdict, RemoveEntry) or context.state.removes_by_put:
+    if mine is None or isinstance(decision.verdict, RemoveEntryRequest) or context.state.removes_by_put:
         return decision
     identity = replace(context.identity, ip=mine.ip)
-    return decide(replace(context, identity=identity))
+    return next_action(replace(context, identity=identity))
 
 
 def leaves_by_making_objects(body: Json) -> Json:
@@ -200,8 +205,8 @@ def leaves_by_making_objects(body: Json) -> Json:
 
 
 def never_forces(
-    state: DaemonState, identity: Any, settings: Any, request: Request, answer: RequestResult, **at: Any
-) -> DaemonState:
+    state: RegistrationState, identity: Any, settings: Any, request: DaemonRequest, answer: RequestResult, **at: Any
+) -> RegistrationState:
     """Never applies with force, so that an entry of an older writer stays."""
     return replace(after_result(state, identity, settings, request, answer, **at), must_force=False)
 
@@ -214,16 +219,16 @@ def owns_nothing(body: Json) -> Json:
 
 def pushes_every_index(context: DaemonContext) -> Decision[DaemonAction]:
     """Pushes a peer map although two daemons have one index."""
-    decision = decide(context)
+    decision = next_action(context)
     state, fabric = context.state, context.fabric
     view = clique_view_of(context.identity, context.registry)
     if (
-        isinstance(decision.verdict, Wait)
+        isinstance(decision.verdict, WaitAction)
         and state.settled_index is not None
         and fabric is None
         and view.duplicate_index() is not None
     ):
-        return with_verdict(decision, StartFabric(state.settled_index, view.peers(context.settings.limit)))
+        return with_verdict(decision, StartFabricAction(state.settled_index, view.peers(context.settings.limit)))
     return decision
 
 
@@ -232,16 +237,16 @@ def moves_although_started(context: DaemonContext) -> Decision[DaemonAction]:
     view = clique_view_of(context.identity, context.registry)
     settled = context.state.settled_index
     if settled is not None and context.fabric is not None and view.rival(settled):
-        return decide(replace(context, state=replace(context.state, settled_index=None), fabric=None))
-    return decide(context)
+        return next_action(replace(context, state=replace(context.state, settled_index=None), fabric=None))
+    return next_action(context)
 
 
 def picks_the_next_index(context: DaemonContext) -> Decision[DaemonAction]:
     """Fills no gap: the next index is one more than the largest."""
-    decision = decide(context)
+    decision = next_action(context)
     action = decision.verdict
     view = clique_view_of(context.identity, context.registry, context.state.other_registry)
-    if not isinstance(action, Apply) or view.own is not None or view.own_in_other is not None or context.fabric:
+    if not isinstance(action, ApplyRequest) or view.own is not None or view.own_in_other is not None or context.fabric:
         return decision
     largest = max(view.used, default=-1)
     return with_verdict(decision, with_own(action, lambda item: item.update(index=largest + 1)))
@@ -251,8 +256,8 @@ def ignores_uids(context: DaemonContext) -> Decision[DaemonAction]:
     """Takes a new domain of the same name for its own."""
     registry, identity = context.registry, context.identity
     if registry is None or not context.is_other_domain:
-        return decide(context)
-    return decide(replace(context, identity=replace(identity, domain_uid=registry.uid)))
+        return next_action(context)
+    return next_action(replace(context, identity=replace(identity, domain_uid=registry.uid)))
 
 
 def edits_entries(snapshot: DomainSnapshot) -> Plan:
@@ -288,42 +293,46 @@ def never_cleans_up(snapshot: DomainSnapshot) -> Plan:
 
 def writes_without_change(context: DaemonContext) -> Decision[DaemonAction]:
     """Writes its entry again without a change."""
-    decision = decide(context)
+    decision = next_action(context)
     state = context.state
-    if isinstance(decision.verdict, Idle | Wait) and state.settled_index is not None and context.identity.clique:
-        again = decide(replace(context, state=replace(state, settled_index=None, not_before=None)))
-        return again if isinstance(again.verdict, Apply | Put) else decision
+    if (
+        isinstance(decision.verdict, IdleAction | WaitAction)
+        and state.settled_index is not None
+        and context.identity.clique
+    ):
+        again = next_action(replace(context, state=replace(state, settled_index=None, not_before=None)))
+        return again if isinstance(again.verdict, ApplyRequest | PutRequest) else decision
     return decision
 
 
 def registers_without_a_fabric(context: DaemonContext) -> Decision[DaemonAction]:
     """Registers with an empty clique id."""
     if context.identity.clique:
-        return decide(context)
-    decision = decide(replace(context, identity=replace(context.identity, clique="none")))
-    return with_verdict(decision, Idle()) if isinstance(decision.verdict, LabelPod) else decision
+        return next_action(context)
+    decision = next_action(replace(context, identity=replace(context.identity, clique="none")))
+    return with_verdict(decision, IdleAction()) if isinstance(decision.verdict, LabelPodRequest) else decision
 
 
 def reads_one_source(context: DaemonContext) -> Decision[DaemonAction]:
     """D46: ignores the other registry."""
-    return decide(replace(context, settings=replace(context.settings, reads_other_registry=False)))
+    return next_action(replace(context, settings=replace(context.settings, reads_other_registry=False)))
 
 
 def never_gives_way(context: DaemonContext) -> Decision[DaemonAction]:
     """D45: does not stand by for a newer pod."""
-    return decide(replace(context, settings=replace(context.settings, has_pods=False)))
+    return next_action(replace(context, settings=replace(context.settings, has_pods=False)))
 
 
 def leaves_the_other_object_alone(context: DaemonContext) -> Decision[DaemonAction]:
     """DC-067: leaves the entry with its own address in the other registry."""
-    decision = decide(context)
-    if not isinstance(decision.verdict, ClearOtherEntry):
+    decision = next_action(context)
+    if not isinstance(decision.verdict, ClearOtherEntryRequest):
         return decision
-    return decide(replace(context, state=replace(context.state, other_registry=None)))
+    return next_action(replace(context, state=replace(context.state, other_registry=None)))
 
 
 def exceeds_limit_when_full(context: DaemonContext) -> Decision[DaemonAction]:
     """Takes an index beyond the limit if the clique is full."""
-    decision = decide(context)
+    decision = next_action(context)
     full = any(reason.rule.name == "CLIQUE_FULL" for reason in decision.because)
-    return decide(replace(context, settings=replace(context.settings, limit=10_000))) if full else decision
+    return next_action(replace(context, settings=replace(context.settings, limit=10_000))) if full else decision

@@ -26,7 +26,7 @@ class Mutant:
 
 MUTANTS: Final[Mapping[str, Mutant]] = {
     "starts without a look (IX1)": Mutant(
-        CoreFunctions(decide=mistakes.starts_without_a_look), frozenset({"2", "IX1"}), Protocol.SSA, None
+        CoreFunctions(next_action=mistakes.starts_without_a_look), frozenset({"2", "IX1"}), Protocol.SSA, None
     ),
     "forgets its own writes (IX2)": Mutant(
         CoreFunctions(after_result=mistakes.forgets_its_own_writes), frozenset({"IX2"}), None, None
@@ -35,19 +35,19 @@ MUTANTS: Final[Mapping[str, Mutant]] = {
         CoreFunctions(after_event=mistakes.takes_any_event), frozenset({"IX2"}), None, None
     ),
     "trusts its predecessor (IX3)": Mutant(
-        CoreFunctions(decide=mistakes.trusts_its_predecessor),
+        CoreFunctions(next_action=mistakes.trusts_its_predecessor),
         frozenset({"2", "IX1", "IX7", "16"}),
         None,
         frozenset({"pod crash"}),
     ),
     "breaks ties by name (IX4)": Mutant(
-        CoreFunctions(decide=mistakes.breaks_ties_by_name), frozenset({"3", "IX1", "16", "17", "20"}), None, None
+        CoreFunctions(next_action=mistakes.breaks_ties_by_name), frozenset({"3", "IX1", "16", "17", "20"}), None, None
     ),
     "writes lists without a version (IX5)": Mutant(
         CoreFunctions(rewrite=mistakes.writes_lists_without_a_version), frozenset({"1", "4"}), Protocol.RMW, None
     ),
     "keeps the process running (IX7)": Mutant(
-        CoreFunctions(decide=mistakes.keeps_the_process_running),
+        CoreFunctions(next_action=mistakes.keeps_the_process_running),
         frozenset({"IX7"}),
         None,
         frozenset({"entry removed", "clique deleted"}),
@@ -62,19 +62,19 @@ MUTANTS: Final[Mapping[str, Mutant]] = {
         frozenset({"pod crash"}),
     ),
     "applies only what changed": Mutant(
-        CoreFunctions(decide=mistakes.applies_only_what_changed), frozenset({"5"}), Protocol.SSA, None
+        CoreFunctions(next_action=mistakes.applies_only_what_changed), frozenset({"5"}), Protocol.SSA, None
     ),
     "carries readiness over (D44)": Mutant(
-        CoreFunctions(decide=mistakes.carries_readiness_over),
+        CoreFunctions(next_action=mistakes.carries_readiness_over),
         frozenset({"D44"}),
         Protocol.SHARDED,
         frozenset({"container restart", "pod crash"}),
     ),
     "forgets a sticky index (D19)": Mutant(
-        CoreFunctions(decide=mistakes.forgets_a_sticky_index), frozenset({"8"}), None, frozenset({"pod crash"})
+        CoreFunctions(next_action=mistakes.forgets_a_sticky_index), frozenset({"8"}), None, frozenset({"pod crash"})
     ),
     "removes its successor": Mutant(
-        CoreFunctions(decide=mistakes.removes_its_successor),
+        CoreFunctions(next_action=mistakes.removes_its_successor),
         frozenset({"7"}),
         Protocol.SSA,
         frozenset({"graceful replacement", "second pod"}),
@@ -92,16 +92,19 @@ MUTANTS: Final[Mapping[str, Mutant]] = {
         CoreFunctions(rewrite=mistakes.owns_nothing), frozenset({"14"}), Protocol.SHARDED, None
     ),
     "pushes every index": Mutant(
-        CoreFunctions(decide=mistakes.pushes_every_index), frozenset({"2"}), Protocol.SSA, None
+        CoreFunctions(next_action=mistakes.pushes_every_index), frozenset({"2"}), Protocol.SSA, None
     ),
     "moves although started (3)": Mutant(
-        CoreFunctions(decide=mistakes.moves_although_started), frozenset({"3"}), Protocol.SSA, None
+        CoreFunctions(next_action=mistakes.moves_although_started), frozenset({"3"}), Protocol.SSA, None
     ),
     "picks the next index (9)": Mutant(
-        CoreFunctions(decide=mistakes.picks_the_next_index), frozenset({"9"}), Protocol.SSA, None
+        CoreFunctions(next_action=mistakes.picks_the_next_index), frozenset({"9"}), Protocol.SSA, None
     ),
     "ignores uids (10)": Mutant(
-        CoreFunctions(decide=mistakes.ignores_uids), frozenset({"10"}), Protocol.SSA, frozenset({"domain recreated"})
+        CoreFunctions(next_action=mistakes.ignores_uids),
+        frozenset({"10"}),
+        Protocol.SSA,
+        frozenset({"domain recreated"}),
     ),
     "edits entries (11)": Mutant(
         CoreFunctions(reconcile=mistakes.edits_entries),
@@ -116,27 +119,27 @@ MUTANTS: Final[Mapping[str, Mutant]] = {
         CoreFunctions(reconcile=mistakes.never_cleans_up), frozenset({"19"}), None, frozenset({"node leaves"})
     ),
     "writes without change (20)": Mutant(
-        CoreFunctions(decide=mistakes.writes_without_change), frozenset({"20"}), None, None
+        CoreFunctions(next_action=mistakes.writes_without_change), frozenset({"20"}), None, None
     ),
     "registers without a fabric (13)": Mutant(
-        CoreFunctions(decide=mistakes.registers_without_a_fabric), frozenset({"13", "62", "16", "19"}), None, None
+        CoreFunctions(next_action=mistakes.registers_without_a_fabric), frozenset({"13", "62", "16", "19"}), None, None
     ),
     "reads one source (D46)": Mutant(
-        CoreFunctions(decide=mistakes.reads_one_source),
+        CoreFunctions(next_action=mistakes.reads_one_source),
         frozenset({"IX1"}),
         None,
         frozenset({"gate flip", "graceful replacement"}),
     ),
     "never gives way (D45)": Mutant(
-        CoreFunctions(decide=mistakes.never_gives_way), frozenset({"20"}), None, frozenset({"second pod"})
+        CoreFunctions(next_action=mistakes.never_gives_way), frozenset({"20"}), None, frozenset({"second pod"})
     ),
     "leaves the other object alone (DC-067)": Mutant(
-        CoreFunctions(decide=mistakes.leaves_the_other_object_alone),
+        CoreFunctions(next_action=mistakes.leaves_the_other_object_alone),
         frozenset({"88"}),
         None,
         frozenset({"address kept", "gate flip"}),
     ),
     "exceeds the limit (18)": Mutant(
-        CoreFunctions(decide=mistakes.exceeds_limit_when_full), frozenset({"1", "16", "IX7"}), None, None
+        CoreFunctions(next_action=mistakes.exceeds_limit_when_full), frozenset({"1", "16", "IX7"}), None, None
     ),
 }

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity, DaemonState, FabricState
+from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity, FabricDaemonState, RegistrationState
 from grove_core.areas.domain_cliques.protocols import DaemonSettings
-from grove_core.areas.domain_cliques.verdicts import Request, RequestResult
+from grove_core.areas.domain_cliques.verdicts import DaemonRequest, RequestResult
 from grove_core.kernel.refs import Ref
 from tests.server_side_apply.domain_shapes import domain_shapes
 from tests.server_side_apply.object_server import Address
@@ -38,11 +38,11 @@ class DaemonProcess:
 
     identity: DaemonIdentity
     settings: DaemonSettings
-    state: DaemonState = field(default_factory=DaemonState)
-    fabric: FabricState | None = None
+    state: RegistrationState = field(default_factory=RegistrationState)
+    fabric: FabricDaemonState | None = None
     stop_deadline: datetime | None = None
     cursor: int = 0
-    pending: Request | None = None
+    pending: DaemonRequest | None = None
     answer: RequestResult | None = None
     wake: datetime | None = None
     last_own_version: int = 0
@@ -64,7 +64,7 @@ class Commit:
     before: Json | None
     after: Json | None
     by: DaemonProcess | None
-    request: Request | None = None
+    request: DaemonRequest | None = None
     controller: bool = False
 
 

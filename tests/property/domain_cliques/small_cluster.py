@@ -9,34 +9,34 @@ from dataclasses import dataclass, field, replace
 from grove_core.areas.domain_cliques.daemon_context import (
     DaemonContext,
     DaemonIdentity,
-    DaemonState,
-    FabricState,
+    FabricDaemonState,
+    RegistrationState,
     RegistryObservation,
 )
 from grove_core.areas.domain_cliques.protocols import DaemonSettings
 from grove_core.areas.domain_cliques.state_updates import version_number
 from grove_core.areas.domain_cliques.verdicts import (
-    REQUESTS,
-    Apply,
-    ClearOtherEntry,
+    REQUEST_TYPES,
+    ApplyRequest,
+    ClearOtherEntryRequest,
     DaemonAction,
     DaemonRegistry,
-    Idle,
-    LabelPod,
-    ListPods,
-    Post,
-    PushPeers,
-    Put,
-    ReadObject,
-    RemoveEntry,
-    Request,
+    DaemonRequest,
+    IdleAction,
+    LabelPodRequest,
+    ListPodsRequest,
+    PostRequest,
+    PushPeersAction,
+    PutRequest,
+    ReadObjectRequest,
+    RemoveEntryRequest,
     RequestResult,
-    RestartFabric,
+    RestartFabricAction,
     ResultKind,
-    StartFabric,
-    StopFabric,
-    Stopped,
-    Wait,
+    StartFabricAction,
+    StopFabricAction,
+    StoppedAction,
+    WaitAction,
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import thaw
@@ -161,30 +161,30 @@ class SmallCluster(CheckedServer):
         if process.pending is not None:
             return False
         context = self.context(process)
-        decision: Decision[DaemonAction] = self.core.decide(context)
+        decision: Decision[DaemonAction] = self.core.next_action(context)
         action = decision.verdict
         self.checker.on_decision(self, process, context, action)
         process.wake = None
         match action:
-            case StartFabric(index, peers) | RestartFabric(index, peers):
-                process.fabric = FabricState(index, peers)
+            case StartFabricAction(index, peers) | RestartFabricAction(index, peers):
+                process.fabric = FabricDaemonState(index, peers)
                 self.checker.update_disturbed(self, process)
-            case PushPeers(index, peers):
+            case PushPeersAction(index, peers):
                 assert process.fabric is not None
                 process.fabric = replace(process.fabric, peers=peers)
-            case Wait(until):
+            case WaitAction(until):
                 process.wake = until
                 return False
-            case StopFabric(until):
+            case StopFabricAction(until):
                 process.wake = until
                 ended, process.fabric = process.fabric is not None, None
                 return ended
-            case Idle():
+            case IdleAction():
                 return False
-            case Stopped():
+            case StoppedAction():
                 self.end(process)
             case _:
-                assert isinstance(action, REQUESTS)
+                assert isinstance(action, REQUEST_TYPES)
                 process.pending = action
                 return True
         self.checker.on_fabric_change(self, process)
@@ -194,12 +194,12 @@ class SmallCluster(CheckedServer):
         """Execute the pending request on the server."""
         request = process.pending
         assert request is not None
-        process.writes += not isinstance(request, ListPods | ReadObject)
+        process.writes += not isinstance(request, ListPodsRequest | ReadObjectRequest)
         match request:
-            case ListPods():
+            case ListPodsRequest():
                 pods = [pod for pod in self.pods() if (pod.node, pod.domain_uid) == node_and_domain_of(process)]
                 process.answer = RequestResult(kind=ResultKind.SUCCEEDED, pods=tuple(pods))
-            case ReadObject(target):
+            case ReadObjectRequest(target):
                 body = self.server.get(address_of(target))
                 found = self.register_of(body) if body is not None else None
                 process.answer = RequestResult(
@@ -209,20 +209,20 @@ class SmallCluster(CheckedServer):
                 response = self.commit(process, request, lambda: self.send(request))
                 process.answer = self.result_of(response)
 
-    def send(self, request: Request) -> Response:
-        write = request.write if isinstance(request, RemoveEntry | ClearOtherEntry) else request
+    def send(self, request: DaemonRequest) -> Response:
+        write = request.write if isinstance(request, RemoveEntryRequest | ClearOtherEntryRequest) else request
         match write:
-            case Apply(target=target, subresource=part, manager=manager, fields=fields, force=force):
+            case ApplyRequest(target=target, subresource=part, manager=manager, fields=fields, force=force):
                 return self.server.apply(self.core.rewrite(thaw(fields)), manager, part, force=force)
-            case Put(target=target, subresource=part, manager=manager, manifest=manifest):
+            case PutRequest(target=target, subresource=part, manager=manager, manifest=manifest):
                 body = self.core.rewrite(thaw(manifest))
                 if not body["metadata"].get("resourceVersion"):  # only a mutant leaves it out
                     stored = self.server.get(address_of(target))
                     body["metadata"]["resourceVersion"] = stored["metadata"]["resourceVersion"] if stored else "1"
                 return self.server.replace(body, manager, part)
-            case Post(manager=manager, manifest=manifest):
+            case PostRequest(manager=manager, manifest=manifest):
                 return self.server.create(thaw(manifest), manager)
-            case LabelPod(pod=pod, labels=labels):
+            case LabelPodRequest(pod=pod, labels=labels):
                 return self.server.patch(address_of(pod), {"metadata": {"labels": thaw(labels)}}, "daemon")
         raise AssertionError(request)
 
@@ -245,7 +245,7 @@ class SmallCluster(CheckedServer):
         assert request is not None
         assert last_own_version is not None
         process.pending = process.answer = None
-        if last_own_version.registry is not None and isinstance(request, Apply | Put | Post):
+        if last_own_version.registry is not None and isinstance(request, ApplyRequest | PutRequest | PostRequest):
             process.last_own_version = version_number(last_own_version.registry)
         process.state = self.core.after_result(
             process.state, process.identity, process.settings, request, last_own_version, now=self.now
@@ -262,7 +262,7 @@ class SmallCluster(CheckedServer):
     def restart(self, process: DaemonProcess) -> None:
         """Restart the container in the same pod."""
         self.resolve_pending(process)
-        process.state, process.fabric, process.stop_deadline = DaemonState(), None, None
+        process.state, process.fabric, process.stop_deadline = RegistrationState(), None, None
         process.restarts += 1
         process.last_own_version = 0
         self.list_registry(process)

@@ -5,27 +5,32 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from grove_core.areas.domain_cliques.daemon_context import DaemonContext, DaemonState, FabricState, RegistryObservation
+from grove_core.areas.domain_cliques.daemon_context import (
+    DaemonContext,
+    FabricDaemonState,
+    RegistrationState,
+    RegistryObservation,
+)
 from grove_core.areas.domain_cliques.entry_registration import newer_pod
-from grove_core.areas.domain_cliques.judge import decide
+from grove_core.areas.domain_cliques.judge import next_action
 from grove_core.areas.domain_cliques.protocols import DaemonSettings, Protocol
 from grove_core.areas.domain_cliques.rules import Why
 from grove_core.areas.domain_cliques.state_updates import after_event, after_result, version_number
 from grove_core.areas.domain_cliques.verdicts import (
-    Apply,
-    ClearOtherEntry,
-    Idle,
-    LabelPod,
-    ListPods,
+    ApplyRequest,
+    ClearOtherEntryRequest,
+    IdleAction,
+    LabelPodRequest,
+    ListPodsRequest,
     PeerMap,
-    Post,
-    Put,
-    ReadObject,
-    RemoveEntry,
+    PostRequest,
+    PutRequest,
+    ReadObjectRequest,
+    RemoveEntryRequest,
     RequestResult,
     ResultKind,
-    StopFabric,
-    Wait,
+    StopFabricAction,
+    WaitAction,
 )
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.resources.api_names import DOMAIN_CLIQUE, NVIDIA
@@ -45,7 +50,7 @@ from tests.property.domain_cliques.builders import (
 
 
 def test_dc010_older_events_are_ignored() -> None:
-    state = DaemonState(observed=RegistryObservation(10, domain(entry("n1", 0))), settled_index=0)
+    state = RegistrationState(observed=RegistryObservation(10, domain(entry("n1", 0))), settled_index=0)
     after = after_event(state, IDENTITY, SETTINGS, RegistryObservation(9, None), now=NOW)
     assert (after.observed, after.settled_index) == (state.observed, 0)
     gone = after_event(state, IDENTITY, SETTINGS, RegistryObservation(11, None), now=NOW)
@@ -54,7 +59,7 @@ def test_dc010_older_events_are_ignored() -> None:
 
 
 def test_dc027_contest_time_is_kept_until_the_rival_leaves() -> None:
-    state = DaemonState(observed=RegistryObservation(10, domain(entry("n1", 0))), settled_index=0)
+    state = RegistrationState(observed=RegistryObservation(10, domain(entry("n1", 0))), settled_index=0)
     two = after_event(
         state, IDENTITY, SETTINGS, RegistryObservation(11, domain(entry("n1", 0), entry("n2", 0), version=11)), now=NOW
     )
@@ -69,11 +74,13 @@ def test_dc027_contest_time_is_kept_until_the_rival_leaves() -> None:
     assert (two.contested_since, later.contested_since, one.contested_since) == (NOW, NOW, None)
 
 
-REQUEST = Apply(target=IDENTITY.registry_ref(sharded=False), subresource="status", manager="m", fields=domain().spec)
+REQUEST = ApplyRequest(
+    target=IDENTITY.registry_ref(sharded=False), subresource="status", manager="m", fields=domain().spec
+)
 
 
 def test_dc034_backoff_doubles_and_events_reset_it() -> None:
-    state, delays = DaemonState(), []
+    state, delays = RegistrationState(), []
     for _ in range(13):
         state = after_result(state, IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.CONFLICT), now=NOW)
         assert state.not_before is not None
@@ -90,7 +97,7 @@ def test_dc034_backoff_doubles_and_events_reset_it() -> None:
 @pytest.mark.parametrize(("asked", "wanted"), [(None, 1), (timedelta(seconds=30), 30)])
 def test_dc035_throttling_outlasts_events(asked: timedelta | None, wanted: int) -> None:
     state = after_result(
-        DaemonState(),
+        RegistrationState(),
         IDENTITY,
         SETTINGS,
         REQUEST,
@@ -100,12 +107,12 @@ def test_dc035_throttling_outlasts_events(asked: timedelta | None, wanted: int) 
     state = after_event(state, IDENTITY, SETTINGS, RegistryObservation(1, domain()), now=NOW)
     assert state.throttled_until == NOW + timedelta(seconds=wanted)
     context = DaemonContext(identity=IDENTITY, settings=SETTINGS, state=state, now=NOW + timedelta(milliseconds=500))
-    assert decide(context).verdict == Wait(NOW + timedelta(seconds=wanted))
+    assert next_action(context).verdict == WaitAction(NOW + timedelta(seconds=wanted))
 
 
 def test_dc032_one_apply_with_force() -> None:
     state = after_result(
-        DaemonState(), IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.FIELD_CONFLICT), now=NOW
+        RegistrationState(), IDENTITY, SETTINGS, REQUEST, RequestResult(kind=ResultKind.FIELD_CONFLICT), now=NOW
     )
     assert (state.must_force, state.not_before) == (True, None)
     done = after_result(
@@ -118,33 +125,33 @@ def test_dc032_one_apply_with_force() -> None:
 def test_dc056_a_remaining_entry_is_removed_by_put(kind: ResultKind) -> None:
     registry = domain(entry("n1", 0), entry("n2", 1))
     context = context_for(registry, state={"settled_index": 0}, stop_deadline=NOW + timedelta(seconds=10))
-    request = decide(context).verdict
-    assert isinstance(request, RemoveEntry)
-    assert isinstance(request.write, Apply)
+    request = next_action(context).verdict
+    assert isinstance(request, RemoveEntryRequest)
+    assert isinstance(request.write, ApplyRequest)
     answer = RequestResult(kind=kind, registry=registry if kind is ResultKind.SUCCEEDED else None)
     state = after_result(context.state, IDENTITY, SETTINGS, request, answer, now=NOW)
-    second = decide(replace(context, state=state, now=NOW + timedelta(seconds=1))).verdict
-    assert isinstance(second, RemoveEntry)
-    assert isinstance(second.write, Put)
+    second = next_action(replace(context, state=state, now=NOW + timedelta(seconds=1))).verdict
+    assert isinstance(second, RemoveEntryRequest)
+    assert isinstance(second.write, PutRequest)
     assert [item["name"] for item in thaw(second.write.manifest)["status"]["nodes"]] == ["n2"]
     gone = after_result(state, IDENTITY, SETTINGS, second, RequestResult(kind=ResultKind.NOT_FOUND), now=NOW)
-    assert [why.rule for why in decide(replace(context, state=gone)).because] == [Why.NOTHING_LEFT]
+    assert [why.rule for why in next_action(replace(context, state=gone)).because] == [Why.NOTHING_LEFT]
 
 
 @pytest.mark.parametrize(("other", "rule"), [(0, Why.INDEX_LOST), (1, Why.INDEX_KEPT)])
 @pytest.mark.parametrize("left", [[], [entry("n1", 2)], [entry("n1", 4, ip="10.9.9.9")]])
 def test_dc028_removed_or_changed_entry(other: int, rule: Why, left: list[Json]) -> None:
-    fabric = FabricState(0, PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2"))), ready=True)
-    decision = decide(context_for(domain(*left, entry("n2", other)), fabric=fabric))
-    assert isinstance(decision.verdict, Apply)
+    fabric = FabricDaemonState(0, PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2"))), ready=True)
+    decision = next_action(context_for(domain(*left, entry("n2", other)), fabric=fabric))
+    assert isinstance(decision.verdict, ApplyRequest)
     altered = [item["index"] for item in left if item["ipAddress"] == IDENTITY.ip]
     kept = Why.INDEX_UNCONFIRMED if altered and rule is Why.INDEX_LOST else rule
     assert [why.rule for why in decision.because] == [kept]
 
 
 def test_dc028_changed_duplicate_index_is_replaced() -> None:
-    fabric = FabricState(0, PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2"))), ready=True)
-    decision = decide(context_for(domain(entry("n1", 2), entry("n2", 0), entry("n3", 2)), fabric=fabric))
+    fabric = FabricDaemonState(0, PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2"))), ready=True)
+    decision = next_action(context_for(domain(entry("n1", 2), entry("n2", 0), entry("n3", 2)), fabric=fabric))
     assert [why.rule for why in decision.because] == [Why.INDEX_LOST]
 
 
@@ -152,17 +159,20 @@ def test_dc028_changed_duplicate_index_is_replaced() -> None:
 def test_dc024_index_out_of_range_counts_as_none(lost: int) -> None:
     """The index of a node without fabric or of a larger clique is no valid index, and has no rival."""
     mine = entry("n1", lost)
-    decision = decide(context_for(domain(mine, entry("n2", 0))))
+    decision = next_action(context_for(domain(mine, entry("n2", 0))))
     assert [why.sentence for why in decision.because] == ["it has no index yet; 1 is the smallest free one"]
-    full = decide(context_for(domain(mine, entry("n2", 0)), replace(SETTINGS, limit=1)))
-    assert isinstance(full.verdict, RemoveEntry)
+    full = next_action(context_for(domain(mine, entry("n2", 0)), replace(SETTINGS, limit=1)))
+    assert isinstance(full.verdict, RemoveEntryRequest)
     assert [why.rule for why in full.because] == [Why.CLIQUE_FULL]
 
 
 def test_dc026_only_the_last_node_moves() -> None:
     state = {"settled_index": 0, "contested_since": NOW - timedelta(minutes=1)}
     registry = domain(entry("n1", 0), entry("n2", 0))
-    assert decide(context_for(registry, state=state, fabric=FabricState(0, PeerMap(())))).verdict == Wait()
+    assert (
+        next_action(context_for(registry, state=state, fabric=FabricDaemonState(0, PeerMap(())))).verdict
+        == WaitAction()
+    )
 
 
 @pytest.mark.parametrize(
@@ -174,26 +184,26 @@ def test_dc026_only_the_last_node_moves() -> None:
     ],
 )
 def test_dc029_withdraws_without_a_free_index(entries: list[Json], state: Json) -> None:
-    fabric = FabricState(0, PeerMap(())) if state else None
+    fabric = FabricDaemonState(0, PeerMap(())) if state else None
     context = context_for(domain(*entries), replace(SETTINGS, limit=1), state=state, fabric=fabric)
-    decision = decide(context)
-    assert isinstance(decision.verdict, RemoveEntry)
+    decision = next_action(context)
+    assert isinstance(decision.verdict, RemoveEntryRequest)
     assert [why.rule for why in decision.because] == [Why.WITHDRAWN]
     answer = RequestResult(kind=ResultKind.SUCCEEDED, registry=domain(entries[1], version=11))
     memory_after = after_result(context.state, IDENTITY, SETTINGS, decision.verdict, answer, now=NOW)
-    last = decide(replace(context, state=memory_after))
-    assert last.verdict == (StopFabric(NOW + SETTINGS.recheck_interval) if fabric else Wait())
+    last = next_action(replace(context, state=memory_after))
+    assert last.verdict == (StopFabricAction(NOW + SETTINGS.recheck_interval) if fabric else WaitAction())
     assert [why.rule for why in last.because] == [Why.CLIQUE_FULL]
 
 
 def test_dc010_recreated_object_stays_observed() -> None:
     settings = replace(SETTINGS, protocol=Protocol.SHARDED_RMW)
     old = clique(entry("n2", 0))
-    request = decide(context_for(old, settings)).verdict
-    assert isinstance(request, Put)
+    request = next_action(context_for(old, settings)).verdict
+    assert isinstance(request, PutRequest)
     new = replace(clique(entry("n3", 0), version=12), uid="made-anew")
     state = after_result(
-        DaemonState(observed=RegistryObservation(12, new)),
+        RegistrationState(observed=RegistryObservation(12, new)),
         IDENTITY,
         settings,
         request,
@@ -202,7 +212,7 @@ def test_dc010_recreated_object_stays_observed() -> None:
     )
     assert state.observed == RegistryObservation(12, new)
     gone = after_result(
-        DaemonState(observed=RegistryObservation(10, old)),
+        RegistrationState(observed=RegistryObservation(10, old)),
         IDENTITY,
         settings,
         request,
@@ -210,17 +220,21 @@ def test_dc010_recreated_object_stays_observed() -> None:
         now=NOW,
     )
     assert gone.observed == RegistryObservation(10, None)
-    never = after_result(DaemonState(), IDENTITY, settings, request, RequestResult(kind=ResultKind.NOT_FOUND), now=NOW)
+    never = after_result(
+        RegistrationState(), IDENTITY, settings, request, RequestResult(kind=ResultKind.NOT_FOUND), now=NOW
+    )
     assert never.observed is None
-    silent = after_result(DaemonState(), IDENTITY, settings, request, RequestResult(kind=ResultKind.SUCCEEDED), now=NOW)
+    silent = after_result(
+        RegistrationState(), IDENTITY, settings, request, RequestResult(kind=ResultKind.SUCCEEDED), now=NOW
+    )
     assert (silent.observed, silent.settled_index) == (None, None)
 
 
 @pytest.mark.req("DC-010")
-@pytest.mark.parametrize("request_", [LabelPod(IDENTITY.pod_ref, FrozenMap({})), ListPods("10.0.0.9")])
-def test_dc034_missing_pod_does_not_affect_the_registry(request_: LabelPod | ListPods) -> None:
+@pytest.mark.parametrize("request_", [LabelPodRequest(IDENTITY.pod_ref, FrozenMap({})), ListPodsRequest("10.0.0.9")])
+def test_dc034_missing_pod_does_not_affect_the_registry(request_: LabelPodRequest | ListPodsRequest) -> None:
     """Observation and settled index stay; the request is retried."""
-    before = DaemonState(observed=RegistryObservation(10, domain(entry("n1", 0))), settled_index=0)
+    before = RegistrationState(observed=RegistryObservation(10, domain(entry("n1", 0))), settled_index=0)
     after = after_result(before, IDENTITY, SETTINGS, request_, RequestResult(kind=ResultKind.NOT_FOUND), now=NOW)
     assert (after.observed, after.settled_index) == (before.observed, 0)
     assert (after.failures, after.not_before) == (1, NOW + SETTINGS.first_backoff)
@@ -232,23 +246,30 @@ def test_dc068_unstarted_daemon_yields_to_other_registry(*, runs: bool) -> None:
     settings = DaemonSettings(has_pods=False)
     peers = PeerMap(((0, "10.0.0.1"),))
     state = {"settled_index": 0, "contested_since": NOW, "other_registry": clique(entry("n2", 0)), "other_read_at": NOW}
-    context = context_for(domain(entry("n1", 0)), settings, state=state, fabric=FabricState(0, peers) if runs else None)
-    decision = decide(context)
-    assert isinstance(decision.verdict, Wait if runs else Apply)
+    context = context_for(
+        domain(entry("n1", 0)), settings, state=state, fabric=FabricDaemonState(0, peers) if runs else None
+    )
+    decision = next_action(context)
+    assert isinstance(decision.verdict, WaitAction if runs else ApplyRequest)
     assert decision.because[0].rule is (Why.RIVAL_AWAITED if runs else Why.CONTESTED_ELSEWHERE)
 
 
 def test_dc065_other_domain_is_no_registry() -> None:
     request, other = (
-        ReadObject(IDENTITY.registry_ref(sharded=False)),
+        ReadObjectRequest(IDENTITY.registry_ref(sharded=False)),
         replace(domain(entry("n2", 0)), uid="other_registry"),
     )
     state = after_result(
-        DaemonState(), IDENTITY, SETTINGS, request, RequestResult(kind=ResultKind.SUCCEEDED, registry=other), now=NOW
+        RegistrationState(),
+        IDENTITY,
+        SETTINGS,
+        request,
+        RequestResult(kind=ResultKind.SUCCEEDED, registry=other),
+        now=NOW,
     )
     assert (state.other_registry, state.other_read_at) == (None, NOW)
     gone = after_result(
-        DaemonState(other_registry=domain()),
+        RegistrationState(other_registry=domain()),
         IDENTITY,
         SETTINGS,
         request,
@@ -263,12 +284,12 @@ def test_dc065_rereads_while_members_are_there() -> None:
     peers = PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2")))
     state = {"settled_index": 0, "other_registry": domain(entry("n2", 1)), "other_read_at": NOW}
     registry = replace(clique(entry("n1", 0, status="Ready")), owners=("uid-1",))
-    context = context_for(registry, settings, state=state, fabric=FabricState(0, peers, ready=True))
-    assert decide(context).verdict == Wait(NOW + settings.recheck_interval)
+    context = context_for(registry, settings, state=state, fabric=FabricDaemonState(0, peers, ready=True))
+    assert next_action(context).verdict == WaitAction(NOW + settings.recheck_interval)
     later = replace(context, now=NOW + settings.recheck_interval)
-    assert decide(later).verdict == ReadObject(IDENTITY.registry_ref(sharded=False))
+    assert next_action(later).verdict == ReadObjectRequest(IDENTITY.registry_ref(sharded=False))
     unread = replace(context, state=replace(context.state, other_read_at=None))
-    assert decide(unread).verdict == ReadObject(IDENTITY.registry_ref(sharded=False))
+    assert next_action(unread).verdict == ReadObjectRequest(IDENTITY.registry_ref(sharded=False))
 
 
 def test_dc030_unknown_fields_are_kept() -> None:
@@ -276,11 +297,11 @@ def test_dc030_unknown_fields_are_kept() -> None:
     raw["status"]["nodes"][0]["novelty"] = 1
     raw["status"]["nodes"].append({**entry("n1", 3), "novelty": 2})
     settings = replace(SETTINGS, protocol=Protocol.RMW)
-    request = decide(context_for(compute_domain_of(raw), settings)).verdict
-    assert isinstance(request, Put)
+    request = next_action(context_for(compute_domain_of(raw), settings)).verdict
+    assert isinstance(request, PutRequest)
     assert [item["novelty"] for item in thaw(request.manifest)["status"]["nodes"]] == [1, 2]
-    post = decide(context_for(None, replace(SETTINGS, protocol=Protocol.SHARDED_RMW))).verdict
-    assert isinstance(post, Post)
+    post = next_action(context_for(None, replace(SETTINGS, protocol=Protocol.SHARDED_RMW))).verdict
+    assert isinstance(post, PostRequest)
     assert post.manifest["apiVersion"] == NVIDIA
 
 
@@ -306,14 +327,14 @@ def test_dc052_newer_pod_by_age_then_uid(own: datetime | None, other: datetime, 
 def test_dc050_a_label_is_written_once(own: DaemonPod | None) -> None:
     """A pod that was not observed yet may have no label."""
     identity = replace(IDENTITY, clique="")
-    context = DaemonContext(identity=identity, settings=DaemonSettings(), state=DaemonState(), pod=own, now=NOW)
-    request = decide(context).verdict
-    assert isinstance(request, LabelPod)
+    context = DaemonContext(identity=identity, settings=DaemonSettings(), state=RegistrationState(), pod=own, now=NOW)
+    request = next_action(context).verdict
+    assert isinstance(request, LabelPodRequest)
     assert thaw(request.labels) == {DOMAIN_CLIQUE: ""}
     state = after_result(
-        DaemonState(), identity, DaemonSettings(), request, RequestResult(kind=ResultKind.SUCCEEDED), now=NOW
+        RegistrationState(), identity, DaemonSettings(), request, RequestResult(kind=ResultKind.SUCCEEDED), now=NOW
     )
-    assert decide(replace(context, state=state)).verdict == Idle()
+    assert next_action(replace(context, state=state)).verdict == IdleAction()
 
 
 @pytest.mark.parametrize(("ip", "clears"), [("10.0.0.1", True), ("10.9.9.9", False)])
@@ -321,22 +342,22 @@ def test_dc067_its_own_address_in_the_other_object(ip: str, *, clears: bool) -> 
     """A pod may get the address of an earlier pod that registered in the other registry."""
     kept = entry("n2", 1, clique="b")
     state = {"settled_index": 0, "other_registry": clique(entry("n1", 0, ip), kept), "other_read_at": NOW}
-    fabric = FabricState(0, PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2"))), ready=True)
-    verdict = decide(
+    fabric = FabricDaemonState(0, PeerMap(((0, "10.0.0.1"), (1, "10.0.0.2"))), ready=True)
+    verdict = next_action(
         context_for(domain(entry("n1", 0, status="Ready")), DaemonSettings(), state=state, fabric=fabric)
     ).verdict
-    assert isinstance(verdict, ClearOtherEntry) is clears
-    if isinstance(verdict, ClearOtherEntry):
+    assert isinstance(verdict, ClearOtherEntryRequest) is clears
+    if isinstance(verdict, ClearOtherEntryRequest):
         written = thaw(verdict.write.manifest)
         assert [item["nodeName"] for item in written["daemons"]] == ["n2"]
         assert (written["metadata"]["resourceVersion"], verdict.write.subresource) == ("10", "")
 
 
 def test_dc067_failed_clear_rereads() -> None:
-    put = Put(target=IDENTITY.registry_ref(sharded=True), subresource="", manager="m", manifest=FrozenMap({}))
-    state = DaemonState(other_read_at=NOW)
+    put = PutRequest(target=IDENTITY.registry_ref(sharded=True), subresource="", manager="m", manifest=FrozenMap({}))
+    state = RegistrationState(other_read_at=NOW)
     after = after_result(
-        state, IDENTITY, SETTINGS, ClearOtherEntry(put), RequestResult(kind=ResultKind.CONFLICT), now=NOW
+        state, IDENTITY, SETTINGS, ClearOtherEntryRequest(put), RequestResult(kind=ResultKind.CONFLICT), now=NOW
     )
     assert after.other_read_at is None
     assert after.failures == 1

@@ -7,9 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.domain_cliques.clique_view import choose_index, clique_view_of, entries_of_clique
-from grove_core.areas.domain_cliques.daemon_context import DaemonState
-from grove_core.areas.domain_cliques.judge import decide
+from grove_core.areas.domain_cliques.daemon_context import (
+    RegistrationState,
+    choose_index,
+    clique_view_of,
+    entries_of_clique,
+)
+from grove_core.areas.domain_cliques.judge import next_action
 from grove_core.areas.domain_cliques.protocols import (
     DaemonSettings,
     Protocol,
@@ -20,12 +24,12 @@ from grove_core.areas.domain_cliques.protocols import (
 from grove_core.areas.domain_cliques.rules import Why
 from grove_core.areas.domain_cliques.state_updates import after_result, settled_index_in
 from grove_core.areas.domain_cliques.verdicts import (
-    Apply,
+    ApplyRequest,
     PeerMap,
     RequestResult,
     ResultKind,
-    StartFabric,
-    Wait,
+    StartFabricAction,
+    WaitAction,
 )
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import thaw
@@ -94,8 +98,8 @@ def test_dc007_all_problems_are_reported_at_once(protocol: str, limit: int, size
 
 @given(st.permutations([entry("n2", 0), entry("n3", 2), entry("n4", None)]))
 def test_dc011_order_does_not_matter(entries: list[Json]) -> None:
-    decision = decide(context_for(domain(*entries)))
-    assert isinstance(decision.verdict, Apply)
+    decision = next_action(context_for(domain(*entries)))
+    assert isinstance(decision.verdict, ApplyRequest)
     assert thaw(decision.verdict.fields)["status"]["nodes"][0]["index"] == 1
 
 
@@ -128,37 +132,42 @@ def test_dc020_free_proposal_or_smallest_gap(used: frozenset[int], limit: int, p
 def test_dc023_only_an_own_unique_index_settles(entries: list[Json], wanted: int | None) -> None:
     registry = domain(*entries)
     assert settled_index_in(IDENTITY, SETTINGS, registry) == wanted
-    request = decide(context_for(domain())).verdict
-    assert isinstance(request, Apply)
+    request = next_action(context_for(domain())).verdict
+    assert isinstance(request, ApplyRequest)
     after = after_result(
-        DaemonState(), IDENTITY, SETTINGS, request, RequestResult(kind=ResultKind.SUCCEEDED, registry=registry), now=NOW
+        RegistrationState(),
+        IDENTITY,
+        SETTINGS,
+        request,
+        RequestResult(kind=ResultKind.SUCCEEDED, registry=registry),
+        now=NOW,
     )
     assert after.settled_index == wanted
 
 
 def test_dc044_peer_map_contains_valid_indices() -> None:
     registry = domain(entry("n1", 0), entry("n2", None), entry("n3", -1), entry("n4", 18), entry("n5", 2))
-    decision = decide(context_for(registry, state={"settled_index": 0}))
-    assert decision.verdict == StartFabric(0, PeerMap(((0, "10.0.0.1"), (2, "10.0.0.5"))))
+    decision = next_action(context_for(registry, state={"settled_index": 0}))
+    assert decision.verdict == StartFabricAction(0, PeerMap(((0, "10.0.0.1"), (2, "10.0.0.5"))))
 
 
 def test_dc022_entry_without_index() -> None:
-    decision = decide(context_for(domain(entry("n1", None), entry("n2", 0))))
-    assert isinstance(decision.verdict, Apply)
+    decision = next_action(context_for(domain(entry("n1", None), entry("n2", 0))))
+    assert isinstance(decision.verdict, ApplyRequest)
     assert [why.rule for why in decision.because] == [Why.INDEX_CHOSEN]
     assert thaw(decision.verdict.fields)["status"]["nodes"][0]["index"] == 1
 
 
 def test_dc022_index_of_another_clique_is_not_sticky() -> None:
-    decision = decide(context_for(domain(entry("n1", 5, ip="10.9.9.9", clique="b"))))
-    assert isinstance(decision.verdict, Apply)
+    decision = next_action(context_for(domain(entry("n1", 5, ip="10.9.9.9", clique="b"))))
+    assert isinstance(decision.verdict, ApplyRequest)
     assert thaw(decision.verdict.fields)["status"]["nodes"][0]["index"] == 0
 
 
 def test_dc021_successor_waits_for_a_free_index() -> None:
     settings = replace(SETTINGS, limit=1)
-    decision = decide(context_for(domain(entry("n1", None, ip="10.9.9.9"), entry("n2", 0)), settings))
-    assert (decision.verdict, [why.rule for why in decision.because]) == (Wait(), [Why.CLIQUE_FULL])
+    decision = next_action(context_for(domain(entry("n1", None, ip="10.9.9.9"), entry("n2", 0)), settings))
+    assert (decision.verdict, [why.rule for why in decision.because]) == (WaitAction(), [Why.CLIQUE_FULL])
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.domain_cliques.judge import decide
+from grove_core.areas.domain_cliques.judge import next_action
 from grove_core.areas.domain_cliques.protocols import DaemonSettings, Protocol
 from grove_core.areas.domain_cliques.rules import Why
-from grove_core.areas.domain_cliques.verdicts import ListPods, RemoveEntry, Stopped, Wait
+from grove_core.areas.domain_cliques.verdicts import ListPodsRequest, RemoveEntryRequest, StoppedAction, WaitAction
 from tests.property.domain_cliques.builders import NOW, clique, context_for, domain, entry, planned, pod, status_in
 
 SOON = NOW + timedelta(seconds=5)
@@ -19,22 +19,24 @@ WORDS = st.sampled_from(["Ready", "NotReady", ""])
 
 @pytest.mark.parametrize("protocol", list(Protocol))
 def test_dc012_waits_without_observation(protocol: Protocol) -> None:
-    decision = decide(context_for(None, DaemonSettings(protocol=protocol), state={"observed": None}))
-    assert isinstance(decision.verdict, Wait)
+    decision = next_action(context_for(None, DaemonSettings(protocol=protocol), state={"observed": None}))
+    assert isinstance(decision.verdict, WaitAction)
     assert decision.because[0].rule is Why.NOTHING_SEEN
 
 
 @pytest.mark.parametrize("protocol", [protocol for protocol in Protocol if not protocol.sharded])
 def test_dc013_no_daemon_creates_a_domain(protocol: Protocol) -> None:
-    decision = decide(context_for(None, DaemonSettings(protocol=protocol)))
-    assert isinstance(decision.verdict, Wait)
+    decision = next_action(context_for(None, DaemonSettings(protocol=protocol)))
+    assert isinstance(decision.verdict, WaitAction)
     assert decision.because[0].rule is Why.DOMAIN_MISSING
 
 
 def test_dc051_lists_pods_before_taking_over() -> None:
     registry = clique(entry("n1", 0, ip="10.9.9.9"))
-    decision = decide(context_for(registry, DaemonSettings(protocol=Protocol.SHARDED), state={"other_read_at": NOW}))
-    assert decision.verdict == ListPods("10.9.9.9")
+    decision = next_action(
+        context_for(registry, DaemonSettings(protocol=Protocol.SHARDED), state={"other_read_at": NOW})
+    )
+    assert decision.verdict == ListPodsRequest("10.9.9.9")
     assert decision.because[0].rule is Why.STRANGER_SEEN
 
 
@@ -54,11 +56,11 @@ def test_dc053_removes_its_entry_until_the_deadline(
 ) -> None:
     registry = clique(entry("n1", 0, ip=ip)) if protocol.sharded else domain(entry("n1", 0, ip=ip))
     context = context_for(registry, DaemonSettings(protocol=protocol), stop_deadline=SOON)
-    decision = decide(replace(context, now=NOW + passed))
+    decision = next_action(replace(context, now=NOW + passed))
     assert decision.because[0].rule is wanted
-    assert isinstance(decision.verdict, Stopped) == (wanted is not Why.LEAVING)
+    assert isinstance(decision.verdict, StoppedAction) == (wanted is not Why.LEAVING)
     if protocol.uses_apply and wanted is Why.LEAVING:
-        assert isinstance(decision.verdict, RemoveEntry)
+        assert isinstance(decision.verdict, RemoveEntryRequest)
 
 
 @given(st.lists(WORDS, max_size=4))

@@ -3,32 +3,33 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from grove_core.areas.domain_cliques.clique_view import clique_view_of
-from grove_core.areas.domain_cliques.daemon_context import DaemonState, RegistryObservation
+from grove_core.areas.domain_cliques.daemon_context import RegistrationState, RegistryObservation, clique_view_of
 from grove_core.areas.domain_cliques.domain_snapshot import domain_snapshot_of
-from grove_core.areas.domain_cliques.domain_status import fabricless_entries
 from grove_core.areas.domain_cliques.entry_registration import take_over_entry as replaced
-from grove_core.areas.domain_cliques.other_registry import next_read_at
+from grove_core.areas.domain_cliques.entry_requests import next_read_at
 from grove_core.areas.domain_cliques.protocols import DaemonSettings, Protocol, problems_in_settings
 from grove_core.areas.domain_cliques.state_updates import after_event, after_result
 from grove_core.areas.domain_cliques.verdicts import (
-    Apply,
-    ListPods,
-    Put,
-    ReadObject,
-    RemoveEntry,
+    ApplyRequest,
+    ListPodsRequest,
+    PutRequest,
+    ReadObjectRequest,
+    RemoveEntryRequest,
     RequestResult,
     ResultKind,
 )
+from grove_core.areas.domain_cliques.wants import fabricless_entries
 from grove_core.kernel.frozen import FrozenMap, freeze
 from tests.property.domain_cliques.builders import IDENTITY, NOW, SETTINGS, clique, context_for, domain, entry, pod
 
-REQUEST = Apply(target=IDENTITY.registry_ref(sharded=False), subresource="status", manager="m", fields=domain().spec)
+REQUEST = ApplyRequest(
+    target=IDENTITY.registry_ref(sharded=False), subresource="status", manager="m", fields=domain().spec
+)
 SECOND = timedelta(seconds=1)
 
 
 def test_dc034_past_backoff_does_not_shorten_the_next() -> None:
-    state = DaemonState(not_before=NOW - SECOND, failures=2)
+    state = RegistrationState(not_before=NOW - SECOND, failures=2)
     assert (
         after_event(state, IDENTITY, SETTINGS, RegistryObservation(1, None), now=NOW).not_before
         == NOW + SETTINGS.first_backoff
@@ -36,10 +37,10 @@ def test_dc034_past_backoff_does_not_shorten_the_next() -> None:
 
 
 def test_dc034_success_resets_backoff() -> None:
-    failed = DaemonState(failures=7, failure="it did not work", not_before=NOW + SECOND)
+    failed = RegistrationState(failures=7, failure="it did not work", not_before=NOW + SECOND)
     for request, answer in (
         (REQUEST, RequestResult(kind=ResultKind.SUCCEEDED, registry=domain())),
-        (ReadObject(IDENTITY.registry_ref(sharded=True)), RequestResult(kind=ResultKind.NOT_FOUND)),
+        (ReadObjectRequest(IDENTITY.registry_ref(sharded=True)), RequestResult(kind=ResultKind.NOT_FOUND)),
     ):
         after = after_result(failed, IDENTITY, SETTINGS, request, answer, now=NOW)
         assert (after.failures, after.failure, after.not_before) == (0, "", None)
@@ -47,17 +48,17 @@ def test_dc034_success_resets_backoff() -> None:
 
 def test_dc010_removal_of_a_gone_object_keeps_its_successor() -> None:
     """The object of the request is gone; a new object of its name is not."""
-    put = Put(
+    put = PutRequest(
         target=IDENTITY.registry_ref(sharded=False),
         subresource="status",
         manager="m",
         manifest=FrozenMap({"metadata": freeze({"uid": "the one before"})}),
     )
     seen = RegistryObservation(10, domain(entry("n1", 0)))
-    for request in (put, RemoveEntry(put)):
+    for request in (put, RemoveEntryRequest(put)):
         assert (
             after_result(
-                DaemonState(observed=seen),
+                RegistrationState(observed=seen),
                 IDENTITY,
                 SETTINGS,
                 request,
@@ -70,12 +71,12 @@ def test_dc010_removal_of_a_gone_object_keeps_its_successor() -> None:
 
 def test_dc023_response_with_rival_keeps_settled_index() -> None:
     answer = RequestResult(kind=ResultKind.SUCCEEDED, registry=domain(entry("n1", 0), entry("n2", 0)))
-    after = after_result(DaemonState(settled_index=0), IDENTITY, SETTINGS, REQUEST, answer, now=NOW)
+    after = after_result(RegistrationState(settled_index=0), IDENTITY, SETTINGS, REQUEST, answer, now=NOW)
     assert (after.settled_index, after.contested_since) == (0, NOW)
 
 
 def test_dc065_rival_in_the_other_registry_contests() -> None:
-    state = DaemonState(settled_index=0, other_registry=clique(entry("n2", 0)), other_read_at=NOW)
+    state = RegistrationState(settled_index=0, other_registry=clique(entry("n2", 0)), other_read_at=NOW)
     after = after_event(state, IDENTITY, SETTINGS, RegistryObservation(10, domain(entry("n1", 0))), now=NOW)
     assert (after.settled_index, after.contested_since) == (0, NOW)
 
@@ -109,7 +110,7 @@ def test_dc051_pods_are_relisted_when_old_or_for_another_address() -> None:
     ):
         context = context_for(registry, settings, state={**listed, "pods_listed_at": at})
         verdict = replaced(context, clique_view_of(IDENTITY, registry), mine).verdict
-        assert isinstance(verdict, ListPods) is again
+        assert isinstance(verdict, ListPodsRequest) is again
 
 
 def test_dc062_nodes_without_fabric_are_sorted() -> None:

@@ -12,7 +12,7 @@ from grove_core.areas.gang_termination.rules import Why
 from grove_core.kernel.conditions import REMOVED
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import BrokenInvariant
-from grove_core.kernel.frozen import FrozenMap, canonical, freeze, frozen, part_of
+from grove_core.kernel.frozen import FrozenMap, canonical, freeze, frozen, object_at
 from grove_core.kernel.reasons import Clause
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import (
@@ -86,8 +86,8 @@ class TestFrozen:
 
     def test_a_part_is_an_object_or_empty(self) -> None:
         whole = frozen({"spec": {"replicas": 1}, "kind": "Pod"})
-        assert part_of(whole, "spec") == FrozenMap({"replicas": 1})
-        assert part_of(whole, "kind") == part_of(whole, "status") == EMPTY
+        assert object_at(whole, "spec") == FrozenMap({"replicas": 1})
+        assert object_at(whole, "kind") == object_at(whole, "status") == EMPTY
 
 
 @pytest.fixture

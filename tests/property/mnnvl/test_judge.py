@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.admit import admit
+from grove_core.areas.mnnvl.admit import objection_to_start
 from grove_core.areas.mnnvl.judge import clique_domains_of, judge_mnnvl
-from grove_core.areas.mnnvl.preflight import objection_to_start
 from grove_core.areas.mnnvl.verdicts import DomainState
 from grove_core.areas.mnnvl.wants import wake_of_mnnvl, wants_of_mnnvl
 from grove_core.document.document import PlanDocument

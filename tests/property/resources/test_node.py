@@ -79,7 +79,7 @@ CLAIM: Final = {"persistentVolumeClaim": {"claimName": "x"}}
 
 
 @pytest.mark.parametrize(
-    ("spec", "unseen"),
+    ("spec", "unchecked"),
     [
         ({}, ()),
         ({"affinity": {"podAffinity": {AFFINITY: [{}]}}}, ("pod affinity",)),
@@ -102,8 +102,8 @@ CLAIM: Final = {"persistentVolumeClaim": {"claimName": "x"}}
         ({"containers": [asks(cpu="-1")]}, ('containers[0].resources.requests.cpu: "-1"',)),
     ],
 )
-def test_tp106_what_is_not_looked_at_is_named(spec: Json, unseen: tuple[str, ...]) -> None:
-    assert pod_demand_of(spec).unseen == unseen
+def test_tp106_what_is_not_looked_at_is_named(spec: Json, unchecked: tuple[str, ...]) -> None:
+    assert pod_demand_of(spec).unchecked == unchecked
 
 
 @pytest.mark.req("TP-103")

@@ -28,9 +28,9 @@ def a_node(name: str, labels: Mapping[str, str], gpus: int, cpus: int = 9, *tain
     return Node(name, {"h": name, **labels}, taints, amounts)
 
 
-def a_demand(gpus: int, cpus: int = 0, *, tolerates: bool = False, unseen: tuple[str, ...] = ()) -> PodDemand:
+def a_demand(gpus: int, cpus: int = 0, *, tolerates: bool = False, unchecked: tuple[str, ...] = ()) -> PodDemand:
     amounts = tuple((key, count * 1000) for key, count in zip(RESOURCES, (gpus, cpus, 1), strict=True) if count)
-    return PodDemand(amounts, tolerations=(Toleration("", "Exists", "", ""),) if tolerates else (), unseen=unseen)
+    return PodDemand(amounts, tolerations=(Toleration("", "Exists", "", ""),) if tolerates else (), unchecked=unchecked)
 
 
 def a_clique(name: str, pods: int, demand: PodDemand, *, minimum: int | None = None, group: str = "") -> CliqueRequest:

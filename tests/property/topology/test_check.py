@@ -240,7 +240,7 @@ def test_tp106_anti_affinity_of_other_pods_is_not_checked(
 
 
 def test_tp106_a_runtime_class_may_ask_for_more() -> None:
-    assert pod_demand_of({"runtimeClassName": "kata"}).unseen == ("a class of runtimes",)
+    assert pod_demand_of({"runtimeClassName": "kata"}).unchecked == ("a class of runtimes",)
 
 
 def impacts(snapshot: Snapshot, *levels: tuple[str, str], complete: frozenset[Gap] = frozenset()) -> SetImpact:

@@ -246,7 +246,7 @@ def test_tp102_racks_of_one_name_in_two_zones_are_two() -> None:
 
 
 def test_tp106_what_is_not_checked_makes_no_yes() -> None:
-    demand = a_demand(1, unseen=("pod affinity",))
+    demand = a_demand(1, unchecked=("pod affinity",))
     found = result_of(a_gang(a_clique("a", 1, demand), required="r"), a_node("n0", ONE, 1))
     assert (found.verdict, rules_of(found)) == (FitVerdict.UNDECIDED, [Fit.NOT_LOOKED_AT])
     assert [place.node for place in found.assignments] == ["n0"]

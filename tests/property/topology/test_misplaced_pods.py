@@ -7,7 +7,7 @@ from typing import Any, Final
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grove_core.areas.topology.misplaced_pods import findings_of_misplacement, has_unknown_node
+from grove_core.areas.topology.wants import findings_of_misplacement, has_unknown_node
 from grove_core.resources.pod import pod_of
 from grove_core.resources.podclique import podclique_of
 from grove_core.resources.podcliqueset import podcliqueset_of

@@ -7,7 +7,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from grove_core.kernel.frozen import FrozenMap, list_of
+from grove_core.kernel.frozen import FrozenMap, list_at
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import FAILURES, Delete, SetStatus, Step
 from grove_core.kernel.times import parse_time
@@ -102,7 +102,7 @@ def _flags_in(failed: Iterable[Step], there: Mapping[Ref, Resource]) -> Iterator
 
 def _flagged_at(fields: FrozenMap) -> datetime | None:
     """Return the time of the flag in a status; None without a flag."""
-    for one in list_of(fields, "conditions"):
+    for one in list_at(fields, "conditions"):
         if isinstance(one, FrozenMap) and one.get("type") == TERMINATION_IN_PROGRESS:
             return parse_time(str(one.get("lastTransitionTime")))
     return None

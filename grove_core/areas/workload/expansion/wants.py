@@ -16,7 +16,7 @@ from grove_core.areas.workload.objects.autoscalers import removed_metrics
 from grove_core.areas.workload.objects.manifests import LazyManifest
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.template.expected_replicas import ExpectedReplica
-from grove_core.kernel.frozen import FrozenMap, part_of
+from grove_core.kernel.frozen import FrozenMap, object_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Applied, Desired, Obstacle, Present, Want, Withheld
@@ -156,7 +156,7 @@ def _waiting_for_domains(
 
 def _spec_changes(found: OwnedObject, wanted: Present) -> Iterator[Applied]:
     """Return the change of an object whose spec differs; fields that a server filled in do not count (WL-025)."""
-    spec = part_of(wanted.manifest, "spec")
+    spec = object_at(wanted.manifest, "spec")
     fields = FrozenMap({**changed_fields(spec, found.spec), **removed_metrics(spec, found.spec)})
     if fields and found.managed and not found.deleting:
         because = (Why.FOLLOWS_TEMPLATE.because(found.ref), *wanted.because)

@@ -8,7 +8,7 @@ from grove_core.areas.workload.context import WorkloadContext
 from grove_core.areas.workload.objects.manifests import LazyManifest, wanted_object
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.template.expected_replicas import ExpectedClique, ExpectedGroup
-from grove_core.kernel.frozen import FrozenMap, Json, list_of, part_of
+from grove_core.kernel.frozen import FrozenMap, Json, list_at, object_at
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Present, Withheld
 from grove_core.resources.api_names import CLAIMS, COMPONENT, POD_INDEX
@@ -60,11 +60,11 @@ def with_claims(pod_spec: FrozenMap, root: PodCliqueSet, part: ExpectedClique, p
     if not names:
         return pod_spec
     in_pod = tuple(FrozenMap({"name": name, "resourceClaimName": name}) for name in names)
-    claimed = FrozenMap({**pod_spec, "resourceClaims": (*list_of(pod_spec, "resourceClaims"), *in_pod)})
+    claimed = FrozenMap({**pod_spec, "resourceClaims": (*list_at(pod_spec, "resourceClaims"), *in_pod)})
 
     def using(container: FrozenMap) -> Json:
-        resources = part_of(container, "resources")
-        claims = (*list_of(resources, "claims"), *(FrozenMap({"name": name}) for name in names))
+        resources = object_at(container, "resources")
+        claims = (*list_at(resources, "claims"), *(FrozenMap({"name": name}) for name in names))
         return FrozenMap({**container, "resources": FrozenMap({**resources, "claims": claims})})
 
     return in_containers(claimed, using)

@@ -11,7 +11,7 @@ from grove_core.areas.workload.template.env_variables import with_pod_variables
 from grove_core.areas.workload.template.expected_replicas import ExpectedClique
 from grove_core.areas.workload.template.startup_parents import StartupParents
 from grove_core.areas.workload.template.template_hash import short_hash
-from grove_core.kernel.frozen import FrozenMap, freeze, list_of
+from grove_core.kernel.frozen import FrozenMap, freeze, list_at
 from grove_core.kernel.wants import Present
 from grove_core.resources.api_names import CORE, DOMAIN_TEMPLATE, GATE, MNNVL_CLAIM, POD_GANG, POD_INDEX
 from grove_core.resources.labels import CLIQUE
@@ -180,7 +180,7 @@ def _waiting_for(pod_spec: FrozenMap, parents: tuple[tuple[str, int], ...], secr
     return FrozenMap(
         {
             **pod_spec,
-            "initContainers": (*list_of(pod_spec, "initContainers"), freeze(container)),
-            "volumes": (*list_of(pod_spec, "volumes"), *map(freeze, volumes)),
+            "initContainers": (*list_at(pod_spec, "initContainers"), freeze(container)),
+            "volumes": (*list_at(pod_spec, "volumes"), *map(freeze, volumes)),
         }
     )

@@ -13,7 +13,7 @@ from grove_core.areas.workload.rolling_update.scaling_group import GroupReplica,
 from grove_core.areas.workload.rolling_update.step import RolloutStep
 from grove_core.areas.workload.rules import Why
 from grove_core.areas.workload.template.expected_replicas import ExpectedClique, ExpectedReplica
-from grove_core.kernel.frozen import FrozenMap, list_of
+from grove_core.kernel.frozen import FrozenMap, list_at
 from grove_core.kernel.wants import Absent, Applied, Desired, Obstacle, Want, Withheld
 from grove_core.resources.names import member_clique_name
 from grove_core.resources.pod import Pod
@@ -256,7 +256,7 @@ def _current(context: WorkloadContext, states: Sequence[ReplicaState]) -> Replic
 
 def updating_replica(progress: FrozenMap) -> int:
     """Return the replica in ``currentlyUpdating`` of a set's progress; -1 where it names none."""
-    first = next(iter(list_of(progress, "currentlyUpdating")), None)
+    first = next(iter(list_at(progress, "currentlyUpdating")), None)
     index = first.get("replicaIndex") if isinstance(first, FrozenMap) and "updateEndedAt" not in first else None
     return index if isinstance(index, int) else _NO_REPLICA
 

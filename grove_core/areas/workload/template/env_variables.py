@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from grove_core.areas.workload.template.expected_replicas import ExpectedClique
-from grove_core.kernel.frozen import FrozenMap, Json, frozen, list_of
+from grove_core.kernel.frozen import FrozenMap, Json, frozen, list_at
 from grove_core.resources.api_names import POD_INDEX
 from grove_core.resources.labels import GROUP, GROUP_REPLICA
 from grove_core.resources.names import replica_name
@@ -56,7 +56,7 @@ def _with_variables(pod_spec: FrozenMap, variables: Iterable[Variable]) -> Froze
     def filled(container: FrozenMap) -> Json:
         kept = [
             variable
-            for variable in list_of(container, "env")
+            for variable in list_at(container, "env")
             if not (isinstance(variable, FrozenMap) and variable.get("name") in names)
         ]
         return FrozenMap({**container, "env": (*map(frozen, given), *kept)})

@@ -20,7 +20,7 @@ class NodeAssignment(NamedTuple):
     pods: int
 
 
-class Packing:
+class PlacementSearch:
     """Assigns the pods of gang trees to nodes, tree by tree; a tree that does not fit is rolled back.
 
     Tries the tightest domains first, those that could hold the fewest trees of the shape, and within them the nodes
