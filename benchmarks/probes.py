@@ -29,8 +29,8 @@ from grove_core.rule_sets.design import DESIGN
 from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.forecasting import as_applied, run_until_settled
 from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.forecasts import as_applied, run_until_settled
 
 Numbers: TypeAlias = dict[str, float]
 Json: TypeAlias = dict[str, Any]

@@ -10,9 +10,9 @@ from grove_core.kernel.steps import Create
 from grove_core.reconcile import reconcile
 from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.execute_plan import execute_plan
-from grove_shell.controller.forecasting import as_applied
+from grove_shell.apply.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.forecasts import as_applied
 
 Json = dict[str, Any]
 NAMESPACE: Final = "default"
@@ -80,7 +80,7 @@ def _pods_of(raw: Json) -> list[Json]:
     while seen is not None and (steps := reconcile(seen).steps):
         actions = (step.action for step in steps if step.target.kind == "Pod")
         pods += [thaw(action.manifest) for action in actions if isinstance(action, Create)]
-        seen = world.observe(seen.root.ref, now, execute_plan(world, steps))
+        seen = world.observe(seen.root.ref, now, execute_plan(world.attempt, steps))
     for pod in pods:
         del pod["metadata"]["ownerReferences"]
         pod["spec"].pop("schedulingGates", None)

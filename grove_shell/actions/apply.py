@@ -25,14 +25,14 @@ from grove_core.snapshot.cluster import EVERYWHERE
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.live import collect
 from grove_shell.actions.source import ClusterUnavailable, LiveCluster
+from grove_shell.apply.execute_plan import execute_concurrently
+from grove_shell.apply.planned_round import reconcile_root
 from grove_shell.apply.preconditions import ConfirmedExecutor
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connection import NoAccess, connect
-from grove_shell.controller.execute_concurrently import execute_concurrently
-from grove_shell.controller.reconcile_root import reconcile_root
 from grove_shell.exits import DONE, ERROR, STALE
 from grove_shell.page import Page, escape_unprintable, print_error, print_page, write_stdout
 from grove_shell.reading.collected_objects import CollectedObjects

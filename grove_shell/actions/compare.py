@@ -15,8 +15,8 @@ from grove_shell.actions.plan import gap_names, time_after
 from grove_shell.actions.rule_set_choice import AUTO, choose_rule_set
 from grove_shell.actions.set_selection import missing_sets
 from grove_shell.actions.source import InputSource
-from grove_shell.controller.forecasting import forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
+from grove_shell.in_memory.forecasts import forecasts
 from grove_shell.page import print_error, print_warnings
 from grove_shell.views.compare_page import ComparisonReport, compare_page
 from grove_shell.views.formatting import fail_on_message

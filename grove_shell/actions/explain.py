@@ -19,8 +19,8 @@ from grove_shell.actions.input_findings import with_input_findings
 from grove_shell.actions.plan import operator_note
 from grove_shell.actions.rule_set_choice import choose_rule_set
 from grove_shell.actions.source import InputSource
-from grove_shell.controller.forecasting import as_stored
 from grove_shell.exits import DONE, ERROR, USAGE
+from grove_shell.in_memory.forecasts import as_stored
 from grove_shell.page import print_error, print_warnings
 from grove_shell.views.explain_page import ExplainHeader, explain_page, inquiry_as_json
 from grove_shell.views.renderers import RENDERERS

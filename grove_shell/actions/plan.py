@@ -21,8 +21,8 @@ from grove_shell.actions.input_findings import sets_with_unknown_nodes, with_inp
 from grove_shell.actions.rule_set_choice import choose_rule_set
 from grove_shell.actions.set_selection import missing_sets
 from grove_shell.actions.source import InputSource
-from grove_shell.controller.forecasting import forecasts, topology_forecasts
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
+from grove_shell.in_memory.forecasts import forecasts, topology_forecasts
 from grove_shell.page import print_error
 from grove_shell.views.formatting import fail_on_message
 from grove_shell.views.plan_notes import PlanContext, notes_page

@@ -7,15 +7,20 @@ real server. A version after a write has the form ``<version>+<writes>``, which 
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from types import MappingProxyType
+from typing import Any, Final, TypeAlias
 
 from grove_core.kernel.errors import MalformedObject
+from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.refs import Ref, placeholder_uid
 from grove_core.kernel.steps import (
+    Apply,
     Attempt,
     Create,
     Delete,
+    DropFinalizer,
     Ensure,
     Make,
     Outcome,
@@ -23,18 +28,37 @@ from grove_core.kernel.steps import (
     Stage,
     Step,
 )
+from grove_core.kernel.times import format_time, whole_seconds
 from grove_core.resources.after_write import Write, after_write
 from grove_core.resources.api_formats import refs_in_all_versions
-from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.owned_object import OwnedObject
-from grove_core.resources.pod import Pod
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, cluster_topology_of
+from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
+from grove_core.resources.fields import Fields
+from grove_core.resources.owned_object import OwnedObject, owned_object_of
+from grove_core.resources.pod import Pod, pod_of
+from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
+from grove_core.resources.podgang import PodGang, podgang_of
+from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
 from grove_core.resources.sharing_labels import managed_user_in, managed_user_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.trim import may_belong_to
-from grove_shell.in_memory.creation import created_object
-from grove_shell.in_memory.garbage_collection import GarbageCollection
+from grove_shell.in_memory.garbage_collection import FOREGROUND, GarbageCollection
 from grove_shell.in_memory.object_store import StoredObject
-from grove_shell.in_memory.refusals import as_found, refusal_of
+
+FOUND: Final = "it was there already"
+_NO_NEW_FINALIZERS: Final = "no new finalizers can be added if the object is being deleted"
+_CreatedObject: TypeAlias = ScalingGroup | PodClique | PodGang | Pod | OwnedObject | ComputeDomain | ClusterTopology
+
+_PROJECTIONS: Final[Mapping[str, Callable[[Mapping[str, Any]], _CreatedObject]]] = MappingProxyType(
+    {
+        GROUP_KIND: scaling_group_of,
+        "PodClique": podclique_of,
+        "PodGang": podgang_of,
+        DOMAIN_KIND: compute_domain_of,
+        TOPOLOGY_KIND: cluster_topology_of,
+        "Pod": lambda raw: pod_of(_admitted(raw), {}),
+    }
+)
 
 
 class InMemoryCluster(GarbageCollection):
@@ -86,7 +110,7 @@ class InMemoryCluster(GarbageCollection):
         item = self.pod(step.target) if step.target.kind == "Pod" else self._item(step.target)
         if item is None:
             return Attempt(step, Outcome.CONFLICT, "not found")
-        refusal = refusal_of(step, item, action)
+        refusal = _refusal_of(step, item, action)
         if refusal is not None:
             return refusal
         if isinstance(action, Delete) and step.stage is not Stage.CAUSE:
@@ -116,14 +140,14 @@ class InMemoryCluster(GarbageCollection):
     def _create(self, step: Step, action: Make) -> Attempt:
         ref = step.target
         try:
-            item = created_object(
+            item = _created_object(
                 action.manifest, self._next_uid(ref), self._observed_at if self.clock is None else self.clock()
             )
         except MalformedObject as fault:
             return Attempt(step, Outcome.REFUSED, "; ".join(map(str, fault.problems)))
         there = self.pod_of_name(ref) if isinstance(item, Pod) else self._item(ref)
         if there is not None:
-            return as_found(step, there, item)
+            return _as_found(step, there, item)
         self._made[ref.short] += 1
         self.manifests[ref] = action.manifest
         if isinstance(item, Pod):
@@ -162,3 +186,61 @@ class InMemoryCluster(GarbageCollection):
             self._keep(after_write(item, action))
         else:
             self._settle(after_write(item, action))
+
+
+def _refusal_of(
+    step: Step, item: StoredObject | Pod, action: Apply | SetStatus | Delete | DropFinalizer
+) -> Attempt | None:
+    """Return the failed attempt of a write that is not allowed on this object; None where it is."""
+    if isinstance(item, Pod) and isinstance(action, Apply):  # in any version (specs/decisions/0010)
+        words = "the uid of an object cannot be changed"
+        return None if item.uid == action.guard.uid else Attempt(step, Outcome.REFUSED, words)
+    if item.guard != action.guard:
+        return Attempt(step, Outcome.CONFLICT, "the object has been modified")
+    waits = not isinstance(item, Pod) and item.finalizers == (FOREGROUND,)
+    if waits and isinstance(action, Delete) and not action.foreground:
+        return Attempt(
+            step, Outcome.CONFLICT, "a server drops that finalizer first, so the object has another version then"
+        )
+    if not isinstance(item, Pod) and isinstance(action, Apply) and item.deleting and _adds_to(item, action.fields):
+        return Attempt(step, Outcome.REFUSED, _NO_NEW_FINALIZERS)
+    return None
+
+
+def _as_found(step: Step, there: StoredObject | Pod, wanted: StoredObject | Pod) -> Attempt:
+    """Return the outcome of a creation whose name is taken, by an earlier try or by another owner."""
+    if there.owner_uid != wanted.owner_uid:
+        return Attempt(step, Outcome.REFUSED, f"{step.target.short} already exists; it belongs to another owner")
+    if there.deleting:
+        return Attempt(step, Outcome.CONFLICT, "the one before is being deleted")
+    return Attempt(step, Outcome.DONE, FOUND)
+
+
+def _adds_to(item: StoredObject, fields: FrozenMap) -> bool:
+    wanted = Fields(fields, "", []).part("metadata").texts("finalizers")
+    return not set(wanted) <= set(item.finalizers)
+
+
+def _created_object(manifest: FrozenMap, uid: str, at: datetime | None) -> _CreatedObject:
+    """Return the object that a server stores for a manifest. Raises MalformedObject where a server would refuse it.
+
+    Args:
+        manifest: the whole object.
+        uid: of the new object.
+        at: its creationTimestamp; None for none.
+    """
+    raw = thaw(manifest)
+    raw["metadata"] |= {"uid": uid, "resourceVersion": "1", "generation": 1}
+    if at is not None:
+        raw["metadata"]["creationTimestamp"] = format_time(whole_seconds(at))
+    project = _PROJECTIONS.get(raw["kind"])
+    if project is not None:
+        return project(raw)
+    return owned_object_of(raw)
+
+
+def _admitted(raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a new pod as a server stores it: pending, and not schedulable while it has a gate."""
+    gated = {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}
+    conditions = [gated] if raw["spec"].get("schedulingGates") else []
+    return {**raw, "status": {"phase": "Pending", "conditions": conditions}}

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from typing import Final
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
@@ -12,7 +13,8 @@ from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.pod import FINISHED_PHASES, Pod
 from grove_core.resources.podclique import PodClique
 from grove_shell.in_memory.object_store import ObjectStore, StoredObject, bumped
-from grove_shell.in_memory.refusals import FOREGROUND
+
+FOREGROUND: Final = "foregroundDeletion"
 
 
 class GarbageCollection(ObjectStore):

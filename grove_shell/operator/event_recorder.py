@@ -23,8 +23,8 @@ from grove_core.kernel.wants import Obstacle, Withheld
 from grove_core.plan.plan import Plan
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_shell.apply.planned_round import PlannedRound, RoundListener
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.controller.round_listener import PlannedRound, RoundListener
 
 CONTROLLER: Final = "grove.io/operator"
 PLAN: Final = "grove.io/plan"

@@ -9,8 +9,8 @@ from typing import Any, Final, TextIO, TypeAlias
 from grove_core.document.document import action_name
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.steps import Attempt, Outcome, SetStatus
+from grove_shell.apply.planned_round import PlannedRound, RoundListener
 from grove_shell.cache.root_keys import RootKey, shown_key
-from grove_shell.controller.round_listener import PlannedRound, RoundListener
 from grove_shell.json_text import json_text
 from grove_shell.log_lines import log_reason, log_time, write_line
 

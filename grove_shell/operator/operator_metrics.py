@@ -11,8 +11,8 @@ from grove_core.areas.gang_termination.verdicts import WAITS
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
 from grove_core.plan.plan import Plan
+from grove_shell.apply.planned_round import PlannedRound, RoundListener
 from grove_shell.cache.root_keys import RootKey, is_topology_key
-from grove_shell.controller.round_listener import PlannedRound, RoundListener
 from grove_shell.operator.metrics import REQUESTS, ProcessMetrics
 from grove_shell.operator.prediction_check import PredictionOutcome
 

@@ -20,8 +20,8 @@ from grove_core.object_explanation import ObjectExplanation
 from grove_core.plan.plan import Plan
 from grove_core.resources.podclique import PodClique
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.apply.planned_round import PlannedRound, RoundListener
 from grove_shell.cache.root_keys import RootKey
-from grove_shell.controller.round_listener import PlannedRound, RoundListener
 
 _OVERDUE_AFTER: Final = timedelta(minutes=1)
 _MOST_DELAYS: Final = 16

@@ -15,6 +15,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import NOT_DISCOVERED, ServedApis
 from grove_core.rule_sets.named import rule_set
 from grove_core.version import IMAGE, VERSION
+from grove_shell.apply.planned_round import RoundListener, reconcile_root
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api
@@ -22,8 +23,6 @@ from grove_shell.client.connection import Connection
 from grove_shell.client.kinds import kinds_as_served, watched_kinds
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.reflector import Reflector
-from grove_shell.controller.reconcile_root import reconcile_root
-from grove_shell.controller.round_listener import RoundListener
 from grove_shell.exits import DONE, LOST
 from grove_shell.operator.cluster_writer import ClusterWriter
 from grove_shell.operator.event_recorder import EventRecorder

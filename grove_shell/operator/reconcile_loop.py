@@ -16,14 +16,14 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import drop_finalizers
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell import internal_errors
+from grove_shell.apply.execute_plan import execute_concurrently
+from grove_shell.apply.planned_round import PlannedRound, RoundListener
 from grove_shell.apply.pod_relist import Execute
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.client.api import Unreachable
 from grove_shell.client.lists import NotListed
-from grove_shell.controller.execute_concurrently import execute_concurrently
-from grove_shell.controller.round_listener import PlannedRound, RoundListener
 from grove_shell.operator.requeue import Requeue
 from grove_shell.operator.step_recheck import StepRecheck, terminated_by, unconfirmed
 from grove_shell.operator.write_throttle import DueWrites, WriteThrottle

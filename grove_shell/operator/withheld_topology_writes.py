@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Iterator
 
+from grove_shell.apply.planned_round import PlannedRound, RoundListener
 from grove_shell.cache.root_keys import RootKey, is_topology_key
-from grove_shell.controller.round_listener import PlannedRound, RoundListener
 
 
 class TopologyNotes(RoundListener):

@@ -9,8 +9,8 @@ from grove_core.kernel.steps import Attempt
 from grove_core.snapshot.snapshot import Snapshot
 from grove_core.snapshot.trim import trimmed
 from grove_core.version import VERSION
+from grove_shell.apply.planned_round import PlannedRound, RoundListener
 from grove_shell.cache.root_keys import RootKey
-from grove_shell.controller.round_listener import PlannedRound, RoundListener
 from grove_shell.replay.json_values import as_json, fields_as_json
 from grove_shell.replay.log_format import (
     FORMAT,

@@ -7,9 +7,8 @@ from typing import Final
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Make, Outcome, SetStatus, Step
 from grove_core.resources.pod import Pod
-from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.cluster import FOUND, InMemoryCluster
 from grove_shell.in_memory.object_store import StoredObject
-from grove_shell.in_memory.refusals import FOUND
 
 
 class Lingering(InMemoryCluster):

@@ -25,6 +25,7 @@ from grove_core.resources.scaling_group import scaling_group_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.command_input import read_configuration
 from grove_shell.actions.manifests import objects_of
+from grove_shell.apply.planned_round import PlannedRound
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.access import VERBS, Access, Scope, operator_access, webhook_access
@@ -32,7 +33,6 @@ from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.reflector import Reflector
 from grove_shell.client.webhook_names import DEFAULTING, GUARDING, JOINING, STAMPING, VALIDATION
-from grove_shell.controller.round_listener import PlannedRound
 from grove_shell.manifests.installation import Installation
 from grove_shell.operator.cluster_writer import ClusterWriter
 from grove_shell.operator.event_recorder import EventRecorder

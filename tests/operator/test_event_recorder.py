@@ -19,7 +19,7 @@ from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, Mnnvl
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.controller.round_listener import PlannedRound
+from grove_shell.apply.planned_round import PlannedRound
 from grove_shell.operator.event_recorder import EventRecorder, PlannedEvent, planned_events
 from grove_shell.operator.step_recheck import unconfirmed
 from tests.operator.stub_server import api_with

@@ -18,11 +18,11 @@ from grove_core.resources.api_names import MANAGED_BY
 from grove_core.resources.labels import GROUP_REPLICA, SET
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_shell.actions.apply import ApplyOptions, apply
+from grove_shell.apply.planned_round import reconcile_root
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cli.main import run
 from grove_shell.client.kinds import KINDS
-from grove_shell.controller.reconcile_root import reconcile_root
 from tests.operator.list_server import ListingServer
 
 Json = dict[str, Any]

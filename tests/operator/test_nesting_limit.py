@@ -27,7 +27,7 @@ from grove_shell.client.nesting_limit import TOO_DEEP, read_json
 from grove_shell.client.reflector import Reflector
 from grove_shell.client.response import Response
 from grove_shell.client.response_check import is_list, parse_watch_event
-from grove_shell.controller.forecasting import as_applied
+from grove_shell.in_memory.forecasts import as_applied
 from grove_shell.operator.health_server import HealthServer
 from grove_shell.reading.collected_objects import CollectedObjects
 from grove_shell.reading.objects import load

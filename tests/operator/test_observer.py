@@ -14,7 +14,7 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.statuses import with_status
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.round_listener import PlannedRound
+from grove_shell.apply.planned_round import PlannedRound
 from grove_shell.operator.prediction_check import Observer, PredictionOutcome
 from tests.property.few_examples import RARELY
 from tests.property.workload.life import Life

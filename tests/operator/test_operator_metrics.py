@@ -12,8 +12,8 @@ import yaml
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
+from grove_shell.apply.planned_round import PlannedRound
 from grove_shell.cache.root_keys import RootKey
-from grove_shell.controller.round_listener import PlannedRound
 from grove_shell.operator.json_log import JsonLog
 from grove_shell.operator.operator_metrics import OperatorMetrics
 from grove_shell.operator.prediction_check import Observer, PredictionOutcome

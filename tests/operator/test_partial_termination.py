@@ -11,8 +11,8 @@ import pytest
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Step
 from grove_core.plan.plan import Plan
 from grove_core.rule_sets.named import rule_set
+from grove_shell.apply.planned_round import reconcile_root
 from grove_shell.cache.cache_view import Observation
-from grove_shell.controller.reconcile_root import reconcile_root
 from grove_shell.operator import reconcile_loop
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from tests.operator.test_step_recheck import GIVEN, Cluster, Hearer, ends

@@ -11,9 +11,8 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Stage, Step
 from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY
 from grove_shell.apply import label_repair
+from grove_shell.apply.planned_round import PlannedRound, RoundListener, reconcile_root
 from grove_shell.apply.step_executor import StepExecutor
-from grove_shell.controller.reconcile_root import reconcile_root
-from grove_shell.controller.round_listener import PlannedRound, RoundListener
 from grove_shell.operator.cluster_writer import ClusterWriter
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from tests.operator.stub_server import api_with

@@ -16,8 +16,8 @@ from grove_core.resources.api_names import DOMAINS_READY
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, Mnnvl
 from grove_core.resources.domains_ready_condition import REASON, CreationFailure
+from grove_shell.apply.execute_plan import execute_concurrently
 from grove_shell.client.rate_limiter import RateLimiter
-from grove_shell.controller.execute_concurrently import execute_concurrently
 from grove_shell.settings.operator import OperatorSettings, settings_of
 from tests.property.strategies.worlds import World, worlds
 from tests.property.workload.sets import applied, at_rest, clique_raw, set_raw

@@ -12,10 +12,9 @@ from grove_core.kernel.steps import Attempt, Create, Outcome, SetStatus, Stage, 
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.apply.planned_round import PlannedRound, RoundListener, reconcile_root
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
-from grove_shell.controller.reconcile_root import reconcile_root
-from grove_shell.controller.round_listener import PlannedRound, RoundListener
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from grove_shell.operator.write_throttle import WriteThrottle
 from tests.operator.set_planner import ROOT_KEY, planning_sets

@@ -16,11 +16,10 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import CLIQUE_FINALIZER, SET_FINALIZER
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.apply.planned_round import RoundListener, reconcile_root
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.client.api import Unreachable
-from grove_shell.controller.reconcile_root import reconcile_root
-from grove_shell.controller.round_listener import RoundListener
 from grove_shell.operator.json_log import JsonLog
 from grove_shell.operator.operator_metrics import OperatorMetrics
 from grove_shell.operator.reconcile_loop import ReconcileLoop

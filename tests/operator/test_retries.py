@@ -10,9 +10,9 @@ import pytest
 from aiohttp import web
 
 from grove_core.resources.api_names import CLIQUE_FINALIZER, SET_FINALIZER
+from grove_shell.apply.planned_round import reconcile_root
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.controller.reconcile_root import reconcile_root
 from grove_shell.operator.cluster_writer import ClusterWriter
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from tests.operator.stub_server import api_with

@@ -10,12 +10,11 @@ import pytest
 
 from grove_core.kernel.steps import Attempt, Delete, Step
 from grove_core.plan.plan import Plan
+from grove_shell.apply.planned_round import PlannedRound, RoundListener, reconcile_root
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey, key_of_topology
 from grove_shell.client.api import Unreachable
-from grove_shell.controller.reconcile_root import reconcile_root
-from grove_shell.controller.round_listener import PlannedRound, RoundListener
 from grove_shell.operator.operator_metrics import OperatorMetrics
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from tests.operator.cached_objects import NAMESPACE, a_set

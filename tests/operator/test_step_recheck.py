@@ -15,14 +15,13 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Stage, Step
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import GROVE
+from grove_shell.apply.planned_round import PlannedRound, RoundListener, reconcile_root
 from grove_shell.apply.preconditions import ConfirmedExecutor
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.client.api import Api
-from grove_shell.controller.reconcile_root import reconcile_root
-from grove_shell.controller.round_listener import PlannedRound, RoundListener
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from tests.operator.stub_server import api_with, not_found
 

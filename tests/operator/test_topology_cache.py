@@ -15,9 +15,9 @@ from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import GROVE, TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND, Level
 from grove_core.resources.configuration import Configuration, TopologyAware
+from grove_shell.apply.planned_round import reconcile_root
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey, key_of_topology
-from grove_shell.controller.reconcile_root import reconcile_root
 from tests.property.resources.manifests import clique, owner
 from tests.property.workload.sets import clique_raw, set_raw
 

@@ -10,8 +10,8 @@ import aiohttp
 import pytest
 
 from grove_core.reconcile_topology import reconcile_topology
+from grove_shell.apply.planned_round import PlannedRound
 from grove_shell.cache.root_keys import key_of_topology
-from grove_shell.controller.round_listener import PlannedRound
 from grove_shell.operator.event_recorder import planned_events
 from grove_shell.operator.health_server import HealthServer
 from grove_shell.operator.json_log import JsonLog

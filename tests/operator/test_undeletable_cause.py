@@ -12,7 +12,7 @@ import pytest
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Step
 from grove_core.rule_sets.named import rule_set
-from grove_shell.controller.reconcile_root import reconcile_root
+from grove_shell.apply.planned_round import reconcile_root
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from tests.operator.test_step_recheck import Cluster
 from tests.skipped_time import run_skipping_time

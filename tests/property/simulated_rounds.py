@@ -34,7 +34,7 @@ from grove_core.rule_sets.design import DESIGN
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.execute_plan import execute_plan
+from grove_shell.apply.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.strategies.worlds import START
 
@@ -168,7 +168,7 @@ class Simulation:
             raise Violated(problems)
         wire = Wire(self, crash_after=crash_after, outcome=outcome, lie=lie)
         try:
-            self.operator.attempts = execute_plan(wire, plan.steps)
+            self.operator.attempts = execute_plan(wire.attempt, plan.steps)
         except Crash:
             self.restart()
         return len(plan.steps)

@@ -14,8 +14,7 @@ from grove_core.kernel.steps import Apply, Attempt, Create, Ensure, Outcome, Set
 from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
 from grove_core.resources.domain_sharing import shared_claim_entry
-from grove_shell.controller.execute_concurrently import execute_concurrently
-from grove_shell.controller.execute_plan import execute_plan
+from grove_shell.apply.execute_plan import execute_concurrently, execute_plan
 from tests.property.strategies.worlds import World, worlds
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
@@ -39,7 +38,7 @@ class Recorder:
 def test_pl014_a_cause_outlives_its_companions(world: World, failing: set[int]) -> None:
     steps = reconcile(world.snapshot).steps
     recorder = Recorder(failing)
-    attempts = execute_plan(recorder, steps)
+    attempts = execute_plan(recorder.attempt, steps)
     assert [attempt.step for attempt in attempts] == recorder.tried
     missed = [step for step in steps if step not in recorder.tried]
     failed = [attempt.step for attempt in attempts if attempt.outcome is not Outcome.DONE] + missed
@@ -63,7 +62,7 @@ def test_pl021_nothing_is_made_after_a_status_that_was_not_written(failing: set[
         Step(Stage.WORKLOAD, replace(ref, kind="PodGang"), Apply(nothing, guard), ()),
     )
     recorder = Recorder(failing)
-    execute_plan(recorder, steps)
+    execute_plan(recorder.attempt, steps)
     assert recorder.tried == [step for step in steps if failing != {1} or step.target.kind != "PodClique"]
 
 
@@ -106,7 +105,11 @@ def test_pl023_nothing_is_made_on_what_could_not_be_ensured(failing: set[int], o
     async def answer_at_once(step: Step) -> Attempt:
         return answer(step)
 
-    attempts = asyncio.run(execute_concurrently(answer_at_once, steps)) if at_once else execute_plan(Recording(), steps)
+    attempts = (
+        asyncio.run(execute_concurrently(answer_at_once, steps))
+        if at_once
+        else execute_plan(Recording().attempt, steps)
+    )
     there = {attempt.step.target.name for attempt in attempts if attempt.outcome is Outcome.DONE}
     made = {step.target.name for step in tried if step.target.kind == "PodClique"}
     assert {f"llm-{replica}-router" for replica in range(REPLICAS)} <= made

@@ -16,7 +16,7 @@ from grove_core.kernel.steps import terminated_by
 from grove_core.plan.forecast import Forecast
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.forecasting import forecasts
+from grove_shell.in_memory.forecasts import forecasts
 from tests.property.few_examples import RARELY
 from tests.property.gang_termination_field.worlds import field_storms, field_worlds
 from tests.property.strategies.worlds import World

@@ -22,8 +22,8 @@ from grove_core.plan.forecast import Forecast
 from grove_core.reconcile import reconcile
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.forecasting import run_until_settled
 from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.forecasts import run_until_settled
 from tests.property.breached_sets import broken_set
 from tests.property.few_examples import RARELY
 

@@ -27,8 +27,8 @@ from grove_core.plan.recurrence import Cycle, cycles_repeated, round_fingerprint
 from grove_core.resources.api_names import GROVE
 from grove_core.rule_sets.named import rule_set
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.forecasting import run_until_settled
 from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.forecasts import run_until_settled
 from grove_shell.reading.objects import load
 from tests.property.strategies.worlds import START
 

@@ -10,8 +10,8 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Delete, Outcome, Stage, Step
 from grove_core.rule_sets.design import DESIGN
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.forecasting import run_until_settled
 from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.forecasts import run_until_settled
 from tests.property.plan.test_survivors import BECAUSE
 from tests.property.workload.sets import applied, clique_raw, set_raw
 

@@ -10,7 +10,7 @@ from grove_core.reconcile import reconcile
 from grove_core.rule_sets.design import DESIGN
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.round_listener import PlannedRound
+from grove_shell.apply.planned_round import PlannedRound
 from grove_shell.replay.decision_log_recorder import DecisionLogRecorder
 from grove_shell.replay.log_format import DecisionLog
 from grove_shell.simulator.scenario.reading import read_scenario

@@ -13,7 +13,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podgang import PodGang
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.in_memory.refusals import FOUND
+from grove_shell.in_memory.cluster import FOUND
 from grove_shell.simulator.checks.check import ActualState, Check
 from grove_shell.simulator.cluster.simulated_cluster import is_live
 from grove_shell.simulator.recording.history import Actor

@@ -19,7 +19,7 @@ from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.configuration import Configuration, ServedApis
 from grove_core.snapshot.own_writes import with_own_writes
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.execute_plan import executing_plan
+from grove_shell.apply.execute_plan import executing_plan
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.cluster.topologies import RoundSnapshot, managed_topologies, topology_snapshot_in

@@ -17,7 +17,7 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
 from grove_core.resources.podclique import CliqueStatus, PodClique
-from grove_shell.controller.execute_plan import execute_plan
+from grove_shell.apply.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.strategies.worlds import (
     World,
@@ -177,7 +177,7 @@ class TestGT063:
         snapshot = world.snapshot
         memory = InMemoryCluster((snapshot,))
         deletes = [step for step in reconcile(snapshot).steps if is_termination(step)]
-        attempts = execute_plan(memory, deletes)
+        attempts = execute_plan(memory.attempt, deletes)
         assert [attempt.outcome for attempt in attempts] == [Outcome.DONE] * len(deletes)
         again = memory.observe(world.root.ref, world.now)
         assert again is not None

@@ -34,9 +34,9 @@ from grove_core.rule_sets.named import rule_sets
 from grove_core.rule_sets.released import NEWEST
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.controller.execute_plan import execute_plan
-from grove_shell.controller.forecasting import run_until_settled
+from grove_shell.apply.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.forecasts import run_until_settled
 from tests.property.gang_termination_field.worlds import field_storm, field_storms, field_worlds
 from tests.property.strategies.worlds import START, World, is_termination
 
@@ -108,8 +108,8 @@ class TestPL028:
         kept = ends[int(part * len(ends))]
         there = Unwilling(InMemoryCluster((before,)), kept.target, outcome)
         untroubled = InMemoryCluster((before,))
-        execute_plan(there, plan.steps)
-        execute_plan(untroubled, plan.steps)
+        execute_plan(there.attempt, plan.steps)
+        execute_plan(untroubled.attempt, plan.steps)
         waiting = {flag.target for flag in flags if causes_of(flag.action) & causes_of(kept.action)}
         found, as_planned = (
             {group.ref: group.status for group in seen.groups if group.ref in waiting}
@@ -159,7 +159,7 @@ class TestGF091:
         kept = ends[int(part * len(ends))]
         of_it = {step.target for step in ends if causes_of(step.action) & causes_of(kept.action)}
         there = Unwilling(InMemoryCluster((before,)), kept.target, outcome)
-        execute_plan(there, plan.steps)
+        execute_plan(there.attempt, plan.steps)
         after = there.observe(root, before.now, (Attempt(kept, outcome, "no"),))
         assert after is not None
         gone = replace(after, cliques=tuple(one for one in after.cliques if not one.deleting))
@@ -207,8 +207,8 @@ class TestGF092:
             return
         failed = flags[int(part * len(flags))]
         there, untroubled = InMemoryCluster((before,)), InMemoryCluster((before,))
-        execute_plan(there, [step for step in plan.steps if step != failed])
-        execute_plan(untroubled, plan.steps)
+        execute_plan(there.attempt, [step for step in plan.steps if step != failed])
+        execute_plan(untroubled.attempt, plan.steps)
         seen = there.observe(before.root.ref, before.now, (Attempt(failed, outcome, "no"),))
         as_planned = untroubled.observe(before.root.ref, before.now)
         assert seen is not None

@@ -14,7 +14,7 @@ from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode
 from grove_core.resources.owned_object import OwnedObject
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.execute_plan import execute_plan
+from grove_shell.apply.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.workload.sets import NOW, ROUNDS, applied, clique_raw, raw_sets, set_raw
 
@@ -75,7 +75,7 @@ def converged(world: InMemoryCluster, root: Ref, configuration: Configuration = 
         assert not problems_in(plan, seen)
         if not plan.steps:
             return replace(seen, attempts=())
-        attempts = execute_plan(world, plan.steps)
+        attempts = execute_plan(world.attempt, plan.steps)
     raise AssertionError("no rest")
 
 

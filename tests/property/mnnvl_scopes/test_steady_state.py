@@ -26,7 +26,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.execute_plan import execute_plan
+from grove_shell.apply.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.few_examples import RARELY
 from tests.property.mnnvl_scopes.sharing_sets import (
@@ -213,7 +213,7 @@ def test_ms033_webhook_and_operator_agree(raw: Json) -> None:
             ensured |= {one.target.name for one in verdict.ensures}
             assert patched(bare(manifest), list(verdict.patch)) == manifest
         assert ensured == wanted
-        attempts = execute_plan(world, plan.steps)
+        attempts = execute_plan(world.attempt, plan.steps)
         for step in made:
             assert isinstance(step.action, Create)
             after = admit_podclique(thaw(step.action.manifest), admission_view(world, seen)).verdict

@@ -20,7 +20,7 @@ from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import SetSpec, UpdateStrategy
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.execute_plan import execute_plan
+from grove_shell.apply.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster
 from tests.property.workload.sets import NOW, Json, applied
 
@@ -128,7 +128,7 @@ class Life:
         if problems := problems_in(plan, seen):
             raise Violated(problems)
         before = self.serving(), self.groups_serving()
-        self.attempts = execute_plan(self.world, plan.steps)
+        self.attempts = execute_plan(self.world.attempt, plan.steps)
         self.watch(plan, *before)
         self.now += TICK
         return plan

@@ -14,9 +14,9 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.podcliqueset import podcliqueset_of
 from grove_core.snapshot.own_writes import standing_refusals
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.execute_plan import execute_plan
-from grove_shell.controller.forecasting import as_applied
+from grove_shell.apply.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.forecasts import as_applied
 
 Json = dict[str, Any]
 NOW: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
@@ -55,7 +55,7 @@ def rounds_of(start: Snapshot) -> Iterator[tuple[Snapshot, Plan]]:
         yield seen, plan
         if not plan.steps:
             return
-        attempts = execute_plan(world, plan.steps)
+        attempts = execute_plan(world.attempt, plan.steps)
         refused = standing_refusals(refused, attempts)
         observed = world.observe(start.root.ref, NOW, (*attempts, *refused))
         assert observed is not None

@@ -18,9 +18,9 @@ from grove_core.resources.sharing_labels import domain_user_of
 from grove_core.resources.topology_usage import set_of_clique
 from grove_core.rule_sets.design import DESIGN
 from grove_core.snapshot.indexing import cluster_of
-from grove_shell.controller.execute_plan import execute_plan
-from grove_shell.controller.forecasting import forecasts
+from grove_shell.apply.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.forecasts import forecasts
 from tests.property.workload.life import Life
 from tests.property.workload.sets import Json, applied, at_rest, clique_raw, raw_sets, set_raw
 
@@ -210,7 +210,7 @@ def test_wl001_what_is_left_of_a_set_that_is_gone_is_let_go() -> None:
     for part in (group, clique):
         life.world.add(replace(part, deleting=True))
     assert life.world.leftovers() == [life.clique(clique.ref.name), life.group(group.ref.name)]
-    for attempt in execute_plan(life.world, drop_finalizers(life.world.leftovers())):
+    for attempt in execute_plan(life.world.attempt, drop_finalizers(life.world.leftovers())):
         assert attempt.outcome is Outcome.DONE
     assert not life.world.items
 

@@ -21,8 +21,8 @@ from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.rule_sets.design import DESIGN
 from grove_core.snapshot.set_size import size_of
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.controller.forecasting import as_applied, forecasts
 from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.forecasts import as_applied, forecasts
 from tests.property.few_examples import RARELY
 from tests.property.resources.manifests import almost, outcome
 from tests.property.workload.created_pods import base_gang_of

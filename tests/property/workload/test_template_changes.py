@@ -25,8 +25,8 @@ from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import AutoScaling, HeadlessService
 from grove_core.rule_sets.design import DESIGN
-from grove_shell.controller.forecasting import run_until_settled
 from grove_shell.in_memory.cluster import InMemoryCluster
+from grove_shell.in_memory.forecasts import run_until_settled
 from tests.property.resources.manifests import any_json
 from tests.property.workload.life import Life
 from tests.property.workload.sets import applied, at_rest, clique_raw, rounds_of, set_raw

@@ -1,6 +1,7 @@
 """Executes the steps of a plan stage by stage; a failed step is an attempt with that outcome, never an exception."""
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+import asyncio
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import groupby
 from typing import TypeAlias
@@ -9,6 +10,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import (
     Attempt,
     Ensure,
+    Make,
     Outcome,
     Stage,
     Step,
@@ -17,9 +19,10 @@ from grove_core.kernel.steps import (
     waits_for_first_status,
 )
 from grove_core.plan.partial_status import without_termination
+from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.missing_domains import uses_missing_domain
-from grove_shell.in_memory.protocol import Executor
 
+Execute: TypeAlias = Callable[[Step], Awaitable[Attempt]]
 StepBatches: TypeAlias = Generator[Sequence[Step], Sequence[Attempt], None]
 
 
@@ -59,13 +62,13 @@ def _without_terminations(statuses: Iterable[Step], failed_causes: AbstractSet[R
             yield found
 
 
-def execute_plan(executor: Executor, steps: Iterable[Step]) -> tuple[Attempt, ...]:
+def execute_plan(attempt: Callable[[Step], Attempt], steps: Iterable[Step]) -> tuple[Attempt, ...]:
     """Execute steps one after the other, and return their attempts."""
     writes = executing_plan(steps)
     try:
         step = next(writes)
         while True:
-            step = writes.send(executor.attempt(step))
+            step = writes.send(attempt(step))
     except StopIteration as done:
         attempts: tuple[Attempt, ...] = done.value
         return attempts
@@ -81,13 +84,56 @@ def executing_plan(steps: Iterable[Step]) -> Generator[Step, Attempt, tuple[Atte
         for step in batch:
             done.append((yield step))  # noqa: PERF401 - a comprehension cannot yield
         attempts += done
-        batch = next_batch(batches, done)
+        batch = _next_batch(batches, done)
     return tuple(attempts)
 
 
-def next_batch(batches: StepBatches, attempts: Sequence[Attempt]) -> Sequence[Step] | None:
+def _next_batch(batches: StepBatches, attempts: Sequence[Attempt]) -> Sequence[Step] | None:
     """Send in the attempts of a batch; return the next batch, None at the end."""
     try:
         return batches.send(attempts)
     except StopIteration:
         return None
+
+
+async def execute_concurrently(attempt: Execute, steps: Iterable[Step]) -> tuple[Attempt, ...]:
+    """Execute the steps of each stage at the same time, and return the attempts.
+
+    Creations of one kind start slowly, with one, two, four and so on, and stop at the first failure (OP-015): what is
+    refused once is mostly refused a thousand times (RS13). The next round tries the others. ComputeDomains that a part
+    of the set waits for are all tried: each has to be created or refused before its replica is created (OP-029).
+    """
+    attempts: list[Attempt] = []
+    batches = step_batches(steps)
+    batch = next(batches, None)
+    while batch is not None:
+        by_kind: dict[str, list[Step]] = {}
+        for step in batch:
+            by_kind.setdefault(step.target.kind if isinstance(step.action, Make) else "", []).append(step)
+        groups = [
+            _in_growing_groups(attempt, steps, to_the_end=kind == DOMAIN_KIND and steps[0].stage is Stage.FOUNDATION)
+            if kind
+            else _all_at_once(attempt, steps)
+            for kind, steps in by_kind.items()
+        ]
+        done = [one for of_kind in await asyncio.gather(*groups) for one in of_kind]
+        attempts += done
+        batch = _next_batch(batches, done)
+    return tuple(attempts)
+
+
+async def _all_at_once(attempt: Execute, steps: Sequence[Step]) -> list[Attempt]:
+    return list(await asyncio.gather(*map(attempt, steps)))
+
+
+async def _in_growing_groups(attempt: Execute, steps: Sequence[Step], *, to_the_end: bool) -> list[Attempt]:
+    """Execute 1, 2, 4 and so on steps at a time; stop after the first failure unless ``to_the_end``."""
+    done: list[Attempt] = []
+    size = 1
+    while len(done) < len(steps):
+        group = await _all_at_once(attempt, steps[len(done) : len(done) + size])
+        done += group
+        if not to_the_end and any(one.outcome is not Outcome.DONE for one in group):
+            break
+        size *= 2
+    return done

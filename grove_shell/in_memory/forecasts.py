@@ -1,14 +1,16 @@
 """Forecasts: plan a root, execute every step in memory, observe, and plan again, until nothing is left to do."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from grove_core.areas.gang_termination.questions import averted_between
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.plan.forecast import Forecast, forecast_of, round_of
+from grove_core.plan.plan import Plan
+from grove_core.plan.recurrence import Cycle, Recurrence, cycles_repeated, round_fingerprint
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import SET_FINALIZER
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
@@ -19,10 +21,10 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.own_writes import standing_refusals
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.controller.execute_plan import execute_plan
-from grove_shell.controller.recurrence_tracker import RecurrenceTracker
+from grove_shell.apply.execute_plan import execute_plan
 from grove_shell.in_memory.cluster import InMemoryCluster
-from grove_shell.in_memory.protocol import ClusterAccess
+
+_FEW: Final = 20
 
 
 def forecasts(
@@ -91,7 +93,7 @@ def as_applied(snapshot: Snapshot, rules: RuleSet = DESIGN) -> Snapshot:
 
 
 def run_until_settled(
-    cluster: ClusterAccess, start: Snapshot, rules: RuleSet, *, limit: int | None, until: datetime | None
+    cluster: InMemoryCluster, start: Snapshot, rules: RuleSet, *, limit: int | None, until: datetime | None
 ) -> Forecast:
     """Run rounds until nothing is left to do, no delay expires before ``until``, or the limit is reached.
 
@@ -112,12 +114,12 @@ def run_until_settled(
     forecast = forecast_of(plan, start.now)
     now, rounds = start.now, [round_of(plan, 1, start.now)]
     refused: tuple[Attempt, ...] = ()
-    tracker = RecurrenceTracker(start.now)
+    tracker = _RecurrenceTracker(start.now)
     while True:
         if now == start.now and not plan.steps:
             forecast = replace(forecast, averted=averted_between(forecast.findings, plan.findings))
         if plan.steps:
-            attempts = execute_plan(cluster, plan.steps)
+            attempts = execute_plan(cluster.attempt, plan.steps)
         elif plan.wake_at is not None and until is not None and now < plan.wake_at <= until:
             now, attempts = plan.wake_at, ()
             again = tracker.begin_lap(now, len(rounds), until)
@@ -140,3 +142,58 @@ def run_until_settled(
                 return replace(forecast, rounds=tuple(rounds), complete=False)
             rounds.append(round_of(plan, len(rounds) + 1, now))
     return replace(forecast, rounds=tuple(rounds), complete=True)
+
+
+class _RecurrenceTracker:
+    """Detects that a forecast repeats itself (PL-024) or never settles (PL-002).
+
+    It records the plans, and the laps between the moments to which the clock is advanced. Mutable.
+    """
+
+    def __init__(self, begun: datetime) -> None:
+        """Start at the first moment of the forecast."""
+        self._begun = begun
+        self._laps: list[Cycle] = []
+        self._lap_starts: list[tuple[datetime, int]] = []
+        self._images: list[Hashable] = []
+        self._moment = begun
+        self._plans_at_moment = 0
+        self._images_at_moment: set[Hashable] = set()
+
+    def is_endless(self, plan: Plan, at: datetime) -> bool:
+        """Return whether a plan equals an earlier one of the same moment, so that the rounds would never end (PL-002).
+
+        Call it for each plan. Plans are compared from the 21st of one moment on; few forecasts have that many.
+        """
+        if at != self._moment:
+            self._moment, self._plans_at_moment = at, 0
+            self._images_at_moment.clear()
+        self._plans_at_moment += 1
+        if self._plans_at_moment <= _FEW:
+            return False
+        before = len(self._images_at_moment)
+        self._images_at_moment.add(round_fingerprint(plan, at, self._begun))
+        return len(self._images_at_moment) == before
+
+    def record_plan(self, plan: Plan, at: datetime) -> None:
+        """Record a plan of the present lap; plans before the first lap are not recorded."""
+        if self._lap_starts:
+            self._images.append(round_fingerprint(plan, at, self._begun))
+
+    def begin_lap(self, now: datetime, rounds: int, until: datetime) -> Recurrence | None:
+        """Begin a lap; return what repeats until the end if the next laps equal the last ones.
+
+        Args:
+            now: when the lap begins.
+            rounds: how many rounds are before it.
+            until: the end of the forecast.
+        """
+        if self._lap_starts:
+            self._laps.append((now - self._lap_starts[-1][0], tuple(self._images)))
+            self._images.clear()
+        self._lap_starts.append((now, rounds))
+        count = cycles_repeated(self._laps)
+        if not count:
+            return None
+        begun, before = self._lap_starts[-1 - count]
+        return Recurrence(before + 1, now - begun, until) if before < rounds else None

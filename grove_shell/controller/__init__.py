@@ -1,1 +1,0 @@
-"""Observe, reconcile, act, again."""
