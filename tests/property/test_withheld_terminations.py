@@ -1,6 +1,5 @@
 """A world in which a plan would never come to rest: the forecast breaks off and says over what (PL-002)."""
 
-from dataclasses import dataclass
 from datetime import datetime
 
 import pytest
@@ -16,51 +15,40 @@ from tests.property.plan.test_survivors import BECAUSE
 from tests.property.workload.sets import applied, clique_raw, set_raw
 
 
-@dataclass
-class Deaf:
+class Deaf(InMemoryCluster):
     """A world in which PodGangs are never written, though nobody else writes them."""
 
-    there: InMemoryCluster
-
     def attempt(self, step: Step) -> Attempt:
-        return Attempt(step, Outcome.CONFLICT) if step.target.kind == "PodGang" else self.there.attempt(step)
-
-    def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
-        return self.there.observe(root, now, attempts)
+        return Attempt(step, Outcome.CONFLICT) if step.target.kind == "PodGang" else super().attempt(step)
 
 
-@dataclass
-class Undoing:
+class Undoing(InMemoryCluster):
     """A world in which somebody takes every PodGang away that was seen twice."""
 
-    there: InMemoryCluster
-    looks: int = 0
-
-    def attempt(self, step: Step) -> Attempt:
-        return self.there.attempt(step)
+    looks = 0
 
     def observe(self, root: Ref, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot | None:
         others = tuple(one for one in attempts if one.step.target.kind != "PodGang")
-        seen = self.there.observe(root, now, others)
+        seen = super().observe(root, now, others)
         assert seen is not None
         self.looks = self.looks + 1 if seen.gangs else 0
         if self.looks < 2:
             return seen
         self.looks = 0
         for gang in seen.gangs:
-            self.there.attempt(Step(Stage.CLEANUP, gang.ref, Delete(gang.guard), BECAUSE))
-        return self.there.observe(root, now, others)
+            self.attempt(Step(Stage.CLEANUP, gang.ref, Delete(gang.guard), BECAUSE))
+        return super().observe(root, now, others)
 
 
 @pytest.mark.req("PL-002")
 def test_pl002_what_comes_again_and_again_at_one_moment_breaks_off() -> None:
     start = applied(set_raw(clique_raw("a")))
     with pytest.raises(BrokenInvariant, match="PL-002: the same steps again and again: Create PodGang/llm-0"):
-        run_until_settled(Deaf(InMemoryCluster((start,))), start, DESIGN, limit=None, until=None)
+        run_until_settled(Deaf((start,)), start, DESIGN, limit=None, until=None)
 
 
 @pytest.mark.req("PL-002")
 def test_pl002_a_circle_of_several_rounds_breaks_off_too() -> None:
     start = applied(set_raw(clique_raw("a")))
     with pytest.raises(BrokenInvariant, match="PL-002: the same steps again and again: "):
-        run_until_settled(Undoing(InMemoryCluster((start,))), start, DESIGN, limit=None, until=None)
+        run_until_settled(Undoing((start,)), start, DESIGN, limit=None, until=None)
