@@ -1,40 +1,19 @@
 """Pages of the rule catalogue, one for each prefix."""
 
-import json
 import re
 from collections import Counter
 from functools import cache
 from pathlib import Path
-from typing import Final, TypedDict
+from typing import Final
 
 from docs.generator.markdown import prose, slug, table
 from grove_core.areas.gang_termination.design.clique import BREACH_TABLE
-from grove_shell import catalogue
+from grove_shell.catalogue.rule_lookup import catalogue, reason_codes
+from grove_shell.catalogue.spec_rules import SpecRule
 
 _SPECS: Final = Path(__file__).parents[2] / "specs"
 _AREAS: Final = re.compile(r"^\| ([A-Z]{2}) \| \[(\w+)\.md\]\(\S+\) \| (.+) \|$", re.MULTILINE)
 _STORY: Final = re.compile(r"^## Story\n\n(.*?)\n\n## ", re.MULTILINE | re.DOTALL)
-
-
-class Rule(TypedDict, total=False):
-    """A rule as ``rules.json`` has it."""
-
-    id: str
-    title: str
-    text: str
-    kind: str
-    source: str
-    code: str
-    because: str
-    instead_of: str
-    generations: list[str]
-
-
-@cache
-def every_rule() -> tuple[Rule, ...]:
-    """Return all rules, in the order of ``rules.json``."""
-    found = Path(catalogue.__file__).with_name("rules.json").read_text(encoding="utf-8")
-    return tuple(json.loads(found))
 
 
 @cache
@@ -50,14 +29,14 @@ def rule_pages() -> dict[str, str]:
 
 
 def _index() -> str:
-    counts = Counter(rule["id"][:2] for rule in every_rule())
+    counts = Counter(rule.id[:2] for rule in catalogue().values())
     rows = [
         (prefix, f"[{name}]({name}.md)", str(counts[prefix]), governs) for prefix, (name, governs) in areas().items()
     ]
     return "\n".join(
         (
             "# Rules\n",
-            f"All {len(every_rule())} rules, as the program has them with it: `grove rules NUMBER` prints one. Each",
+            f"All {len(catalogue())} rules, as the program has them with it: `grove rules NUMBER` prints one. Each",
             "has a number that is never used again, and one sentence with one MUST. The number stands at the end of",
             "each line that gives a reason, so an answer can be followed back to its sentence.\n",
             table(("prefix", "area", "rules", "what it governs"), rows),
@@ -71,7 +50,7 @@ def _index() -> str:
 def _area(prefix: str) -> str:
     name, governs = areas()[prefix]
     story = _STORY.search((_SPECS / f"{name}.md").read_text(encoding="utf-8"))
-    rules = [rule for rule in every_rule() if rule["id"].startswith(f"{prefix}-")]
+    rules = [rule for rule in catalogue().values() if rule.id.startswith(f"{prefix}-")]
     return "\n".join(
         (
             f"# {prefix}: {name.replace('_', ' ')}\n",
@@ -98,23 +77,23 @@ def _breach_table() -> str:
     )
 
 
-def heading_of(rule: Rule) -> str:
+def heading_of(rule: SpecRule) -> str:
     """Return the heading of a rule."""
-    return prose(f"{rule['id']} {rule['title']}")
+    return prose(f"{rule.id} {rule.title}")
 
 
-def _rule(rule: Rule) -> str:
+def _rule(rule: SpecRule) -> str:
+    code = reason_codes().get(rule.id)
     lines = [
-        ("code", f"`{rule['code']}`" if "code" in rule else ""),
-        ("kind", rule["kind"]),
-        ("source", prose(rule["source"])),
-        ("because", prose(rule.get("because", ""))),
-        ("instead of", _linked(rule.get("instead_of", ""))),
-        ("releases", ", ".join(rule.get("generations", []))),
+        ("code", f"`{code}`" if code else ""),
+        ("kind", rule.kind),
+        ("source", prose(rule.items.get("source", ""))),
+        ("because", prose(rule.items.get("because", ""))),
+        ("instead of", _linked(rule.instead_of)),
+        ("releases", ", ".join(rule.generations)),
     ]
     listed = [f"- {key}: {words}" for key, words in lines if words]
-    anchor = slug(rule["id"])
-    return "\n".join((f"## {heading_of(rule)} {{ #{anchor} }}\n", f"> {prose(rule['text'])}\n", *listed, ""))
+    return "\n".join((f"## {heading_of(rule)} {{ #{slug(rule.id)} }}\n", f"> {prose(rule.text)}\n", *listed, ""))
 
 
 def _linked(number: str) -> str:

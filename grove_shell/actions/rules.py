@@ -1,24 +1,26 @@
 """``grove rules``: list the rule sets, or print rules."""
 
-from dataclasses import asdict
+from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import Any
 
 from grove_core.rule_sets.named import rule_sets
 from grove_shell.catalogue.rule_lookup import (
-    SpecRule,
     catalogue,
     differences,
     find_rules,
     generation_of,
     generations,
+    reason_codes,
     releases_of,
+    retired_rules,
 )
+from grove_shell.catalogue.spec_rules import RetiredRule, SpecRule
 from grove_shell.exits import DONE, USAGE
 from grove_shell.page import joined_pages, print_error
 from grove_shell.settings.rule_set_names import canonical_rule_set
 from grove_shell.views.renderers import RENDERERS
-from grove_shell.views.rules_page import rule_page, rule_set_page, rule_sets_page
+from grove_shell.views.rules_page import retired_rule_page, rule_page, rule_set_page, rule_sets_page
 
 
 def rules(asked: tuple[str, ...], output: str) -> int:
@@ -26,37 +28,49 @@ def rules(asked: tuple[str, ...], output: str) -> int:
     if not asked:
         return _all_sets(output)
     found: list[SpecRule] = []
+    given_up: list[RetiredRule] = []
     sets: list[str] = []
     unknown: list[str] = []
     for word in asked:
-        rules_ = find_rules(word)
+        retired = retired_rules().get(word.upper())
+        rules_ = find_rules(retired.now if retired is not None else word)
         found.extend(rules_)
-        if rules_:
-            continue
-        try:
-            sets.append(canonical_rule_set(word))
-        except ValueError:
-            unknown.append(word)
+        if retired is not None:
+            given_up.append(retired)
+        elif not rules_:
+            try:
+                sets.append(canonical_rule_set(word))
+            except ValueError:
+                unknown.append(word)
     if unknown:
-        for word in unknown:
-            names = [*rule_sets(), *catalogue(), *(one.code for one in catalogue().values() if one.code)]
-            near = get_close_matches(word, names, n=1, cutoff=0.5)
-            hint = f'; did you mean "{near[0]}"?' if near else ""
-            print_error(f"{word!r} is no rule set, rule number or reason code{hint}")
+        _report_unknown(unknown)
         return USAGE
     RENDERERS[output].show(
         page=lambda: joined_pages(
             [
                 *(rule_set_page(name, differences(generation_of(name))) for name in sets),
-                *(rule_page(one) for one in found),
+                *map(retired_rule_page, given_up),
+                *map(rule_page, found),
             ]
         ),
         document=lambda: {
             "ruleSets": [_set_as_json(name) for name in sets],
             "rules": [_rule_as_json(one) for one in found],
+            **(
+                {"retired": [{"id": one.id, "title": one.title, "now": one.now} for one in given_up]}
+                if given_up
+                else {}
+            ),
         },
     )
     return DONE
+
+
+def _report_unknown(words: Iterable[str]) -> None:
+    for word in words:
+        near = get_close_matches(word, [*rule_sets(), *catalogue(), *reason_codes().values()], n=1, cutoff=0.5)
+        hint = f'; did you mean "{near[0]}"?' if near else ""
+        print_error(f"{word!r} is no rule set, rule number or reason code{hint}")
 
 
 def _all_sets(output: str) -> int:
@@ -76,6 +90,15 @@ def _set_as_json(name: str) -> dict[str, Any]:
 
 
 def _rule_as_json(one: SpecRule) -> dict[str, Any]:
-    shown = asdict(one)
-    shown["insteadOf"] = shown.pop("instead_of")
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in shown.items() if value}
+    shown = {
+        "id": one.id,
+        "title": one.title,
+        "text": one.text,
+        "kind": one.kind,
+        "source": one.items.get("source"),
+        "because": one.items.get("because"),
+        "code": reason_codes().get(one.id),
+        "generations": list(one.generations),
+        "insteadOf": one.instead_of,
+    }
+    return {key: value for key, value in shown.items() if value}

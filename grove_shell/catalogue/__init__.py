@@ -1,1 +1,1 @@
-"""The rules of `specs/` as data: `rules.json` is generated from the specs, and a test compares both."""
+"""The rules of `specs/`: parsed when they are asked for, from the checkout or from the copy in the wheel."""

@@ -1,52 +1,53 @@
 """Finds rules of the specifications by number, reason code and rule set."""
 
-import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Final
 
+from grove_core.areas.domain_cliques import rules as domain_cliques
+from grove_core.areas.gang_termination import rules as gang_termination
+from grove_core.areas.gang_termination.field import rules as field
 from grove_core.areas.gang_termination.field.generations import RELEASES
+from grove_core.areas.mnnvl import rules as mnnvl
+from grove_core.areas.mnnvl_scopes import rules as mnnvl_scopes
+from grove_core.areas.topology import rules as topology
+from grove_core.areas.workload import rules as workload
+from grove_core.kernel.reasons import Rule
+from grove_core.plan import rules as planning
 from grove_core.rule_sets.named import rule_set
 from grove_core.rule_sets.released import FIELD
+from grove_shell.catalogue.spec_rules import (
+    RETIRED_FILE,
+    RetiredRule,
+    SpecRule,
+    retired_rules_in,
+    rules_in,
+    specs_folder,
+)
 
-FILE: Final = "rules.json"
-FIELD_PREFIX: Final = "GF-"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpecRule:
-    """One rule of the specifications.
-
-    Attributes:
-        id: its number, e.g. ``GT-033``.
-        text: the sentence.
-        code: the reason code that users see; empty without one.
-        instead_of: number of the rule it replaces; empty without one.
-        generations: of the Go operator's rules that have it; empty for all, or for other rules.
-    """
-
-    id: str
-    title: str
-    text: str
-    kind: str
-    source: str
-    because: str = ""
-    code: str = ""
-    instead_of: str = ""
-    generations: tuple[str, ...] = ()
-
-    def holds_in(self, generation: str) -> bool:
-        """Return whether a generation of the Go operator's rules has it."""
-        return not self.generations or generation in self.generations
+_WITH_CODES: Final = (planning, gang_termination, field, workload, mnnvl, mnnvl_scopes, topology, domain_cliques)
+_FIELD_PREFIX: Final = "GF-"
 
 
 @cache
 def catalogue() -> Mapping[str, SpecRule]:
     """Return every rule by its number, in order."""
-    raw = json.loads(files(__package__).joinpath(FILE).read_text(encoding="utf-8"))
-    return {one["id"]: SpecRule(**{**one, "generations": tuple(one.get("generations", ()))}) for one in raw}
+    found = (rule for path in specs_folder().glob("*.md") for rule in rules_in(path.read_text("utf-8"), path.name))
+    return {rule.id: rule for rule in sorted(found, key=lambda rule: rule.id)}
+
+
+@cache
+def retired_rules() -> Mapping[str, RetiredRule]:
+    """Return every number that was given up."""
+    text = (specs_folder() / RETIRED_FILE).read_text("utf-8")
+    return {rule.id: rule for rule in retired_rules_in(text, RETIRED_FILE)}
+
+
+@cache
+def reason_codes() -> Mapping[str, str]:
+    """Return number of a rule -> the reason code that plans show of it."""
+    enums = (one for module in _WITH_CODES for one in vars(module).values() if isinstance(one, type))
+    return {rule.requirement: rule.code for enum in enums if issubclass(enum, Rule) for rule in enum}
 
 
 def releases_of(generation: str) -> tuple[str, ...]:
@@ -66,13 +67,18 @@ def generation_of(name: str) -> str:
 
 
 def differences(generation: str) -> tuple[SpecRule, ...]:
-    """Return the rules of a generation that replace rules of the design."""
-    own = (one for one in catalogue().values() if one.id.startswith(FIELD_PREFIX) and one.holds_in(generation))
-    return tuple(one for one in own if one.instead_of)
+    """Return the rules of a generation of the Go operator that replace rules of the design."""
+    return tuple(
+        one
+        for one in catalogue().values()
+        if one.id.startswith(_FIELD_PREFIX)
+        and one.instead_of
+        and (not one.generations or generation in one.generations)
+    )
 
 
 def find_rules(word: str) -> tuple[SpecRule, ...]:
     """Return the rules with this number or reason code, ignoring case."""
-    asked = word.casefold()
-    found: Iterable[SpecRule] = catalogue().values()
-    return tuple(one for one in found if asked and asked in {one.id.casefold(), one.code.casefold()})
+    asked, codes = word.casefold(), reason_codes()
+    rules = catalogue().values()
+    return tuple(one for one in rules if asked and asked in {one.id.casefold(), codes.get(one.id, "").casefold()})

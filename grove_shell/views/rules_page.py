@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
 
-from grove_shell.catalogue.rule_lookup import SpecRule, catalogue, generation_of
+from grove_shell.catalogue.rule_lookup import catalogue, generation_of, reason_codes
+from grove_shell.catalogue.spec_rules import RetiredRule, SpecRule
 from grove_shell.page import Page
 
 _WIDTH = 100
@@ -52,18 +53,29 @@ def rule_page(one: SpecRule) -> Page:
     """Return a page of one rule."""
     page = Page()
     _add_rule(page, one)
-    page.add(_NAMES, f"{one.kind}; source: {one.source}")
+    page.add(_NAMES, f"{one.kind}; source: {one.items.get('source', '')}")
     if one.generations:
         page.add(_NAMES, f"in generations {', '.join(one.generations)} of the Go operator")
     return page
 
 
+def retired_rule_page(one: RetiredRule) -> Page:
+    """Return a page of a number that was given up."""
+    page = Page()
+    what_holds = {
+        "gone": "no rule states it any more",
+        "known limits": "docs/explanation/known-limits.md says what is not promised",
+    }
+    page.add((one.id, "bold"), f"  {one.title}: given up; {what_holds.get(one.now, f'{one.now} has it now')}")
+    return page
+
+
 def _add_rule(page: Page, one: SpecRule) -> None:
-    code = f"  {one.code}" if one.code else ""
-    page.add((one.id, "bold"), f"  {one.title}{code}")
+    code = reason_codes().get(one.id)
+    page.add((one.id, "bold"), f"  {one.title}{f'  {code}' if code else ''}")
     _add_text(page, one.text.replace("`", ""))
-    if one.because:
-        _add_text(page, f"because: {one.because}")
+    if because := one.items.get("because"):
+        _add_text(page, f"because: {because}")
     if one.instead_of:
         other = catalogue()[one.instead_of]
         _add_text(page, f"instead of {other.id}, {other.title}")

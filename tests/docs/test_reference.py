@@ -12,9 +12,10 @@ from docs.generator.configuration import defaults_of, fields_of
 from docs.generator.metrics import metrics_of
 from docs.generator.pages import generated
 from docs.generator.python_api import python_pages
-from docs.generator.rules import every_rule, heading_of
+from docs.generator.rules import heading_of
 from grove_core.areas.gang_termination.rules import Why
 from grove_shell import exits
+from grove_shell.catalogue.rule_lookup import catalogue
 from grove_shell.operator.operator_metrics import OperatorMetrics
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.settings.operator import settings_of as operator_settings
@@ -65,17 +66,17 @@ def test_metrics_have_the_names_that_are_served() -> None:
 
 def test_every_rule_is_in_the_page_of_its_area() -> None:
     text = "\n".join(page for path, page in generated().items() if path.startswith("reference/rules/"))
-    for rule in every_rule():
-        assert f"## {heading_of(rule)} {{ #{rule['id'].lower()} }}" in text
-        assert f"- kind: {rule['kind']}" in text
-    assert len(re.findall(r"^## [A-Z]{2}-\d{3} ", text, re.MULTILINE)) == len(every_rule())
+    for rule in catalogue().values():
+        assert f"## {heading_of(rule)} {{ #{rule.id.lower()} }}" in text
+        assert f"- kind: {rule.kind}" in text
+    assert len(re.findall(r"^## [A-Z]{2}-\d{3} ", text, re.MULTILINE)) == len(catalogue())
 
 
 def test_a_rule_is_told_whole() -> None:
-    rule = next(rule for rule in every_rule() if rule["id"] == Why.DELAY_RUNNING.requirement)
+    rule = catalogue()[Why.DELAY_RUNNING.requirement]
     page = generated()["reference/rules/gang_termination.md"]
     section = page.partition("{ #gt-034 }")[2].partition("\n## ")[0]
-    assert rule["text"] in section
+    assert rule.text in section
     assert f"- code: `{Why.DELAY_RUNNING.code}`" in section
     assert "- kind: decision" in section
     assert "- source: Gang Termination Design Doc" in section

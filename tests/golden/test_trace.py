@@ -5,9 +5,10 @@ from typing import Final
 
 import pytest
 
+from grove_shell.catalogue.spec_rules import RetiredRule, SpecRule
 from tests.golden.citations import Citation, cited_in, guarantees_in, members_in, mentions_in, quotes_in, rules_shown_in
 from tests.golden.sources import source_entries, sources_named_in
-from tests.golden.spec_rules import NOT_A_RULE, RetiredRule, SpecRule, retired_rules_in, spec_rules_in
+from tests.golden.spec_rules import NOT_A_RULE, checked_retired_rules_in, checked_rules_in, digest_of
 from tests.golden.tracing import ROOT, Trace, trace_of
 
 HOW_TO_WRITE: Final = "python -m tests.golden.tracing --write"
@@ -111,7 +112,7 @@ class TestReadingSpecs:
     """Rules come from headings, quotes and lists of spec files."""
 
     def test_a_rule_is_read_whole(self) -> None:
-        assert spec_rules_in(RULE, "q.md") == (
+        assert checked_rules_in(RULE, "q.md") == (
             [
                 SpecRule(
                     id="QQ-010",
@@ -125,12 +126,12 @@ class TestReadingSpecs:
         )
 
     def test_the_digest_knows_words_and_not_lines(self) -> None:
-        (first,), _ = spec_rules_in(RULE, "q.md")
-        (wrapped,), _ = spec_rules_in(RULE.replace("MUST\n> come", "MUST come"), "q.md")
-        (changed,), _ = spec_rules_in(RULE.replace("come first.", "come last."), "q.md")
-        assert first.digest == wrapped.digest
-        assert first.digest != changed.digest
-        assert len(first.digest) == len("3f9c1a7e")
+        (first,), _ = checked_rules_in(RULE, "q.md")
+        (wrapped,), _ = checked_rules_in(RULE.replace("MUST\n> come", "MUST come"), "q.md")
+        (changed,), _ = checked_rules_in(RULE.replace("come first.", "come last."), "q.md")
+        assert digest_of(first) == digest_of(wrapped)
+        assert digest_of(first) != digest_of(changed)
+        assert len(digest_of(first)) == len("3f9c1a7e")
 
     @pytest.mark.parametrize(
         ("old", "new", "problem"),
@@ -146,12 +147,12 @@ class TestReadingSpecs:
         ],
     )
     def test_bad_form_is_told_with_its_place(self, old: str, new: str, problem: str) -> None:
-        _, problems = spec_rules_in(RULE.replace(old, new), "q.md")
+        _, problems = checked_rules_in(RULE.replace(old, new), "q.md")
         assert any(line.startswith(problem) for line in problems), problems
 
     def test_an_assumption_needs_no_must(self) -> None:
         text = RULE.replace("MUST", "does").replace("decision", "assumption")
-        assert spec_rules_in(text, "q.md")[1] == []
+        assert checked_rules_in(text, "q.md")[1] == []
 
 
 class TestReadingCitations:
@@ -329,7 +330,7 @@ class TestTheChecks:
         ],
     )
     def test_the_table_of_given_up_numbers(self, line: str, problem: str) -> None:
-        found, problems = retired_rules_in(line, "r.md")
+        found, problems = checked_retired_rules_in(line, "r.md")
         assert (len(found), len(problems)) == ((0, 1) if problem else (1, 0))
         assert not problem or problems[0].startswith(problem)
 
@@ -387,6 +388,6 @@ class TestTheChecks:
     def test_the_matrix_has_a_line_for_each_rule(self) -> None:
         *_, sums, _, first, second = self.SOUND.text().splitlines()
         assert sums == "# QQ  rules   2  members   1  golden    1  tests    1  neither  0"
-        digest = a_rule("QQ-010").digest
+        digest = digest_of(a_rule("QQ-010"))
         assert first.split() == ["QQ-010", digest, "rule", "FIRST", "golden", "1", "tests", "0", "So"]
         assert second.split() == ["QQ-011", digest, "rule", "-", "golden", "0", "tests", "1", "So"]

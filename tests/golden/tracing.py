@@ -1,13 +1,12 @@
 """Traces each rule of ``specs/`` to the code, the tests and the golden cases that cite it, and back.
 
-``python -m tests.golden.tracing`` prints the trace matrix. ``--write`` writes it to ``specs/trace.txt``, and the rules
-that ship with the program to ``grove_shell/catalogue/rules.json``.
+``python -m tests.golden.tracing`` prints the trace matrix. ``--write`` writes it to ``specs/trace.txt``.
 
-This module reads text and syntax trees and imports nothing that it traces, so it works while the project does not.
+This module reads text and syntax trees and imports nothing that it traces but the parser of the spec files, so it works
+while the project does not.
 Problems are collected and never raised, so one run reports all of them.
 """
 
-import json
 import re
 import sys
 from collections import Counter, defaultdict
@@ -17,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from grove_shell.catalogue.spec_rules import RetiredRule, SpecRule
 from tests.golden.citations import (
     Citation,
     cited_in,
@@ -29,11 +29,10 @@ from tests.golden.citations import (
 )
 from tests.golden.sources import FILE as SOURCES
 from tests.golden.sources import source_entries, sources_named_in
-from tests.golden.spec_rules import NOT_A_RULE, RetiredRule, SpecRule, retired_rules_in, spec_rules_in
+from tests.golden.spec_rules import NOT_A_RULE, checked_retired_rules_in, checked_rules_in, digest_of, excuse_of
 
 ROOT: Final = Path(__file__).parents[2]
 RETIRED: Final = "specs/retired.md"
-CATALOGUE: Final = "grove_shell/catalogue/rules.json"
 
 HAS_MEMBER: Final = frozenset({"decision", "admission"})
 
@@ -159,7 +158,10 @@ class Trace:
         return [
             f"{rule.place}: {rule.id} — {rule.title}"
             for rule in self.rules
-            if rule.kind != "assumption" and not rule.excuse and not self.tested[rule.id] and rule.id not in self.golden
+            if rule.kind != "assumption"
+            and not excuse_of(rule)
+            and not self.tested[rule.id]
+            and rule.id not in self.golden
         ]
 
     def without_one_member(self) -> list[str]:
@@ -233,9 +235,9 @@ class Trace:
         for rule in sorted(self.by_id.values(), key=lambda rule: rule.id):
             known_as = ",".join(names[rule.id]) or "-"
             golden, tested = len(self.golden.get(rule.id, ())), self.tested[rule.id]
-            excuse = f" [{rule.excuse}]" if rule.excuse else ""
+            excuse = f" [{found}]" if (found := excuse_of(rule)) else ""
             lines.append(
-                f"{rule.id} {rule.digest}  rule {known_as:<34} golden {golden:>2}  tests {tested:>2}  "
+                f"{rule.id} {digest_of(rule)}  rule {known_as:<34} golden {golden:>2}  tests {tested:>2}  "
                 f"{rule.title}{excuse}"
             )
         return "\n".join(lines) + "\n"
@@ -253,27 +255,6 @@ class Trace:
                 f"neither {neither:>2}"
             )
 
-    def catalogue(self) -> str:
-        """The rules as JSON that ships with the program: a line each, sorted by number."""
-        codes = {member.id: member.code for member in self.members}
-        entries = (
-            {
-                "id": rule.id,
-                "title": rule.title,
-                "text": rule.text,
-                "kind": rule.kind,
-                "source": rule.items.get("source", ""),
-                "because": rule.items.get("because", ""),
-                "code": codes.get(rule.id, ""),
-                "instead_of": rule.items.get("instead of", ""),
-                "generations": rule.items.get("generations", "").split(", "),
-            }
-            for rule in sorted(self.by_id.values(), key=lambda rule: rule.id)
-        )
-        filled = ({key: value for key, value in one.items() if value not in ("", [""])} for one in entries)
-        lines = (json.dumps(one, ensure_ascii=False) for one in filled)
-        return "[\n" + ",\n".join(lines) + "\n]\n"
-
 
 def _even(text: str) -> str:
     """A sentence on one line with names in single backticks, for comparing specs with docstrings."""
@@ -290,11 +271,11 @@ def trace_of(root: Path = ROOT) -> Trace:
     faults: list[str] = []
     guarantees: list[tuple[str, str]] = []
     for path in sorted((root / "specs").glob("*.md")):
-        more_rules, more_faults = spec_rules_in(*read(path))
+        more_rules, more_faults = checked_rules_in(*read(path))
         rules += more_rules
         faults += more_faults
         guarantees += guarantees_in(*read(path)) if more_rules else ()
-    retired, more_faults = retired_rules_in(*read(root / RETIRED))
+    retired, more_faults = checked_retired_rules_in(*read(root / RETIRED))
     faults += more_faults
     test_files = [read(path) for path in sorted((root / "tests").rglob("test_*.py"))]
     prefixes = frozenset(rule.id[:2] for rule in rules)
@@ -338,12 +319,11 @@ def trace_of(root: Path = ROOT) -> Trace:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the trace matrix, or write it and the rules that ship with the program."""
+    """Print the trace matrix, or write it."""
     trace = trace_of()
     text = trace.text()
     if arguments == ["--write"]:
         (ROOT / "specs" / "trace.txt").write_text(text, encoding="utf-8")
-        (ROOT / CATALOGUE).write_text(trace.catalogue(), encoding="utf-8")
     elif arguments:
         sys.stderr.write("usage: python -m tests.golden.tracing [--write]\n")
         return 64

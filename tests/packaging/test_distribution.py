@@ -15,6 +15,7 @@ import pytest
 from packaging.version import Version
 
 from grove_core.version import VERSION
+from grove_shell.catalogue.spec_rules import RETIRED_FILE, rules_in
 
 ROOT: Final = Path(__file__).parent.parent.parent
 README: Final = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -22,10 +23,14 @@ PACKAGES: Final = ("grove_core", "grove_shell")
 PROGRAMS: Final = {"grove", "kubectl-grove", "grove-initc"}
 READ_AT_RUN_TIME: Final = {
     "grove_core/py.typed",
-    "grove_shell/catalogue/rules.json",
     "grove_shell/converge/model/costs.yaml",
     "grove_shell/manifests/pod_spec.json",
     "grove_shell/py.typed",
+}
+RULES: Final = {
+    f"grove_shell/catalogue/specs/{path.name}"
+    for path in (ROOT / "specs").glob("*.md")
+    if rules_in(path.read_text("utf-8"), "") or path.name == RETIRED_FILE
 }
 IN_THE_ARCHIVE: Final = {
     *("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "NOTICE", "README.md", "noxfile.py", "pyproject.toml"),
@@ -100,8 +105,15 @@ def test_the_wheel_holds_both_packages_and_nothing_else(built: Built) -> None:
     names = names_in(built.wheel)
     about = {name.partition(".dist-info/")[2] for name in names if ".dist-info/" in name}
     assert about == {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE", "licenses/NOTICE"}
-    assert {name for name in names if ".dist-info/" not in name} == sources_of("grove_core") | sources_of("grove_shell")
-    assert {name for name in names if not name.endswith(".py") and ".dist-info/" not in name} == READ_AT_RUN_TIME
+    assert {name for name in names if ".dist-info/" not in name} == {
+        *sources_of("grove_core"),
+        *sources_of("grove_shell"),
+        *RULES,
+    }
+    assert {name for name in names if not name.endswith(".py") and ".dist-info/" not in name} == {
+        *READ_AT_RUN_TIME,
+        *RULES,
+    }
 
 
 def test_the_archive_holds_what_is_needed_to_work_on_it(built: Built) -> None:
@@ -149,6 +161,20 @@ def test_the_library_example_runs(built: Built, programs: Path, tmp_path: Path) 
     done = run(programs / "python", "-c", code[1], cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert "GangTerminated" in done.stdout
+
+
+def test_cl041_it_has_the_rules_with_it(programs: Path, tmp_path: Path) -> None:
+    rule = run(programs / "grove", "rules", "GT-033", cwd=tmp_path)
+    assert (rule.returncode, rule.stderr) == (0, "")
+    assert rule.stdout == run(sys.executable, "-m", "grove_shell", "rules", "GT-033", cwd=ROOT).stdout
+    assert "given up; CL-009 has it now" in run(programs / "grove", "rules", "CL-042", cwd=tmp_path).stdout
+
+
+def test_cl041_a_checkout_reads_its_own(tmp_path: Path) -> None:
+    """An editable installation is a path to the checkout."""
+    code = "import sys; sys.path.insert(0, sys.argv[1]); from grove_shell.catalogue.spec_rules import specs_folder"
+    done = run(sys.executable, "-c", f"{code}; print(specs_folder())", ROOT, cwd=tmp_path)
+    assert done.stdout.strip() == str(ROOT / "specs")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
