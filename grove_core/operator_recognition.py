@@ -33,7 +33,8 @@ class Recognition:
         because: the evidence in the objects, as a clause of a sentence.
         is_shown: whether there is any evidence; without it the rule set is the default one.
         go_operator: whether the Go operator runs the cluster.
-        fitting: the releases of the Go operator that can have written the objects, oldest first.
+        fitting: the releases of the Go operator that can have written the objects, oldest first; empty where an older
+            one than the oldest known here has written them (GF-136).
         newer: evidence that its release is newer than the newest one known here; empty without it (GF-134).
         doubtful: the sets whose PodCliques show the Go operator beside others that show this one (GF-135).
     """
@@ -78,13 +79,17 @@ def recognised(cluster: Cluster, newer: Iterable[str] = ()) -> Recognition:
 
 
 def unpredicted_of(recognition: Recognition, root: Ref) -> Finding | None:
-    """Return the finding that a set is not predicted (GF-134, GF-135); None where it is predicted."""
-    if not recognition.newer and root not in recognition.doubtful:
+    """Return the finding that a set is not predicted (GF-134 to GF-136); None where it is predicted."""
+    is_older = recognition.go_operator and not recognition.fitting
+    if not recognition.newer and not is_older and root not in recognition.doubtful:
         return None
+    from grove_core.areas.gang_termination.field.generations import RELEASES  # noqa: PLC0415 - of such clusters alone
     from grove_core.areas.gang_termination.field.rules import Why  # noqa: PLC0415 - of such clusters alone
 
     if recognition.newer:
         because = Why.NEWER_RELEASE.because(root, newest=NEWEST_KNOWN, marks=listed(recognition.newer))
+    elif is_older:
+        because = Why.OLDER_RELEASE.because(root, oldest=next(iter(RELEASES)))
     else:
         because = Why.TWO_OPERATORS.because(root)
     return Finding(root, PREDICTION, Truth.UNKNOWN.value, (because,))
@@ -139,23 +144,26 @@ def _recognised(cluster: Cluster) -> Recognition:
 
 
 def _go_operator(cluster: Cluster, mark: str) -> Recognition:
-    """The newest release that can have written the statuses; plain ``field`` where that is the newest of all."""
-    from grove_core.areas.gang_termination.field.generations import RELEASES  # noqa: PLC0415 - of such clusters alone
-    from grove_core.areas.gang_termination.field.recorded_operator import recorded_operator_in  # noqa: PLC0415 - as above
+    """The newest release that can have written the statuses; the oldest one where all are too new (GF-136)."""
+    from grove_core.areas.gang_termination.field.generations import (  # noqa: PLC0415 - of such clusters alone
+        RELEASES,
+        releases_fitting,
+    )
     from grove_core.rule_sets.released import BY_RELEASE  # noqa: PLC0415 - as above
 
-    recorded = recorded_operator_in(_cliques(cluster), chain(*cluster.groups_of.values()))
-    generation = recorded.generation if recorded is not None else None
-    fitting = tuple(release for release, found in RELEASES.items() if generation in {None, found})
-    oldest, newest = fitting[0], fitting[-1]
-    if generation is None:
-        which = f"its release is not shown, so {newest} is assumed"
-    elif newest == list(RELEASES)[-1]:
-        which = f"release {oldest} or newer"
+    known = tuple(RELEASES)
+    fitting = releases_fitting(_cliques(cluster), chain(*cluster.groups_of.values()))
+    if not fitting:
+        which = f"of a release older than {known[0]}, the oldest known here"
+    elif fitting == known:
+        which = f"its release is not shown, so {known[-1]} is assumed"
+    elif fitting[-1] == known[-1]:
+        which = f"release {fitting[0]} or newer"
     else:
-        which = f"a release from {oldest} to {newest}"
+        which = f"a release from {fitting[0]} to {fitting[-1]}"
+    rules = BY_RELEASE[fitting[-1] if fitting else known[0]].name
     because = f"the Go operator runs there, {which} ({mark})"
-    return Recognition(BY_RELEASE[newest].name, because, go_operator=True, fitting=fitting)
+    return Recognition(rules, because, go_operator=True, fitting=fitting)
 
 
 def _cliques(cluster: Cluster) -> Iterator[PodClique]:

@@ -232,7 +232,7 @@ def _is_of_others(type_: object) -> bool:
 
 
 def is_old_spelling(status: Fields) -> bool:
-    """Return whether an update's progress is stored under its old key only, which newer releases ignore (GF-113)."""
+    """Return whether an update's progress is stored under its old key only, which the Go operator ignores (GF-080)."""
     return "updateProgress" not in status and "rollingUpdateProgress" in status
 
 

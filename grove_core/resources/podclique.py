@@ -37,7 +37,7 @@ class CliqueStatus:
     Attributes:
         recorded: whether any operator has written a status yet (GT-015, GT-061).
         updating: GT-018.
-        old_spelling: GF-113.
+        old_spelling: whether the update is stored under its older name, which GF-080 ignores.
         update_hash: template hash that the update aims at; empty without progress.
         progress: of the last update, as stored; empty where there was none.
         current_hash: template hash of the last complete update.

@@ -32,7 +32,7 @@ class GroupStatus:
 
     Attributes:
         updating: GT-018.
-        old_spelling: GF-113.
+        old_spelling: whether the update is stored under its older name, which GF-080 ignores.
         progress: of the last update, as stored; empty where there was none.
         set_hash: generation hash of the set at the last complete update.
         selector: of its pods, for autoscalers.

@@ -5,18 +5,11 @@ from functools import partial
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.gang_termination.field.generations import RELEASES
-from grove_core.areas.gang_termination.field.result import terminate_by_generation
-from grove_core.areas.gang_termination.field.unpredicted import unpredicted_in
-from grove_core.kernel.decisions import Finding
+from grove_core.areas.gang_termination.field.generations import DEFAULT_DELAY, RELEASES
+from grove_core.areas.gang_termination.field.result import terminate_by_generation, unpredicted_in
 from grove_core.rule_sets.rule_set import RuleSet
-from grove_core.snapshot.snapshot import Snapshot
 
 FIELD: Final = "field"
-
-
-def _unpredicted(snapshot: Snapshot, lags: bool) -> tuple[Finding, ...]:  # noqa: FBT001 - as a rule set has it
-    return unpredicted_in(snapshot, lags=lags)
 
 
 BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
@@ -24,8 +17,8 @@ BY_RELEASE: Final[Mapping[str, RuleSet]] = MappingProxyType(
         release: RuleSet(
             f"{FIELD}@{release}",
             partial(terminate_by_generation, generation=generation),
-            generation.default_delay,
-            _unpredicted,
+            DEFAULT_DELAY,
+            unpredicted_in,
         )
         for release, generation in RELEASES.items()
     }

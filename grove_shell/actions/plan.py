@@ -118,7 +118,7 @@ def operator_note(recognition: Recognition | None, rules: str) -> str:
     """Return which operator runs the cluster and which rule set predicts it; empty where that one is used (GF-111)."""
     if recognition is None or not recognition.go_operator or rules.partition("@")[2] in recognition.fitting:
         return ""
-    nearest = "is the nearest" if recognition.newer else "predicts it"
+    nearest = "is the nearest" if recognition.newer or not recognition.fitting else "predicts it"
     return f"{recognition.because}; --rules {recognition.rules} {nearest}"
 
 

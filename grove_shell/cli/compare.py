@@ -47,7 +47,7 @@ def command(**options: Any) -> int:
     \b
     Examples:
       grove compare -f cluster.json                         # from the operator that runs there to design, now
-      grove compare -f cluster.json --until 6h --rules field@alpha.8 --rules field
+      grove compare -f cluster.json --until 6h --rules field@alpha.11 --rules field
       grove upgrade-check --live -A --until 4h --fail-on ends         # in CI
 
     Exit codes: 0 done, 1 bad input, 2 differences (--detailed-exitcode), 3 --fail-on, 64 usage.

@@ -17,7 +17,7 @@ def command(names: tuple[str, ...], output: str) -> int:
     \b
     Examples:
       grove rules
-      grove rules field@v0.1.0-alpha.8
+      grove rules field@v0.1.0-alpha.11
       grove rules GF-073
       grove rules DelayExpired
 

@@ -29,7 +29,7 @@ from tests.fault_injection.virtual_time import run_in_virtual_time, seconds
 @pytest.mark.parametrize(("code", "times"), [(403, 1), (409, 1), (503, 3), (403, ALWAYS)])
 @pytest.mark.parametrize("kept", ["one-0-b", "one-0-g-1-y", "one-0-g-0-x"])
 @pytest.mark.parametrize("sick", ["one-0-a", "one-0-g-0-x"], ids=["sick clique", "sick group"])
-@pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11", "field@v0.1.0-alpha.1"])
+@pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
 def test_gf091_an_end_goes_on_where_it_broke_off(rules: str, sick: str, kept: str, code: int, times: int) -> None:
     async def one_is_kept(run: OperatorRun) -> None:
         deletion_fails(run, kept, code, times)
@@ -123,7 +123,7 @@ def test_gf092_a_flag_that_failed_is_of_one_breach(code: int) -> None:
     assert there(run).keys() == NAMES
 
 
-@pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11", "field@v0.1.0-alpha.1"])
+@pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
 def test_gf091_an_end_is_through_when_its_last_part_went_another_way(rules: str) -> None:
     async def somebody_helps(run: OperatorRun) -> None:
         deletion_fails(run, "one-0-b", 403, 8)
@@ -198,7 +198,7 @@ def test_gf093_an_answer_that_is_lost_ends_nobody_again(rules: str, kept_for: in
     assert run.ended.keys() == NAMES == there(run).keys()
 
 
-ALL_RULES: Final = ("design", "field", "field@v0.1.0-alpha.11", "field@v0.1.0-alpha.1")
+ALL_RULES: Final = ("design", "field", "field@v0.1.0-alpha.11")
 
 
 @pytest.mark.req("OP-023")

@@ -52,7 +52,7 @@ PAGES: Final = {
     "gang_termination_field/gf001_an_edit_takes_the_delay_out": "CREATE, UPDATE; the notes on an edit",
     "gang_termination_field/gf070_standalone_missing": "THEN: a termination in a later round of the same moment",
     "gang_termination_field/gf086_again_and_again": "THEN, AGAIN: a termination that repeats until pods are placed",
-    "gang_termination_field/gf109_surplus_members_count": "KEEP, because the steps avert a termination",
+    "planning/pl025_an_update_averts_a_termination": "KEEP, because the steps avert a termination",
     "gang_termination_field/gf123_a_constraint_nobody_enforces": "--decisions: each verdict with its reasons",
     "gang_termination_field/gf130_an_edit": "NOT PREDICTED; DELETE; HELD BACK: an update that waits for ready pods",
     "mnnvl/mn017_siblings_were_not_collected": "UNKNOWN; the note on what the cluster did not show",

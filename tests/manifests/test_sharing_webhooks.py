@@ -104,7 +104,7 @@ def test_ms095_both_programs_are_told() -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        {"rules": "field@v0.1.0-alpha.8"},
+        {"rules": "field@v0.1.0-alpha.11"},
         {"workers": 3, "client": {"timeout": "7s"}, "serving": {"port": 9090}, "startup": {"image": "example.com/i:1"}},
         {"network": {"autoMNNVLEnabled": True}, "leaderElection": {"name": "another"}},
         SCOPED,

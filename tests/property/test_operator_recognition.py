@@ -66,7 +66,6 @@ def test_gf111_the_strongest_mark_tells(cliques: list[PodClique], set_hash: str,
             "v0.1.0-alpha.12-rc1",
             "release v0.1.0-alpha.12-rc1 or newer",
         ),
-        ("InsufficientScheduledPods", Truth.FALSE, "v0.1.0-alpha.8", "a release from v0.1.0-alpha.2 to v0.1.0-alpha.8"),
         ("SufficientReadyPods", Truth.FALSE, "v0.1.0-alpha.12-rc1", "its release is not shown, so v0.1.0-alpha.12-rc1"),
     ],
 )
@@ -78,6 +77,24 @@ def test_gf112_the_newest_release_of_the_generation_is_taken(
     assert found.rules == f"field@{release}"
     assert words in found.because
     assert release in found.fitting
+
+
+def test_gf112_an_older_generation_is_taken_by_its_own_message() -> None:
+    condition = Condition(MIN_AVAILABLE_BREACHED, Truth.FALSE, "InsufficientScheduledPods", "breach suppressed", START)
+    found = recognised(cluster([clique(replace(WRITTEN, conditions=(condition,)), GO_LABELS)]))
+    assert found.rules == "field@v0.1.0-alpha.11"
+    assert "a release from v0.1.0-alpha.9 to v0.1.0-alpha.11" in found.because
+    assert unpredicted_of(found, WORLD.root.ref) is None
+
+
+def test_gf136_an_older_release_is_not_predicted() -> None:
+    condition = Condition(MIN_AVAILABLE_BREACHED, Truth.FALSE, "InsufficientScheduledPods", "", START)
+    found = recognised(cluster([clique(replace(WRITTEN, conditions=(condition,)), GO_LABELS)]))
+    assert (found.rules, found.fitting) == ("field@v0.1.0-alpha.9", ())
+    assert "of a release older than v0.1.0-alpha.9, the oldest known here" in found.because
+    finding = unpredicted_of(found, WORLD.root.ref)
+    assert finding is not None
+    assert [why.rule.requirement for why in finding.because] == ["GF-136"]
 
 
 @pytest.mark.parametrize("left", ["PodGangMap", ""])

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.gang_termination.field.generations import F3
+from grove_core.areas.gang_termination.field.generations import Generation
 from grove_core.areas.gang_termination.field.judge import FieldJudgement, judge_field
 from grove_core.kernel.conditions import REMOVED, Condition
 from grove_core.kernel.steps import SetStatus
@@ -76,7 +76,7 @@ def test_gf050_the_recorded_verdict_is_ours(case: Json) -> None:
 @pytest.mark.parametrize("case", list(cases(HERE / "field", FILES)))
 def test_gf028_the_recorded_statuses_are_ours(case: Json) -> None:
     snapshot, expect = snapshot_of(case), case["expect"]
-    plan, judgement = reconcile(snapshot, NEWEST), judge_field(snapshot, F3)
+    plan, judgement = reconcile(snapshot, NEWEST), judge_field(snapshot, Generation.F3)
     stored = {clique.ref.short: status_of(clique)["conditions"] for clique in snapshot.cliques}
     stored |= {group.ref.short: status_of(group)["conditions"] for group in snapshot.groups}
     shown = statuses_after(snapshot, plan, judgement)

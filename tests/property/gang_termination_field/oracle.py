@@ -81,7 +81,7 @@ def look_at_clique(world: World, clique: PodClique, generation: str, verdict: Ve
     if clique.status.updating:
         truth, reason = "Unknown", "UpdateInProgress"
     elif scheduled < needed:
-        is_breach = {"F0": False, "F1": False, "F2": scheduled > 0, "F3": True}[generation]
+        is_breach = scheduled > 0 or generation == "F3"
         truth = "True" if is_breach else "False"
         reason = "ScheduledReplicasBelowMinAvailable" if is_breach else "InsufficientScheduledPods"
     elif scheduled - bad < needed:
@@ -120,14 +120,14 @@ def judge_group_as_released(world: World, group: ScalingGroup, generation: str, 
     if generation == "F3":
         good = len([found for found in whole if not any(is_true(verdict, one.ref.name, BREACHED) for one in found)])
     else:
-        counted = [one for found in replicas for one in found] if generation == "F2" else everybody
+        counted = [one for found in replicas for one in found]
         bad = {one.group_replica_index for one in counted if is_true(verdict, one.ref.name, BREACHED)}
         good = scheduled - len(bad)
     needed = group.min_available
     if group.status.updating:
         truth, reason = "Unknown", "UpdateInProgress"
     elif generation != "F3" and scheduled < needed:
-        some = generation == "F2" and scheduled > 0
+        some = scheduled > 0
         truth = "True" if some else "False"
         reason = "ScheduledReplicasBelowMinAvailable" if some else "InsufficientScheduledPodCliqueScalingGroupReplicas"
     elif good < needed:

@@ -14,7 +14,7 @@ from grove_core.areas.gang_termination.field.failed_terminations import (
     UnwrittenFlag,
     failed_terminations_in,
 )
-from grove_core.areas.gang_termination.field.generations import F3
+from grove_core.areas.gang_termination.field.generations import Generation
 from grove_core.areas.gang_termination.field.judge import JudgedReplica, judge_field
 from grove_core.areas.gang_termination.field.rules import Why
 from grove_core.areas.gang_termination.verdicts import Breach, Keep, Terminate, Wait
@@ -92,7 +92,7 @@ def unfinished(seen: Snapshot, *steps: Step, outcome: Outcome = Outcome.CONFLICT
 
 def judged(seen: Snapshot, number: int) -> JudgedReplica:
     """Return the judgement of a replica of the set by its stored statuses."""
-    (found,) = (one for one in judge_field(seen, F3, looks=False).replicas if one.number == number)
+    (found,) = (one for one in judge_field(seen, Generation.F3, looks=False).replicas if one.number == number)
     return found
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.field.generations import F3
+from grove_core.areas.gang_termination.field.generations import Generation
 from grove_core.areas.gang_termination.field.judge import judge_field
 from grove_core.kernel.conditions import Condition, condition_of, is_true
 from grove_core.kernel.refs import Ref
@@ -251,7 +251,9 @@ class TestGF093:
         due_at = next(str(dict(reason.facts)["until"]) for reason in failed.because if "until" in dict(reason.facts))
         gone = tuple(one for one in before.cliques if one.replica_index != index)
         flagged_before = {one.ref for one in before.groups if is_true(flag_in(one))}
-        for seen in judge_field(replace(before, cliques=gone, attempts=(Attempt(failed, outcome, "no"),)), F3).groups:
+        for seen in judge_field(
+            replace(before, cliques=gone, attempts=(Attempt(failed, outcome, "no"),)), Generation.F3
+        ).groups:
             group, breach = seen.group, seen.breach
             if group.replica_index == index and not group.deleting and breach is not None:
                 is_ended = seen.breached and format_time(breach.last_transition_time) <= due_at

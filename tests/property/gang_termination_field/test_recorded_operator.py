@@ -1,12 +1,11 @@
-"""Recognises the Go operator and its generation by every mark in the statuses."""
+"""Recognises the releases of the Go operator by every mark in the statuses."""
 
 from dataclasses import replace
 from typing import Final
 
 import pytest
 
-from grove_core.areas.gang_termination.field.generations import F1, F2, F3, Generation
-from grove_core.areas.gang_termination.field.recorded_operator import recorded_operator_in
+from grove_core.areas.gang_termination.field.generations import RELEASES, Generation, releases_fitting
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
 from grove_core.resources.podclique import CliqueStatus, PodClique
@@ -46,17 +45,25 @@ def groups(*conditions: Condition) -> list[ScalingGroup]:
     return [replace(whole, status=replace(whole.status, conditions=(condition,))) for condition in conditions]
 
 
+ANY: Final = tuple(RELEASES)
+F2: Final = tuple(release for release, found in RELEASES.items() if found is Generation.F2)
+F3: Final = tuple(release for release, found in RELEASES.items() if found is Generation.F3)
+OLDER: Final = ()
+
+
 @pytest.mark.parametrize(
-    ("of_cliques", "of_groups", "generation"),
+    ("of_cliques", "of_groups", "releases"),
     [
-        (cliques(FINE), groups(FINE), None),
+        (cliques(FINE), groups(FINE), ANY),
         (cliques(FINE), groups(FLAG), F3),
         (cliques(FINE), groups(WHOLE), F3),
         (cliques(BELOW, scheduled=0), [], F3),
-        (cliques(BELOW), [], None),
-        (cliques(SPARED), [], F1),
-        (of_an_older_name(cliques(FINE)), [], F1),
+        (cliques(BELOW), [], ANY),
+        (cliques(SPARED), [], OLDER),
+        (of_an_older_name(cliques(FINE)), [], OLDER),
         (of_an_older_name(cliques(FINE)), groups(FLAG), F3),
+        (of_an_older_name(cliques(HUSHED)), [], F2),
+        (of_an_older_name(cliques(BELOW)), [], ANY),
         (cliques(SPARED, HUSHED), [], F2),
         (cliques(SPARED, BELOW), [], F2),
         (cliques(SPARED), groups(BELOW), F2),
@@ -64,15 +71,6 @@ def groups(*conditions: Condition) -> list[ScalingGroup]:
     ],
 )
 def test_gf112_the_trace_of_a_generation(
-    of_cliques: list[PodClique], of_groups: list[ScalingGroup], generation: Generation | None
+    of_cliques: list[PodClique], of_groups: list[ScalingGroup], releases: tuple[str, ...]
 ) -> None:
-    hand = recorded_operator_in(of_cliques, of_groups)
-    assert hand is not None
-    assert hand == (len(of_cliques), generation)
-
-
-def test_gf111_no_status_and_one_of_ours_are_not_that_operators() -> None:
-    (clique,) = cliques(FINE)
-    assert recorded_operator_in([replace(clique, status=CliqueStatus())], []) is None
-    ours = replace(clique, status=replace(clique.status, was_available=False))
-    assert recorded_operator_in([clique, ours], []) is None
+    assert releases_fitting(of_cliques, of_groups) == releases

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
-from grove_core.areas.gang_termination.field.generations import F0, F1, F2, F3, Generation
+from grove_core.areas.gang_termination.field.generations import Generation
 from grove_core.areas.gang_termination.field.judge import judge_field
 from grove_core.areas.gang_termination.field.risks import RISK
 from grove_core.areas.gang_termination.questions import TERMINATION
@@ -24,7 +24,7 @@ from tests.property.gang_termination_field.worlds import field_worlds
 from tests.property.strategies.worlds import World
 
 LONG_AGO = st.integers(1, 10**8).map(lambda seconds: timedelta(seconds=seconds))
-BY_GENERATION = pytest.mark.parametrize("generation", [F3, F2, F1, F0], ids=lambda one: one.name)
+BY_GENERATION = pytest.mark.parametrize("generation", list(Generation), ids=lambda one: one.name)
 
 
 def since(world: World, started: timedelta, ended: timedelta | None = None) -> World:

@@ -180,7 +180,7 @@ WITH_STATUS: Final[Mapping[str, tuple[Callable[[Json], Any], Json]]] = {
 @given(STATUS, st.none() | PROGRESS, STATUS.filter(bool), st.lists(TEXTS, max_size=1))
 @example({}, {"updateStartedAt": SINCE}, {"updateProgress": {"updateStartedAt": SINCE}}, [])
 @pytest.mark.req("PL-018")
-@pytest.mark.req("GF-113")
+@pytest.mark.req("GF-080")
 def test_pl018_a_status_that_is_written_is_what_is_read(
     kind: str, stored: Json, older: Json | None, fields: Json, removed: list[str]
 ) -> None:

@@ -13,7 +13,8 @@ from grove_core.kernel.conditions import Condition, Truth, condition_of, is_true
 from grove_core.kernel.reasons import Fact, Reason
 from grove_core.resources.api_names import CLIQUE_SCHEDULED, MIN_AVAILABLE_BREACHED
 from grove_core.resources.pod import Pod
-from grove_core.resources.podclique import PodClique
+from grove_core.resources.podclique import CliqueStatus, PodClique
+from grove_core.resources.scaling_group import GroupStatus
 from grove_core.resources.statuses import breach_condition_of
 
 _GRACE: Final = timedelta(seconds=5)
@@ -24,7 +25,6 @@ _MESSAGES: Final = MappingProxyType(
     {
         Why.UPDATE_IN_PROGRESS: UPDATING,
         Why.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE: "Scheduled replicas ({scheduled}) below MinAvailable ({needed})",
-        Why.SCHEDULING_SUPPRESSED: "Insufficient scheduled pods. expected at least: {needed}, found: {scheduled}",
         Why.NOTHING_SCHEDULED: (
             "Insufficient scheduled pods, breach suppressed. expected at least: {needed}, found: {scheduled}"
         ),
@@ -116,6 +116,11 @@ class JudgedClique(NamedTuple):
         return () if self.guard is None else (self.guard.because(ref, name=ref.name),)
 
 
+def is_updated(status: CliqueStatus | GroupStatus) -> bool:
+    """Whether an update runs by the field that these releases read; an older name of it is ignored (GF-080)."""
+    return status.updating and not status.old_spelling
+
+
 def was_established(condition: Condition, created_at: datetime | None) -> bool:
     """Return whether a condition changed late enough to count as history; true without a creation time."""
     return created_at is None or condition.last_transition_time - created_at > _GRACE
@@ -176,14 +181,12 @@ def _stored(clique: PodClique) -> JudgedClique:
 
 
 def _breach_of(clique: PodClique, scheduled: int, left: int, generation: Generation) -> tuple[Truth, Why]:
-    """Return the status of the breach condition, and the first rule that applies (GF-024 to GF-027, GF-102, GF-107)."""
-    needed, least = clique.min_available, generation.breached_below
-    if generation.sees_update(clique.status):
+    """Return the status of the breach condition, and the first rule that applies (GF-024 to GF-027, GF-107)."""
+    needed = clique.min_available
+    if is_updated(clique.status):
         return Truth.UNKNOWN, Why.UPDATE_IN_PROGRESS
     if scheduled < needed:
-        if least is None:
-            return Truth.FALSE, Why.SCHEDULING_SUPPRESSED
-        if scheduled < least:
+        if not scheduled and generation is Generation.F2:
             return Truth.FALSE, Why.NOTHING_SCHEDULED
         return Truth.TRUE, Why.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE
     if left < needed:

@@ -34,7 +34,6 @@ from grove_core.snapshot.snapshot import Snapshot
 _LACKING: Final = (
     Why.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE,
     Why.INSUFFICIENT_READY_PODS,
-    Why.SCHEDULING_SUPPRESSED,
     Why.NOTHING_SCHEDULED,
 )
 _HEALTH_BY: Final[Mapping[Why, Health]] = MappingProxyType(

@@ -1,50 +1,75 @@
-"""The generations of the Go operator's rules, and which release has which (GF-100 to GF-110)."""
+"""Generations of the Go operator's rules: their releases, and their marks in statuses (GF-100, GF-112)."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
+from enum import Enum
+from itertools import chain
 from types import MappingProxyType
 from typing import Final
 
-from grove_core.resources.podclique import CliqueStatus
-from grove_core.resources.scaling_group import GroupStatus
+from grove_core.areas.gang_termination.field.rules import Why
+from grove_core.kernel.conditions import Condition, condition_of, is_true
+from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED, TERMINATION_IN_PROGRESS
+from grove_core.resources.podclique import PodClique
+from grove_core.resources.scaling_group import ScalingGroup
+
+DEFAULT_DELAY: Final = timedelta(hours=4)
+"""Stored with a new set that has no delay (GF-001)."""
+_WHOLE: Final = "PCSG replicas not in breach"
+_SUPPRESSED: Final = "suppress"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Generation:
-    """How the rules of some releases differ.
+class Generation(Enum):
+    """Releases with the same rules (GF-100)."""
 
-    Attributes:
-        name: F0 to F3.
-        default_delay: stored with a new set that has none (GF-001, GF-110).
-        breached_below: the least number of scheduled pods, or replicas, with which too few of them are a breach and
-            not a start; None where too few are never a breach (GF-102 to GF-104, GF-107, GF-108).
-        asks_for_history: whether a breach counts only after a time without one (GF-040, GF-041), and a replica that
-            was terminated gets a flag (GF-051).
-        counts_whole: whether a scaling group is judged on its whole replicas (GF-032), else on its scheduled ones.
-        counts_surplus: whether breaches of members beyond the wanted replicas, or of foreign names, count (GF-109).
-        reads_old_spelling: whether ``rollingUpdateProgress`` counts as an update (GF-113).
-    """
+    F2 = "F2"
+    F3 = "F3"
 
-    name: str
-    default_delay: timedelta = timedelta(hours=4)
-    breached_below: int | None = None
-    asks_for_history: bool = False
-    counts_whole: bool = False
-    counts_surplus: bool = False
-    reads_old_spelling: bool = False
-
-    def sees_update(self, status: CliqueStatus | GroupStatus) -> bool:
-        """Return whether an update runs by the fields that these releases read (GF-080, GF-113)."""
-        return status.updating and (self.reads_old_spelling or not status.old_spelling)
+    @property
+    def asks_for_history(self) -> bool:
+        """Whether a breach counts only after a time without one, and a terminated replica gets a flag (GF-101)."""
+        return self is Generation.F3
 
 
-F0: Final = Generation(name="F0", default_delay=timedelta(seconds=30), counts_surplus=True, reads_old_spelling=True)
-F1: Final = Generation(name="F1", counts_surplus=True, reads_old_spelling=True)
-F2: Final = Generation(name="F2", breached_below=1)
-F3: Final = Generation(name="F3", breached_below=0, asks_for_history=True, counts_whole=True)
-
-_BY_GENERATION: Final = ((F0, range(1, 2)), (F1, range(2, 9)), (F2, range(9, 12)))
-_NUMBERED: Final = tuple((f"v0.1.0-alpha.{number}", found) for found, numbers in _BY_GENERATION for number in numbers)
-RELEASES: Final[Mapping[str, Generation]] = MappingProxyType(dict((*_NUMBERED, ("v0.1.0-alpha.12-rc1", F3))))
+RELEASES: Final[Mapping[str, Generation]] = MappingProxyType(
+    {
+        **{f"v0.1.0-alpha.{number}": Generation.F2 for number in range(9, 12)},
+        "v0.1.0-alpha.12-rc1": Generation.F3,
+    }
+)
 """Generation by release, oldest first; ``field`` is the last one."""
+
+
+def releases_fitting(cliques: Iterable[PodClique], groups: Iterable[ScalingGroup]) -> tuple[str, ...]:
+    """Return the releases that can have written the statuses of a cluster, oldest first (GF-112).
+
+    All of them where the statuses show none; none of them where they show an older release (GF-136).
+    """
+    of_groups, written = list(groups), [clique for clique in cliques if clique.status.recorded]
+    breaches = [(clique, _breach(clique.status.conditions)) for clique in written]
+    group_breaches = [_breach(group.status.conditions) for group in of_groups]
+    if (
+        any(condition_of(group.status.conditions, TERMINATION_IN_PROGRESS) is not None for group in of_groups)
+        or any(breach is not None and breach.message.startswith(_WHOLE) for breach in group_breaches)
+        or any(_is_below(breach) and not clique.status.scheduled for clique, breach in breaches)
+    ):
+        return _releases_of(Generation.F3)
+    spared = [one for _, one in breaches if one is not None and one.reason == Why.NOTHING_SCHEDULED.code]
+    is_below = any(_is_below(breach) for breach in chain((breach for _, breach in breaches), group_breaches))
+    if spared and (is_below or any(_SUPPRESSED in breach.message for breach in spared)):
+        return _releases_of(Generation.F2)
+    updated: Sequence[PodClique | ScalingGroup] = [*written, *of_groups]
+    is_older = not is_below and (spared or any(one.status.old_spelling for one in updated))
+    return () if is_older else tuple(RELEASES)
+
+
+def _releases_of(generation: Generation) -> tuple[str, ...]:
+    return tuple(release for release, found in RELEASES.items() if found is generation)
+
+
+def _breach(conditions: Iterable[Condition]) -> Condition | None:
+    return condition_of(conditions, MIN_AVAILABLE_BREACHED)
+
+
+def _is_below(breach: Condition | None) -> bool:
+    return is_true(breach) and breach.reason == Why.SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE.code

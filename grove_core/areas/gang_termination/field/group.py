@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from grove_core.areas.gang_termination.clocks import fate_by, fate_of_whole
-from grove_core.areas.gang_termination.field.clique import UPDATING, JudgedClique, was_established
+from grove_core.areas.gang_termination.field.clique import UPDATING, JudgedClique, is_updated, was_established
 from grove_core.areas.gang_termination.field.failed_terminations import FailedTerminations
 from grove_core.areas.gang_termination.field.generations import Generation
 from grove_core.areas.gang_termination.field.group_replicas import (
@@ -30,7 +30,6 @@ _OF_PLACEMENT: Final = "Scheduled replicas ({scheduled}) below MinAvailable ({ne
 _MESSAGES: Final = MappingProxyType(
     {
         Why.GROUP_UPDATE_IN_PROGRESS: UPDATING,
-        Why.GROUP_SCHEDULING_SUPPRESSED: _OF_PLACEMENT,
         Why.GROUP_NOTHING_SCHEDULED: _OF_PLACEMENT,
         Why.GROUP_SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE: _OF_PLACEMENT,
         Why.INSUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS: (
@@ -169,7 +168,7 @@ def judge_group_as_released(
         seen = seen if seen.is_flagged else seen._replace(flag=new_flag(group, now), unwritten=unwritten.end_of)
     if generation.asks_for_history:
         seen = seen._replace(guard=_guard_of(seen))
-    return seen if group.deleting else _with_fates(seen, delay, now, generation)
+    return seen if group.deleting else _with_fates(seen, delay, now)
 
 
 def new_flag(group: ScalingGroup, now: datetime) -> Condition:
@@ -196,11 +195,10 @@ def _with_status(
     now: datetime,
     generation: Generation,
 ) -> JudgedGroup:
-    """Return the group with the condition that the operator would write (GF-033 to GF-035, GF-103 to GF-108)."""
+    """Return the group with the condition that the operator would write (GF-033 to GF-035, GF-104 to GF-108)."""
     group, placed = seen.group, sum(one.is_scheduled for one in whole)
-    if not generation.counts_whole:
-        counted = seen.members if generation.counts_surplus else [one for found in proper.values() for one in found]
-        breached = {one.clique.group_replica_index for one in counted if one.breached}
+    if generation is Generation.F2:
+        breached = {number for number, found in proper.items() if any(one.breached for one in found)}
         breached |= {one.number for one in whole if one.is_lost}
         seen = seen._replace(unbreached=placed - len(breached))
     truth, why = _breach_of(seen, placed, generation)
@@ -210,18 +208,16 @@ def _with_status(
 
 
 def _breach_of(seen: JudgedGroup, placed: int, generation: Generation) -> tuple[Truth, Why]:
-    """Return the status of the condition, and the first rule that applies (GF-033 to GF-035, GF-103, GF-104, GF-108).
+    """Return the status of the condition, and the first rule that applies (GF-033 to GF-035, GF-104, GF-108).
 
     Args:
         placed: its replicas that count as whole and scheduled.
     """
-    group, least = seen.group, generation.breached_below
-    if generation.sees_update(group.status):
+    group = seen.group
+    if is_updated(group.status):
         return Truth.UNKNOWN, Why.GROUP_UPDATE_IN_PROGRESS
-    if not generation.counts_whole and placed < group.min_available:
-        if least is None:
-            return Truth.FALSE, Why.GROUP_SCHEDULING_SUPPRESSED
-        if placed < least:
+    if generation is Generation.F2 and placed < group.min_available:
+        if not placed:
             return Truth.FALSE, Why.GROUP_NOTHING_SCHEDULED
         return Truth.TRUE, Why.GROUP_SCHEDULED_REPLICAS_BELOW_MIN_AVAILABLE
     if seen.unbreached < group.min_available:
@@ -229,7 +225,7 @@ def _breach_of(seen: JudgedGroup, placed: int, generation: Generation) -> tuple[
     return Truth.FALSE, Why.SUFFICIENT_AVAILABLE_POD_CLIQUE_SCALING_GROUP_REPLICAS
 
 
-def _with_fates(seen: JudgedGroup, delay: timedelta, now: datetime, generation: Generation) -> JudgedGroup:
+def _with_fates(seen: JudgedGroup, delay: timedelta, now: datetime) -> JudgedGroup:
     """Return the group with the fates of its replicas that have a breach to act on (GF-060 to GF-066)."""
     acting: defaultdict[int, list[Breach]] = defaultdict(list)
     for one in seen.members:
@@ -239,7 +235,7 @@ def _with_fates(seen: JudgedGroup, delay: timedelta, now: datetime, generation: 
         return seen
     ordered = dict(sorted(acting.items()))
     fates: dict[int, GroupFate] = {index: fate_by(breaches, now) for index, breaches in ordered.items()}
-    if generation.sees_update(seen.group.status):
+    if is_updated(seen.group.status):
         fates = dict.fromkeys(ordered, Suspend())
     elif seen.group.replicas - len(ordered) < seen.group.min_available:
         fates = dict.fromkeys(ordered, Delegate())

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Final
 
-from grove_core.areas.gang_termination.field.generations import Generation
+from grove_core.areas.gang_termination.field.clique import is_updated
 from grove_core.areas.gang_termination.field.group import JudgedGroup
 from grove_core.areas.gang_termination.field.judge import FieldJudgement
 from grove_core.areas.gang_termination.field.rules import Why
@@ -41,7 +41,7 @@ def cautions_to(subject: Ref, spec: SetSpec, default: timedelta) -> tuple[Cautio
     return (Caution(f"{TEMPLATE}.terminationDelay", shown(short_duration(delay)), _too_short(subject, delay)),)
 
 
-def risks_in(snapshot: Snapshot, judgement: FieldJudgement, generation: Generation) -> Iterator[Finding]:
+def risks_in(snapshot: Snapshot, judgement: FieldJudgement) -> Iterator[Finding]:
     """Yield the warnings about a running set as findings."""
     root, now, template = snapshot.root.ref, snapshot.now, snapshot.root.spec.template
     delay = template.delay if not judgement.unknown else None
@@ -57,7 +57,7 @@ def risks_in(snapshot: Snapshot, judgement: FieldJudgement, generation: Generati
     updated: list[PodClique | ScalingGroup] = [seen.clique for seen in judgement.cliques]
     updated += [found.group for found in judgement.groups]
     for item in updated:
-        started = update_start_time(item.status.progress) if generation.sees_update(item.status) else None
+        started = update_start_time(item.status.progress) if is_updated(item.status) else None
         if started is not None and now - started > delay:
             facts = {"since": format_time(started), "delay": short_duration(delay)}
             yield Finding(item.ref, RISK, "Warn", (Why.UPDATE_SUSPENDS_FOR_LONG.because(item.ref, **facts),))

@@ -82,16 +82,6 @@ class Why(Rule):
         "GF-084", "the stored statuses lead to {verdict}, and the operator acts on them until it computes them again"
     )
 
-    SCHEDULING_SUPPRESSED = Clause(
-        "GF-102",
-        "{scheduled} scheduled, at least {needed} needed, no breach in this release",
-        code="InsufficientScheduledPods",
-    )
-    GROUP_SCHEDULING_SUPPRESSED = Clause(
-        "GF-103",
-        "{scheduled} of {replicas} replicas scheduled, at least {needed} needed, no breach in this release",
-        code="InsufficientScheduledPodCliqueScalingGroupReplicas",
-    )
     NOTHING_SCHEDULED = Clause(
         "GF-107",
         "none scheduled, at least {needed} needed, no breach in this release",
@@ -135,6 +125,10 @@ class Why(Rule):
     NEWER_RELEASE = Clause(
         "GF-134",
         "a release newer than {newest}, the newest known here, runs there ({marks}): what it does is not predicted",
+    )
+    OLDER_RELEASE = Clause(
+        "GF-136",
+        "a release older than {oldest}, the oldest known here, runs there: what it does is not predicted",
     )
     TWO_OPERATORS = Clause(
         "GF-135",
