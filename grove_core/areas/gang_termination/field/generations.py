@@ -33,7 +33,9 @@ class Generation(Enum):
 
 RELEASES: Final[Mapping[str, Generation]] = MappingProxyType(
     {
-        **{f"v0.1.0-alpha.{number}": Generation.F2 for number in range(9, 12)},
+        "v0.1.0-alpha.9": Generation.F2,
+        "v0.1.0-alpha.10": Generation.F2,
+        "v0.1.0-alpha.11": Generation.F2,
         "v0.1.0-alpha.12-rc1": Generation.F3,
     }
 )
