@@ -36,7 +36,7 @@ def admit_podclique(raw: Mapping[str, Any], around: CliqueAdmissionView) -> Deci
     """Judge a PodClique that is to be created (MS-001 to MS-039).
 
     Total. An object that cannot be read as a PodClique is left to the API server's validation. Dry runs get the same
-    decision, and the caller creates nothing for them (MS-033, MS-091).
+    decision, and the caller creates nothing for them (MS-032, MS-090).
 
     Args:
         raw: the PodClique as it would be stored.

@@ -13,7 +13,7 @@ from grove_core.resources.cluster_topology import cluster_topology_of
 
 
 def forecast_topology(snapshot: TopologySnapshot) -> Forecast:
-    """Return the rounds until no write is left (TP-048): at most a creation, then a write of the finalizer."""
+    """Return the rounds until no write is left (TP-047): at most a creation, then a write of the finalizer."""
     plan = reconcile_topology(snapshot)
     forecast, rounds = forecast_of(plan, snapshot.now), [round_of(plan, 1, snapshot.now)]
     while plan.steps:

@@ -77,7 +77,7 @@ class GangFitCheck:
         root: the set.
         own: by the topology that the set uses.
         others: by every other topology, by name.
-        objections: of admission, for a set that is not in the cluster yet (TP-129).
+        objections: of admission, for a set that is not in the cluster yet (TP-111).
     """
 
     root: Ref
@@ -87,7 +87,7 @@ class GangFitCheck:
 
     @property
     def is_success(self) -> bool:
-        """Whether every gang fits by the topology of the set, and admission accepts the set (TP-114)."""
+        """Whether every gang fits by the topology of the set, and admission accepts the set (TP-111)."""
         return self.own.verdict is FitVerdict.FITS and not self.objections
 
 

@@ -63,7 +63,7 @@ class SetImpact:
 
 
 def set_impacts_of(cluster: Cluster, changed: ClusterTopology, now: datetime) -> tuple[SetImpact, ...]:
-    """Return what a change of a topology does to each set that uses it (TP-124); by namespace and name.
+    """Return what a change of a topology does to each set that uses it (TP-123); by namespace and name.
 
     Args:
         cluster: before the change.

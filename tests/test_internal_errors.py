@@ -6,7 +6,6 @@ from grove_core.kernel.durations import parse_duration
 from grove_shell import internal_errors
 
 
-@pytest.mark.req("OP-027")
 def test_op027_a_fault_is_told_with_the_innermost_place_in_our_code() -> None:
     with pytest.raises(AttributeError) as caught:
         parse_duration(None)  # type: ignore[arg-type]  # what no caller of ours may do
@@ -15,6 +14,5 @@ def test_op027_a_fault_is_told_with_the_innermost_place_in_our_code() -> None:
     assert "(at grove_core/kernel/durations.py:" in told
 
 
-@pytest.mark.req("OP-027")
 def test_op027_a_fault_of_others_has_its_words_on_one_line() -> None:
     assert internal_errors.described(ValueError("a\nb")) == "ValueError: a b"

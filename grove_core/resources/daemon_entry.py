@@ -40,11 +40,11 @@ class DaemonEntry:
 
     @property
     def ready(self) -> bool:
-        """Whether its status is ready; a missing status is not (DC-085)."""
+        """Whether its status is ready; a missing status is not (DC-084)."""
         return self.status == READY
 
     def as_json(self, name: str) -> FrozenMap:
-        """Return all five fields, with the node under this key; a field that is left out would be released (DC-033)."""
+        """Return all five fields, with the node under this key; a field that is left out would be released (DC-030)."""
         return FrozenMap(
             {
                 name: self.node,
@@ -57,7 +57,7 @@ class DaemonEntry:
 
 
 def read_entries(part: Fields, key: str, name: str) -> tuple[DaemonEntry, ...]:
-    """The entries of a list, sorted by node: a merged list has no order of its own (DC-011)."""
+    """The entries of a list, sorted by node: a merged list has no order of its own (DC-010)."""
     found = [
         DaemonEntry(
             entry.text(name, required=True),

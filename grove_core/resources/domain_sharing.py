@@ -148,7 +148,7 @@ class DomainMembership(NamedTuple):
 
     @property
     def labels(self) -> dict[str, str]:
-        """Labels of domain and claim; the design's keys have the template's names, others full names (MS-022)."""
+        """Labels of domain and claim; the design's keys have the template's names, others full names (MS-020)."""
         user, position = self.user, self.position
         found = {
             **labels_of_set(user.set_name),
@@ -164,7 +164,7 @@ class DomainMembership(NamedTuple):
 
 
 def membership_of(position: CliquePosition, annotations: Mapping[str, object]) -> DomainMembership | None:
-    """Return what a PodClique with these annotations shares; None for nothing (MS-001, MS-010 to MS-013).
+    """Return what a PodClique with these annotations shares; None for nothing (MS-001, MS-010, MS-020).
 
     An unknown scope, and a scope that does not apply at this position, share nothing.
     """
@@ -213,7 +213,7 @@ def position_of_clique(clique: LabelledClique) -> CliquePosition | None:
 
 
 def effective_annotations(of_set: FrozenMap, clique: CliqueTemplate, group: GroupTemplate | None) -> FrozenMap:
-    """Return the MNNVL annotations of a clique's PodCliques, key by key (MS-010, MS-011).
+    """Return the MNNVL annotations of a clique's PodCliques, key by key (MS-010).
 
     Args:
         of_set: the set's annotations; they apply to standalone cliques only.

@@ -23,7 +23,7 @@ class CreationFailure(NamedTuple):
 
     @property
     def indices(self) -> str:
-        """The replicas as the condition lists them: as ranges where there are many, cut if too long (MN-019)."""
+        """The replicas as the condition lists them: as ranges where there are many, cut if too long (MN-015)."""
         text = ", ".join(map(str, self.replicas))
         if len(text) > _LONGEST_LIST:
             text = ", ".join(_runs(self.replicas))

@@ -1,4 +1,4 @@
-"""GPU requests of pods (MN-007)."""
+"""GPU requests of pods (MN-003)."""
 
 from collections.abc import Iterator
 from typing import Final

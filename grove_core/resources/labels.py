@@ -20,7 +20,7 @@ class LabelKeys:
     Attributes:
         primary: the key that released Go operators write; label selectors and field references use it.
         design: the key of the design documents. No released Go operator writes it. On ComputeDomains and claims that
-            are shared by annotation its value is the name in the template, not the full name (MS-022).
+            are shared by annotation its value is the name in the template, not the full name (MS-020).
         others: the keys of further families.
         keys: all of them; where an object carries several, the first one counts.
     """

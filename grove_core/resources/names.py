@@ -133,11 +133,11 @@ def clique_of_name(domain_uid: str, name: str) -> str:
 
 
 def field_manager(prefix: str, node: str) -> str:
-    """The field manager of a node's writer: ``cd-writer-node-a``; a digest where the name is too long (DC-004)."""
+    """The field manager of a node's writer: ``cd-writer-node-a``; a digest where the name is too long (DC-003)."""
     name = f"{prefix}-{node}"
     return name if len(name) <= _LONGEST_MANAGER else f"{prefix}-{hashlib.sha256(node.encode()).hexdigest()}"
 
 
 def daemon_host(index: int) -> str:
-    """The host name of the daemon with an index: ``compute-domain-daemon-0007`` (DC-005)."""
+    """The host name of the daemon with an index: ``compute-domain-daemon-0007`` (DC-003)."""
     return f"{_DAEMON_HOST}{index:04d}"

@@ -1,4 +1,4 @@
-"""Nodes: labels, taints and allocatable resources (TP-103, TP-105)."""
+"""Nodes: labels, taints and allocatable resources (TP-103)."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What a pod requires of its node (TP-104 to TP-106). Total: unreadable requirements are reported."""
+"""What a pod requires of its node (TP-103 to TP-106). Total: unreadable requirements are reported."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
@@ -87,7 +87,7 @@ def scarcest_first(item: tuple[str, int]) -> tuple[bool, str]:
 
 
 def amounts_of(spec: Fields) -> dict[str, int]:
-    """Return thousandths of each resource as the scheduler counts them, including one pod (TP-104)."""
+    """Return thousandths of each resource as the scheduler counts them, including one pod (TP-103)."""
     running: dict[str, int] = {}
     peak: dict[str, int] = {}
     for container in spec.parts("initContainers"):

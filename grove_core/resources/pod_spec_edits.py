@@ -17,7 +17,7 @@ def in_containers(pod_spec: FrozenMap, change: Callable[[FrozenMap], Json]) -> F
 
 
 def with_gpu_claim(pod_spec: FrozenMap, entry: FrozenMap) -> FrozenMap:
-    """Return the pod spec with a claim that its containers with GPUs use (MN-030, MN-031). Idempotent.
+    """Return the pod spec with a claim that its containers with GPUs use (MN-030). Idempotent.
 
     Args:
         pod_spec: of a pod, or of a PodClique.

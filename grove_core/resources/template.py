@@ -106,7 +106,7 @@ class TopologyConstraint(TemplateModel):
 
     @property
     def domains(self) -> tuple[str, str]:
-        """The required and the preferred domain; empty for none (TP-006)."""
+        """The required and the preferred domain; empty for none (TP-069)."""
         return self.pack.required or self.pack_domain, self.pack.preferred
 
 

@@ -1,4 +1,4 @@
-"""Which topology a set uses, and which sets use a topology (TP-001 to TP-006)."""
+"""Which topology a set uses, and which sets use a topology (TP-001 to TP-003)."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
@@ -32,7 +32,7 @@ class TopologyUse(NamedTuple):
 
     @property
     def topology(self) -> str:
-        """The name of the topology that applies; empty where none does. Total (TP-005)."""
+        """The name of the topology that applies; empty where none does. Total (TP-001)."""
         return (self.named or DEFAULT_TOPOLOGY) if self.constraints else ""
 
 
@@ -135,7 +135,7 @@ def bound_pods_by_set(
 def users_by_topology(
     sets: Iterable[tuple[str, str, SetTemplate]], scheduled: Mapping[tuple[str, str], int]
 ) -> dict[str, tuple[TopologyUser, ...]]:
-    """Return topology -> the sets that use it, sorted; sets that name none use the default one (TP-044).
+    """Return topology -> the sets that use it, sorted; sets that name none use the default one (TP-002).
 
     Args:
         sets: namespace, name and template of each.

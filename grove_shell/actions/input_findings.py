@@ -30,7 +30,7 @@ def with_input_findings(
 
 
 def sets_with_unknown_nodes(snapshots: Iterable[Snapshot], nodes: NodeLabels) -> tuple[str, ...]:
-    """Return the sets whose required topology constraints cannot be checked, because a node is unknown (TP-132).
+    """Return the sets whose required topology constraints cannot be checked, because a node is unknown (TP-131).
 
     Args:
         snapshots: one for each set.

@@ -29,7 +29,7 @@ MORE: Final[Mapping[str, Callable[[], Iterator[dict[str, Any]]]]] = {
     "compute-domains": domain_definitions,
     "daemons": daemon_roles,
 }
-"""Parts that other software normally provides; printed on request (DC-111, DC-129), definitions first."""
+"""Parts that other software normally provides; printed on request (DC-110), definitions first."""
 
 
 def objects_of(

@@ -15,7 +15,7 @@ from grove_shell.views.topology_document import topology_check_as_json
 def check_topologies(
     sets: tuple[str, ...], filenames: tuple[str, ...], config: str | None, output: str, *, verbose: bool
 ) -> int:
-    """Check and print. Returns the exit code (CL-001, TP-114).
+    """Check and print. Returns the exit code (CL-001, TP-111).
 
     Args:
         sets: ``set`` or ``namespace/set``; empty for all.

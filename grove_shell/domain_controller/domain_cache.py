@@ -25,7 +25,7 @@ _PARSERS: Final[Mapping[str, Callable[[Mapping[str, Any]], Any]]] = {
 
 
 class DomainCache:
-    """Objects of three kinds, each kind as new as its own watch; an older state never replaces a newer one (DC-130).
+    """Objects of three kinds, each kind as new as its own watch; an older state never replaces a newer one (DC-010).
 
     A state that cannot be parsed leaves the one before in its place, and its object counts as unreadable (DC-076,
     DC-089).

@@ -75,7 +75,7 @@ class DomainReconcileLoop:
                     await self.reconcile(domain)
 
     def _drop_deleted_domains(self) -> None:
-        """Drop requeue times of deleted domains, which would stay due forever (DC-131)."""
+        """Drop requeue times of deleted domains, which would stay due forever (DC-128)."""
         known = {domain.uid for domain in self._cache.domains}
         self._requeue_at = {uid: at for uid, at in self._requeue_at.items() if uid in known}
 

@@ -157,7 +157,7 @@ class DomainDaemon:
         while True:
             self._changed.clear()
             if self._stop_deadline is not None:
-                await self.fabric.stop()  # before another daemon can take its index (DC-125)
+                await self.fabric.stop()  # before another daemon can take its index (DC-124)
             decision = next_action(self.context())
             self._observer.on_decision(decision)
             if isinstance(decision.verdict, StoppedAction):

@@ -53,8 +53,8 @@ def event_reader(parse: Parse[T]) -> Callable[[bytes], WatchEvent[T]]:
 
     The function raises:
         MalformedEvent: the object cannot be parsed.
-        Unreachable: the line is no watch event (DC-133).
-        WatchRefused: the event is an ERROR (DC-134).
+        Unreachable: the line is no watch event (DC-132).
+        WatchRefused: the event is an ERROR (DC-132).
     """
 
     def read(line: bytes) -> WatchEvent[T]:

@@ -147,7 +147,7 @@ class HttpRequestSender:
 
 
 def _success(request: DaemonRequest, response: Response) -> RequestResult:
-    """The result of a 2xx response; a body that is not the requested object counts as no response (DC-133).
+    """The result of a 2xx response; a body that is not the requested object counts as no response (DC-132).
 
     Raises:
         MalformedObject: the object cannot be parsed.

@@ -48,7 +48,7 @@ def forecasts(
 
 
 def topology_forecasts(cluster: Cluster, now: datetime, attempts: tuple[Attempt, ...] = ()) -> tuple[Forecast, ...]:
-    """Return the forecasts of topologies with steps or withheld steps (TP-048); sets have forecasts of their own."""
+    """Return the forecasts of topologies with steps or withheld steps (TP-047); sets have forecasts of their own."""
     if not cluster.topologies and not cluster.configuration.topology.enabled:
         return ()
     from grove_core.areas.topology.topology_snapshot import topology_snapshots  # noqa: PLC0415 - few clusters have topologies (P11)

@@ -1,4 +1,4 @@
-"""The definitions of ComputeDomain and ComputeDomainClique, made of the fields that are read (DC-110, DC-111).
+"""The definitions of ComputeDomain and ComputeDomainClique, made of the fields that are read (DC-110).
 
 They normally come with NVIDIA's driver. Their lists are merged by key: server-side apply by one writer for each entry
 rests on that.

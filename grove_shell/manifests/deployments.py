@@ -91,7 +91,7 @@ def _of_nothing(webhook: Json) -> Json:
 
 
 def _joining(installation: Installation) -> Json:
-    """Return the webhook of PodCliques that have an MNNVL annotation other than false (MS-095, MS-096)."""
+    """Return the webhook of PodCliques that have an MNNVL annotation other than false (MS-094)."""
     every, key = "object.metadata.annotations", MNNVL_ENABLED
     said = f"has({every}) && {key!r} in {every} && {every}[{key!r}] != 'false'"
     return {

@@ -40,12 +40,12 @@ class Installation:
 
     @property
     def is_shared(self) -> bool:
-        """Whether PodCliques share ComputeDomains by annotation (MS-095)."""
+        """Whether PodCliques share ComputeDomains by annotation (MS-094)."""
         return self.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
 
     @property
     def is_guarded(self) -> bool:
-        """Whether topologies are validated, which needs access to all namespaces (TP-094)."""
+        """Whether topologies are validated, which needs access to all namespaces (TP-045)."""
         return self.topology.enabled and not self.watched
 
     def configures(self, program: str) -> bool:

@@ -33,7 +33,7 @@ def access_objects(installation: Installation) -> Iterator[Json]:
 
 
 def daemon_roles() -> Iterator[Json]:
-    """Yield the roles of ``grove daemon`` and ``grove domain-controller``; users bind them (DC-129)."""
+    """Yield the roles of ``grove daemon`` and ``grove domain-controller``; users bind them (DC-110)."""
     for program, access in (("grove-daemon", DAEMON), ("grove-domain-controller", DOMAIN_CONTROLLER)):
         yield program_object(_API, "ClusterRole", program, program, rules=rules_of(access))
 

@@ -29,7 +29,7 @@ class TopologySettings(StrictModel):
 
     @validator(mode="after")
     def _sound(self) -> "TopologySettings":
-        """Validate the levels as those of any topology, all at once (TP-012)."""
+        """Validate the levels as those of any topology, all at once (TP-080)."""
         problems = level_problems(self.as_configuration.levels) if self.enabled or self.levels else ()
         words = "; ".join(f"levels{problem.path}: {problem.expected}, got {problem.got}" for problem in problems)
         if words:

@@ -24,7 +24,7 @@ class PlanContext:
     Attributes:
         loaded: the input.
         nothing_judged: why nothing was decided; empty where something was (CL-056).
-        sets_with_unknown_nodes: sets whose required topology constraints cannot be checked (TP-132).
+        sets_with_unknown_nodes: sets whose required topology constraints cannot be checked (TP-131).
         operator_note: which operator runs the cluster, where the rule set is that of another one (GF-111).
         newest_time: the newest time in the input; None where it has none.
         is_now_given: whether ``--now`` was given.

@@ -25,7 +25,7 @@ _WORDS: Final[Mapping[FitVerdict, Span]] = MappingProxyType(
 
 
 def topology_check_page(checks: Iterable[GangFitCheck], grounds: NodeCollector, *, verbose: bool) -> Page:
-    """Return the page: each set under its own topology, then under each other one (TP-100 to TP-113)."""
+    """Return the page: each set under its own topology, then under each other one (TP-100 to TP-111)."""
     page = Page()
     page.add((f"{plural(len(grounds.nodes), 'node')}, {_subtracted(grounds)}", "dim"))
     for check in checks:

@@ -75,7 +75,7 @@ class TopologyImpact(NamedTuple):
 
     @property
     def is_unknown(self) -> bool:
-        """Whether sets that are not in the input may be affected (TP-122)."""
+        """Whether sets that are not in the input may be affected (TP-121)."""
         if not self.one.users_are_known:
             return True
         counted = self.after is not None and self.before is not None and self.before.levels != self.after.levels
@@ -85,7 +85,7 @@ class TopologyImpact(NamedTuple):
 def topology_list_page(
     survey: Iterable[TopologyUsage], without: int, unknown: Collection[str] = (), *, is_unapplied: bool = False
 ) -> Page:
-    """Return the page of ``grove topology list``: one line a set, one paragraph a topology (TP-121, TP-122).
+    """Return the page of ``grove topology list``: one line a set, one paragraph a topology (TP-121).
 
     Args:
         survey: every topology with its users.
@@ -137,7 +137,7 @@ def _paragraph(page: Page, one: TopologyUsage, *, is_unapplied: bool) -> None:
 
 
 def topology_impact_page(impact: TopologyImpact) -> Page:
-    """Return the page of ``grove topology impact``: the decision of admission, then each set (TP-123, TP-124)."""
+    """Return the page of ``grove topology impact``: the decision of admission, then each set (TP-123)."""
     page, one = Page(), impact.one
     word = ("refused", "bold red") if impact.is_refused else ("admitted", "bold green")
     word = ("not validated", "bold yellow") if impact.decision is None else word

@@ -23,7 +23,7 @@ class TopologyContext:
     Attributes:
         caches: of topologies, their users and the bound pods.
         lookup: reads one topology from the API server.
-        validates_topologies: whether topologies themselves are validated as well (TP-094).
+        validates_topologies: whether topologies themselves are validated as well (TP-045).
     """
 
     caches: TopologyCaches
@@ -37,8 +37,8 @@ class WebhookCaches:
 
     Attributes:
         names: of the other PodCliqueSets.
-        sharing: what PodCliques share, and what creates more of it; None where they share nothing (MS-095).
-        topology: None where pods are not placed by topology (TP-092).
+        sharing: what PodCliques share, and what creates more of it; None where they share nothing (MS-094).
+        topology: None where pods are not placed by topology (TP-093).
         stores: kind -> the store that its reflector updates.
         kinds: kind -> how it is requested.
     """

@@ -62,7 +62,7 @@ async def validate_set_with_topology(
     """Return the response for a PodCliqueSet where pods are placed by topology (TP-090).
 
     The cache of topologies may be stale. A refusal that depends on it is decided again with the topology as the API
-    server has it now (TP-091).
+    server has it now (TP-090).
     """
     view = context.caches.view_for_sets
     response = validate_set(request, names, configuration, view)
@@ -89,9 +89,9 @@ def validate_topology(request: AdmissionRequest, caches: TopologyCaches, configu
 
 
 async def mutate_podclique(request: AdmissionRequest, cache: SharingCache, creator: SharedObjectCreator) -> Json:
-    """Return the response for a PodClique once the objects that it shares exist (MS-090 to MS-093).
+    """Return the response for a PodClique once the objects that it shares exist (MS-090).
 
-    A dry run creates nothing (MS-091).
+    A dry run creates nothing (MS-090).
     """
     if request.operation != CREATE:
         return allow(request)

@@ -42,7 +42,7 @@ class SharingCache:
         self._claims: dict[RootKey, OwnedObject] = {}
 
     def view_for(self, raw: Mapping[str, Any]) -> CliqueAdmissionView:
-        """Return what the admission of a PodClique depends on (MS-093); nothing is copied."""
+        """Return what the admission of a PodClique depends on (MS-090); nothing is copied."""
         namespace = Fields(raw, "", []).part("metadata").text("namespace") or "default"
         return CliqueAdmissionView(
             configuration=self.configuration,
@@ -88,7 +88,7 @@ class SharingCache:
 
 
 class SharedObjectCreator:
-    """Creates shared objects; concurrent requests for one object wait for a single creation (MS-092)."""
+    """Creates shared objects; concurrent requests for one object wait for a single creation (MS-090)."""
 
     def __init__(self, api: Api, cache: SharingCache) -> None:
         """Begin without requests in flight; created objects are put into the cache."""

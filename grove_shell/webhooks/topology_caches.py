@@ -96,7 +96,7 @@ class TopologyCache:
 
 
 class TopologyUserCache:
-    """Which set uses which topology; a set that names none uses the default one (TP-044).
+    """Which set uses which topology; a set that names none uses the default one (TP-002).
 
     Attributes:
         is_known: whether all sets were listed.

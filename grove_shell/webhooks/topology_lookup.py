@@ -1,4 +1,4 @@
-"""Reads one topology from the API server before a stale cache would refuse a set for it (TP-091)."""
+"""Reads one topology from the API server before a stale cache would refuse a set for it (TP-090)."""
 
 import asyncio
 from collections.abc import Mapping

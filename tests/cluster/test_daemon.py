@@ -18,7 +18,7 @@ def put_entries(api: Api, namespace: str, entries: list[Json], manager: str = "c
 @pytest.mark.parametrize("protocol", ["rmw", "ssa", "sharded", "sharded-rmw"])
 @pytest.mark.req("DC-022")
 @pytest.mark.req("DC-124")
-def test_dc127_killed_daemon_keeps_its_index_and_stopped_one_leaves(domains: Domains, protocol: str) -> None:
+def test_dc090_killed_daemon_keeps_its_index_and_stopped_one_leaves(domains: Domains, protocol: str) -> None:
     domains.make(3)
     first, second, third = domains.add(3, protocol)
     for daemon in (first, second, third):
@@ -41,7 +41,7 @@ def test_dc127_killed_daemon_keeps_its_index_and_stopped_one_leaves(domains: Dom
 
 @pytest.mark.req("DC-070")
 @pytest.mark.req("DC-128")
-def test_dc127_controller_removes_stale_entries(domains: Domains) -> None:
+def test_dc090_controller_removes_stale_entries(domains: Domains) -> None:
     domains.make(2)
     domains.start_controller()
     one, two = domains.add(2, "sharded", ["rack.1", "rack.2"])
@@ -58,7 +58,7 @@ def test_dc127_controller_removes_stale_entries(domains: Domains) -> None:
 
 @pytest.mark.req("DC-024")
 @pytest.mark.req("DC-032")
-def test_dc127_entries_of_older_daemons_are_taken_over_or_removed(domains: Domains) -> None:
+def test_dc090_entries_of_older_daemons_are_taken_over_or_removed(domains: Domains) -> None:
     """Two nodes with one index, one without any, one without a pod."""
     domains.make(3)
     one, two, three = domains.add(3, "ssa")

@@ -2,15 +2,12 @@
 
 import random
 
-import pytest
 
 from tests.cluster.binaries import APISERVER
 from tests.cluster.daemons import Domains
 
 
-@pytest.mark.req("DC-088")
-@pytest.mark.req("DC-090")
-def test_dc127_killed_at_random_with_the_gate_flipped_and_the_server_restarted(domains: Domains) -> None:
+def test_dc090_killed_at_random_with_the_gate_flipped_and_the_server_restarted(domains: Domains) -> None:
     """Every daemon runs in an old pod or a new one, by the old gate or the new one; then everything ends well."""
     chance = random.Random(8)
     domains.make(5)

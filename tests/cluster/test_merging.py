@@ -1,4 +1,4 @@
-"""A real API server merges as the table says by which the one in memory is tested (DC-100 to DC-110)."""
+"""A real API server merges as the table says by which the one in memory is tested."""
 
 import http.client
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ def asked(api: Api, case: Case, write: Write, namespace: str, live: Json | None)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_dc100_a_real_server_does_what_the_table_says(domains: Api, namespace: str, case: Case) -> None:
+def test_a_real_server_does_what_the_table_says(domains: Api, namespace: str, case: Case) -> None:
     plural, last = f"{case.kind.lower()}s", None
     for write in case.writes:
         before = domains.find(plural, NAME, namespace)

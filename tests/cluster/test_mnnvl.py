@@ -61,7 +61,6 @@ class TestMN010:
     @pytest.mark.req("MN-005")
     @pytest.mark.req("MN-020")
     @pytest.mark.req("MN-030")
-    @pytest.mark.req("MN-031")
     def test_mn010_a_set_comes_up_in_its_domains(self, grove_plane: ControlPlane, wide: Scene, mnnvl: Operator) -> None:
         mnnvl.start()
         root = wide.api.create(the_set(wide))
@@ -173,8 +172,7 @@ class TestMN050:
         mnnvl.await_rest()
         assert set(written(mnnvl, "computedomains", "delete")) == {"llama-cd-1"}
 
-    @pytest.mark.req("MN-053")
-    def test_mn053_of_a_set_that_is_deleted_nothing_is_left(self, scene: Scene, mnnvl: Operator) -> None:
+    def test_mn052_of_a_set_that_is_deleted_nothing_is_left(self, scene: Scene, mnnvl: Operator) -> None:
         mnnvl.start()
         before = scene.dump()
         scene.api.create(scene.set_of(clique("worker"), replicas=2))

@@ -56,16 +56,14 @@ def await_owners(scene: Scene, wanted: dict[str, tuple[str, str]], *, seconds: f
 
 
 class TestMS041:
-    """Domain and claim MUST be handed over to the PodGang that the label ``grove.io/podgang`` of their users names,
-    once it has a uid.
+    """Domain and claim MUST be handed over to the PodGang that the label ``grove.io/podgang`` of their users names, for
+    scope ``replica`` to the base gang, once it has a uid.
 
     From the set to the gang, and with it.
     """
 
-    @pytest.mark.req("MS-013")
     @pytest.mark.req("MS-020")
     @pytest.mark.req("MS-032")
-    @pytest.mark.req("MS-042")
     @pytest.mark.req("MS-044")
     def test_ms041_a_set_comes_up_in_its_domains(self, scene: Scene, sharing: Operator) -> None:
         sharing.start()
@@ -160,7 +158,8 @@ class TestMS037:
 
 
 class TestMS053:
-    """The operator MUST NOT delete an object that a PodGang owns, or any object of a set that is being deleted.
+    """The operator MUST NOT delete an object that a PodGang owns, any object of a set that is being deleted, or a claim
+    that is shared by annotation as one of ``resourceSharing`` (WL-202), whatever its labels say.
 
     Nobody deletes them: they go with their gang, as the garbage collector finds it gone.
     """

@@ -68,9 +68,8 @@ def test_ms090_domain_and_claim_are_there_before_the_clique(scene: Scene, joinin
     assert joining.made() == ["secrets", "computedomains", "resourceclaims"]
 
 
-@pytest.mark.req("MS-033")
-@pytest.mark.req("MS-093")
-def test_ms092_twenty_cliques_at_once_make_each_once(scene: Scene, joining: Joining) -> None:
+@pytest.mark.req("MS-032")
+def test_ms090_twenty_cliques_at_once_make_each_once(scene: Scene, joining: Joining) -> None:
     root = new_set(scene)
     manifests = [lone(root, f"c{number}") for number in range(MANY)]
     with ThreadPoolExecutor(MANY) as threads:
@@ -86,7 +85,7 @@ def test_ms092_twenty_cliques_at_once_make_each_once(scene: Scene, joining: Join
 
 
 @pytest.mark.parametrize("way", ["create", "apply"])
-def test_ms091_a_dry_run_makes_nothing_and_says_what_would_be(scene: Scene, joining: Joining, way: str) -> None:
+def test_ms090_a_dry_run_makes_nothing_and_says_what_would_be(scene: Scene, joining: Joining, way: str) -> None:
     root = new_set(scene)
     before, manifest = scene.dump(), lone(root, "a")
 
@@ -105,7 +104,7 @@ def test_ms091_a_dry_run_makes_nothing_and_says_what_would_be(scene: Scene, join
 
 
 @pytest.mark.req("MS-036")
-def test_ms091_a_dry_run_is_refused_where_the_creation_would_be(scene: Scene, joining: Joining) -> None:
+def test_ms090_a_dry_run_is_refused_where_the_creation_would_be(scene: Scene, joining: Joining) -> None:
     """A domain of that name serves another; both are told."""
     assert joining.runs
     root = new_set(scene)
@@ -150,7 +149,8 @@ def test_ms079_what_is_odd_is_let_through(scene: Scene, joining: Joining) -> Non
     assert joining.made() == ["secrets"]
 
 
-class TestMS096:
+@pytest.mark.req("MS-094")
+class TestAWebhookThatIsDownBlocksOnlyWhatItServes:
     """A PodClique whose ``grove.io/mnnvl-enabled`` is absent or ``"false"``, and a PodGang, MUST be stored whether a
     webhook responds or not.
 
@@ -159,7 +159,7 @@ class TestMS096:
 
     @pytest.mark.req("MS-030")
     @pytest.mark.req("MS-044")
-    def test_ms096_nobody_shares_without_them_and_others_go_on(
+    def test_ms094_nobody_shares_without_them_and_others_go_on(
         self, scene: Scene, joining: Joining, sharing: Operator
     ) -> None:
         quiet, worker = light("router"), clique("worker")

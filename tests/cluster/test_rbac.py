@@ -170,7 +170,6 @@ def play(life: Life) -> None:
     wait_until(life.set, lambda found: not found, "the set is gone", seconds=60)
 
 
-@pytest.mark.req("MF-020")
 def test_mf020_the_printed_role_is_enough_and_nothing_in_it_is_idle(life: Life) -> None:
     with life.program.running() as process:
         life.program.await_ready(process)

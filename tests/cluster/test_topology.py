@@ -55,8 +55,7 @@ def keeping(grove_plane: ControlPlane, no_other_sets: None, scene: Scene, starti
 
 
 @pytest.mark.req("TP-020")
-@pytest.mark.req("TP-024")
-@pytest.mark.req("TP-044")
+@pytest.mark.req("TP-002")
 def test_tp050_the_default_is_made_used_and_held(keeping: Keeping) -> None:
     scene = keeping.scene
     keeping.start()
@@ -77,7 +76,6 @@ def test_tp050_the_default_is_made_used_and_held(keeping: Keeping) -> None:
 
 @pytest.mark.req("TP-040")
 @pytest.mark.req("TP-041")
-@pytest.mark.req("TP-043")
 @pytest.mark.req("TP-047")
 def test_tp043_one_that_is_deleted_while_used_goes_with_its_last_set(keeping: Keeping) -> None:
     scene = keeping.scene
@@ -177,10 +175,9 @@ def test_tp052_other_levels_wait_until_nobody_is_placed(keeping: Keeping) -> Non
     assert keeping.find(DEFAULT_TOPOLOGY)["spec"]["levels"]
 
 
-@pytest.mark.req("TP-022")
-@pytest.mark.req("TP-021")
+@pytest.mark.req("TP-020")
 @pytest.mark.req("PL-009")
-def test_tp048_what_a_plan_says_of_topologies_happens(keeping: Keeping) -> None:
+def test_tp047_what_a_plan_says_of_topologies_happens(keeping: Keeping) -> None:
     scene, name = keeping.scene, f"{keeping.scene.namespace}-aws"
     keeping.api.create(topology(name))
     pool = group("pool", "b", topologyConstraint={"packDomain": "host"})
@@ -281,9 +278,7 @@ def test_tp004_where_only_the_newer_kind_is_known(keeping: Keeping) -> None:
     install_definitions(keeping.api)
 
 
-@pytest.mark.req("TP-122")
 @pytest.mark.req("TP-123")
-@pytest.mark.req("TP-124")
 def test_tp121_who_uses_what_is_asked_of_the_server(
     keeping: Keeping, grove_plane: ControlPlane, tmp_path: Path
 ) -> None:

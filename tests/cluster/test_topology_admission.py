@@ -105,7 +105,7 @@ def test_tp090_another_topology_while_pending_and_none_once_a_pod_is_bound(
 @pytest.mark.req("TP-084")
 @pytest.mark.req("TP-085")
 @pytest.mark.req("TP-088")
-@pytest.mark.req("TP-044")
+@pytest.mark.req("TP-002")
 def test_tp090_levels_stay_under_pods_that_are_placed(guarded: Guarded, capsys: pytest.CaptureFixture[str]) -> None:
     assert guarded.applied(guarded.racked("llama", "h100")).code == 201
     assert guarded.applied(guarded.racked("plain", domain="host")).code == 201
@@ -167,7 +167,7 @@ def test_tp086_a_used_topology_may_be_deleted_and_waits(guarded: Guarded, capsys
     assert guarded.api.find(TOPOLOGIES, "h100") is None
 
 
-@pytest.mark.req("TP-091")
+@pytest.mark.req("TP-090")
 class TestFreshReadOfATopology:
     """A topology that was created a moment ago is found by webhooks whose watch never reports it."""
 
@@ -182,7 +182,7 @@ class TestFreshReadOfATopology:
         prepared.start()
         return prepared
 
-    def test_tp091_it_is_asked_for_by_name(self, lagging: Guarded) -> None:
+    def test_tp090_it_is_asked_for_by_name(self, lagging: Guarded) -> None:
         (trouble,) = [line for line in lagging.program.said("cannot follow") if line["kind"] == "ClusterTopology"]
         assert "cannot watch" in trouble["error"]
         begun = now()
@@ -271,7 +271,6 @@ def test_tp093_all_of_them_are_trusted_and_called_at_their_places(guarded: Guard
 
 
 @pytest.mark.req("TP-004")
-@pytest.mark.req("TP-091")
 def test_tp090_a_binding_counts_and_is_judged_by_nobody(guarded: Guarded) -> None:
     """The newer kind comes to a cluster whose webhooks run, and goes again."""
     definition = binding_definition(guarded)
@@ -309,7 +308,7 @@ def binding_definition(guarded: Guarded) -> Json:
 
 @pytest.mark.req("WH-010")
 @pytest.mark.req("WH-025")
-@pytest.mark.req("TP-092")
+@pytest.mark.req("TP-093")
 def test_wh026_switched_off_it_holds_up_nobody(guarded: Guarded, grove_plane: ControlPlane, tmp_path: Path) -> None:
     """First the webhooks alone, then the registration; what is printed for it is applied over what is there."""
     scene, name = guarded.scene, "grove-validation"

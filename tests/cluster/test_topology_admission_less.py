@@ -29,8 +29,7 @@ def called(installed: Installed, scene: Scene, made: str) -> Iterator[datetime]:
         remove_cluster_wide(scene.api, installed.objects)
 
 
-@pytest.mark.req("TP-064")
-@pytest.mark.req("TP-092")
+@pytest.mark.req("TP-093")
 def test_tp064_while_it_is_off_no_set_comes_to_name_a_topology(
     grove_plane: ControlPlane, scene: Scene, tmp_path: Path
 ) -> None:
@@ -51,8 +50,7 @@ def test_tp064_while_it_is_off_no_set_comes_to_name_a_topology(
         assert not [what for _, what, _ in asked if "topolog" in what or what == "podcliques"]
 
 
-@pytest.mark.req("TP-094")
-def test_tp094_for_one_namespace_sets_are_judged_and_topologies_are_not(
+def test_tp045_for_one_namespace_sets_are_judged_and_topologies_are_not(
     grove_plane: ControlPlane, scene: Scene, tmp_path: Path
 ) -> None:
     one = Installed(grove_plane, scene.namespace, tmp_path, topology=PLACING)

@@ -35,7 +35,7 @@ def test_tp131_explain_names_them(target: str, capsys: pytest.CaptureFixture[str
     assert TOLD in said(capsys, "explain", target, "-f", str(CASE))
 
 
-def test_tp132_one_unknown_node_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tp131_one_unknown_node_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     items = yaml.safe_load(CASE.read_text("utf-8"))["items"]
     nodes = [one for one in items if one["kind"] == "Node"]
     rest = [one for one in items if one is not nodes[0]]
@@ -44,7 +44,7 @@ def test_tp132_one_unknown_node_is_enough(tmp_path: Path, capsys: pytest.Capture
     assert "  not every Node of their pods is in the input (kubectl get nodes -o json)" in shown.splitlines()
 
 
-def test_tp132_without_nodes_nothing_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tp131_without_nodes_nothing_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     items = [one for one in yaml.safe_load(CASE.read_text("utf-8"))["items"] if one["kind"] != "Node"]
     (tmp_path / "nodeless.yaml").write_text(yaml.safe_dump_all(items), encoding="utf-8")
     shown = said(capsys, "plan", "-f", str(tmp_path / "nodeless.yaml"))

@@ -27,7 +27,7 @@ from tests.command_line.topology_words import (
     ("folder", "words", "code"),
     [(HARDWARE, (), 0), (CLOUDS, ("ml-team/chat",), 3), (CLOUDS, ("ml-team/inference-llama", "training-job-1"), 0)],
 )
-def test_tp114_only_a_yes_is_success(
+def test_tp111_only_a_yes_is_success(
     folder: Path, words: tuple[str, ...], code: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found, out, err = said(capsys, "check", "-f", str(folder), *words)
@@ -35,7 +35,7 @@ def test_tp114_only_a_yes_is_success(
     assert "FITS" in out
 
 
-def test_tp114_what_is_undecided_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tp111_what_is_undecided_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     devices = {"devices": {"requests": [{"name": "d", "exactly": {"deviceClassName": "c"}}]}}
     claims = a_set(resourceClaimTemplates=[{"name": "x", "templateSpec": {"spec": devices}}])
     claims["spec"]["template"]["resourceSharing"] = [{"name": "x", "scope": "AllReplicas"}]
@@ -183,7 +183,6 @@ def test_tp111_without_a_constraint_no_topology_applies(tmp_path: Path, capsys: 
     assert "under no topology: FITS" in said(capsys, "check", "-f", str(tmp_path / "set.yaml"), "-f", NODES)[1]
 
 
-@pytest.mark.req("TP-103")
 def test_tp103_ended_pods_and_those_on_no_node_take_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def pod(name: str, phase: str, **spec: Any) -> Json:
         asks = {"limits": {"nvidia.com/gpu": "8"}}
@@ -212,7 +211,6 @@ def test_tp103_how_many_pods_take_something_in_words(tmp_path: Path, capsys: pyt
     assert out.startswith("84 nodes, minus the requests of 1 pod on them\n")
 
 
-@pytest.mark.req("TP-110")
 @pytest.mark.req("TP-109")
 def test_tp100_the_page_of_a_set_that_does_not_fit_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     raw = a_set()

@@ -46,7 +46,8 @@ def configured(tmp_path: Path) -> str:
     return written(tmp_path / "on.yaml", CONFIGURATION | {"topologyAwareScheduling": told})
 
 
-class TestTP125:
+@pytest.mark.req("TP-121")
+class TestWithoutAConfiguration:
     """Without a configuration these commands MUST assume that TAS is on and that the default topology is configured as
     it is.
     """
@@ -96,8 +97,8 @@ class TestTP125:
 
 
 class TestTP123:
-    """``grove topology impact`` MUST print what admission says to the change or the deletion, and exit with 1 where it
-    refuses and with 3 where the affected sets are unknown.
+    """``grove topology impact`` MUST print what admission says and which PodGangs would follow, stay or be withheld,
+    and exit with 1 where admission refuses and with 3 where the affected sets are unknown.
     """
 
     def test_who_uses_it_is_not_known(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,7 +149,8 @@ class TestTP123:
         assert "expected one topology of this name, got another one before" in err
 
 
-class TestTP122:
+@pytest.mark.req("TP-121")
+class TestHeldAndLockedWithReasons:
     """For each topology the commands MUST report whether it is held and whether its levels are locked, with the reason,
     and report as unknown what depends on objects that were not collected; from manifests alone nothing of the
     cluster is known.
@@ -201,7 +203,7 @@ class TestTP122:
         assert "TopologyNotCollected TP-013" in out
 
     @pytest.mark.req("TP-042")
-    @pytest.mark.req("TP-048")
+    @pytest.mark.req("TP-047")
     def test_no_plan_lets_go_of_it(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         path, config = written(tmp_path / "t", with_finalizers(HOLD)), configured(tmp_path)
         assert run(["plan", "-f", path, "--config", config], "grove") == 0

@@ -1,4 +1,4 @@
-"""The domain controller's cache, with lists, events and responses in any order (DC-130)."""
+"""The domain controller's cache, with lists, events and responses in any order (DC-010)."""
 
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -31,7 +31,7 @@ def removed(cache: DomainCache) -> list[str]:
 
 
 @pytest.mark.req("DC-072")
-def test_dc130_older_pod_list_is_dropped() -> None:
+def test_dc010_older_pod_list_is_dropped() -> None:
     cache = DomainCache()
     for one in (pod(101), domain(104), pod(105)):
         cache.put(one["kind"], one)
@@ -42,7 +42,7 @@ def test_dc130_older_pod_list_is_dropped() -> None:
     assert removed(cache) == ["d"]
 
 
-def test_dc130_any_list_is_accepted_after_a_loss() -> None:
+def test_dc010_any_list_is_accepted_after_a_loss() -> None:
     cache = DomainCache()
     cache.put("Pod", pod(105))
     cache.mark_unlisted("Pod", "forbidden")
@@ -51,7 +51,7 @@ def test_dc130_any_list_is_accepted_after_a_loss() -> None:
 
 
 @pytest.mark.req("DC-082")
-def test_dc130_stale_response_does_not_restore_a_deleted_object() -> None:
+def test_dc010_stale_response_does_not_restore_a_deleted_object() -> None:
     cache = DomainCache()
     cache.put("ComputeDomain", domain(104))
     cache.put("ComputeDomainClique", clique(110))
@@ -63,7 +63,7 @@ def test_dc130_stale_response_does_not_restore_a_deleted_object() -> None:
     assert cache.snapshot(one, NOW).cliques
 
 
-def test_dc130_deletion_keeps_the_successor() -> None:
+def test_dc010_deletion_keeps_the_successor() -> None:
     cache = DomainCache()
     cache.put("ComputeDomain", domain(104))
     cache.replace("Pod", [pod(110, uid="second")], "110")
@@ -144,7 +144,7 @@ def test_dc089_malformed_clique_is_not_gone(*, listed: bool) -> None:
 
 
 @given(st.permutations(range(4)), st.booleans())
-def test_dc130_newest_state_wins_in_any_order(order: list[int], gone: bool) -> None:
+def test_dc010_newest_state_wins_in_any_order(order: list[int], gone: bool) -> None:
     """The states of one object, applied in any order."""
     cache = DomainCache()
     history = [clique(version) for version in range(101, 105)]

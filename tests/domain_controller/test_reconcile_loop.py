@@ -1,4 +1,4 @@
-"""When the controller looks at a domain again, and when it does not any more (DC-128, DC-131)."""
+"""When the controller looks at a domain again, and when it does not any more (DC-128)."""
 
 import asyncio
 import json
@@ -48,7 +48,7 @@ async def run_for(seconds: float, *, deletes: bool) -> Server:
     return server
 
 
-def test_dc131_deleted_domain_lists_no_pods() -> None:
+def test_dc128_deleted_domain_lists_no_pods() -> None:
     server = run_skipping_time(run_for(0.3, deletes=True))
     assert server.writes == 1
     assert server.lists == 0

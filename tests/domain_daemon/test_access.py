@@ -50,14 +50,14 @@ def declared(access: tuple[Access, ...]) -> set[Asked]:
     return {Asked(one.group, one.resource, verb) for one in access if not one.unrequested for verb in one.verbs}
 
 
-def test_dc129_daemons_use_exactly_their_permissions() -> None:
+def test_dc110_daemons_use_exactly_their_permissions() -> None:
     kinds = (DOMAINS, CLIQUES, PODS)
     followed = {Asked(kind.group, kind.plural, verb) for kind in kinds for verb in ("list", "watch")}
     known = {Asked("", "pods", "get"), Asked(GROUP, "computedomains", "get")}  # its identity is read at the start
     assert followed | known | set(requests_of_worlds()) == declared(DAEMON)
 
 
-def test_dc129_controller_uses_exactly_its_permissions() -> None:
+def test_dc110_controller_uses_exactly_its_permissions() -> None:
     """A stale entry in a clique, a pod without fabric, and a domain without its entry."""
     labels = {DOMAIN: "uid-of-domain"}
     held = {"nodeName": "n9", "ipAddress": "10.0.0.9", "cliqueID": "rack.1", "index": 0}
@@ -94,7 +94,7 @@ def test_dc129_controller_uses_exactly_its_permissions() -> None:
     assert {one._replace(name="") for one in recorder.asked} == declared(DOMAIN_CONTROLLER)
 
 
-def test_dc129_roles_are_printed_on_request() -> None:
+def test_dc110_roles_are_printed_on_request() -> None:
     plain, more = objects_of(Installation()), objects_of(Installation(), (), ("daemons",))
     assert more[2:] == plain
     for role, access in zip(more[:2], (DAEMON, DOMAIN_CONTROLLER), strict=True):

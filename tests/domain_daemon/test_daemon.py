@@ -33,9 +33,9 @@ from tests.manifests.request_recorder import Recorder
 Json = dict[str, Any]
 
 
-@pytest.mark.req("DC-122")
+@pytest.mark.req("DC-121")
 @pytest.mark.req("DC-123")
-@pytest.mark.req("DC-125")
+@pytest.mark.req("DC-124")
 def test_dc120_watches_its_own_objects_and_deregisters_in_order(tmp_path: Path) -> None:
     async def live() -> None:
         async with running_daemon(tmp_path) as (server, recorder, out, running):

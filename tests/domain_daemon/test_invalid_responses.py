@@ -40,7 +40,7 @@ THE_DOMAIN: Final = Ref(NVIDIA, "ComputeDomain", "ml", "training")
 @pytest.mark.parametrize(
     "request_", [ListPodsRequest("10.0.0.9"), ReadObjectRequest(THE_DOMAIN)], ids=["list", "object"]
 )
-def test_dc133_other_bodies_count_as_no_response(request_: ListPodsRequest | ReadObjectRequest, body: str) -> None:
+def test_dc132_other_bodies_count_as_no_response(request_: ListPodsRequest | ReadObjectRequest, body: str) -> None:
     """Not even that no other pod of the node lives: the entry of a newer one would be taken over."""
     answer = result_of(request_, Response(200, body.encode()))
     assert answer.kind is ResultKind.NO_RESPONSE
@@ -48,7 +48,7 @@ def test_dc133_other_bodies_count_as_no_response(request_: ListPodsRequest | Rea
 
 
 @pytest.mark.parametrize("body", ["404 page not found\n", "[]", '{"reason": "NotFound", "details": "x"}'])
-def test_dc133_unserved_kind_is_no_absence(body: str) -> None:
+def test_dc132_unserved_kind_is_no_absence(body: str) -> None:
     """A 404 without the name of the object does not mean that it is absent."""
     assert result_of(ReadObjectRequest(THE_DOMAIN), Response(404, body.encode())).kind is ResultKind.NO_RESPONSE
     gone = b'{"kind": "Status", "reason": "NotFound", "details": {"name": "training"}}'
@@ -56,16 +56,16 @@ def test_dc133_unserved_kind_is_no_absence(body: str) -> None:
 
 
 @pytest.mark.parametrize("body", ["[]", "null", '{"details": "x"}', '{"details": {"causes": ["x"]}}'])
-def test_dc133_conflict_without_details(body: str) -> None:
+def test_dc132_conflict_without_details(body: str) -> None:
     assert result_of(ReadObjectRequest(THE_DOMAIN), Response(409, body.encode())).kind is ResultKind.CONFLICT
 
 
-def test_dc133_another_object_counts_as_no_response() -> None:
+def test_dc132_another_object_counts_as_no_response() -> None:
     other = b'{"kind": "ComputeDomain", "metadata": {"name": "another", "uid": "x"}}'
     assert result_of(ReadObjectRequest(THE_DOMAIN), Response(200, other)).kind is ResultKind.NO_RESPONSE
 
 
-def test_dc133_empty_list_is_a_response() -> None:
+def test_dc132_empty_list_is_a_response() -> None:
     none = b'{"metadata": {"resourceVersion": "5"}, "items": null}'
     assert result_of(ListPodsRequest("10.0.0.9"), Response(200, none)) == RequestResult(
         kind=ResultKind.SUCCEEDED, pods=()
@@ -73,7 +73,7 @@ def test_dc133_empty_list_is_a_response() -> None:
 
 
 @pytest.mark.parametrize("watch", [LOGIN, "[]\n", '{"type": "ADDED"}\n', '{"type": "ADDED", "object": {}}\n', "5\n"])
-def test_dc133_observation_stays_and_the_list_is_repeated(watch: str) -> None:
+def test_dc132_observation_stays_and_the_list_is_repeated(watch: str) -> None:
     """The first list comes from the server, every later response from a proxy."""
     states, reports, watches = list[bool](), list[str](), 0
     domains = {"metadata": {"resourceVersion": "5"}, "items": [SingleDomainServer(Path()).domain]}
@@ -108,7 +108,7 @@ def test_dc133_observation_stays_and_the_list_is_repeated(watch: str) -> None:
     assert [words.partition(":")[0] for words in reports] == ["the line is not a watch event"]
 
 
-def test_dc133_login_page_is_no_domain() -> None:
+def test_dc132_login_page_is_no_domain() -> None:
     async def answered(_request: web.Request) -> web.Response:
         return web.Response(text=LOGIN)
 
@@ -125,7 +125,7 @@ def test_dc133_login_page_is_no_domain() -> None:
 
 @pytest.mark.parametrize("code", [400, 401, 403, 410, 429, 500, 503])
 @pytest.mark.parametrize("as_event", [False, True], ids=["refused", "ERROR"])
-def test_dc134_refused_watch_is_repeated(code: int, *, as_event: bool) -> None:
+def test_dc132_refused_watch_is_repeated(code: int, *, as_event: bool) -> None:
     """And after a list, unless the server only has no time for it."""
     reports, requests = list[str](), list[str]()
     words = {"kind": "Status", "message": "no watch for you", "code": code}
@@ -155,7 +155,7 @@ def test_dc134_refused_watch_is_repeated(code: int, *, as_event: bool) -> None:
 
 
 @pytest.mark.parametrize("code", [429, 500])
-def test_dc134_repeated_watch_continues(code: int) -> None:
+def test_dc132_repeated_watch_continues(code: int) -> None:
     """Not where the watch began: what was states would be states again, for ever."""
     since, versions = list[str](), list[int]()
     domain = SingleDomainServer(Path()).domain

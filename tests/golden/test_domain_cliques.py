@@ -194,7 +194,7 @@ def test_dc001_decisions_are_as_expected(folder: Path, monkeypatch: pytest.Monke
     assert path.read_text(encoding="utf-8") == text, golden["why"]
 
 
-def test_dc033_every_field_of_an_entry_is_parsed() -> None:
+def test_dc030_every_field_of_an_entry_is_parsed() -> None:
     (sharded,) = [folder for folder in FOLDERS if folder.name.startswith("dc036")]
     given = Given(sharded)
     (clique,) = [one for one in given.registries.values() if isinstance(one, ComputeDomainClique)]

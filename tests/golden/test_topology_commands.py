@@ -34,9 +34,7 @@ def printed_by(capsys: pytest.CaptureFixture[str], case: Json, *more: str) -> st
     return printed.out
 
 
-@pytest.mark.req("TP-122")
 @pytest.mark.req("TP-123")
-@pytest.mark.req("TP-124")
 def test_tp121_the_answer_is_as_expected(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     case: Json = yaml.safe_load((folder / "command.yaml").read_text(encoding="utf-8"))
     document = yaml.safe_load(printed_by(capsys, case, "-o", "yaml"))

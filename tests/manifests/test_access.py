@@ -213,7 +213,7 @@ def answer_webhooks(one: Asked, before: int) -> tuple[int, Json]:
 
 
 @pytest.mark.req("MS-094")
-@pytest.mark.req("TP-092")
+@pytest.mark.req("TP-093")
 @pytest.mark.parametrize("placing", [False, True])
 @pytest.mark.parametrize("shared", [False, True])
 @pytest.mark.parametrize("watched", ["", "ml"])
@@ -308,7 +308,7 @@ def test_mf020_who_places_by_topology_may_read_topologies_everywhere() -> None:
     assert outside == {(Scope.CLUSTER, "grove.io", kind, verb, ()) for kind in kinds for verb in ("list", "watch")}
 
 
-@pytest.mark.req("TP-092")
+@pytest.mark.req("TP-093")
 @pytest.mark.parametrize("watched", ["", "ml"])
 def test_tp090_the_webhooks_may_read_what_they_judge_by_and_write_none_of_it(watched: str) -> None:
     """And while TAS is off they may do what they could without it."""

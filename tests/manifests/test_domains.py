@@ -19,7 +19,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict[str, A
     return items
 
 
-def test_dc111_they_are_printed_only_when_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_dc110_they_are_printed_only_when_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     plain = printed(capsys)
     asked = printed(capsys, "--with", "compute-domains")
     assert asked == [*domain_definitions(), *plain]

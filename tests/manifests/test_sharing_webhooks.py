@@ -1,4 +1,4 @@
-"""What `grove manifests` prints for an operator of mode `annotations` (MS-095)."""
+"""What `grove manifests` prints for an operator of mode `annotations` (MS-094)."""
 
 import json
 from dataclasses import replace
@@ -47,14 +47,14 @@ def test_wh026_every_configuration_prints_the_same_entries(watched: str) -> None
 
 
 @pytest.mark.parametrize("told", [Mnnvl(), Mnnvl(enabled=True), Mnnvl(mode=MnnvlMode.ANNOTATIONS)])
-def test_ms095_elsewhere_sets_alone_are_registered(told: Mnnvl) -> None:
+def test_ms094_elsewhere_sets_alone_are_registered(told: Mnnvl) -> None:
     rules = [rule for one in registered(objects_of(Installation(mnnvl=told))).values() for rule in one["rules"]]
     assert {name for rule in rules for name in rule["resources"]} == {"podcliquesets"}
 
 
-@pytest.mark.req("MS-091")
+@pytest.mark.req("MS-090")
 @pytest.mark.req("CL-030")
-def test_ms095_podcliques_and_podgangs_are_registered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_ms094_podcliques_and_podgangs_are_registered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "operator.yaml"
     head = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
     path.write_text(json.dumps({**head, **SCOPED}), encoding="utf-8")
@@ -81,7 +81,7 @@ def test_ms095_podcliques_and_podgangs_are_registered(tmp_path: Path, capsys: py
         assert webhook["namespaceSelector"] == {"matchLabels": {"kubernetes.io/metadata.name": "ml"}}
 
 
-def test_ms095_both_programs_are_told() -> None:
+def test_ms094_both_programs_are_told() -> None:
     objects = objects_of(Installation(mnnvl=Mnnvl(True, MnnvlMode.ANNOTATIONS)))
     files = {one["metadata"]["name"]: one["data"] for one in objects if one["kind"] == "ConfigMap"}
     for program, read in (("grove-operator", operator_settings), ("grove-webhooks", webhook_settings)):

@@ -1,4 +1,4 @@
-"""What `grove manifests` prints for webhooks that judge topologies (TP-093, TP-094)."""
+"""What `grove manifests` prints for webhooks that judge topologies (TP-093, TP-045)."""
 
 import json
 from pathlib import Path
@@ -58,7 +58,7 @@ def test_tp093_levels_wait_for_us_and_deletions_do_not(tmp_path: Path, capsys: p
     assert (settings.configuration.topology, problems) == (ON, ())
 
 
-def test_tp094_webhooks_of_one_namespace_judge_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tp045_webhooks_of_one_namespace_judge_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = registered(printed(tmp_path / "operator.yaml", capsys, "-n", "ml"))
     assert set(found) == {"defaulting.podcliquesets.grove.io", "validation.podcliquesets.grove.io"}
 

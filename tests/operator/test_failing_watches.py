@@ -125,14 +125,12 @@ def test_op080_the_words_of_a_refusal_are_told_once(making: Callable[[int], Watc
 
 
 @pytest.mark.parametrize("status", KEPT)
-@pytest.mark.req("OP-080")
 def test_op080_trouble_of_the_server_costs_no_list(status: int) -> None:
     server = Server(refused(status))
     server.follow(lambda: False)
     assert (server.lists, set(server.since), server.told) == (1, {"5"}, [WORDS])
 
 
-@pytest.mark.req("OP-080")
 def test_op080_an_error_after_events_goes_on_behind_them() -> None:
     """What an error says that is no first line is about the time after them."""
 

@@ -224,7 +224,7 @@ def test_tp046_whoever_would_act_otherwise_is_woken(moves: list[tuple[str, Any]]
         before = after
 
 
-@pytest.mark.req("TP-044")
+@pytest.mark.req("TP-002")
 def test_tp046_a_set_that_comes_and_goes_wakes_its_topology_and_no_other() -> None:
     cache, told = shelves_of(lived([("write", a_topology(TOPOLOGY_KIND, "aws", 2))])), set[RootKey]()
     cache.changed = told.add

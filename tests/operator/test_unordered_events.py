@@ -156,8 +156,6 @@ def is_sound(cache: ClusterCache) -> bool:
 @given(st.integers(10, 60), st.randoms(use_true_random=True))
 @pytest.mark.req("OP-002")
 @pytest.mark.req("OP-075")
-@pytest.mark.req("OP-002")
-@pytest.mark.req("OP-002")
 @pytest.mark.req("OP-087")
 @pytest.mark.req("OP-088")
 def test_op003_a_copy_comes_right_whatever_it_went_through(steps: int, chance: Random) -> None:

@@ -24,7 +24,6 @@ WORLDS_TO_KILL = 2000
 
 @RARELY
 @given(st.binary(min_size=20, max_size=200))
-@pytest.mark.req("PL-002")
 @pytest.mark.req("PL-010")
 @pytest.mark.req("GT-017")
 @pytest.mark.req("GT-033")
@@ -35,7 +34,6 @@ def test_pl002_every_world_ends_well(tape: bytes) -> None:
     event(f"terminations {min(play(tape).terminations, 6)}")
 
 
-@pytest.mark.req("GT-017")
 @pytest.mark.req("GT-019")
 @pytest.mark.req("GT-013")
 @pytest.mark.req("GT-032")

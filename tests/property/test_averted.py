@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-import pytest
 from hypothesis import event, given
 from hypothesis import strategies as st
 
@@ -48,7 +47,6 @@ some: Final = st.sets(st.sampled_from(CLIQUES), max_size=3)
 
 @RARELY
 @given(some, some, st.sampled_from([rules.name for rules in RULES]))
-@pytest.mark.req("PL-025")
 def test_pl025_what_is_averted_does_not_come(lost: set[str], changed: set[str], name: str) -> None:
     seen = broken_set(lost, changed, name=name)
     forecast = forecast_for(seen, name=name)
@@ -69,7 +67,6 @@ def test_pl025_what_is_averted_does_not_come(lost: set[str], changed: set[str], 
         assert comes == (subject in waiting) or not is_predicted
 
 
-@pytest.mark.req("PL-025")
 def test_pl025_an_update_averts_an_end_and_the_page_says_so() -> None:
     waits, updates = (forecast_for(broken_set(["0-a"], changed)) for changed in ([], ["0-a"]))
     replica = waits.root.at_replica(0)
@@ -84,7 +81,6 @@ def test_pl025_an_update_averts_an_end_and_the_page_says_so() -> None:
     assert document_from_json(document_as_json(told, decisions=True)) == told
 
 
-@pytest.mark.req("PL-025")
 def test_pl025_the_deadline_is_that_of_the_termination_whatever_else_is_found_about_the_replica() -> None:
     forecast = forecast_for(broken_set(["0-a"], ["0-a"]))
     replica = forecast.root.at_replica(0)

@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import get_args
 
-import pytest
 
 from grove_core.areas.gang_termination.verdicts import GroupFate, ReplicaFate
 from grove_core.explain import TONES, Tone, explanation_of
@@ -29,7 +28,6 @@ def due() -> Snapshot:
     return replace(seen, now=seen.now + timedelta(hours=24))
 
 
-@pytest.mark.req("GF-029")
 def test_gf029_an_end_of_cliques_that_are_all_leaving_is_not_held_back() -> None:
     seen = due()
     assert tones_of_replica_0(seen) == [Tone.ENDS]
@@ -39,7 +37,6 @@ def test_gf029_an_end_of_cliques_that_are_all_leaving_is_not_held_back() -> None
     assert tones_of_replica_0(seen) == [Tone.ENDS]
 
 
-@pytest.mark.req("PL-012")
 def test_pl012_an_end_that_was_refused_is_held_back() -> None:
     seen = due()
     refused = tuple(Attempt(step, Outcome.REFUSED, "no") for step in reconcile(seen, FIELD).steps)

@@ -286,7 +286,6 @@ def test_wl028_a_gang_keeps_first_pods_while_another_gang_is_not_known() -> None
 
 
 @pytest.mark.parametrize("scope", ["", "replica"])
-@pytest.mark.req("MN-054")
 @pytest.mark.req("MS-055")
 def test_mn054_domains_stay_while_pods_that_outlive_their_cliques_are_not_known(scope: str) -> None:
     meta = {"annotations": {"grove.io/mnnvl-enabled": "true", **({"grove.io/mnnvl-scope": scope} if scope else {})}}

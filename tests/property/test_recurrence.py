@@ -73,7 +73,6 @@ def ends_piecemeal(start: Snapshot, until: datetime) -> Iterator[tuple[datetime,
         seen = world.observe(start.root.ref, at, ())
 
 
-@pytest.mark.req("PL-024")
 @pytest.mark.req("GF-086")
 @pytest.mark.parametrize("name", ENDLESS)
 @pytest.mark.parametrize("minutes", [3, 7, 11.9])
@@ -85,7 +84,6 @@ def test_pl024_what_comes_again_is_what_comes(name: str, minutes: float) -> None
     assert (forecast.again is not None) == (minutes > 4)
 
 
-@pytest.mark.req("PL-024")
 @pytest.mark.parametrize("name", ENDLESS)
 def test_pl024_a_year_is_as_short_as_an_hour(name: str) -> None:
     start = endless(name)
@@ -107,7 +105,6 @@ def test_pl024_a_year_is_as_short_as_an_hour(name: str) -> None:
 
 
 @given(laps, laps)
-@pytest.mark.req("PL-024")
 def test_pl024_two_like_each_other_and_the_fewest(before: list[Cycle], circle: list[Cycle]) -> None:
     found = cycles_repeated([*before, *circle, *circle])
     assert (found == 0) == (not circle and cycles_repeated(before) == 0)
@@ -136,7 +133,6 @@ spans: Final = st.integers(1, 7200).map(lambda seconds: timedelta(seconds=second
 
 
 @given(spans, spans, spans, spans)
-@pytest.mark.req("PL-024")
 def test_pl024_alike_is_as_long_before_and_after(
     since: timedelta, ends: timedelta, later: timedelta, age: timedelta
 ) -> None:

@@ -15,13 +15,11 @@ from grove_core.resources.podcliqueset import podcliqueset_of
 from tests.property.workload.sets import clique_raw, set_raw
 
 
-@pytest.mark.req("WL-117")
 @pytest.mark.parametrize("kind", [["Service"], {"Service": 1}, None, 7])
 def test_wl117_a_kind_that_is_no_text_names_nothing(kind: Any) -> None:
     assert used_names_in([{"kind": kind, "metadata": {"name": "x"}}]) == used_names_in([])
 
 
-@pytest.mark.req("MS-004")
 @pytest.mark.parametrize("spec", [{}, {"podSpec": None}, None])
 def test_ms004_a_clique_without_a_spec_joins_all_the_same(spec: Any) -> None:
     owner = podcliqueset_of(set_raw(clique_raw("a"), meta={"uid": "u"}))

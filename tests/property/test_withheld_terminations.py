@@ -40,14 +40,12 @@ class Undoing(InMemoryCluster):
         return super().observe(root, now, others)
 
 
-@pytest.mark.req("PL-002")
 def test_pl002_what_comes_again_and_again_at_one_moment_breaks_off() -> None:
     start = applied(set_raw(clique_raw("a")))
     with pytest.raises(BrokenInvariant, match="PL-002: the same steps again and again: Create PodGang/llm-0"):
         run_until_settled(Deaf((start,)), start, DESIGN, limit=None, until=None)
 
 
-@pytest.mark.req("PL-002")
 def test_pl002_a_circle_of_several_rounds_breaks_off_too() -> None:
     start = applied(set_raw(clique_raw("a")))
     with pytest.raises(BrokenInvariant, match="PL-002: the same steps again and again: "):

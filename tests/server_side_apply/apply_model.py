@@ -1,4 +1,4 @@
-"""Server-side apply: who owns which field, what an apply makes of an object, and who is in its way (DC-100 to DC-108).
+"""Server-side apply: who owns which field, what an apply makes of an object, and who is in its way.
 
 It is the model of what an API server does; tests/cluster/test_merging.py holds it against a real one.
 """

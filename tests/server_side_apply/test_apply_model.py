@@ -31,15 +31,7 @@ def asked(server: ObjectServer, case: Case, write: Write, last: Json | None) -> 
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-@pytest.mark.req("DC-101")
-@pytest.mark.req("DC-102")
-@pytest.mark.req("DC-103")
-@pytest.mark.req("DC-104")
-@pytest.mark.req("DC-105")
-@pytest.mark.req("DC-106")
-@pytest.mark.req("DC-107")
-@pytest.mark.req("DC-108")
-def test_dc100_writes_become_what_the_table_says(case: Case) -> None:
+def test_writes_become_what_the_table_says(case: Case) -> None:
     server, last = ObjectServer(domain_shapes()), None
     for write in case.writes:
         version = server.version
@@ -55,7 +47,7 @@ def test_dc100_writes_become_what_the_table_says(case: Case) -> None:
             assert found_in(last) == write.then, write
 
 
-def test_dc108_the_same_name_through_a_subresource_is_somebody_else() -> None:
+def test_the_same_name_through_a_subresource_is_somebody_else() -> None:
     server = ObjectServer(domain_shapes())
     manifest = body_of(DOMAIN_KIND, Write("create"), SPACE, None)
     server.create(manifest, "a")
@@ -65,7 +57,7 @@ def test_dc108_the_same_name_through_a_subresource_is_somebody_else() -> None:
     assert all(path[0] == "status" for path in owners[Manager("a", applies=True, subresource="status")])
 
 
-def test_dc108_a_write_of_the_whole_object_leaves_its_status_alone() -> None:
+def test_a_write_of_the_whole_object_leaves_its_status_alone() -> None:
     server = ObjectServer(domain_shapes())
     server.create(body_of(DOMAIN_KIND, Write("create"), SPACE, None), "a")
     address = Address(DOMAIN_KIND, SPACE, NAME)
@@ -83,14 +75,14 @@ def test_dc108_a_write_of_the_whole_object_leaves_its_status_alone() -> None:
     assert server.replace({**live, "metadata": {**live["metadata"], "name": "none"}}, "x").code == 404
 
 
-def test_dc100_lists_without_keys_are_replaced() -> None:
+def test_lists_without_keys_are_replaced() -> None:
     shape = Shape({}, {}, has_status=False)
     first = applied(None, {"list": [1, 2], "map": {}}, Manager("a", applies=True), shape)
     second = applied(first, {"list": [3], "map": {}}, Manager("a", applies=True), shape)
     assert second.body == {"list": [3], "map": {}}
 
 
-def test_dc103_a_writer_owns_what_it_changed() -> None:
+def test_a_writer_owns_what_it_changed() -> None:
     shape = Shape({}, {}, has_status=False)
     first = updated(None, {"x": 1, "y": 1}, Manager("a", applies=False), shape)
     second = updated(first, {"x": 1, "y": 2}, Manager("b", applies=False), shape)

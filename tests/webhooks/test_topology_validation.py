@@ -120,7 +120,7 @@ def test_tp084_a_podclique_is_of_its_owner_with_or_without_a_label() -> None:
     played(play)
 
 
-@pytest.mark.req("TP-044")
+@pytest.mark.req("TP-002")
 def test_tp086_a_deletion_is_admitted_and_warned_of() -> None:
     users = [a_set("aws-p5", "rack"), a_set("", "rack")]
     users[1]["metadata"]["name"] = "implicit"

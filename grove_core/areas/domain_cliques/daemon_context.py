@@ -1,6 +1,6 @@
 """Everything that a decision of one daemon depends on, and its clique as it sees it.
 
-Entries are identified by node, never by their place in a list (DC-011).
+Entries are identified by node, never by their place in a list (DC-010).
 """
 
 from collections.abc import Iterable
@@ -186,7 +186,7 @@ class CliqueView:
         return min(duplicates, default=None)
 
     def peers(self, limit: int) -> PeerMap:
-        """The peer map of all entries whose index is from 0 to below the limit (DC-044)."""
+        """The peer map of all entries whose index is from 0 to below the limit (DC-066)."""
         found = {entry.index: entry.ip for entry in self._all() if entry.index is not None and 0 <= entry.index < limit}
         return PeerMap(tuple(sorted(found.items())))
 

@@ -95,7 +95,7 @@ def withdraw_entry(context: DaemonContext, view: CliqueView, own: DaemonEntry) -
 
 
 def register_index(context: DaemonContext, index: int | None, reason: Reason | None) -> Decision[DaemonAction]:
-    """Register with an index as NotReady (DC-039); without an index, wait for a free one."""
+    """Register with an index as NotReady (DC-037); without an index, wait for a free one."""
     identity = context.identity
     if index is None or reason is None:
         until = context.now + context.settings.recheck_interval

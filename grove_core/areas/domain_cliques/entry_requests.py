@@ -1,7 +1,7 @@
 """Requests that write and remove an entry, for each protocol.
 
 A write contains every field of the daemon's own entry. It contains entries of other daemons only where a whole object
-is written back, and then unchanged (DC-030, DC-031, DC-033).
+is written back, and then unchanged (DC-030).
 """
 
 from collections.abc import Iterable, Mapping
@@ -78,7 +78,7 @@ def write_request(
 
 
 def removal_request(context: DaemonContext, registry: DaemonRegistry) -> RemoveEntryRequest:
-    """Return the request that removes the own entry, with the version the decision is based on (DC-055)."""
+    """Return the request that removes the own entry, with the version the decision is based on (DC-030)."""
     protocol = context.settings.protocol
     path = entry_path(sharded=protocol.sharded)
     if protocol.uses_apply and not context.state.removes_by_put:
@@ -87,7 +87,7 @@ def removal_request(context: DaemonContext, registry: DaemonRegistry) -> RemoveE
 
 
 def other_entry_removal_request(context: DaemonContext, other: DaemonRegistry) -> ClearOtherEntryRequest:
-    """Return the PUT that removes the node's entry from the other registry, at its version (DC-055, DC-067)."""
+    """Return the PUT that removes the node's entry from the other registry, at its version (DC-030, DC-067)."""
     path = entry_path(sharded=isinstance(other, ComputeDomainClique))
     left = {path.list_key: entries_without(other, path, [context.identity.node])}
     whole: dict[str, Any] = dict(other.stored)
@@ -99,7 +99,7 @@ def other_entry_removal_request(context: DaemonContext, other: DaemonRegistry) -
 
 
 def field_manager_of(context: DaemonContext) -> str:
-    """Return the field manager: one for each node if fields are applied (DC-004, DC-031)."""
+    """Return the field manager: one for each node if fields are applied (DC-003, DC-030)."""
     protocol = context.settings.protocol
     return field_manager(protocol.manager, context.identity.node) if protocol.uses_apply else protocol.manager
 

@@ -11,7 +11,7 @@ from grove_core.kernel.errors import Problem
 NODES_PER_RACK: Final = 18
 """Compute trays of one NVL72 rack: the largest number of daemons in one clique."""
 MAX_CLIQUE_SIZE: Final = 10_000
-"""Host names have a number of four digits (DC-005)."""
+"""Host names have a number of four digits (DC-003)."""
 
 
 @unique
@@ -38,7 +38,7 @@ class Protocol(Enum):
 
 
 def protocol_for(*, cliques: bool = False, uses_apply: bool = True) -> Protocol:
-    """Return the protocol for a feature gate and a way of writing (DC-001, DC-002).
+    """Return the protocol for a feature gate and a way of writing (DC-001).
 
     Args:
         cliques: the feature gate ``ComputeDomainCliques``.
@@ -77,7 +77,7 @@ class DaemonSettings:
 
 
 def problems_in_settings(protocol: str, limit: int, clique_size: int = 1) -> tuple[Problem, ...]:
-    """Return every problem of a protocol name, an index limit and a clique size (DC-007)."""
+    """Return every problem of a protocol name, an index limit and a clique size (DC-126)."""
     return tuple(_problems(protocol, limit, clique_size))
 
 

@@ -24,7 +24,7 @@ class PeerMap:
 
     @property
     def hosts(self) -> tuple[tuple[str, str], ...]:
-        """The (IP address, host name) lines of a hosts file (DC-005)."""
+        """The (IP address, host name) lines of a hosts file (DC-003)."""
         return tuple((address, daemon_host(index)) for index, address in self.addresses)
 
 

@@ -153,7 +153,7 @@ def _withheld_status(snapshot: DomainSnapshot) -> Iterator[Withheld]:
 
 
 def _removals(judged: tuple[JudgedEntry, ...]) -> Iterator[Want]:
-    """One write for each registry with stale entries; the entries that stay are unchanged (DC-075)."""
+    """One write for each registry with stale entries; the entries that stay are unchanged (DC-086)."""
     stale_by_registry = defaultdict[Ref, list[JudgedEntry]](list)
     for found in judged:
         if found.verdict is EntryVerdict.REMOVE:

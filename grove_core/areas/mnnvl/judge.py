@@ -54,7 +54,7 @@ def judge_mnnvl(snapshot: Snapshot) -> MnnvlJudgement:
     wanted, criterion = _criterion_of(snapshot)
     if snapshot.root.deleting or not snapshot.root.uid:
         return MnnvlJudgement(criterion, wanted, failure=None)
-    if is_too_large(snapshot):  # its objects and its condition stay as they are (MN-018)
+    if is_too_large(snapshot):  # its objects and its condition stay as they are (WL-024)
         return MnnvlJudgement(criterion, wanted, failure=None)
     domains = _SetDomains(snapshot)
     indices = range(max(snapshot.root.spec.replicas, 0)) if wanted else domains.joined

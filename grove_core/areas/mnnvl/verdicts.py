@@ -105,7 +105,7 @@ class CliqueDomains(NamedTuple):
     Attributes:
         templates: replica -> the ResourceClaimTemplate that its new parts name (MN-020, MN-021).
         waiting: replica -> why its parts are withheld (MN-010).
-        annotations: name of a clique in the template -> the MNNVL annotations of its new PodCliques (MS-010, MS-011).
+        annotations: name of a clique in the template -> the MNNVL annotations of its new PodCliques (MS-010).
     """
 
     templates: Mapping[int, str] = MappingProxyType({})

@@ -167,7 +167,7 @@ CliqueAdmission: TypeAlias = JoinsDomain | LeftUnchanged | MustWait | ClaimConfl
 def judge_clique_admission(
     clique: LabelledClique, view: CliqueAdmissionView, ensured: AbstractSet[Ref] = frozenset()
 ) -> CliqueAdmission:
-    """Return what the admission of a new PodClique decides. Idempotent: its own result is left unchanged (MS-033).
+    """Return what the admission of a new PodClique decides. Idempotent: its own result is left unchanged (MS-032).
 
     Args:
         clique: as it would be stored.

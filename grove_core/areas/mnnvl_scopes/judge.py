@@ -61,7 +61,7 @@ def judge_scopes(snapshot: Snapshot) -> ScopeJudgement:
 
 
 def mnnvl_annotations_of(snapshot: Snapshot) -> dict[str, FrozenMap]:
-    """Return name of a clique in the template -> the MNNVL annotations of its new PodCliques (MS-010, MS-011)."""
+    """Return name of a clique in the template -> the MNNVL annotations of its new PodCliques (MS-010)."""
     if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return {}
     root, template = snapshot.root, snapshot.root.spec.template

@@ -79,7 +79,7 @@ def sharing_groups_of(manifest: Manifest) -> Iterator[SharingGroup]:
 
 
 def _device_class_path(clique: CliqueTemplate, index: int, group: GroupTemplate | None, group_index: int) -> str:
-    """Return the path of the element that sets the device class; a group overrides its cliques (MS-011)."""
+    """Return the path of the element that sets the device class; a group overrides its cliques (MS-010)."""
     if group is not None and MNNVL_DEVICE_CLASS in group.annotations:
         return f"{GROUPS}[{group_index}]"
     return f"{CLIQUES}[{index}]" if MNNVL_DEVICE_CLASS in clique.annotations else ""

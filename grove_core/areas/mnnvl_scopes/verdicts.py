@@ -62,7 +62,7 @@ class ScopeJudgement(NamedTuple):
 
     Attributes:
         verdicts: on the domains and claims that are in use, and on surplus ones.
-        annotations: name of a clique in the template -> the MNNVL annotations of its new PodCliques (MS-010, MS-011).
+        annotations: name of a clique in the template -> the MNNVL annotations of its new PodCliques (MS-010).
         positions: name of a PodClique -> its position by the template; empty if no PodClique has a shared claim.
     """
 

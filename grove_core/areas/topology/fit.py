@@ -1,4 +1,4 @@
-"""Fit check: whether gangs fit on nodes; yes with a placement, no with a proof, or undecided (TP-100 to TP-110)."""
+"""Fit check: whether gangs fit on nodes; yes with a placement, no with a proof, or undecided (TP-100 to TP-109)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -75,7 +75,7 @@ def _default_to_create(snapshot: TopologySnapshot) -> Desired:
 
 
 def deletion_hold_of(snapshot: TopologySnapshot) -> DeletionHold:
-    """Return whether Grove's finalizer holds a topology; one known user is enough to decide that (TP-122)."""
+    """Return whether Grove's finalizer holds a topology; one known user is enough to decide that (TP-121)."""
     if snapshot.drops_finalizer:
         return DeletionHold.FREE
     if snapshot.users:

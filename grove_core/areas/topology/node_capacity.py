@@ -1,4 +1,4 @@
-"""Free capacity of nodes, and the domains that the levels of a topology divide them into (TP-101 to TP-105)."""
+"""Free capacity of nodes, and the domains that the levels of a topology divide them into (TP-101 to TP-103)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -100,7 +100,7 @@ def _eligible(nodes: Sequence[Node], demands: Sequence[PodDemand]) -> list[list[
 
 
 class UnlabelledNodes(NamedTuple):
-    """Nodes that are not part of a topology because they lack a label of one of its levels (TP-112).
+    """Nodes that are not part of a topology because they lack a label of one of its levels (TP-111).
 
     Attributes:
         lacking: (label key, number of nodes without it), in the order of the levels.

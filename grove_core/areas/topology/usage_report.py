@@ -1,4 +1,4 @@
-"""The report of ``grove topology list``: topologies, their users, and what holds or locks them (TP-121, TP-122)."""
+"""The report of ``grove topology list``: topologies, their users, and what holds or locks them (TP-121)."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -164,7 +164,7 @@ def _topology_state(snapshot: TopologySnapshot, found: ClusterTopology) -> Topol
 
 
 def _why_not_validated(snapshot: TopologySnapshot, found: ClusterTopology) -> Reason | None:
-    """Return why no webhook validates a topology: only ClusterTopologies are, and only with TAS on (TP-092, TP-093)."""
+    """Return why no webhook validates a topology: only ClusterTopologies are, and only with TAS on (TP-093)."""
     if found.ref.kind != TOPOLOGY_KIND:
         return Why.BINDING_NOT_GUARDED.because(found.ref, kind=found.ref.kind)
     return None if snapshot.settings.enabled else Why.OFF_IS_NOT_GUARDED.because(found.ref)

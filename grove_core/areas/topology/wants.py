@@ -92,7 +92,7 @@ def has_required_constraint(snapshot: Snapshot) -> bool:
 
 
 def has_unknown_node(snapshot: Snapshot, nodes: NodeLabels) -> bool:
-    """Return whether a required constraint cannot be judged because a pod is on an unknown node (TP-132)."""
+    """Return whether a required constraint cannot be judged because a pod is on an unknown node (TP-131)."""
     if not has_required_constraint(snapshot):
         return False
     return any(pod.node and pod.node not in nodes and _runs(pod) for _, pod in snapshot.pods())

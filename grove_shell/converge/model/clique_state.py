@@ -1,6 +1,6 @@
 """One clique at one version of its registry: everything a decision of one of its daemons depends on.
 
-Entries of other cliques in the same object only change the version that a daemon writes at (DC-018). So one state of a
+Entries of other cliques in the same object only change the version that a daemon writes at (DC-066). So one state of a
 clique is shared by all versions until the clique changes, with the decisions cached in it.
 """
 

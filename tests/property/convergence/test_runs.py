@@ -97,7 +97,7 @@ class TestCV041:
         assert 'did you mean "sharded"?' in str(problems[-2])
         assert "did you mean" not in str(problems[-1])
 
-    @pytest.mark.req("DC-007")
+    @pytest.mark.req("DC-126")
     def test_a_clique_above_the_limit(self) -> None:
         _, problems = points_of(ConvergeArguments(clique_size="9,18,36,72"))
         assert [problem.got for problem in problems] == ["36", "72"]

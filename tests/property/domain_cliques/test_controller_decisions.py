@@ -32,8 +32,7 @@ def test_domain_plans_name_no_rule_set() -> None:
     ],
 )
 @pytest.mark.req("DC-070")
-@pytest.mark.req("DC-071")
-def test_dc073_pods_that_keep_an_entry(found: DaemonPod, *, stays: bool) -> None:
+def test_dc071_pods_that_keep_an_entry(found: DaemonPod, *, stays: bool) -> None:
     plan = planned(domain(), [clique(entry("n1", 0))], [found])
     removed = [step for step in plan.steps if step.target.kind == "ComputeDomainClique"]
     assert bool(removed) is not stays
@@ -149,7 +148,7 @@ def test_dc072_an_apply_keeps_entries_newer_than_the_pods() -> None:
 
 
 @pytest.mark.parametrize(("status", "wanted"), [("Ready", "Ready"), ("NotReady", "NotReady"), ("", "NotReady")])
-def test_dc085_missing_status_is_not_ready(status: str, wanted: str) -> None:
+def test_dc084_missing_status_is_not_ready(status: str, wanted: str) -> None:
     plan = planned(domain(), [clique(entry("n1", 0, status=status))], [pod("n1", "10.0.0.1")])
     found = {finding.subject.kind: finding.verdict for finding in plan.findings}
     assert found == {"ComputeDomain": wanted, "ComputeDomainClique": wanted}
@@ -171,7 +170,7 @@ def test_dc086_reconciling_again_writes_nothing(cliques: list[ComputeDomainCliqu
     assert planned(compute_domain_of(raw), cliques, pods).steps == ()
 
 
-def test_dc075_kept_entries_are_unchanged() -> None:
+def test_dc086_kept_entries_are_unchanged() -> None:
     raw = thaw(clique(entry("n1", 0), entry("n2", 1)).stored)
     raw["daemons"][1]["novelty"] = True
     plan = planned(domain(), [compute_domain_clique_of(raw)], [pod("n2", "10.0.0.2")])

@@ -1,4 +1,4 @@
-"""Settings, names and parsed objects, rule by rule (DC-001 to DC-044)."""
+"""Settings, names and parsed objects, rule by rule (DC-001 to DC-066)."""
 
 from dataclasses import replace
 from typing import Any
@@ -54,7 +54,7 @@ def test_dc001_feature_gate_and_setting_choose_a_protocol(cliques: bool, uses_ap
     assert protocol_named(wanted.short_name) is wanted
 
 
-def test_dc002_default_protocol_is_ssa() -> None:
+def test_dc001_default_protocol_is_ssa() -> None:
     assert protocol_for() is DaemonSettings().protocol is Protocol.SSA
 
 
@@ -70,14 +70,14 @@ def test_dc003_names_of_cliques_and_back() -> None:
 
 
 @pytest.mark.parametrize("length", [1, 118, 119, 253])
-def test_dc004_managers_are_never_too_long(length: int) -> None:
+def test_dc003_managers_are_never_too_long(length: int) -> None:
     name, other = field_manager("cd-writer", "n" * length), field_manager("cd-writer", "m" * length)
     assert len(name) <= 128
     assert name != other
     assert (name == f"cd-writer-{'n' * length}") is (length <= 118)
 
 
-def test_dc005_hosts_have_four_digits() -> None:
+def test_dc003_hosts_have_four_digits() -> None:
     assert daemon_host(7) == "compute-domain-daemon-0007"
     assert PeerMap(((7, "10.0.0.7"),)).hosts == (("10.0.0.7", "compute-domain-daemon-0007"),)
 
@@ -92,18 +92,18 @@ def test_dc005_hosts_have_four_digits() -> None:
         ("sharded", 18, 0, ["clique size"]),
     ],
 )
-def test_dc007_all_problems_are_reported_at_once(protocol: str, limit: int, size: int, places: list[str]) -> None:
+def test_dc126_all_problems_are_reported_at_once(protocol: str, limit: int, size: int, places: list[str]) -> None:
     assert [problem.path for problem in problems_in_settings(protocol, limit, size)] == places
 
 
 @given(st.permutations([entry("n2", 0), entry("n3", 2), entry("n4", None)]))
-def test_dc011_order_does_not_matter(entries: list[Json]) -> None:
+def test_dc010_order_does_not_matter(entries: list[Json]) -> None:
     decision = next_action(context_for(domain(*entries)))
     assert isinstance(decision.verdict, ApplyRequest)
     assert thaw(decision.verdict.fields)["status"]["nodes"][0]["index"] == 1
 
 
-def test_dc018_indices_of_other_cliques_do_not_count() -> None:
+def test_dc066_indices_of_other_cliques_do_not_count() -> None:
     registry = domain(entry("n2", 0, clique="b"), entry("n3", 1))
     assert choose_index(clique_view_of(IDENTITY, registry), 18) == 0
     assert [found.node for found in entries_of_clique("a", registry)] == ["n3"]
@@ -145,7 +145,7 @@ def test_dc023_only_an_own_unique_index_settles(entries: list[Json], wanted: int
     assert after.settled_index == wanted
 
 
-def test_dc044_peer_map_contains_valid_indices() -> None:
+def test_dc066_peer_map_contains_valid_indices() -> None:
     registry = domain(entry("n1", 0), entry("n2", None), entry("n3", -1), entry("n4", 18), entry("n5", 2))
     decision = next_action(context_for(registry, state={"settled_index": 0}))
     assert decision.verdict == StartFabricAction(0, PeerMap(((0, "10.0.0.1"), (2, "10.0.0.5"))))
@@ -179,7 +179,7 @@ def test_dc021_successor_waits_for_a_free_index() -> None:
     ],
 )
 @pytest.mark.req("IN-030")
-def test_dc011_every_problem_of_an_object_is_reported(project: Any, raw: Json) -> None:
+def test_dc010_every_problem_of_an_object_is_reported(project: Any, raw: Json) -> None:
     with pytest.raises(MalformedObject) as fault:
         project(raw)
     assert len(fault.value.problems) >= 2

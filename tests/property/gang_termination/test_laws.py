@@ -75,7 +75,6 @@ class TestOracle:
         assert min(expected.wakes, default=None) == plan.wake_at
 
 
-@pytest.mark.req("GT-011")
 @pytest.mark.req("GT-012")
 @pytest.mark.req("GT-013")
 @pytest.mark.req("GT-014")

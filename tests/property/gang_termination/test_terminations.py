@@ -71,7 +71,6 @@ class TestGT033:
                 assert clique.group_replica_index >= 0
 
     @given(worlds())
-    @pytest.mark.req("GT-032")
     def test_gt032_only_what_was_breached_for_its_delay(self, world: World) -> None:
         """(GT5, GT14) By the stored condition, without pause, whatever the clock does."""
         delays = [delay for delay in all_delays(world) if delay is not None]

@@ -64,7 +64,6 @@ def test_pl014_two_deletions_belong_together_if_they_rest_on_one_cause() -> None
     assert not causes_of(first) & causes_of(SetStatus(FrozenMap({}), GUARD))
 
 
-@pytest.mark.req("PL-019")
 def test_pl019_what_some_deletions_take_along_is_known_if_it_is_of_each() -> None:
     def deleting(takes: DeletionImpact | None) -> Step:
         return Step(Stage.CLEANUP, ONE, Delete(GUARD, takes=takes), BECAUSE)

@@ -25,7 +25,6 @@ def judged(case: Json, configuration: Configuration = OPERATOR) -> tuple[list[Re
     return list(verdict.objections if isinstance(verdict, Deny) else ()), list(verdict.warnings)
 
 
-@pytest.mark.req("MN-070")
 @pytest.mark.req("MN-071")
 @pytest.mark.req("MN-072")
 @pytest.mark.req("MN-073")

@@ -24,20 +24,21 @@ def read_back(message: str) -> CreationFailure:
     return creation_failure_in((Condition(DOMAINS_READY, Truth.FALSE, "CreationFailed", message, NOW),))
 
 
-class TestMN019:
+@pytest.mark.req("MN-015")
+class TestTheMessageFits:
     """Where the indices of failed replicas are too many for a condition, its message MUST write runs of them as
     `first-last`, and leave out from the end what still does not fit.
     """
 
     @given(st.lists(st.tuples(st.integers(0, 999_999), st.integers(1, 20_000)), min_size=1, max_size=4), st.text())
-    def test_mn019_runs_are_read_back(self, runs: list[tuple[int, int]], error: str) -> None:
+    def test_mn015_runs_are_read_back(self, runs: list[tuple[int, int]], error: str) -> None:
         replicas = {index for first, count in runs for index in range(first, min(first + count, 1_000_000))}
         failure = CreationFailure(tuple(sorted(replicas)), error)
         assert len(failure.message) <= LONGEST
         assert read_back(failure.message) == failure
 
     @pytest.mark.parametrize("replicas", [range(0, 20_000, 2), range(0, 400_000, 7)])
-    def test_mn019_what_does_not_fit_is_left_out_from_the_end(self, replicas: range) -> None:
+    def test_mn015_what_does_not_fit_is_left_out_from_the_end(self, replicas: range) -> None:
         message = CreationFailure(tuple(replicas), "quota exceeded").message
         parsed = read_back(message)
         assert len(message) <= LONGEST
@@ -46,7 +47,7 @@ class TestMN019:
         assert parsed.error == "quota exceeded"
         assert CreationFailure(parsed.replicas, parsed.error).message == message
 
-    def test_mn019_few_indices_are_written_one_by_one(self) -> None:
+    def test_mn015_few_indices_are_written_one_by_one(self) -> None:
         assert CreationFailure((0, 1, 2, 3), "no").message.endswith("[0, 1, 2, 3]. Error: no")
 
     @pytest.mark.parametrize("listed", ["9" * 5_000, "5-", "-5", "3-1", "0-9999999999", "1000000", "01", "1--2", "²"])

@@ -31,7 +31,7 @@ def of_size(replicas: int, configuration: Configuration) -> Snapshot:
 
 
 @pytest.mark.parametrize(("replicas", "is_judged"), [(3, True), (MOST, False), (2**31 - 1, False)])
-def test_mn018_a_set_that_is_too_large_has_no_domains(replicas: int, is_judged: bool) -> None:
+def test_wl024_a_set_that_is_too_large_has_no_domains(replicas: int, is_judged: bool) -> None:
     assert len(judge_mnnvl(of_size(replicas, ON)).replicas) == (replicas if is_judged else 0)
     assert (shared_domain_ref(of_size(replicas, SCOPED), "llm-2-cd") is not None) is is_judged
 
@@ -41,7 +41,7 @@ def test_mn018_a_set_that_is_too_large_has_no_domains(replicas: int, is_judged: 
 @pytest.mark.parametrize("domain", ["ours", "nothing"])
 @pytest.mark.parametrize("siblings", ["joined", "without", "none"])
 @pytest.mark.req("MN-013")
-def test_mn018_a_set_that_is_too_large_keeps_its_domains_and_condition(
+def test_wl024_a_set_that_is_too_large_keeps_its_domains_and_condition(
     siblings: str, domain: str, before: bool, on: bool
 ) -> None:
     seen = set_in_state(siblings, domain, refused=False, before=before, known=True, on=on)
@@ -54,7 +54,7 @@ def test_mn018_a_set_that_is_too_large_keeps_its_domains_and_condition(
 
 
 @pytest.mark.req("MN-050")
-def test_mn018_a_surplus_domain_is_not_created_and_deleted_in_turn() -> None:
+def test_wl024_a_surplus_domain_is_not_created_and_deleted_in_turn() -> None:
     """The replica was scaled in, used the domain and lost it; then a PodClique was scaled to millions."""
     seen = set_in_state("joined", "ours", refused=False, before=False, known=True, on=True)
     none = seen.root.spec.model_copy(update={"replicas": 0})

@@ -44,7 +44,7 @@ def test_ms023_the_claim_asks_for_one_device_of_its_domain(annotations: dict[str
     assert domain.ref.name in asked["selectors"][0]["cel"]["expression"]
 
 
-def test_ms034_another_template_keeps_claim_and_annotations() -> None:
+def test_ms032_another_template_keeps_claim_and_annotations() -> None:
     world, seen = converged_set(mixed())
     before = next(clique for clique in seen.cliques if clique.ref.name == "llm-0-a")
     root = world.items[seen.root.ref]

@@ -147,7 +147,7 @@ def test_ms046_the_group_decides_its_number_of_replicas(*, sees_groups: bool) ->
     assert owners_of_made(told) == {**of_gangs, "llm-0-pool-2-cd": last}
 
 
-@pytest.mark.req("MS-041", "MS-042")
+@pytest.mark.req("MS-041", "MS-041")
 @pytest.mark.parametrize(("said", "owners"), [(OWN, {"llm-0-pool-1-cd": "llm-0-pool-0"}), ({}, {"llm-0-cd": "llm-0"})])
 def test_ms046_labels_name_the_gang_of_a_clique_without_a_position(said: Json, owners: dict[str, str]) -> None:
     """The group was scaled in to one replica; the PodClique of the second one still uses the domain."""

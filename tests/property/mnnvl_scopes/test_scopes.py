@@ -230,7 +230,7 @@ def test_ms008_a_claim_of_the_user_is_never_replaced(others: list[str], how: str
     assert admitted.patch
 
 
-@pytest.mark.req("MS-033")
+@pytest.mark.req("MS-032")
 def test_ms008_a_claim_that_grove_wrote_is_no_claim_of_the_user() -> None:
     verdict = made_by_somebody([OURS]).verdict
     assert isinstance(verdict, Amend)
@@ -264,7 +264,7 @@ def labels_by_scope() -> Iterator[tuple[str, Json, Json]]:
 
 
 @pytest.mark.parametrize(("scope", "present", "absent"), tuple(labels_by_scope()))
-def test_ms022_labels_name_the_user_and_can_be_read_back(scope: str, present: Json, absent: Json) -> None:
+def test_ms020_labels_name_the_user_and_can_be_read_back(scope: str, present: Json, absent: Json) -> None:
     group = {"name": "pool", "cliqueNames": ["a"], "replicas": 2, "minAvailable": 1}
     where = {"annotations": {ENABLED: "true", SCOPE: scope}}
     raw = set_raw(

@@ -112,7 +112,7 @@ def test_ms035_a_domain_that_is_being_deleted_is_awaited(*, leaves: bool) -> Non
     assert isinstance(admission, JoinsDomain) is not leaves
 
 
-def test_ms042_the_base_gang_owns_what_a_scaled_gang_shares_with_it() -> None:
+def test_ms041_the_base_gang_owns_what_a_scaled_gang_shares_with_it() -> None:
     """The scaled gang may be deleted before the others that share the domain."""
     said = {ENABLED: "true", SCOPE: "replica"}
     raw = set_raw(clique_raw("b", pod_spec=GPUS, annotations=said), groups=({**GROUP, "replicas": 2},))

@@ -139,7 +139,6 @@ def patched(stored: Any, fields: Any) -> Any:
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(st.data())
-@pytest.mark.req("PL-018")
 def test_pl018_what_is_applied_is_what_is_read(kind: str, data: st.DataObject) -> None:
     read, base, of = KINDS[kind]
     there, written = both(of)
@@ -179,7 +178,6 @@ WITH_STATUS: Final[Mapping[str, tuple[Callable[[Json], Any], Json]]] = {
 @pytest.mark.parametrize("kind", WITH_STATUS)
 @given(STATUS, st.none() | PROGRESS, STATUS.filter(bool), st.lists(TEXTS, max_size=1))
 @example({}, {"updateStartedAt": SINCE}, {"updateProgress": {"updateStartedAt": SINCE}}, [])
-@pytest.mark.req("PL-018")
 @pytest.mark.req("GF-080")
 def test_pl018_a_status_that_is_written_is_what_is_read(
     kind: str, stored: Json, older: Json | None, fields: Json, removed: list[str]
@@ -196,7 +194,6 @@ def test_pl018_a_status_that_is_written_is_what_is_read(
 
 @pytest.mark.parametrize("kind", [*KINDS, "PodCliqueSet"])
 @pytest.mark.parametrize("generation", [None, 4])
-@pytest.mark.req("PL-018")
 def test_pl018_what_is_deleted_and_let_go_is_what_is_read(kind: str, generation: int | None) -> None:
     read, base = KINDS[kind][:2] if kind in KINDS else WITH_STATUS[kind]
     raw = patched(base, {"metadata": {"finalizers": ["ours", "theirs"], "generation": generation}})
@@ -211,7 +208,6 @@ def test_pl018_what_is_deleted_and_let_go_is_what_is_read(kind: str, generation:
         assert after_write(deleted, SetStatus(frozen({"replicas": 1}), GUARD)) == deleted
 
 
-@pytest.mark.req("PL-018")
 @pytest.mark.req("WL-097")
 def test_pl018_a_pod_loses_our_gate_or_goes() -> None:
     gates = [{"name": GATE}, {"name": "of others"}]

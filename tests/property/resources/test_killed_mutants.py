@@ -94,7 +94,7 @@ def test_wl025_quantities_in_a_list_are_compared_as_numbers(stored: str, *, same
     assert (not changed_fields(a_map(one), a_map(other))) is same
 
 
-def test_tp024_the_constraint_of_each_clique_of_a_gang_is_read() -> None:
+def test_tp020_the_constraint_of_each_clique_of_a_gang_is_read() -> None:
     constraint = {"topologyConstraint": {"packConstraint": {"required": "r", "preferred": "h"}}}
     raw = {"metadata": META, "spec": {"podgroups": [{"name": "llm-0-a", "minReplicas": 1, **constraint}]}}
     assert podgang_of(raw).placement.cliques == (("llm-0-a", Pack("r", "h")),)

@@ -93,7 +93,6 @@ def test_many_names_are_counted() -> None:
     assert names.listed(f"{number:02}" for number in range(21)).endswith("18, 19 and 1 more")
 
 
-@pytest.mark.req("MN-005")
 @given(st.sampled_from(["a", "a-cd-0", "cd", "a-0-b", "a-cd"]), st.integers(0, 10**9))
 def test_mn005_a_domain_is_named_after_its_set_and_replica(owner: str, index: int) -> None:
     name = names.domain_name(owner, index)

@@ -23,7 +23,8 @@ def amounts(spec: Json) -> dict[str, int]:
     return dict(pod_demand_of(spec).amounts)
 
 
-class TestTP104:
+@pytest.mark.req("TP-103")
+class TestRequestsOfAPod:
     """A pod MUST ask, in every resource that it names, for the sum of its containers and sidecars or for the most that
     its init containers need before, with its overhead added.
     """
@@ -152,7 +153,7 @@ def turned_away(raw: Json, spec: Json) -> str:
         ({"value": "yes"}, "gpu"),
     ],
 )
-def test_tp105_taints_that_are_not_tolerated(toleration: Json | None, taint: str) -> None:
+def test_tp103_taints_that_are_not_tolerated(toleration: Json | None, taint: str) -> None:
     spec = {"tolerations": [toleration]} if toleration else {}
     assert turned_away(node(spec=TAINTED), spec) == (f"the taint {taint}" if taint else "")
 
@@ -167,12 +168,12 @@ def test_tp105_taints_that_are_not_tolerated(toleration: Json | None, taint: str
         (node(spec={"taints": [{"key": "soft", "effect": "PreferNoSchedule"}]}), ""),
     ],
 )
-def test_tp105_who_is_cordoned_or_not_ready_is_tainted(raw: Json, taint: str) -> None:
+def test_tp103_who_is_cordoned_or_not_ready_is_tainted(raw: Json, taint: str) -> None:
     assert turned_away(raw, {}) == (f"the taint {taint}" if taint else "")
     assert len(node_of(raw).taints) == bool(taint)
 
 
-def test_tp105_a_node_selector() -> None:
+def test_tp103_a_node_selector() -> None:
     raw = node(labels={"rack": "r1", "odd": "x"})
     assert turned_away(raw, {"nodeSelector": {"rack": "r1"}}) == ""
     assert turned_away(raw, {"nodeSelector": {"rack": "r2"}}) == "their node selector"
@@ -207,7 +208,7 @@ def test_tp105_a_node_selector() -> None:
         ([], False),
     ],
 )
-def test_tp105_a_required_node_affinity(terms: list[Json], fits: bool) -> None:
+def test_tp103_a_required_node_affinity(terms: list[Json], fits: bool) -> None:
     spec = {"affinity": {"nodeAffinity": {AFFINITY: {"nodeSelectorTerms": terms}}}}
     said = turned_away(node(labels={"rack": "r1", "gen": "4", "long": "9" * 5000}), spec)
     assert said == ("" if fits else "their node affinity")

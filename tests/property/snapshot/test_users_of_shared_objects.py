@@ -2,7 +2,6 @@
 
 from typing import Final
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,7 +25,6 @@ PODS: Final = st.lists(
 
 
 @given(PODS, st.data())
-@pytest.mark.req("PL-006")
 def test_pl006_no_order_of_pods_hides_one(pods: list[Pod], data: st.DataObject) -> None:
     """All pods of an owner that is gone are looked at: one whose gang bears the name of the set is enough."""
     expected = {one.owner_uid for one in pods if one.gang.startswith("llm-")}

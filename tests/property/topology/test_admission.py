@@ -191,7 +191,7 @@ BROKEN: Final[tuple[Any, ...]] = (
 
 
 @pytest.mark.parametrize(("path", "steps", "value"), BROKEN)
-def test_tp071_an_unparsable_field_affects_no_other_verdict(path: str, steps: tuple[str, ...], value: Any) -> None:
+def test_tp090_an_unparsable_field_affects_no_other_verdict(path: str, steps: tuple[str, ...], value: Any) -> None:
     raw = a_set("aws-p5", {"packDomain": "rack"})
     place: Any = raw["spec"]["template"]
     for step in steps[:-1]:
@@ -201,7 +201,7 @@ def test_tp071_an_unparsable_field_affects_no_other_verdict(path: str, steps: tu
 
 
 @given(st.sampled_from([raw for raw, _ in CREATED]), st.sampled_from([None, *(raw for raw, _ in CREATED)]))
-def test_tp071_equal_input_gives_an_equal_verdict(new: Json, old: Json | None) -> None:
+def test_tp090_equal_input_gives_an_equal_verdict(new: Json, old: Json | None) -> None:
     def answer() -> Any:
         return admit(copy.deepcopy(new), copy.deepcopy(old), None, ON, None, PLACED)
 
@@ -299,7 +299,7 @@ def test_tp076_unknown_users_cause_a_warning() -> None:
     assert [one.reason.rule for one in deleted.verdict.warnings] == [Warn.USERS_NOT_KNOWN]
 
 
-def test_tp012_a_configuration_is_refused_with_all_violations() -> None:
+def test_tp080_a_configuration_is_refused_with_all_violations() -> None:
     def written(*levels: tuple[str, str]) -> Json:
         raw = [{"domain": domain, "key": key} for domain, key in levels]
         return {"topologyAwareScheduling": {"enabled": True, "levels": raw}}
@@ -375,7 +375,7 @@ _JSON: Final = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["spec", "metadata"]), _JSON, max_size=2))
-def test_tp005_every_set_uses_one_topology_or_none(raw: Json) -> None:
+def test_tp001_every_set_uses_one_topology_or_none(raw: Json) -> None:
     assert isinstance(topology_used_in(raw), str | None)
 
 
@@ -388,7 +388,7 @@ BOUND: Final[Json] = {
 
 
 @given(st.sampled_from([raw for raw, _ in CREATED]))
-def test_tp005_users_of_one_topology_are_those_among_all(raw: Json) -> None:
+def test_tp001_users_of_one_topology_are_those_among_all(raw: Json) -> None:
     users = topology_view_of([], [raw], [podclique_of(BOUND)]).users
     assert users is not None
     used = topology_used_in(raw)

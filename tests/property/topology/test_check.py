@@ -1,4 +1,4 @@
-"""The check and the impact of one set (TP-103, TP-111, TP-124), without files or commands."""
+"""The check and the impact of one set (TP-103, TP-111, TP-123), without files or commands."""
 
 from dataclasses import replace
 from typing import Any, Final
@@ -104,7 +104,8 @@ def test_tp128_a_topology_that_is_not_in_the_input_may_exist() -> None:
     ]
 
 
-class TestTP129:
+@pytest.mark.req("TP-111")
+class TestObjectionsToASetThatWouldFit:
     """Where a set is not in the cluster yet and admission would refuse its topology or constraints, ``grove topology
     check`` MUST print the objections.
     """
@@ -129,15 +130,16 @@ class TestTP129:
         assert (found.own.verdict, found.objections) == (FitVerdict.CANNOT, ())
 
 
-def test_tp125_configured_levels_count_while_topologies_are_unknown() -> None:
+def test_tp121_configured_levels_count_while_topologies_are_unknown() -> None:
     snapshot = replace(applied_to(), complete=frozenset())
     found = check_gang_fit(snapshot, GROUND, ())
     assert (found.own.verdict, found.own.levels, found.others) == (FitVerdict.FITS, LEVELS, ())
 
 
 class TestTP103:
-    """The free capacity of a node MUST be what it can allocate less what the pods on it ask for, pods of the set itself
-    left out; without pods in the input it is what the node can allocate, and the output says so.
+    """A node's free capacity MUST be what it can allocate less what pods of others on it ask for; requests of pods,
+    taints, node selectors and required node affinity count as for a scheduler. Without pods in the input the output
+    says so.
     """
 
     @pytest.mark.parametrize(
@@ -259,7 +261,8 @@ def impacts(snapshot: Snapshot, *levels: tuple[str, str], complete: frozenset[Ga
     return found
 
 
-class TestTP124:
+@pytest.mark.req("TP-123")
+class TestTheImpactByPodGang:
     """For a change, `grove topology impact` MUST report which PodGangs would follow it, which stay as they are, and
     which would be withheld.
     """
@@ -296,7 +299,7 @@ def test_tp111_objections_by_the_levels_of_the_other_topology_are_reported() -> 
     assert [one.reason.rule for one in found.objections] == [Refuse.BROADER_THAN_PARENT]
 
 
-def test_tp108_groups_of_one_gang_have_preferences_of_their_own() -> None:
+def test_tp109_groups_of_one_gang_have_preferences_of_their_own() -> None:
     raw = constrained_set(topologyConstraint=None)
     template = raw["spec"]["template"]
     del template["cliques"][0]["topologyConstraint"]

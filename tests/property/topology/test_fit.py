@@ -54,13 +54,12 @@ def as_assignment(fitting: FitResult, gang: GangRequest) -> dict[str, list[str]]
 
 class TestTP100:
     """A gang MUST be reported to fit only with a node for each of its pods, not to fit only with a proof that it
-    cannot, and otherwise as undecided.
+    cannot, and otherwise as undecided; neither the order of nodes nor more free capacity makes it not fit.
     """
 
     @given(gangs(), nodes())
     @pytest.mark.req("TP-101")
-    @pytest.mark.req("TP-102")
-    @pytest.mark.req("TP-105")
+    @pytest.mark.req("TP-103")
     @pytest.mark.req("TP-107")
     def test_yes_and_no_are_never_wrong(self, gang: GangRequest, cluster_nodes: list[Node]) -> None:
         found = result_of(gang, *cluster_nodes)
@@ -90,7 +89,7 @@ class TestTP100:
             )
 
     @given(gangs(), nodes(), st.integers(1, 2))
-    @pytest.mark.req("TP-110")
+    @pytest.mark.req("TP-109")
     def test_gangs_that_fit_at_once_do_not_overlap(
         self, gang: GangRequest, cluster_nodes: list[Node], more: int
     ) -> None:
@@ -139,7 +138,8 @@ def assignments_of(fitting: FitResult, gang: GangRequest) -> FitResult:
     return fitting._replace(assignments=tuple(place for place in fitting.assignments if place.clique in names))
 
 
-class TestTP115:
+@pytest.mark.req("TP-100")
+class TestMoreCapacityNeverHurtsAndOrderDoesNotMatter:
     """The verdict MUST NOT depend on the order of nodes, and more free capacity never turns a gang that fits into one
     that cannot.
     """
@@ -232,14 +232,13 @@ def test_tp101_no_node_has_every_label() -> None:
     assert loose.verdict is FitVerdict.FITS
 
 
-@pytest.mark.req("TP-112")
-def test_tp112_missing_labels_are_counted() -> None:
+def test_tp111_missing_labels_are_counted() -> None:
     cluster_nodes = [a_node("n1", ONE, 1), a_node("n3", {}, 1), a_node("n2", {"z": "a"}, 1)]
     assert unlabelled_nodes(cluster_nodes, LEVELS) == ((("z", 1), ("r", 2)), ("n2", "n3"))
     assert unlabelled_nodes(cluster_nodes, ()) == ((), ())
 
 
-def test_tp102_racks_of_one_name_in_two_zones_are_two() -> None:
+def test_tp101_racks_of_one_name_in_two_zones_are_two() -> None:
     gang = a_gang(a_clique("a", 2, GPU4), required="r")
     cluster_nodes = [a_node("n0", ONE, 4), a_node("n1", {"z": "b", "r": "1"}, 4)]
     assert result_of(gang, *cluster_nodes).verdict is FitVerdict.CANNOT
@@ -253,7 +252,7 @@ def test_tp106_what_is_not_checked_makes_no_yes() -> None:
     assert result_of(a_gang(a_clique("a", 1, demand), required="r"), a_node("n0", ONE, 0)).verdict is FitVerdict.CANNOT
 
 
-def test_tp108_preferences_are_reported_and_change_no_verdict() -> None:
+def test_tp109_preferences_are_reported_and_change_no_verdict() -> None:
     clique = a_clique("a", 2, a_demand(2))
     gang = a_gang(clique, a_clique("b", 1, SMALL), required="z", preferred="r", a=Pack("", "h"))
     (found,) = fit_of(gang, [a_node("n0", ONE, 2), a_node("n1", ONE, 2)]).gangs
@@ -262,7 +261,7 @@ def test_tp108_preferences_are_reported_and_change_no_verdict() -> None:
     assert verdicts == {(3, "llm-0", "rack"): FitVerdict.FITS, (2, "llm-0-a", "host"): FitVerdict.CANNOT}
 
 
-def test_tp113_what_is_guaranteed_in_words() -> None:
+def test_tp111_what_is_guaranteed_in_words() -> None:
     cliques = (a_clique("a", 1, SMALL), a_clique("b", 2, SMALL, group="pool"), a_clique("c", 3, SMALL, group="pool"))
     gang = a_gang(*cliques, required="z", pool=Pack("r"), c=Pack("h"))
     (found,) = fit_of(gang, [a_node("n0", ONE, 0)]).gangs

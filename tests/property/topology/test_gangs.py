@@ -61,10 +61,9 @@ CONSTRAINTS: Final = st.sampled_from([None, {}, {"packDomain": "rack"}, {"topolo
 
 
 @given(NAMES, CONSTRAINTS, CONSTRAINTS, CONSTRAINTS)
-@pytest.mark.req("TP-001")
 @pytest.mark.req("TP-002")
 @pytest.mark.req("TP-003")
-def test_tp005_exactly_one_topology_or_none(name: str, top: Any, of_group: Any, of_clique: Any) -> None:
+def test_tp001_exactly_one_topology_or_none(name: str, top: Any, of_group: Any, of_clique: Any) -> None:
     template = SetTemplate.model_validate(
         {
             "clusterTopologyName": name,
@@ -78,11 +77,8 @@ def test_tp005_exactly_one_topology_or_none(name: str, top: Any, of_group: Any, 
     assert topology_use_of(template).topology == ((named or DEFAULT_TOPOLOGY) if levels else "")
 
 
-@pytest.mark.req("TP-020")
-@pytest.mark.req("TP-021")
-@pytest.mark.req("TP-022")
-@pytest.mark.req("TP-006")
-def test_tp024_each_gang_has_the_keys_of_its_constraints_and_names_the_topology() -> None:
+@pytest.mark.req("TP-069")
+def test_tp020_each_gang_has_the_keys_of_its_constraints_and_names_the_topology() -> None:
     gangs = gangs_of(unplaced_set(topology(DEFAULT_TOPOLOGY)))
     base, scaled = gangs["llm-0"], gangs["llm-0-pool-0"]
     assert base.annotations[TOPOLOGY_NAME] == scaled.annotations[TOPOLOGY_NAME] == DEFAULT_TOPOLOGY
@@ -245,7 +241,7 @@ def test_tp030_plans_of_every_state_are_valid_and_converge(bound: bool, known: i
     assert not reconcile(at_rest(seen)).steps
 
 
-def test_tp024_a_gang_is_parsed_as_it_was_written() -> None:
+def test_tp020_a_gang_is_parsed_as_it_was_written() -> None:
     gang = unplaced_set(topology(DEFAULT_TOPOLOGY)).gangs[0]
     spec = {"podgroups": [], **{key: thaw(part) for key, part in gang.placement.spec_fields.items()}}
     meta = {"name": "g", "annotations": {TOPOLOGY_NAME: DEFAULT_TOPOLOGY}}

@@ -180,7 +180,7 @@ def test_tp054_a_binding_of_the_name_is_left_alone() -> None:
     assert {reason.rule for held in plan.withheld for reason in held.because} == {Why.NAME_IS_A_BINDING}
 
 
-def test_tp044_a_set_without_a_name_uses_the_default() -> None:
+def test_tp002_a_set_without_a_name_uses_the_default() -> None:
     def template(**more: Any) -> SetTemplate:
         return SetTemplate.model_validate({"cliques": [{"name": "a", "spec": {}}], **more})
 
@@ -216,7 +216,7 @@ def test_tp042_a_cluster_has_a_snapshot_for_each_topology() -> None:
     assert {one.not_collected for one in topology_snapshots(unseen, NOW)} == {("PodClique", "PodCliqueSet")}
 
 
-def test_tp044_bound_pods_count_before_statuses_show_them() -> None:
+def test_tp002_bound_pods_count_before_statuses_show_them() -> None:
     running = with_bound_pod(unplaced_set(topology(DEFAULT_TOPOLOGY)))
     seen = replace(
         cluster_of(sets=(running.root,), cliques=running.cliques),
@@ -258,7 +258,7 @@ def test_tp042_an_unapplied_set_does_not_make_the_input_complete(uid: str, unkno
 
 @pytest.mark.parametrize("on", [False, True])
 @pytest.mark.parametrize("users", USERS)
-def test_tp048_a_forecast_starts_with_the_plan_and_converges(users: str, *, on: bool) -> None:
+def test_tp047_a_forecast_starts_with_the_plan_and_converges(users: str, *, on: bool) -> None:
     """In every state of the default topology and of another one."""
     states = [
         a_topology(name, held=held, fits=fits, leaving=leaving, kind=kind)
@@ -283,7 +283,7 @@ def test_tp048_a_forecast_starts_with_the_plan_and_converges(users: str, *, on: 
         assert last is None or not reconcile_topology(replace(given, topology=last)).steps
 
 
-def test_tp048_a_deleted_topology_is_gone_once_the_finalizer_is_removed() -> None:
+def test_tp047_a_deleted_topology_is_gone_once_the_finalizer_is_removed() -> None:
     alone = replace(a_topology("aws", held=True, leaving=True), finalizers=(TOPOLOGY_FINALIZER,))
     told = forecast_topology(topology_snapshot(alone, name="aws"))
     assert [len(round_.steps) for round_ in told.rounds] == [1]
@@ -351,7 +351,7 @@ def test_tp062_a_clique_that_lost_its_labels_belongs_to_its_controller(owner: st
     assert bound_pods_by_set([podclique_of(raw)]).get(("ml", "llm"), 0) == bound
 
 
-def test_tp122_users_are_unknown() -> None:
+def test_tp121_users_are_unknown() -> None:
     """It is neither held nor free, and the finding says so."""
     plan = reconcile_topology(topology_snapshot(a_topology("t", held=True), name="t", not_collected=("PodCliqueSet",)))
     assert [finding.verdict for finding in plan.findings] == ["Unknown"]

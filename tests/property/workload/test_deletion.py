@@ -30,7 +30,6 @@ RAW = set_raw(
 
 
 @pytest.mark.req("WL-230")
-@pytest.mark.req("WL-231")
 def test_wl231_a_set_is_not_gone_while_a_pod_of_it_is_there() -> None:
     """(B9, RS12) However slowly the pods stop."""
     life = Life(RAW, lingering=True)

@@ -53,7 +53,6 @@ def with_scaled_gangs(count: int) -> Snapshot:
         (with_scaled_gangs, creation),
     ],
 )
-@pytest.mark.req("WL-024")
 def test_wl024_three_times_as_much_is_three_times_the_work(
     moment: Callable[[int], Snapshot], module: ModuleType
 ) -> None:

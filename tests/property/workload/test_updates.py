@@ -219,7 +219,6 @@ def taken_over(raw: Json) -> Life:
 
 
 @pytest.mark.req("WL-043")
-@pytest.mark.req("WL-211")
 @pytest.mark.parametrize("rounds", range(16))
 def test_wl211_who_loses_the_hash_in_the_first_update_after_another_operator_is_updated(rounds: int) -> None:
     """The hash of before stands in its status for as long as pods of before are there."""

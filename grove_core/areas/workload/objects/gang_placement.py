@@ -1,4 +1,4 @@
-"""Topology constraints of a PodGang, in the terms of its topology (TP-020 to TP-024)."""
+"""Topology constraints of a PodGang, in the terms of its topology (TP-020)."""
 
 from collections.abc import Iterator, Mapping
 
@@ -31,7 +31,7 @@ def placement_of(root: PodCliqueSet, part: ExpectedGang, gang_topology: GangTopo
 
 
 def _together(part: ExpectedGang, keys: Mapping[str, str]) -> Iterator[PackedGroup]:
-    """Return the constraints of scaling group replicas that are part of a base gang (TP-022)."""
+    """Return the constraints of scaling group replicas that are part of a base gang (TP-020)."""
     members: dict[tuple[str, int], list[ExpectedClique]] = {}
     for clique in part.cliques:
         if _of_home(clique) is not None:

@@ -36,7 +36,7 @@ class MnnvlAnnotations(NamedTuple):
 
     Attributes:
         template: the ResourceClaimTemplate of its ComputeDomain; empty where it uses none (MN-020).
-        inherited: annotations from its set or scaling group (MS-010, MS-011).
+        inherited: annotations from its set or scaling group (MS-010).
     """
 
     template: str = ""
@@ -136,7 +136,7 @@ def template_update_fields(
         wanted_pod_spec(part, root.spec.template.priority_class_name),
         shared_claim_entry(clique.pod_spec),
     )
-    wanted_spec = wanted_spec if claim is None else with_gpu_claim(wanted_spec, claim)  # MS-034
+    wanted_spec = wanted_spec if claim is None else with_gpu_claim(wanted_spec, claim)  # MS-032
     pod_spec = replacement_patch(wanted_spec, clique.pod_spec)
     annotations = FrozenMap({key: text for key, text in wanted_annotations(part).items() if key not in MNNVL_KEYS})
     metadata = {
@@ -159,7 +159,7 @@ def _of_group(part: ExpectedGroup) -> FrozenMap:
 
 
 def claim_template_of_group(owner: PodCliqueSet | ScalingGroup) -> str:
-    """Return the ResourceClaimTemplate that a scaling group names; its cliques name the same one (MN-025)."""
+    """Return the ResourceClaimTemplate that a scaling group names; its cliques name the same one (MN-021)."""
     return str(owner.annotations.get(DOMAIN_TEMPLATE, "")) if isinstance(owner, ScalingGroup) else ""
 
 

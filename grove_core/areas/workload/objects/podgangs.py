@@ -30,7 +30,7 @@ class PlacementChange(NamedTuple):
 def podgang_for(
     root: PodCliqueSet, part: ExpectedGang, pods: Mapping[str, Sequence[str]], placement: Placement = NO_PLACEMENT
 ) -> Present:
-    """Return a PodGang (WL-016, WL-017, TP-020 to TP-024).
+    """Return a PodGang (WL-016, WL-017, TP-020).
 
     Args:
         root: the set; its labels and annotations are copied, except Grove's.
