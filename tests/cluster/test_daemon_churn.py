@@ -2,7 +2,6 @@
 
 import random
 
-
 from tests.cluster.binaries import APISERVER
 from tests.cluster.daemons import Domains
 

@@ -4,7 +4,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import get_args
 
-
 from grove_core.areas.gang_termination.verdicts import GroupFate, ReplicaFate
 from grove_core.explain import TONES, Tone, explanation_of
 from grove_core.kernel.steps import Attempt, Outcome
