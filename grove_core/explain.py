@@ -98,7 +98,7 @@ class Explanation:
 
     Attributes:
         unrecorded: how many PodCliques are kept only because no record says that they ever were available (GT-015).
-        available, replicas: of the set (GT-045); 0 and 0 where they are not known.
+        available, replicas: of the set (GT-044); 0 and 0 where they are not known.
         unpredicted: what the rule set does not predict about the set, a sentence each (GF-130 to GF-132).
         misplaced: pods outside the domain of a required topology constraint, by PodGang or PodClique (TP-131).
     """

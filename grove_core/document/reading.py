@@ -1,6 +1,6 @@
 """Reads documents and attempts from JSON, to values equal to those written (PL-009).
 
-For any JSON the only exception is MalformedObject, and every value that is returned is complete (PL-030).
+For any JSON the only exception is MalformedObject, and every value that is returned is complete (PL-009).
 """
 
 from collections.abc import Mapping
@@ -234,7 +234,7 @@ def _step(raw: Json, because: tuple[Reason, ...]) -> Step:
         foreground = raw.get("propagationPolicy") == FOREGROUND
         takes, terminates = _impact(raw.get("takes")), _terminations(raw)
         if bool(rests_on) != bool(terminates):
-            raise MalformedValue("a deletion with only one of restsOn and terminates (PL-033)")
+            raise MalformedValue("a deletion with only one of restsOn and terminates (PL-019)")
         action = Delete(guard, rests_on, foreground=foreground, takes=takes, terminates=terminates)
         stage = Stage.CAUSE if flag(raw["isCause"]) else stage
     else:

@@ -87,7 +87,7 @@ def reason_as_json(reason: Reason) -> Json:
 
 
 def finding_as_json(finding: Finding) -> Json:
-    """Return a finding as JSON, without its empty optional fields (PL-034)."""
+    """Return a finding as JSON, without its empty optional fields (PL-003)."""
     shown: Json = {
         "subject": ref_as_json(finding.subject),
         "question": finding.question,

@@ -27,7 +27,7 @@ class Decision(Generic[V]):
 
 @unique
 class Health(Enum):
-    """The state of the subject of a finding, independent of the verdict (PL-034)."""
+    """The state of the subject of a finding, independent of the verdict (PL-003)."""
 
     HEALTHY = "healthy"
     """It has what it needs."""

@@ -44,7 +44,7 @@ class Rule(Enum):
         self.requirement = clause.requirement
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:  # noqa: ANN401 - as the protocol of copies has it
-        """Copy and pickle a member by its name (PL-031)."""
+        """Copy and pickle a member by its name (PL-001)."""
         return getattr, (type(self), self.name)
 
     def because(self, subject: Ref, /, **facts: Fact) -> "Reason":

@@ -40,7 +40,7 @@ class Create:
 
 @dataclass(frozen=True, slots=True)
 class Ensure:
-    """Create the object from its whole manifest, or leave an existing one that serves the same user (PL-022)."""
+    """Create the object from its whole manifest, or leave an existing one that serves the same user (PL-016)."""
 
     manifest: FrozenMap
 
@@ -90,7 +90,7 @@ class DeletionImpact:
 
 @dataclass(frozen=True, slots=True)
 class Termination:
-    """The termination of one gang, of which a deletion is a part (PL-033).
+    """The termination of one gang, of which a deletion is a part (PL-019).
 
     Attributes:
         replica: the terminated replica of the PodCliqueSet or of the scaling group.
@@ -160,7 +160,7 @@ class Step:
 
     @property
     def sort_key(self) -> tuple[int, tuple[str, str, str, int]]:
-        """Order by stage, then by target (PL-006)."""
+        """Order by stage, then by target (PL-001)."""
         return (self.stage, self.target.sort_key)
 
     @property
@@ -196,7 +196,7 @@ def is_written_first(step: Step) -> bool:
 
 
 def terminated_by(step: Step) -> tuple[Termination, ...]:
-    """Return the gangs that a step terminates; empty for everything but a deletion for a breach (PL-033)."""
+    """Return the gangs that a step terminates; empty for everything but a deletion for a breach (PL-019)."""
     return step.action.terminates if isinstance(step.action, Delete) else ()
 
 

@@ -30,7 +30,7 @@ class Present:
 
 @dataclass(frozen=True, slots=True)
 class Ensured:
-    """The object should exist, and may exist already; other steps of the same round need it (PL-022).
+    """The object should exist, and may exist already; other steps of the same round need it (PL-016).
 
     Attributes:
         manifest: the whole object.
@@ -106,7 +106,7 @@ class WithoutFinalizer:
 
 @unique
 class Obstacle(Enum):
-    """The kind of obstacle that withholds a step (PL-034)."""
+    """The kind of obstacle that withholds a step (PL-003)."""
 
     RULE = "rule"
     """A rule of an area does not allow it yet."""

@@ -69,7 +69,7 @@ def difference(result: AreaResult, view: View, *, deferred: Iterable[Absent] = (
     withheld = [*desired.withheld, *_not_confirmed(waiting, desired.wants, view)]
     for step in steps:
         is_created = isinstance(step.action, Make) and step.target in created  # the list does not show it yet
-        if is_created or (step.target in causes and isinstance(step.action, Apply)):  # a cause is not changed (PL-026)
+        if is_created or (step.target in causes and isinstance(step.action, Apply)):  # a cause is not changed (PL-015)
             continue
         found = obstacles.against(step)
         if found is None:

@@ -74,7 +74,7 @@ def still_wanted(unfinished: Iterable[Attempt], plan: Plan, seen: Snapshot) -> t
     that is to be deleted may stay and recover. Any other write matters while the plan still wants it. Where the plan
     withholds the whole set, and where another write of the same object takes precedence over a status (PL-013), the
     plan does not show what is wanted, so the write is kept. A failed deletion of an object that is gone matters only
-    as a part of a termination, which another client then completed (GF-093).
+    as a part of a termination, which another client then completed (GF-092).
 
     Args:
         unfinished: the failed writes before the plan.

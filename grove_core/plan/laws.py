@@ -31,8 +31,8 @@ from grove_core.snapshot.root_view import Seen
 def problems_in(plan: Plan, seen: Seen) -> tuple[Problem, ...]:
     """Return the problems of a plan; a plan of this core has none.
 
-    Checks PL-003 to PL-006, PL-011, PL-016, PL-022, PL-026, PL-033, GT-062 and WL-001. Linear in the plan and in the
-    snapshot. Property tests call it for every plan. A program that applies plans to a cluster should call it before
+    Checks PL-001, PL-003, PL-004, PL-011, PL-013, PL-015, PL-016, PL-018, PL-019 and WL-001. Linear in the plan and in
+    the snapshot. Property tests call it for every plan. A program that applies plans to a cluster should call it before
     its first write.
 
     Args:
@@ -46,9 +46,9 @@ def _problems(plan: Plan, known: Mapping[Ref, Resource | Pod]) -> Iterator[Probl
     targets = [step.target for step in plan.steps]
     for target, count in Counter(targets).items():
         if count > 1:
-            yield Problem(path=target.short, expected="one step (PL-005)", got=f"{count} steps")
+            yield Problem(path=target.short, expected="one step (PL-013)", got=f"{count} steps")
     if list(plan.steps) != sorted(plan.steps, key=lambda step: step.sort_key):
-        yield Problem(path="steps", expected="order by stage and target (PL-006)", got="another order")
+        yield Problem(path="steps", expected="order by stage and target (PL-001)", got="another order")
     reasoned = [(step.target, step.because) for step in plan.steps]
     reasoned += [(held.target, held.because) for held in plan.withheld]
     for target, because in reasoned:
@@ -59,7 +59,7 @@ def _problems(plan: Plan, known: Mapping[Ref, Resource | Pod]) -> Iterator[Probl
     for step in plan.steps:
         yield from _problems_of_step(step, known, uids)
         if isinstance(step.action, Apply) and step.target in causes:
-            yield Problem(path=step.target.short, expected="to stay as it was judged (PL-026)", got="other fields")
+            yield Problem(path=step.target.short, expected="to stay as it was judged (PL-015)", got="other fields")
 
 
 def _problems_of_step(step: Step, known: Mapping[Ref, Resource | Pod], uids: AbstractSet[str]) -> Iterator[Problem]:
@@ -83,7 +83,7 @@ def _problems_of_creation(step: Step, action: Make, uids: AbstractSet[str], *, i
     if isinstance(action, Create) and is_taken:
         yield Problem(path=target.short, expected="a name that is free (PL-016)", got="one that is taken")
     if isinstance(action, Ensure) and step.stage is not Stage.FOUNDATION:
-        yield Problem(path=target.short, expected="to come before what stands on it (PL-022)", got=step.stage.name)
+        yield Problem(path=target.short, expected="to come before what stands on it (PL-016)", got=step.stage.name)
     if named != target:
         yield Problem(path=target.short, expected="a manifest of that name (PL-016)", got=named.short)
     if target.namespace and made["owner_uid"] not in uids:
@@ -96,9 +96,9 @@ def _problems_of_action(step: Step, *, deleting: bool, finalizers: tuple[str, ..
             yield Problem(path=step.target.short, expected="a field that differs (PL-011)", got="an empty status")
         case Delete(rests_on=rests_on, terminates=terminates) if bool(rests_on) != bool(terminates):
             got = f"{len(terminates)} and {len(rests_on)}"
-            yield Problem(path=step.target.short, expected="gangs that end and causes, or none (PL-033)", got=got)
+            yield Problem(path=step.target.short, expected="gangs that end and causes, or none (PL-019)", got=got)
         case Delete() if deleting:
-            yield Problem(path=step.target.short, expected="an object that stays (GT-062)", got="one being deleted")
+            yield Problem(path=step.target.short, expected="an object that stays (PL-018)", got="one being deleted")
         case DropFinalizer(finalizer) if not deleting or finalizer not in finalizers:
             yield Problem(path=step.target.short, expected="a deleted object it holds (WL-001)", got=finalizer)
         case Create() | Ensure() | Apply() | SetStatus() | Delete() | DropFinalizer():

@@ -16,7 +16,7 @@ class Plan:
     Attributes:
         root, root_uid: the object that is planned for; the uid is empty for a set that is not in a cluster yet.
         rules: name of the rule set; empty where the plan depends on none.
-        steps: sorted by stage and target; at most one for each target (PL-005).
+        steps: sorted by stage and target; at most one for each target (PL-013).
         withheld: sorted by target.
         wake_at: the next time at which time alone may change the plan (PL-008); None if never.
         findings: every verdict, sorted by subject and question.

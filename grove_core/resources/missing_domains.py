@@ -1,4 +1,4 @@
-"""PodClique creations that need a shared ComputeDomain or claim (PL-023)."""
+"""PodClique creations that need a shared ComputeDomain or claim (PL-016)."""
 
 from collections.abc import Set as AbstractSet
 

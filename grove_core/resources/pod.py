@@ -43,7 +43,7 @@ class Pod:
         trouble: for a pod that is not ready, the API server's shortest reason (``CrashLoopBackOff``,
             ``Unschedulable``); empty where there is none.
         deleting: whether a deletion was accepted.
-        scheduled, gated, ready: GT-002 to GT-004.
+        scheduled, gated, ready: GT-002.
         crashed, unready: of a pod that is not ready: GF-012.
         gpus: that it holds while it runs.
     """

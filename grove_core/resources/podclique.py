@@ -35,7 +35,7 @@ class CliqueStatus:
     """A PodClique's stored status; None where a field is absent.
 
     Attributes:
-        recorded: whether any operator has written a status yet (GT-015, GT-061).
+        recorded: whether any operator has written a status yet (GT-015, GT-016).
         updating: GT-018.
         old_spelling: whether the update is stored under its older name, which GF-080 ignores.
         update_hash: template hash that the update aims at; empty without progress.
@@ -132,7 +132,7 @@ class PodClique(Resource):
 
     @property
     def target_hash(self) -> str:
-        """The template hash that updated pods carry (GT-006)."""
+        """The template hash that updated pods carry (GT-002)."""
         return self.status.update_hash or self.template_hash or self.status.current_hash
 
 

@@ -91,7 +91,7 @@ class ScalingGroup(Resource):
 
     @property
     def needed(self) -> int:
-        """The number of replicas that have to stay: ``minAvailable``, or ``replicas`` where that is less (GT-057)."""
+        """The number of replicas that have to stay: ``minAvailable``, or ``replicas`` where that is less (GT-025)."""
         return min(self.min_available, self.replicas)
 
 

@@ -51,7 +51,7 @@ _MAPPINGS: Final = (
 class Cluster:
     """The objects of a cluster by the uid of their controller; each list is sorted by name.
 
-    **Shape**: uid of the controller -> its objects. Pods are in no order, since nothing depends on it (PL-006).
+    **Shape**: uid of the controller -> its objects. Pods are in no order, since nothing depends on it (PL-001).
 
     Attributes:
         outlived: (namespace, possible name of their set) -> pods whose PodClique is gone, by the uid of the PodClique.

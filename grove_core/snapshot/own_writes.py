@@ -63,7 +63,7 @@ def _shown(action: Action, found: Resource | Pod | None) -> bool:
 
 
 def with_own_writes(snapshot: Snapshot) -> Snapshot:
-    """Return the snapshot with the accepted writes that the list does not show yet (GT-062, PL-018).
+    """Return the snapshot with the accepted writes that the list does not show yet (PL-018).
 
     A deletion counts until the object with that uid is gone. Any other write counts until the listed resource version
     changes. A created pod counts as existing; it has no uid yet, so no step can target it.

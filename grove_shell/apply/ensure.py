@@ -1,4 +1,4 @@
-"""Creates an object that several writers need at once, or accepts the one that exists (PL-022)."""
+"""Creates an object that several writers need at once, or accepts the one that exists (PL-016)."""
 
 from collections.abc import Callable
 from typing import Any

@@ -31,7 +31,7 @@ def step_batches(steps: Iterable[Step]) -> StepBatches:
 
     A cause is not deleted while the deletion of a companion has failed (PL-014), so causes are yielded one by one. A
     termination is not recorded in a status while the deletion of a part has failed (PL-028). Nothing is created after a
-    failed status that must come first (PL-021), or on top of a failed Ensure (PL-023).
+    failed status that must come first (PL-021), or on top of a failed Ensure (PL-016).
     """
     failed_causes, missing = set[Ref](), set[Ref]()
     status_missing = False

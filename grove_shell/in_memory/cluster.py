@@ -125,7 +125,7 @@ class InMemoryCluster(GarbageCollection):
         return Attempt(step, Outcome.DONE)
 
     def _ensure(self, step: Step, action: Ensure) -> Attempt:
-        """Create an object, or accept the one that serves the same user (PL-022)."""
+        """Create an object, or accept the one that serves the same user (PL-016)."""
         found = self._item(step.target)
         if found is None:
             return self._create(step, action)

@@ -13,7 +13,7 @@ from tests.cluster.scenes import Scene, clique, condition, group
 
 FLAG: Final = "GangTerminationInProgress"
 BREACH: Final = "MinAvailableBreached"
-FORGOTTEN: Final = 6.0  # seconds; a group that is breached in its first five has no history (GF-043)
+FORGOTTEN: Final = 6.0  # seconds; a group that is breached in its first five has no history (GF-044)
 ENDED: Final = 5  # cliques: the router, and two of each replica of the group
 
 
@@ -51,7 +51,7 @@ def replayed(log: Path, *more: str) -> Json:
     return told
 
 
-@pytest.mark.req("GF-036")
+@pytest.mark.req("GF-092")
 @pytest.mark.req("GF-075")
 @pytest.mark.req("GF-085")
 @pytest.mark.req("OP-038")

@@ -134,7 +134,7 @@ class TestMS037:
     A domain that the server will not have.
     """
 
-    @pytest.mark.req("PL-023")
+    @pytest.mark.req("PL-016")
     def test_ms037_its_cliques_wait_untried_and_nobody_else(self, scene: Scene, sharing: Operator) -> None:
         limit_domains(scene.api, scene.namespace, 1)
         sharing.start()

@@ -91,9 +91,9 @@ class TestKilled:
         assert not created_twice(narrow)
         assert not watch.doubles()
 
-    @pytest.mark.req("GT-061")
+    @pytest.mark.req("GT-016")
     @pytest.mark.req("GT-063")
-    def test_gt062_in_a_termination(self, scene: Scene, narrow: Operator) -> None:
+    def test_pl018_in_a_termination(self, scene: Scene, narrow: Operator) -> None:
         cliques = (clique("router"), clique("worker", 4), *(clique(f"other-{number}") for number in range(6)))
         scene.api.create(scene.set_of(*cliques, replicas=2, terminationDelay="3s"))
         narrow.start()

@@ -229,7 +229,7 @@ class TestPlans:
         scenario = str(ROOT / "examples" / "scenarios" / "node-loss.yaml")
         shown = spoken(capsys, "simulate", scenario, "--rules", "field", code=3)
         assert "ScheduledReplicasBelowMinAvailable" in shown
-        assert "terminates" not in shown, "a pod of a lost node counts as healthy there (GF-014)"
+        assert "terminates" not in shown, "a pod of a lost node counts as healthy there (GF-012)"
 
     @pytest.mark.parametrize("more", [["--check"], ["--seeds", "2"]])
     def test_cl046_the_designs_promises_are_not_watched(

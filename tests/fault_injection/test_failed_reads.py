@@ -185,7 +185,7 @@ def test_op104_an_update_deletes_what_it_has_to(rules: str, pause: float) -> Non
     assert created_twice(run) == set()
 
 
-@pytest.mark.req("PL-026")
+@pytest.mark.req("PL-015")
 @pytest.mark.req("PL-029")
 @pytest.mark.parametrize("code", [403, 503])
 @pytest.mark.parametrize("rules", ["design", "field", "field@v0.1.0-alpha.11"])
@@ -303,7 +303,7 @@ def test_op104_an_end_that_has_begun_has_so_whatever_becomes_due_meanwhile(
     assert created_twice(run) == set()
 
 
-@pytest.mark.req("GF-093")
+@pytest.mark.req("GF-092")
 @pytest.mark.req("PL-029")
 @pytest.mark.parametrize(("sooner", "later"), [(10, 58.5), (50, 30), (30, 50)])
 def test_op104_no_flag_tells_of_an_end_whose_cause_is_taken_away(sooner: float, later: float) -> None:

@@ -167,7 +167,7 @@ def test_op023_what_fails_elsewhere_in_the_set_puts_no_end_off(rules: str) -> No
 @pytest.mark.parametrize("sick", [("one-0-g-0-x",), ("one-0-a", "one-0-g-1-y")], ids=["a group", "a clique first"])
 @pytest.mark.parametrize("by_hand", [75, 100])
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_gf093_who_deletes_the_cause_by_hand_ends_nobody_again(rules: str, by_hand: int, sick: tuple[str, ...]) -> None:
+def test_gf092_who_deletes_the_cause_by_hand_ends_nobody_again(rules: str, by_hand: int, sick: tuple[str, ...]) -> None:
     async def somebody_helps(run: OperatorRun) -> None:
         deletion_fails(run, sick[0], 403)
         for name in sick:
@@ -185,7 +185,7 @@ def test_gf093_who_deletes_the_cause_by_hand_ends_nobody_again(rules: str, by_ha
 @pytest.mark.req("OP-102")
 @pytest.mark.parametrize("kept_for", [0, 5])
 @pytest.mark.parametrize("rules", ["design", "field"])
-def test_gf093_an_answer_that_is_lost_ends_nobody_again(rules: str, kept_for: int) -> None:
+def test_gf092_an_answer_that_is_lost_ends_nobody_again(rules: str, kept_for: int) -> None:
     async def the_last_answer_is_lost(run: OperatorRun) -> None:
         deletion_fails(run, "one-0-b", 503, kept_for)
         run.fault_rates.lost = "one-0-g-0-x"

@@ -146,7 +146,7 @@ def test_op028_who_recovers_while_his_replica_cannot_be_scaled_in_is_told(rules:
 
 
 @pytest.mark.req("GF-092")
-@pytest.mark.req("PL-026")
+@pytest.mark.req("PL-015")
 @pytest.mark.parametrize(("code", "times"), [(409, 12), (403, 7), (403, 1)])
 @pytest.mark.parametrize("pause", [0.01, 1.5, 5])
 def test_pl013_an_end_is_told_before_annotations_of_its_group_are_written(code: int, times: int, pause: float) -> None:

@@ -169,7 +169,7 @@ def compare(path: Path, printed: str, why: str, *, bless: bool) -> None:
     assert path.read_text(encoding="utf-8") == printed, why
 
 
-def test_gt010_the_first_round_is_as_expected(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_gt002_the_first_round_is_as_expected(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Deletions, terminations, wake-up time and statuses of the first round are those that the documents require."""
     case = read(folder / "case.yaml")
     expect, why = case["expect"], case["why"]
@@ -228,7 +228,7 @@ def test_wl010_what_is_created_in_all_rounds(folder: Path, capsys: pytest.Captur
 
 
 @cases_expecting("withheld", "rounds", "atRest")
-def test_pl010_each_round_does_what_is_expected(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pl002_each_round_does_what_is_expected(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Withheld steps, steps of each round and the last status are as expected; objects are ensured before use."""
     case = read(folder / "case.yaml")
     expect, why = case["expect"], case["why"]

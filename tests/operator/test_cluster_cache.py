@@ -268,7 +268,7 @@ def test_in062_a_set_sees_who_holds_a_name_and_owns_its_own() -> None:
     assert {name for _, name in seen.named_domains} == {"llm-cd-0", "of nobody"}
 
 
-def test_pl035_snapshots_share_the_named_objects_until_one_changes() -> None:
+def test_pl001_snapshots_share_the_named_objects_until_one_changes() -> None:
     """A snapshot keeps what it was taken of, and costs no copy of the objects of a whole cluster."""
     cache = ClusterCache()
     cache.put("PodCliqueSet", a_set("llm", "u"))

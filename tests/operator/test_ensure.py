@@ -51,7 +51,7 @@ def a_set() -> Json:
 
 
 @pytest.mark.req("PL-018")
-def test_pl022_the_second_is_content_and_both_are_seen_at_once() -> None:
+def test_pl016_the_second_is_content_and_both_are_seen_at_once() -> None:
     server, cache = ObjectServer(), ClusterCache()
     attempts = tried(server, cache, times=2)
     assert [attempt.outcome for attempt in attempts] == [Outcome.DONE, Outcome.DONE]
@@ -60,14 +60,14 @@ def test_pl022_the_second_is_content_and_both_are_seen_at_once() -> None:
     assert cache.find(REF) is not None
 
 
-def test_pl022_a_gang_may_own_it_already() -> None:
+def test_pl016_a_gang_may_own_it_already() -> None:
     server = ObjectServer()
     server.objects[PATH] = domain(owner="gang", kind="PodGang", uid="d", resourceVersion="7")
     (attempt,) = tried(server, ClusterCache())
     assert attempt.outcome is Outcome.DONE
 
 
-def test_pl022_what_serves_another_is_a_refusal_that_names_both() -> None:
+def test_pl016_what_serves_another_is_a_refusal_that_names_both() -> None:
     server = ObjectServer()
     server.objects[PATH] = domain("other", uid="d", resourceVersion="7")
     (attempt,) = tried(server, ClusterCache())
@@ -76,7 +76,7 @@ def test_pl022_what_serves_another_is_a_refusal_that_names_both() -> None:
     assert "replica 0 of llm" in attempt.detail
 
 
-def test_pl022_what_goes_is_a_conflict() -> None:
+def test_pl016_what_goes_is_a_conflict() -> None:
     server = ObjectServer()
     server.objects[PATH] = domain(uid="d", resourceVersion="7", deletionTimestamp="2026-11-20T09:00:00Z")
     (attempt,) = tried(server, ClusterCache())
@@ -92,7 +92,7 @@ def test_pl022_what_goes_is_a_conflict() -> None:
         (domain(deletionTimestamp="2026-11-20T09:00:00Z"), Outcome.CONFLICT, "the one before is being deleted"),
     ],
 )
-def test_pl022_a_quota_that_is_full_is_asked_before_the_name(there: Json | None, outcome: Outcome, words: str) -> None:
+def test_pl016_a_quota_that_is_full_is_asked_before_the_name(there: Json | None, outcome: Outcome, words: str) -> None:
     """Whoever does not know yet that another made it hears of the quota, not that it is there."""
     server = ObjectServer()
     server.refuses["computedomains"] = (403, {"kind": "Status", "message": "exceeded quota: gpus"})
@@ -109,7 +109,7 @@ def test_pl022_a_quota_that_is_full_is_asked_before_the_name(there: Json | None,
     ("code", "said"),
     [(403, {"kind": "Status", "message": "not yours to see"}), (503, {"kind": "Status", "message": "busy"}), (200, {})],
 )
-def test_pl022_a_refusal_stands_where_nobody_can_look(code: int, said: Json) -> None:
+def test_pl016_a_refusal_stands_where_nobody_can_look(code: int, said: Json) -> None:
     server = ObjectServer()
     server.refuses["computedomains"] = (403, {"kind": "Status", "message": "exceeded quota: gpus"})
     server.hides["computedomains"] = (code, said)

@@ -1,4 +1,4 @@
-"""Trying the steps of a plan (PL-014, PL-021, PL-023)."""
+"""Trying the steps of a plan (PL-014, PL-021, PL-016)."""
 
 import asyncio
 from dataclasses import dataclass, field, replace
@@ -83,7 +83,7 @@ def shared_claim(step: Step) -> str:
     st.sampled_from([Outcome.REFUSED, Outcome.CONFLICT, Outcome.UNREACHABLE]),
     st.booleans(),
 )
-def test_pl023_nothing_is_made_on_what_could_not_be_ensured(failing: set[int], outcome: Outcome, at_once: bool) -> None:
+def test_pl016_nothing_is_made_on_what_could_not_be_ensured(failing: set[int], outcome: Outcome, at_once: bool) -> None:
     """Whoever shares something that is there is made all the same, and who shares nothing anyway."""
     apart = {**clique_raw("router"), "annotations": {"grove.io/mnnvl-enabled": "false"}}
     raw = set_raw(clique_raw("worker"), apart, replicas=REPLICAS)

@@ -24,11 +24,9 @@ WORLDS_TO_KILL = 2000
 
 @RARELY
 @given(st.binary(min_size=20, max_size=200))
-@pytest.mark.req("PL-010")
-@pytest.mark.req("GT-017")
+@pytest.mark.req("GT-016")
 @pytest.mark.req("GT-033")
 @pytest.mark.req("GT-050")
-@pytest.mark.req("GT-061")
 @pytest.mark.req("WL-001")
 def test_pl002_every_world_ends_well(tape: bytes) -> None:
     event(f"terminations {min(play(tape).terminations, 6)}")
@@ -39,7 +37,7 @@ def test_pl002_every_world_ends_well(tape: bytes) -> None:
 @pytest.mark.req("GT-032")
 @pytest.mark.req("GT-052")
 @pytest.mark.parametrize("mutant", list(MUTANTS))
-def test_gt017_every_known_mistake_is_caught(mutant: str) -> None:
+def test_gt016_every_known_mistake_is_caught(mutant: str) -> None:
     killed_by = next((seed for seed in range(WORLDS_TO_KILL) if dies(mutant, seed)), None)
     assert killed_by is not None, f"{mutant} survived {WORLDS_TO_KILL} worlds"
 

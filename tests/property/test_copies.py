@@ -21,16 +21,17 @@ COPIES: Final = (copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value)))
 
 
 @pytest.mark.parametrize("copied", COPIES, ids=["deepcopy", "pickle"])
-class TestPL031:
+@pytest.mark.req("PL-001")
+class TestACopyEqualsTheOriginal:
     """A copy of a snapshot or of a plan MUST equal the original."""
 
     @given(worlds())
-    def test_pl031_any_snapshot_and_its_plan(self, copied: Copy, world: World) -> None:
+    def test_pl001_any_snapshot_and_its_plan(self, copied: Copy, world: World) -> None:
         plan = reconcile(world.snapshot)
         assert copied(plan) == plan
         assert reconcile(copied(world.snapshot)) == plan
 
-    def test_pl031_domains_claims_and_answers(self, copied: Copy) -> None:
+    def test_pl001_domains_claims_and_answers(self, copied: Copy) -> None:
         annotations = {ENABLED: "true", SCOPE: "clique"}
         _, seen = converged_set(set_raw(clique_raw("a", 2, pod_spec=GPUS, annotations=annotations)))
         assert seen.named_domains
@@ -38,12 +39,12 @@ class TestPL031:
         assert reconcile(again) == reconcile(seen)
         assert again == seen
 
-    def test_pl031_a_rule_is_itself(self, copied: Copy) -> None:
+    def test_pl001_a_rule_is_itself(self, copied: Copy) -> None:
         """Reasons are told by their rules, and ``is`` asks for these."""
         assert all(copied(rule) is rule for rule in Why)
 
 
 @given(worlds())
-def test_pl031_a_plan_comes_apart(world: World) -> None:
+def test_pl001_a_plan_comes_apart(world: World) -> None:
     plan = reconcile(world.snapshot)
     assert asdict(plan).keys() == {field.name for field in fields(plan)}

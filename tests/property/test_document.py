@@ -76,7 +76,7 @@ def test_pl009_what_chose_the_rules_reads_back(source: RulesSource) -> None:
 
 
 @pytest.mark.parametrize("lacks", ["restsOn", "terminates"])
-@pytest.mark.req("PL-033")
+@pytest.mark.req("PL-019")
 def test_pl009_a_deletion_with_causes_or_gangs_alone_is_refused(lacks: str) -> None:
     raw = plain(world_of(ENDING))["plans"][0]["rounds"][0]["steps"]
     (first, *_) = [step for step in raw if step.get("terminates")]
@@ -84,7 +84,7 @@ def test_pl009_a_deletion_with_causes_or_gangs_alone_is_refused(lacks: str) -> N
     assert len(attempts_from_json([recorded])) == 1
     with pytest.raises(MalformedObject) as caught:
         attempts_from_json([{**recorded, lacks: []}])
-    assert "only one of restsOn and terminates (PL-033)" in caught.value.problems[-1].got
+    assert "only one of restsOn and terminates (PL-019)" in caught.value.problems[-1].got
 
 
 @given(worlds(), st.sampled_from(Outcome))
@@ -174,7 +174,7 @@ def beginning() -> Json:
 
 
 @given(st.sampled_from([ending(), beginning()]).flatmap(almost))
-def test_pl030_a_damaged_plan_is_refused_or_can_be_used(raw: Any) -> None:
+def test_pl009_a_damaged_plan_is_refused_or_can_be_used(raw: Any) -> None:
     """Whatever was done to the file: what reads can be compared with a plan made now, and written again."""
     found = outcome(document_from_json, raw)
     if not isinstance(found, PlanDocument):
@@ -210,7 +210,7 @@ for _ in range(500):
         (("plans", 0, "decisions", 0, "verdict"), True, "instead of a string"),
     ],
 )
-def test_pl030_what_would_fail_later_is_refused_at_once(place: tuple[str | int, ...], value: object, word: str) -> None:
+def test_pl009_what_would_fail_later_is_refused_at_once(place: tuple[str | int, ...], value: object, word: str) -> None:
     raw = beginning()
     more = {"guard": {"uid": "u", "resourceVersion": "1"}, "restsOn": [], "isCause": False, "stage": "CLEANUP"}
     step = {**raw["plans"][0]["rounds"][0]["steps"][0], **more}
@@ -219,7 +219,7 @@ def test_pl030_what_would_fail_later_is_refused_at_once(place: tuple[str | int, 
         document_from_json(replaced(replaced(raw, STEP, step), place, value))
 
 
-def test_pl030_a_reason_has_the_facts_that_its_rule_tells() -> None:
+def test_pl009_a_reason_has_the_facts_that_its_rule_tells() -> None:
     raw = ending()
     place, name = next(
         ((number, at), name)

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -30,7 +29,6 @@ RAW = set_raw(
 
 @RARELY
 @given(st.binary(max_size=40))
-@pytest.mark.req("PL-017")
 def test_pl018_kinds_that_lag_for_many_rounds_make_two_of_nothing(data: bytes) -> None:
     """Each kind shows what it showed some rounds ago; the operator acts on that, and on what it knows it did."""
     tape, life = Tape(data), Life(RAW)

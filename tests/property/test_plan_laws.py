@@ -69,7 +69,10 @@ def without_new_times(step: Step, snapshot: Snapshot) -> Any:
 
 
 class TestPL001:
-    """The same snapshot MUST give the same plan, byte for byte."""
+    """Equal snapshots MUST give equal plans, byte for byte, in whatever order the objects are; objects of other
+    roots change a plan only by the names they occupy (WL-027). Snapshots and plans cannot change, and copies equal
+    the originals.
+    """
 
     @given(worlds())
     def test_twice_is_the_same(self, world: World) -> None:
@@ -77,8 +80,8 @@ class TestPL001:
 
 
 class TestPL002:
-    """Without writes by other clients, a bounded number of rounds MUST reach a plan without steps, and later plans stay
-    without steps until time alone changes a decision.
+    """Without writes by other clients, a bounded number of rounds MUST reach a plan without steps, also after all
+    recorded attempts are lost; later plans stay without steps until time alone changes a decision.
     """
 
     @given(worlds())
@@ -113,12 +116,12 @@ def forget(memory: InMemoryCluster, plan: Plan) -> tuple[Attempt, ...]:
 
 
 class TestLegality:
-    """PL-003 to PL-006 and PL-011 as the independent checker states them."""
+    """PL-001, PL-003, PL-004, PL-011 and PL-013 as the independent checker states them."""
 
     @given(worlds())
     @pytest.mark.req("PL-003")
     @pytest.mark.req("PL-004")
-    @pytest.mark.req("PL-005")
+    @pytest.mark.req("PL-013")
     def test_no_plan_is_illegal(self, world: World) -> None:
         snapshot = world.snapshot
         plan = reconcile(snapshot)
@@ -149,7 +152,7 @@ class TestLegality:
         plan = replace(reconcile(leaving), steps=deletes)
         assert len(problems_in(plan, leaving)) >= len(deletes)
 
-    def test_pl026_what_an_end_rests_on_stays_as_it_was_judged(self) -> None:
+    def test_pl015_what_an_end_rests_on_stays_as_it_was_judged(self) -> None:
         """Its fields are written a round later; whoever would write them now is told."""
         snapshot = world_of(ENDING).snapshot
         deletes = [step for step in reconcile(snapshot).steps if is_termination(step)]
@@ -169,9 +172,9 @@ class TestLegality:
         plan = difference(AreaResult(Desired((*wants, change))), snapshot)
         assert [step.target for step in plan.steps] == [want.target for want in wants]
         wrong = replace(plan, steps=(*steps_for([change]), *plan.steps))
-        assert [problem.expected for problem in problems_in(wrong, snapshot)] == ["to stay as it was judged (PL-026)"]
+        assert [problem.expected for problem in problems_in(wrong, snapshot)] == ["to stay as it was judged (PL-015)"]
 
-    def test_pl026_what_an_end_rested_on_that_is_through_may_change(self) -> None:
+    def test_pl015_what_an_end_rested_on_that_is_through_may_change(self) -> None:
         """Only its flag is still to be written; whoever has the name of the cause now is another."""
         snapshot = world_of(ENDING).snapshot
         because = reconcile(snapshot).steps[0].because
@@ -233,7 +236,8 @@ def spoiled(plan: Plan, crime: str) -> Plan:
             return replace(plan, steps=(replace(first, action=SetStatus(FrozenMap({}), first.action.guard)), *rest))
 
 
-class TestPL006:
+@pytest.mark.req("PL-001")
+class TestTheOrderOfObjectsDoesNotMatter:
     """The order of the objects in a snapshot MUST NOT change the plan."""
 
     @given(worlds(), st.randoms(use_true_random=False))
@@ -245,7 +249,8 @@ class TestPL006:
         assert reconcile(cluster.snapshot_of(world.root, world.now)) == reconcile(world.snapshot)
 
 
-class TestPL007:
+@pytest.mark.req("PL-001")
+class TestForeignObjectsDoNotMatter:
     """Objects that belong to no root, or to another root, MUST NOT change the plan of a root, except by the names that
     they occupy (WL-027).
     """
@@ -296,7 +301,9 @@ class TestPL008:
 
 
 class TestPL009:
-    """A plan that is written as JSON and read back MUST equal the original."""
+    """A plan that is written as JSON and read back MUST equal the original; JSON that is not completely such a plan
+    is rejected with what is wrong with it.
+    """
 
     @given(worlds())
     def test_a_plan_survives_json(self, world: World) -> None:
@@ -304,7 +311,8 @@ class TestPL009:
         assert document_from_json(json.loads(json.dumps(document_as_json(document, decisions=True)))) == document
 
 
-class TestPL010:
+@pytest.mark.req("PL-002")
+class TestRoundsConvergeWithoutTheirAttempts:
     """After all recorded attempts are lost, a bounded number of rounds MUST still reach a plan without steps."""
 
     @given(worlds())
@@ -316,9 +324,9 @@ class TestPL010:
 
 
 class TestPL012:
-    """A step that was refused before, on an object that has not changed since, MUST be withheld with the detail of the
-    API server until a later retry, unless it is a status that reports another state of a breach than the refused one,
-    or the deletion of a companion for a cause that the refused deletion did not have.
+    """A refused write MUST be withheld, with the detail of the API server, until a later retry or until the object
+    changes; a status that reports another state of a breach, and a companion's deletion for a further cause, are
+    other writes.
     """
 
     @given(worlds())
@@ -360,7 +368,8 @@ class TestPL012:
         assert reconcile(replace(snapshot, attempts=missed)).steps == plan.steps
 
 
-class TestGT062:
+@pytest.mark.req("PL-018")
+class TestARequestedDeletionIsNotRequestedAgain:
     """A PodClique whose deletion was accepted but is not yet visible MUST count as being deleted."""
 
     @given(worlds())

@@ -1,4 +1,4 @@
-"""Nothing is decided by a reason: no condition in the code reads one, its facts or its sentence (PL-034)."""
+"""Nothing is decided by a reason: no condition in the code reads one, its facts or its sentence (PL-003)."""
 
 import ast
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ READ: Final = frozenset({"facts", "sentence", "rule", "clause", "requirement"})
 
 ALLOWED: Final = {
     "grove_core/kernel/reasons.py": "refuses a reason without the facts of its rule (PL-003)",
-    "grove_core/document/reading.py": "refuses a reason without the facts of its rule (PL-030)",
+    "grove_core/document/reading.py": "refuses a reason without the facts of its rule (PL-009)",
     "grove_core/plan/partial_status.py": "drops the reason of a condition that is not written (PL-028)",
     "grove_core/resources/violation.py": "compares what two manifests break; no reason is made yet",
     "grove_core/areas/workload/admit.py": "the same for names that a set derives",
@@ -57,18 +57,18 @@ MODULES: Final = sorted(
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_pl034_no_condition_reads_a_reason(module: str) -> None:
+def test_pl003_no_condition_reads_a_reason(module: str) -> None:
     found = reads_in((ROOT / module).read_text(encoding="utf-8"))
     assert not found or module in ALLOWED, found
 
 
-def test_pl034_the_list_of_exceptions_is_short_and_used() -> None:
+def test_pl003_the_list_of_exceptions_is_short_and_used() -> None:
     assert len(ALLOWED) < 20
     for module in ALLOWED:
         assert reads_in((ROOT / module).read_text(encoding="utf-8")), module
 
 
-def test_pl034_a_condition_on_a_reason_is_found() -> None:
+def test_pl003_a_condition_on_a_reason_is_found() -> None:
     assert reads_in("if one.because[0].rule is Why.X: pass") == ["1: one.because[0].rule"]
     assert reads_in("x = [one for one in found if 'until' in dict(one.facts)]") == ["1: one.facts"]
     assert reads_in("match held.because[0].rule:\n    case _: pass") == ["1: held.because[0].rule"]

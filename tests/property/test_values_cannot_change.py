@@ -1,4 +1,4 @@
-"""Snapshots, clusters, plans and forecasts cannot change: every type that they consist of is immutable (PL-035)."""
+"""Snapshots, clusters, plans and forecasts cannot change: every type that they consist of is immutable (PL-001)."""
 
 import dataclasses
 import enum
@@ -73,13 +73,13 @@ def reachable(root: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("root", ROOTS)
-def test_pl035_every_type_is_immutable(root: type) -> None:
+def test_pl001_every_type_is_immutable(root: type) -> None:
     assert [kind for kind in reachable(root) if not is_immutable(kind)] == []
     assert len(reachable(root)) > 10
 
 
 @given(worlds())
-def test_pl035_snapshots_and_plans_have_a_hash(world: World) -> None:
+def test_pl001_snapshots_and_plans_have_a_hash(world: World) -> None:
     snapshot = world.snapshot
     plan = reconcile(snapshot)
     assert hash(snapshot) == hash(world.cluster.snapshot_of(world.root, world.now))
@@ -91,7 +91,7 @@ def test_pl035_snapshots_and_plans_have_a_hash(world: World) -> None:
 
 
 @given(worlds())
-def test_pl035_a_cluster_has_a_hash_and_cannot_change(world: World) -> None:
+def test_pl001_a_cluster_has_a_hash_and_cannot_change(world: World) -> None:
     def made() -> Cluster:
         return cluster_of(sets=(world.root,), groups=world.groups, cliques=world.cliques, pods=world.pods)
 

@@ -32,7 +32,7 @@ def read(items: Sequence[Json]) -> LoadedInput:
 
 
 def content_of(found: LoadedInput) -> Cluster:
-    """The cluster; pods are in no order (PL-006), so they are given one."""
+    """The cluster; pods are in no order (PL-001), so they are given one."""
     outlived = {key: in_order(pods_of) for key, pods_of in found.cluster.outlived.items()}
     return replace(found.cluster, pods_of=in_order(found.cluster.pods_of), outlived=outlived)
 

@@ -115,12 +115,11 @@ def predicted(story: Explanation, capsys: pytest.CaptureFixture[str]) -> list[tu
     return sorted(found, key=lambda one: one[0])
 
 
-@pytest.mark.req("GF-045")
-@pytest.mark.req("GF-078")
+@pytest.mark.req("GF-044")
+@pytest.mark.req("GF-073")
 @pytest.mark.req("GF-086")
-@pytest.mark.req("GF-087")
-@pytest.mark.req("GF-088")
-@pytest.mark.req("GF-089")
+@pytest.mark.req("GF-091")
+@pytest.mark.req("GF-072")
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.file)
 def test_gf085_what_happened_was_predicted(story: Explanation, capsys: pytest.CaptureFixture[str]) -> None:
     told = predicted(story, capsys)

@@ -74,7 +74,7 @@ def test_gf050_the_recorded_verdict_is_ours(case: Json) -> None:
 
 
 @pytest.mark.parametrize("case", list(cases(HERE / "field", FILES)))
-def test_gf028_the_recorded_statuses_are_ours(case: Json) -> None:
+def test_gt019_the_recorded_statuses_are_ours(case: Json) -> None:
     snapshot, expect = snapshot_of(case), case["expect"]
     plan, judgement = reconcile(snapshot, NEWEST), judge_field(snapshot, Generation.F3)
     stored = {clique.ref.short: status_of(clique)["conditions"] for clique in snapshot.cliques}

@@ -85,7 +85,7 @@ def expected_conditions(kind: str, expected: Json) -> Json:
 
 
 @pytest.mark.parametrize("case", list(cases(HERE, FILES)))
-def test_gt010_the_recorded_verdict_is_ours(case: Json) -> None:
+def test_gt002_the_recorded_verdict_is_ours(case: Json) -> None:
     snapshot, expect = snapshot_of(case), case["expect"]
     plan = reconcile(snapshot)
     assert problems_in(plan, snapshot) == ()
@@ -104,5 +104,5 @@ def test_gt010_the_recorded_verdict_is_ours(case: Json) -> None:
         assert conditions == expected_conditions(kind, status.get("conditions", {}))
 
 
-def test_gt010_there_are_as_many_cases_as_were_recorded() -> None:
+def test_gt002_there_are_as_many_cases_as_were_recorded() -> None:
     assert len(list(cases(HERE, FILES))) == 240

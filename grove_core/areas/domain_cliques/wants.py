@@ -125,7 +125,7 @@ def wants_of_domain(snapshot: DomainSnapshot) -> tuple[Desired, tuple[Finding, .
     """Return what should change about a domain and its cliques, and every finding (DC-070 to DC-089).
 
     If entries are removed from the domain itself, its status is written in a later round: a round has one write for
-    each object (PL-005).
+    each object (PL-013).
     """
     if snapshot.domain.deleting:
         because = (Why.DOMAIN_BEING_DELETED.because(snapshot.domain.ref),)

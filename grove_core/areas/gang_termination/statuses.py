@@ -16,7 +16,7 @@ from grove_core.resources.statuses import status_change
 
 
 class Counts(NamedTuple):
-    """Numbers of pods of one clique (GT-002 to GT-006)."""
+    """Numbers of pods of one clique (GT-002)."""
 
     replicas: int
     ready: int
@@ -37,7 +37,7 @@ class Counts(NamedTuple):
 
 
 def count_pods(pods: Iterable[Pod], target_hash: str) -> Counts:
-    """Count the pods of one clique (GT-002 to GT-006). Linear; the order of the pods does not matter."""
+    """Count the pods of one clique (GT-002). Linear; the order of the pods does not matter."""
     replicas = ready = scheduled = gated = updated = 0
     for pod in pods:
         if pod.ready:

@@ -155,7 +155,7 @@ class Judgement(NamedTuple):
 
 
 class Availability(NamedTuple):
-    """The number of available replicas of a set (GT-045, GF-037), and of all that are specified."""
+    """The number of available replicas of a set (GT-044, GF-037), and of all that are specified."""
 
     available: int
     replicas: int

@@ -139,7 +139,8 @@ class TestGT060:
             assert deleted(reconcile(world.at(before).snapshot)) == deleted(plan)
 
 
-class TestGT061:
+@pytest.mark.req("GT-016")
+class TestACliqueThatIsCreatedAgainHasNoRecord:
     """A PodClique without any status MUST start with ``wasAvailable: false``, so that a terminated replica is not
     terminated again before it was available.
     """
@@ -208,7 +209,8 @@ def plan_of(life: Life) -> Plan:
     return plan
 
 
-class TestGT057:
+@pytest.mark.req("GT-025")
+class TestAGroupScaledBelowItsMinimumHasLostNothing:
     """Of a scaling group whose ``replicas`` are below its ``minAvailable`` all replicas MUST count as needed, and no
     more.
     """
@@ -237,8 +239,8 @@ class TestGT057:
         assert {step.target.name for step in ended.steps if is_termination(step)} == {"llm-0-a", "llm-0-pool-0-b"}
 
 
-@pytest.mark.req("GT-045")
-def test_gt057_a_group_scaled_below_its_minimum_does_not_make_its_set_unavailable() -> None:
+@pytest.mark.req("GT-044")
+def test_gt025_a_group_scaled_below_its_minimum_does_not_make_its_set_unavailable() -> None:
     group = {"name": "pool", "cliqueNames": ["b"], "replicas": 2, "minAvailable": 2}
     life = Life(set_raw(clique_raw("a"), clique_raw("b"), groups=(group,), terminationDelay="1m"))
     life.settle()
@@ -253,9 +255,9 @@ def test_gt057_a_group_scaled_below_its_minimum_does_not_make_its_set_unavailabl
 
 
 class TestPL015:
-    """A deletion for a breach MUST name the breached constituent, and up to eight breached PodCliques of it where it is
-    a scaling group, with uid and resource version; the deletion of a companion is not carried out once one of these
-    objects has changed.
+    """A deletion for a breach MUST name the breached constituent, and up to eight breached PodCliques of a scaling
+    group, with uid and resource version; the plan changes no field of them, and a companion is deleted only while
+    they are unchanged.
     """
 
     @given(st.one_of(storms(), worlds()))

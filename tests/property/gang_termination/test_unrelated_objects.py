@@ -65,7 +65,8 @@ class TestGT038:
             assert before <= after <= before | standing
 
 
-class TestGT039:
+@pytest.mark.req("GT-018")
+class TestARolloutOfTheSetSuspendsNothing:
     """The update progress of the PodCliqueSet MUST NOT change any verdict on a breach or on a termination."""
 
     @given(WORLDS)

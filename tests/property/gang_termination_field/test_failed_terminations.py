@@ -1,4 +1,4 @@
-"""Terminations that are not complete, by the responses to their writes, and how they are judged (GF-091 to GF-093)."""
+"""Terminations that are not complete, by the responses to their writes, and how they are judged (GF-091, GF-092)."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -110,7 +110,7 @@ G0, G1 = SEEN.groups
 def test_gf091_a_termination_lasts_while_its_clique_or_a_cause_stays(
     *, of_group: bool, part: str, cause: str, second: str | None
 ) -> None:
-    """Its first cause has to exist; the causes named after that are only breached cliques of it (GF-093)."""
+    """Its first cause has to exist; the causes named after that are only breached cliques of it (GF-092)."""
     first = G0 if of_group else A0
     causes = (first,) if second is None else (first, X0)
     fates = {Y0.ref: part, first.ref: cause} | ({} if second is None else {X0.ref: second})
@@ -123,7 +123,7 @@ def test_gf091_a_termination_lasts_while_its_clique_or_a_cause_stays(
     assert found.unwritten == ({G0.ref: UnwrittenFlag(OVER, rests_on)} if is_group_there and not lasts else {})
 
 
-def test_gf093_what_lasts_in_part_is_not_through() -> None:
+def test_gf092_what_lasts_in_part_is_not_through() -> None:
     """Of two cliques that could not be deleted, another client deleted one."""
     seen = seen_with({X0.ref: "gone"})
     both = unfinished(seen, end_of(X0, G0, X0), end_of(Y0, G0, X0))
@@ -131,7 +131,7 @@ def test_gf093_what_lasts_in_part_is_not_through() -> None:
     assert unfinished(seen, end_of(X0, G0, X0)).unwritten == {G0.ref: UnwrittenFlag(OVER, (G0.ref, X0.ref))}
 
 
-def test_gf093_a_failed_flag_counts_before_the_end_of_a_delay() -> None:
+def test_gf092_a_failed_flag_counts_before_the_end_of_a_delay() -> None:
     seen = seen_with({X0.ref: "gone"})
     steps = (end_of(X0, G0, X0), flag_of(G0, G0.ref))
     for order in (steps, steps[::-1]):
@@ -208,7 +208,7 @@ def sick(one: PodClique, breach: Breach) -> PodClique:
 
 @pytest.mark.req("GF-070")
 @pytest.mark.req("GF-091")
-@pytest.mark.req("GF-071")
+@pytest.mark.req("GF-050")
 @pytest.mark.parametrize("leaving", [False, True], ids=["stays", "leaves"])
 @pytest.mark.parametrize("begun", [False, True], ids=["", "begun"])
 @pytest.mark.parametrize("lacking", [False, True], ids=["all are there", "one is missing"])

@@ -128,12 +128,9 @@ class TestPL028:
 
 
 class TestGF091:
-    """While the responses to a termination of a replica of the set show that a part of it could not be deleted, while
-    the cause of that termination exists, and while that part or a PodClique named as its cause stays, what is missing
-    of the replica MUST count as it was before: the replica is not skipped (GF-070) where something of it is due, and a
-    missing member of a scaling group counts as scheduled and as not breached, unless the member is a cause, or its
-    group is one and no breached member that the termination names has recovered; where all of these are gone, none of
-    the group counts as breached for what is missing.
+    """While responses show that some deletions of a terminated replica failed and their cause stays, what is missing
+    of the replica MUST count as it was before: the replica is not skipped (GF-070), and its scaling groups are
+    breached only for their causes.
     """
 
     @given(field_storms(), SHARES, FAILURES)
@@ -192,8 +189,9 @@ class TestGF091:
 
 
 class TestGF092:
-    """A scaling group whose flag (GF-075) could not be written at the last try MUST count as flagged, and the flag is
-    written again, for as long as the breach of that moment lasts.
+    """A scaling group MUST count as flagged from the termination of its replica of the set until its condition is
+    ``False``, also where the flag could not be written or another client completed the termination; a flag protects
+    no other constituent.
     """
 
     @given(field_storms(), SHARES, FAILURES)
@@ -229,7 +227,8 @@ class TestGF092:
         event(f"{outcome.value}, well again: {is_well}")
 
 
-class TestGF093:
+@pytest.mark.req("GF-092")
+class TestAFlagCountsWhereOthersCompletedTheTermination:
     """Where the responses to a termination of a replica of the set show that a part of it could not be deleted, and
     that termination is complete all the same (GF-091), a scaling group of that replica whose breach is not younger than
     the end of the delay MUST count as flagged, and the flag is written.
@@ -264,7 +263,7 @@ class TestGF093:
 
 class TestGF090:
     """While a constituent of a replica is due and is being deleted, no PodClique and no pod of that replica MUST be
-    created, also where the replica is skipped for a missing one.
+    created, also where the replica is skipped for a missing PodClique (GF-070).
     """
 
     @pytest.mark.req("PL-002")

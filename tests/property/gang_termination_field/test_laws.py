@@ -48,7 +48,7 @@ class TestOracle:
     """The core agrees with a slow, literal transcription of the rules."""
 
     @given(field_worlds())
-    @pytest.mark.req("GF-011")
+    @pytest.mark.req("GF-012")
     @pytest.mark.req("GF-021")
     @pytest.mark.req("GF-022")
     @pytest.mark.req("GF-023")
@@ -56,15 +56,13 @@ class TestOracle:
     @pytest.mark.req("GF-025")
     @pytest.mark.req("GF-026")
     @pytest.mark.req("GF-027")
-    @pytest.mark.req("GF-028")
+    @pytest.mark.req("GT-019")
     @pytest.mark.req("GF-029")
-    @pytest.mark.req("GF-030")
     @pytest.mark.req("GF-031")
-    @pytest.mark.req("GF-032")
     @pytest.mark.req("GF-033")
     @pytest.mark.req("GF-034")
     @pytest.mark.req("GF-035")
-    @pytest.mark.req("GF-081")
+    @pytest.mark.req("GF-080")
     @pytest.mark.req("GF-083")
     @pytest.mark.req("GF-104")
     @pytest.mark.req("GF-105")
@@ -91,25 +89,20 @@ class TestOracle:
                 assert group.reason.rule.code == expected.reasons[group.group.ref.name]
 
     @given(field_worlds())
-    @pytest.mark.req("GF-003")
+    @pytest.mark.req("GF-001")
     @pytest.mark.req("GF-040")
     @pytest.mark.req("GF-041")
-    @pytest.mark.req("GF-042")
-    @pytest.mark.req("GF-043")
     @pytest.mark.req("GF-044")
     @pytest.mark.req("GF-050")
     @pytest.mark.req("GF-051")
-    @pytest.mark.req("GF-052")
     @pytest.mark.req("GF-060")
     @pytest.mark.req("GF-061")
     @pytest.mark.req("GF-062")
     @pytest.mark.req("GF-063")
-    @pytest.mark.req("GF-064")
     @pytest.mark.req("GF-065")
     @pytest.mark.req("GF-070")
-    @pytest.mark.req("GF-071")
     @pytest.mark.req("GF-072")
-    @pytest.mark.req("GF-074")
+    @pytest.mark.req("GF-092")
     @pytest.mark.req("GF-076")
     @pytest.mark.req("GF-085")
     @pytest.mark.req("GF-101")
@@ -128,7 +121,7 @@ class TestOracle:
         assert flags == (expected.flagged - held if generation.asks_for_history else set())
 
     @given(field_worlds())
-    @pytest.mark.req("GF-078")
+    @pytest.mark.req("GF-073")
     def test_plans_keep_the_laws_of_plans_and_delete_cliques_alone(self, generation: Generation, world: World) -> None:
         plan = reconcile(world.snapshot, rules_of(generation))
         assert problems_in(plan, world.snapshot) == ()
@@ -137,8 +130,8 @@ class TestOracle:
         assert {step.target.kind for step in plan.steps if is_termination(step)} <= {"PodClique"}
 
     @given(field_worlds())
-    @pytest.mark.req("GF-020")
-    @pytest.mark.req("GF-036")
+    @pytest.mark.req("GT-002")
+    @pytest.mark.req("GF-092")
     @pytest.mark.req("GF-037")
     def test_a_second_look_writes_no_status(self, generation: Generation, world: World) -> None:
         """A status that was written is not changed again while pods and time stay the same."""
@@ -157,7 +150,7 @@ class TestOracle:
         assert not (wanted & written) - late - groups
 
     @given(field_worlds(), SPANS)
-    @pytest.mark.req("GF-052")
+    @pytest.mark.req("GF-050")
     def test_a_due_replica_stays_due(self, generation: Generation, world: World, passed: timedelta) -> None:
         """A replica that is due by stored conditions that still hold stays due as time passes."""
         now, later = world, world.at(world.now + passed)
@@ -178,7 +171,6 @@ class TestSettings:
     """The delay of a set."""
 
     @given(field_worlds())
-    @pytest.mark.req("GF-003")
     def test_gf001_delays_of_groups_and_records_of_availability_change_nothing(self, world: World) -> None:
         template = world.root.spec.template
         bare = [group.model_copy(update={"termination_delay": None}) for group in template.pod_clique_scaling_groups]
@@ -235,8 +227,6 @@ class TestPods:
             ("False", {}, {"started": True, "ready": True}, (False, False)),
         ],
     )
-    @pytest.mark.req("GF-013")
-    @pytest.mark.req("GF-014")
     def test_gf012_classes(
         self, ready: str, init: dict[str, object], main: dict[str, object], expected: tuple[bool, bool]
     ) -> None:

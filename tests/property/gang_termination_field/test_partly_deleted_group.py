@@ -199,6 +199,6 @@ def test_gf060_a_group_being_deleted_terminates_none_of_its_replicas(*, deleting
 
 
 @pytest.mark.parametrize("generation", Generation)
-def test_gf030_surplus_members_do_not_count(generation: Generation) -> None:
+def test_gf031_surplus_members_do_not_count(generation: Generation) -> None:
     smaller = replace(GROUP, replicas=2)
     assert looked_at(smaller, {**WELL, "2-x": "sick"}, generation).unbreached == 2

@@ -39,7 +39,8 @@ def as_if_once_healthy(world: World) -> World:
     )
 
 
-class TestGF004:
+@pytest.mark.req("GF-001")
+class TestThresholdsAreReadFromTheObjects:
     """``minAvailable`` and ``replicas`` of a scaling group and ``minAvailable`` of a PodClique MUST be read from these
     objects; the number of replicas of the set is read from the set.
     """
@@ -80,7 +81,8 @@ class TestGF009:
         assert {finding.verdict for finding in plan.findings if finding.question == "termination"} == {"Unknown"}
 
 
-class TestGF010:
+@pytest.mark.req("GT-001")
+class TestAPodBelongsToTheCliqueThatControlsIt:
     """A pod MUST be counted for the PodClique whose uid its controller owner reference carries, whatever its labels and
     name say.
     """
@@ -147,7 +149,7 @@ SEEN: Final = at_rest(applied(set_raw(clique_raw("x"), groups=(POOL,), terminati
 
 
 @pytest.mark.parametrize("label", [MANAGED_BY, SET.primary, COMPONENT, GROUP.primary])
-def test_gf030_a_clique_without_the_labels_is_no_member(label: str) -> None:
+def test_gf031_a_clique_without_the_labels_is_no_member(label: str) -> None:
     (clique,) = SEEN.cliques
     other = replace(clique, labels=FrozenMap({**clique.labels, label: "other"}))
     (before,), (after,) = (judge_field(replace(SEEN, cliques=(one,)), Generation.F3).groups for one in (clique, other))

@@ -74,7 +74,7 @@ def test_gf080_an_update_that_never_ends_suspends_termination(
 
 @BY_GENERATION
 @given(field_worlds(), LONG_AGO, st.one_of(st.just(timedelta(0)), LONG_AGO))
-def test_gf082_an_update_that_ended_suspends_nothing(
+def test_gf080_an_update_that_ended_suspends_nothing(
     generation: Generation, world: World, started: timedelta, ended: timedelta
 ) -> None:
     """Whether it ended at its start (OnDelete) or later, each object is judged as if it had never been updated."""

@@ -50,9 +50,9 @@ class TestErrors:
     """The only two exceptions of the core."""
 
     def test_a_broken_invariant_names_the_law(self) -> None:
-        fault = BrokenInvariant("PL-005", "two steps for one target")
-        assert fault.requirement == "PL-005"
-        assert str(fault).startswith("PL-005")
+        fault = BrokenInvariant("PL-013", "two steps for one target")
+        assert fault.requirement == "PL-013"
+        assert str(fault).startswith("PL-013")
 
     def test_a_malformed_object_carries_every_problem_once_and_in_order(self) -> None:
         first = Problem(path="spec.replicas", expected="an integer", got='"three"')

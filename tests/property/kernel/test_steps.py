@@ -27,7 +27,7 @@ OTHER: Final = Ref("grove.io/v1alpha1", "PodClique", "ml", "llm-0-b")
 BECAUSE: Final = (Why.SET_BEING_DELETED.because(ONE),)
 
 
-def test_pl006_steps_are_ordered_by_stage_then_target() -> None:
+def test_pl001_steps_are_ordered_by_stage_then_target() -> None:
     ordered = [
         Step(Stage.CLEANUP, ONE, Delete(GUARD), BECAUSE),
         Step(Stage.CLEANUP, OTHER, DropFinalizer("grove.io/hold", GUARD), BECAUSE),

@@ -42,11 +42,9 @@ def withheld(number: int) -> Withheld:
 
 
 class TestPL013:
-    """Of two wants for one object the stronger MUST take precedence: a deletion or finalizer removal is stronger than
-    an apply, and an apply is stronger than a status, except one that reports that a breach starts, restarts or ends, a
-    termination (PL-028), or the first availability; where such a status, or a deletion that took precedence over it, is
-    withheld, the weaker want is carried out instead, unless a termination rests on the object (PL-026); two wants of
-    the same strength that contradict each other are a broken invariant.
+    """A plan MUST have at most one step for an object: a deletion or finalizer removal comes before other changes,
+    and these before a status, unless it could not be written later; where the stronger step is withheld the weaker
+    one is carried out.
     """
 
     @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_ms037_a_clique_waits_for_a_refused_creation() -> None:
     assert reconcile(replace(start, attempts=())).steps == reconcile(start).steps
 
 
-def test_pl017_what_was_ensured_is_not_ensured_again() -> None:
+def test_pl018_what_was_ensured_is_not_ensured_again() -> None:
     start = with_configuration(applied(one_set()))
     ensures = [step for step in reconcile(start).steps if isinstance(step.action, Ensure)]
     assert len(ensures) == 2
@@ -83,7 +83,7 @@ def test_pl017_what_was_ensured_is_not_ensured_again() -> None:
 
 
 @pytest.mark.parametrize("place", range(2), ids=["a domain", "a claim"])
-@pytest.mark.req("PL-022")
+@pytest.mark.req("PL-016")
 def test_sm095_an_object_is_the_same_in_another_api_version(place: int) -> None:
     """The earlier leader was configured with another shape, or another version was served."""
     start = with_configuration(applied(one_set()))

@@ -101,7 +101,7 @@ def check_that_all_is_well(raw: Json, world: InMemoryCluster, seen: Snapshot) ->
 @pytest.mark.req("MS-032")
 @pytest.mark.req("MS-041")
 @pytest.mark.req("MS-044")
-@pytest.mark.req("PL-022")
+@pytest.mark.req("PL-016")
 def test_ms010_any_set_converges_to_the_state_of_the_design(raw: Json) -> None:
     world, seen = converged_set(raw)
     check_that_all_is_well(raw, world, seen)

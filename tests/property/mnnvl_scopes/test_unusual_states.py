@@ -138,13 +138,13 @@ def test_ms020_labels_that_name_no_user() -> None:
     assert domain_user_of(FrozenMap({"grove.io/pcs-name": "llm"})) is None
 
 
-def test_pl022_ensured_objects_come_before_the_objects_that_need_them() -> None:
+def test_pl016_ensured_objects_come_before_the_objects_that_need_them() -> None:
     seen = with_configuration(applied(set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true"}))))
     plan = reconcile(seen)
     assert not problems_in(plan, seen)
     late = [replace(step, stage=Stage.WORKLOAD) if isinstance(step.action, Ensure) else step for step in plan.steps]
     ordered = replace(plan, steps=tuple(sorted(late, key=lambda step: step.sort_key)))
-    assert any("PL-022" in problem.expected for problem in problems_in(ordered, seen))
+    assert any("PL-016" in problem.expected for problem in problems_in(ordered, seen))
 
 
 def test_cl011_an_invalid_configuration_is_refused() -> None:

@@ -164,7 +164,7 @@ class TestOP103:
         assert still_wanted([no(gone())], plan(gone), SEEN) == ((no(gone()),) if stays else ())
         assert not still_wanted((), plan(gone), SEEN)
 
-    @pytest.mark.req("GF-093")
+    @pytest.mark.req("GF-092")
     @pytest.mark.parametrize("left", [(), (replace(CLIQUE, uid="another"),)], ids=["gone", "another"])
     def test_that_what_is_gone_could_not_be_deleted_matters_of_an_end_alone(self, left: tuple[PodClique, ...]) -> None:
         """An end may have gone through another way; whoever has the name by now is held back for something else."""

@@ -110,7 +110,7 @@ def test_pl012_a_cause_that_may_not_be_deleted_may_not_for_whatever_reason() -> 
 
 @pytest.mark.parametrize("subject", [FIRST, CAUSE], ids=["a companion", "the cause"])
 def test_pl029_what_is_deferred_is_written_to_like_everything_else(subject: Ref) -> None:
-    """Nothing is tried that rests on its version (PL-026)."""
+    """Nothing is tried that rests on its version (PL-015)."""
     fields = Applied(subject, GUARD, FrozenMap({"spec": FrozenMap({})}), BECAUSE)
     status = Status(subject, GUARD, FrozenMap({"conditions": ()}), BECAUSE)
     for want, kind in ((fields, Apply), (status, SetStatus)):
@@ -141,7 +141,7 @@ def test_pl012_a_refusal_is_told_in_the_words_of_the_server(said: str, words: st
     assert held.because[1:] == BECAUSE
 
 
-def test_pl017_what_was_made_is_not_made_again_and_holds_nobody_up() -> None:
+def test_pl018_what_was_made_is_not_made_again_and_holds_nobody_up() -> None:
     wants = tuple(Present(ref, manifest(ref.name), BECAUSE) for ref in (FIRST, SECOND, CAUSE))
     for made in (FIRST, SECOND, CAUSE):
         plan = plan_after(wants, made, Outcome.DONE)
@@ -195,7 +195,7 @@ FLAG = Condition("GangTerminationInProgress", Truth.TRUE, Why.GANG_TERMINATION_A
 URGENT = Status(FIRST, GUARD, FrozenMap({"conditions": (WELL,)}), BECAUSE, is_urgent=True)
 
 
-@pytest.mark.req("PL-006")
+@pytest.mark.req("PL-001")
 def test_pl013_what_stands_in_the_place_of_a_deletion_comes_when_statuses_come_and_is_urgent() -> None:
     """It is the one that either of two who want the object gone knows of."""
     knows, gone = Absent(FIRST, GUARD, BECAUSE, RESTS, otherwise=URGENT), END[0]
@@ -208,7 +208,7 @@ def test_pl013_what_stands_in_the_place_of_a_deletion_comes_when_statuses_come_a
         assert written.is_urgent
 
 
-@pytest.mark.req("PL-005")
+@pytest.mark.req("PL-013")
 def test_pl028_one_thing_is_tried_in_the_place_of_another() -> None:
     """What else the status tells goes before the fields, which come again in a later round."""
     fields = Applied(SECOND, GUARD, FrozenMap({"metadata": FrozenMap({"annotations": FrozenMap({})})}), BECAUSE)

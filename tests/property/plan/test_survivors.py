@@ -114,12 +114,12 @@ class TestLaws:
     PATH: Final = "PodClique/llm-0-a"
     NEW: Final = replace(CLIQUE, name="llm-0-b")
 
-    @pytest.mark.req("PL-006")
-    def test_pl005_two_steps_for_one_object(self) -> None:
+    @pytest.mark.req("PL-001")
+    def test_pl013_two_steps_for_one_object(self) -> None:
         two = (step(Delete(GUARD), Stage.CLEANUP), step(Apply(EMPTY, GUARD)))
         assert wrong(*two) == [
-            (self.PATH, "one step (PL-005)", "2 steps"),
-            ("steps", "order by stage and target (PL-006)", "another order"),
+            (self.PATH, "one step (PL-013)", "2 steps"),
+            ("steps", "order by stage and target (PL-001)", "another order"),
         ]
 
     def test_pl003_no_reason(self) -> None:
@@ -144,12 +144,12 @@ class TestLaws:
         assert wrong(*sorted(steps, key=lambda one: one.sort_key), known=known) == []
         assert known.times == 1
 
-    @pytest.mark.req("GT-062")
+    @pytest.mark.req("PL-018")
     @pytest.mark.req("WL-001")
     def test_pl004_what_may_go_and_what_may_be_released(self) -> None:
         release = step(DropFinalizer("hold", GUARD), Stage.CLEANUP)
         held = (self.PATH, "a deleted object it holds (WL-001)", "hold")
-        taken = (self.PATH, "an object that stays (GT-062)", "one being deleted")
+        taken = (self.PATH, "an object that stays (PL-018)", "one being deleted")
         assert wrong(step(Delete(GUARD)), known=leaving()) == [taken]
         assert wrong(release) == [held]
         assert wrong(release, known=leaving("other")) == [held]
@@ -185,10 +185,10 @@ class TestLaws:
         found = wrong(step(Create(frozen({"metadata": {"namespace": "ml"}})), target=self.NEW))
         assert found[0] == ("PodClique/llm-0-b", "a manifest of that name (PL-016)", "PodClique/")
 
-    def test_pl022_what_is_ensured_comes_first(self) -> None:
+    def test_pl016_what_is_ensured_comes_first(self) -> None:
         assert wrong(step(Ensure(manifest("llm-0-b")), Stage.FOUNDATION, target=self.NEW)) == []
         late = wrong(step(Ensure(manifest("llm-0-b")), target=self.NEW))
-        assert late == [("PodClique/llm-0-b", "to come before what stands on it (PL-022)", "WORKLOAD")]
+        assert late == [("PodClique/llm-0-b", "to come before what stands on it (PL-016)", "WORKLOAD")]
 
     def test_a_breach_is_a_problem_like_any_other(self) -> None:
         bare = Plan(root=SET, root_uid="u-0", rules="design", withheld=(Withheld(CLIQUE, ()),))
@@ -342,7 +342,7 @@ FIELDS: Final = FrozenMap({"replicas": 1})
 
 @pytest.mark.req("PL-014")
 @pytest.mark.req("PL-021")
-@pytest.mark.req("PL-022")
+@pytest.mark.req("PL-016")
 @pytest.mark.parametrize(
     ("want", "stage", "action"),
     [
@@ -366,7 +366,7 @@ def test_pl003_each_want_is_one_step_of_its_stage(want: Want, stage: Stage, acti
     assert steps_for([want]) == (Step(stage, CLIQUE, action, BECAUSE),)
 
 
-def test_pl006_steps_without_a_root_are_in_order_too() -> None:
+def test_pl001_steps_without_a_root_are_in_order_too() -> None:
     first, second = Ensured(CLIQUE, MADE, BECAUSE), WithoutFinalizer(SET, GUARD, "hold", BECAUSE)
     assert [one.target for one in steps_for([second, first])] == [CLIQUE, SET]
 

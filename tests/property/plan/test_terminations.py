@@ -1,4 +1,4 @@
-"""A deletion lists the gangs that end with it, and its reasons name the same ones (PL-033)."""
+"""A deletion lists the gangs that end with it, and its reasons name the same ones (PL-019)."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -42,7 +42,7 @@ def problem_free(steps: tuple[Step, ...], root: Ref) -> None:
 
 
 @given(storms().map(lambda world: ("design", world)) | field_storms().map(lambda world: ("field", world)))
-def test_pl033_values_and_reasons_agree(case: tuple[str, World]) -> None:
+def test_pl019_values_and_reasons_agree(case: tuple[str, World]) -> None:
     name, world = case
     snapshot = world.snapshot
     plan = reconcile(snapshot, rule_set(name))
@@ -60,11 +60,11 @@ def test_pl033_values_and_reasons_agree(case: tuple[str, World]) -> None:
         assert document_from_json(document_as_json(told, decisions=True)) == told
 
 
-def test_pl033_a_deletion_for_a_cause_that_ends_nothing_is_illegal() -> None:
+def test_pl019_a_deletion_for_a_cause_that_ends_nothing_is_illegal() -> None:
     snapshot = world_of(ENDING).snapshot
     plan = reconcile(snapshot)
     (first, *_) = [step for step in plan.steps if terminated_by(step)]
     assert isinstance(first.action, Delete)
     for action in (replace(first.action, terminates=()), replace(first.action, rests_on=())):
         wrong = replace(plan, steps=tuple(replace(one, action=action) if one is first else one for one in plan.steps))
-        assert [one.expected for one in problems_in(wrong, snapshot)] == ["gangs that end and causes, or none (PL-033)"]
+        assert [one.expected for one in problems_in(wrong, snapshot)] == ["gangs that end and causes, or none (PL-019)"]

@@ -87,7 +87,7 @@ class TestFields:
         assert [stored.type for stored in known.status.conditions] == ["MinAvailableBreached"]
 
     @pytest.mark.parametrize("status", [None, {}])
-    def test_gt061_no_status_is_no_record(self, status: Json | None) -> None:
+    def test_gt016_no_status_is_no_record(self, status: Json | None) -> None:
         assert podclique_of({**clique(), "status": status}).status == CliqueStatus()
 
     @pytest.mark.parametrize("written", [True, False, None])
@@ -128,7 +128,7 @@ class TestFields:
             (None, None, None, ""),
         ],
     )
-    def test_gt006_the_target_is_that_of_the_update_else_the_label_else_the_stored_one(
+    def test_gt002_the_target_is_that_of_the_update_else_the_label_else_the_stored_one(
         self, progress: Json | None, label: str | None, current: str | None, target: str
     ) -> None:
         labels = {"grove.io/pod-template-hash": label}
@@ -137,8 +137,9 @@ class TestFields:
 
 
 class TestGT018:
-    """An update MUST count as running while ``status.updateProgress`` (or its older name ``rollingUpdateProgress``) is
-    present and has no ``updateEndedAt``.
+    """An update of a PodClique or scaling group MUST count as running while its ``status.updateProgress`` (or its
+    older name ``rollingUpdateProgress``) is present without ``updateEndedAt``; an update of the set changes no
+    verdict on a breach or termination.
     """
 
     @pytest.mark.parametrize("key", ["updateProgress", "rollingUpdateProgress"])

@@ -97,7 +97,6 @@ class TestFields:
         more = {**SOUND, "spec": {**SOUND["spec"], "containers": [1, 2]}, "extra": {"deep": [None]}}
         assert read(more) == read(SOUND)
 
-    @pytest.mark.req("GT-005")
     @pytest.mark.parametrize("status", ["True", "False"])
     def test_gt002_a_terminating_pod_is_read_as_any_other(self, status: str) -> None:
         staying = read(pod(condition("Ready", status)))
@@ -174,7 +173,7 @@ class TestConditions:
         assert read(pod(*conditions)).ready is (status == "True")
 
     @pytest.mark.parametrize("status", STATES)
-    def test_gt003_scheduled_is_the_condition_podscheduled_being_true(self, status: str | None) -> None:
+    def test_gt002_scheduled_is_the_condition_podscheduled_being_true(self, status: str | None) -> None:
         conditions = [condition("Initialized"), *([condition("PodScheduled", status)] if status else [])]
         assert read(pod(*conditions)).scheduled is (status == "True")
 
@@ -182,11 +181,11 @@ class TestConditions:
         ("status", "reason"),
         tuple(product(("True", "False", "Unknown"), ("SchedulingGated", "Unschedulable", "", None))),
     )
-    def test_gt004_gated_is_podscheduled_being_false_for_that_reason(self, status: str, reason: str | None) -> None:
+    def test_gt002_gated_is_podscheduled_being_false_for_that_reason(self, status: str, reason: str | None) -> None:
         gated = read(pod(condition("PodScheduled", status, reason=reason))).gated
         assert gated is (status == "False" and reason == "SchedulingGated")
 
-    def test_gt003_a_node_alone_does_not_make_it_placed(self) -> None:
+    def test_gt002_a_node_alone_does_not_make_it_placed(self) -> None:
         bound = read(pod(spec={"nodeName": "node-1"}))
         assert (bound.node, bound.scheduled) == ("node-1", False)
 

@@ -150,7 +150,7 @@ def test_a_condition_is_replaced_in_its_place() -> None:
 
 
 @pytest.mark.req("GT-015")
-def test_gt061_a_written_status_of_a_clique_is_a_record() -> None:
+def test_gt016_a_written_status_of_a_clique_is_a_record() -> None:
     fresh = podclique_of(clique())
     assert not fresh.status.recorded
     written = with_status(fresh, FrozenMap({"replicas": 0}))

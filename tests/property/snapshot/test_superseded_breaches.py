@@ -75,7 +75,6 @@ class TestGT067:
     """
 
     @pytest.mark.req("GT-019")
-    @pytest.mark.req("GF-028")
     @pytest.mark.parametrize("rules", [rule_set("design"), NEWEST], ids=["design", "field"])
     @given(st.one_of(storms(), worlds(), field_storms()), st.randoms(use_true_random=False), FAILURES)
     def test_what_failed_decides_as_if_it_were_written(
@@ -202,7 +201,7 @@ def test_pl012_what_says_otherwise_of_a_breach_is_another_write(refused: Truth |
     assert (clique.ref in {one.target for one in again.withheld}) == (not tried)
 
 
-@pytest.mark.req("GF-028")
+@pytest.mark.req("GT-019")
 @pytest.mark.parametrize("rules", [rule_set("design"), *rule_sets().values()], ids=lambda rules: rules.name)
 def test_gt067_a_breach_that_was_over_begins_anew(rules: RuleSet) -> None:
     (clique,) = SEEN.cliques

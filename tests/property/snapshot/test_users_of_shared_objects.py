@@ -25,7 +25,7 @@ PODS: Final = st.lists(
 
 
 @given(PODS, st.data())
-def test_pl006_no_order_of_pods_hides_one(pods: list[Pod], data: st.DataObject) -> None:
+def test_pl001_no_order_of_pods_hides_one(pods: list[Pod], data: st.DataObject) -> None:
     """All pods of an owner that is gone are looked at: one whose gang bears the name of the set is enough."""
     expected = {one.owner_uid for one in pods if one.gang.startswith("llm-")}
     for several in (pods, data.draw(st.permutations(pods))):

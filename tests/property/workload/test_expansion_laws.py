@@ -74,7 +74,7 @@ def test_wl010_everything_is_made_once_and_nothing_else(raw: Json) -> None:
 
 
 @given(raw_sets())
-@pytest.mark.req("PL-002", "PL-003", "PL-005", "PL-006")
+@pytest.mark.req("PL-002", "PL-003", "PL-013", "PL-001")
 def test_pl016_every_plan_on_the_way_is_legal(raw: Json) -> None:
     for seen, plan in rounds_of(applied(raw)):
         assert problems_in(plan, seen) == ()
@@ -105,7 +105,7 @@ def test_pl009_plans_that_create_survive_json(raw: Json, decisions: bool) -> Non
 
 @RARELY
 @given(raw_sets())
-def test_pl017_what_was_created_is_not_created_again(raw: Json) -> None:
+def test_pl018_what_was_created_is_not_created_again(raw: Json) -> None:
     for seen, plan in rounds_of(applied(raw)):
         done = tuple(Attempt(step, Outcome.DONE) for step in plan.steps if isinstance(step.action, Create))
         made = {attempt.step.target for attempt in done}
@@ -116,7 +116,7 @@ def test_pl017_what_was_created_is_not_created_again(raw: Json) -> None:
 
 @RARELY
 @given(raw_sets())
-def test_pl010_a_restart_between_any_two_writes_is_survived(raw: Json) -> None:
+def test_pl002_a_restart_between_any_two_writes_is_survived(raw: Json) -> None:
     start = applied(raw)
     whole = at_rest(start)
     world, seen = InMemoryCluster((start,)), start

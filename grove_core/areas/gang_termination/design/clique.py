@@ -66,7 +66,7 @@ def count_ready(pods: Iterable[Pod]) -> int:
 
 
 def judge_clique(clique: PodClique, pods: Iterable[Pod], now: datetime) -> CliqueJudgement:
-    """Judge one clique on the pods of the same snapshot (GT-010 to GT-019).
+    """Judge one clique on the pods of the same snapshot (GT-011 to GT-019).
 
     Args:
         clique: one that is not being deleted.
@@ -87,7 +87,7 @@ def judge_clique(clique: PodClique, pods: Iterable[Pod], now: datetime) -> Cliqu
 
 
 def availability_of(status: CliqueStatus, ready: int, needed: int) -> bool | None:
-    """Return the ``wasAvailable`` of a clique that is not recorded as available (GT-015 to GT-017, GT-061).
+    """Return the ``wasAvailable`` of a clique that is not recorded as available (GT-015, GT-016).
 
     It becomes true with enough ready pods, unless an update runs. None if the status was written without the field and
     the clique is not available now.

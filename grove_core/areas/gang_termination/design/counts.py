@@ -102,7 +102,7 @@ def missing_in(root: PodCliqueSet, judgement: Judgement) -> Mapping[int, tuple[s
 def availability_of_set(
     root: PodCliqueSet, judgement: Judgement, usable: Mapping[str, UsableReplicas], missing: Mapping[int, Sequence[str]]
 ) -> Availability:
-    """Return how many replicas of the set are available (GT-045)."""
+    """Return how many replicas of the set are available (GT-044)."""
     standalone = {judged.clique.ref.name: judged for judged in judgement.cliques}
     needed = {judged.group.ref.name: judged.group.needed for judged in judgement.groups}
     available = 0

@@ -40,7 +40,7 @@ def judge_group(
     guard: Why | None,
     left_of_replica: int,
 ) -> GroupJudgement:
-    """Judge a scaling group on its judged cliques (GT-040 to GT-056, GT-066).
+    """Judge a scaling group on its judged cliques (GT-040, GT-066).
 
     Args:
         root: its set.
@@ -87,7 +87,7 @@ def delay_of(root: PodCliqueSet, group: ScalingGroup) -> timedelta | None:
 
 
 def _breached_replicas(group: ScalingGroup, members: Sequence[CliqueJudgement]) -> Mapping[int, list[CliqueJudgement]]:
-    """Return the breached cliques by replica index, without surplus replicas (GT-040, GT-056)."""
+    """Return the breached cliques by replica index, without surplus replicas (GT-040)."""
     found: dict[int, list[CliqueJudgement]] = {}
     for judged in members:
         if judged.breach is Truth.TRUE and 0 <= judged.clique.group_replica_index < group.replicas:

@@ -35,7 +35,7 @@ def judge_replicas(
     now: datetime,
     guard: Why | None,
 ) -> tuple[ReplicaJudgement, ...]:
-    """Return the judgements of replicas of the set (GT-030 to GT-039).
+    """Return the judgements of replicas of the set (GT-030 to GT-038).
 
     Args:
         root: the set.

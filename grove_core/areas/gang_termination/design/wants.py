@@ -17,7 +17,7 @@ from grove_core.snapshot.snapshot import Snapshot
 def wants_of_statuses(snapshot: Snapshot, judgement: Judgement, tally: SetCounts) -> Desired:
     """Return the wanted statuses, also of cliques that are deleted; none where the set cannot be judged (GT-024).
 
-    The plan drops the status of an object that it deletes (PL-005), unless the status could not be written later and
+    The plan drops the status of an object that it deletes (PL-013), unless the status could not be written later and
     the object may not be deleted (PL-013).
     """
     if judgement.unknown:

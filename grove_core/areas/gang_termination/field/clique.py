@@ -1,4 +1,4 @@
-"""Judges one clique by the rules of the Go operator, from its pods or from its stored status (GF-020 to GF-029)."""
+"""Judges one clique by the rules of the Go operator, from its pods or from its stored status (GF-012 to GF-029)."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -40,7 +40,7 @@ _MESSAGES: Final = MappingProxyType(
         Why.INSUFFICIENT_SCHEDULED_PODS: "Insufficient scheduled pods. expected at least: {needed}, found: {scheduled}",
     }
 )
-"""Messages of the operator's conditions, so that a plan shows no change where the operator writes none (GF-028)."""
+"""Messages of the operator's conditions, so that a plan shows no change where the operator writes none (GT-019)."""
 
 
 class JudgedClique(NamedTuple):
@@ -127,11 +127,11 @@ def was_established(condition: Condition, created_at: datetime | None) -> bool:
 
 
 def judge_clique(clique: PodClique, pods: Iterable[Pod], now: datetime, generation: Generation) -> JudgedClique:
-    """Return the judgement of a clique by its pods, as at a look of the operator (GF-020 to GF-029).
+    """Return the judgement of a clique by its pods, as at a look of the operator (GF-012 to GF-029).
 
     Args:
         clique: if it is being deleted, its stored status counts (GF-029).
-        pods: exactly those it controls (GF-010).
+        pods: exactly those it controls (GT-001).
         now: the snapshot's clock.
         generation: the generation whose rules are applied.
     """
@@ -202,7 +202,7 @@ def _placement_of(clique: PodClique, scheduled: int) -> tuple[Truth, Why]:
 
 
 def _condition(type_: str, truth: Truth, why: Why, seen: JudgedClique, now: datetime) -> Condition:
-    """Return the condition as the operator would store it; its time changes only with its status (GF-028)."""
+    """Return the condition as the operator would store it; its time changes only with its status (GT-019)."""
     status = seen.clique.status
     stored = breach_condition_of(status) if type_ == MIN_AVAILABLE_BREACHED else condition_of(status.conditions, type_)
     return Condition(type_, truth, why.code, _MESSAGES[why].format(**seen.facts), transition_time(stored, truth, now))

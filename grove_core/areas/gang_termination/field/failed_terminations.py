@@ -1,4 +1,4 @@
-"""Terminations of replicas of a set that are not complete, by the responses to their writes (GF-091 to GF-093)."""
+"""Terminations of replicas of a set that are not complete, by the responses to their writes (GF-091, GF-092)."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping

@@ -40,7 +40,7 @@ _MESSAGES: Final = MappingProxyType(
         ),
     }
 )
-"""Messages of the operator's conditions of a group (GF-028)."""
+"""Messages of the operator's conditions of a group (GT-019)."""
 
 _ACTIVE: Final = (
     "Gang termination fired at PCS-replica scope for PCS replica {}; "
@@ -54,7 +54,7 @@ class JudgedGroup(NamedTuple):
     Attributes:
         members: its cliques, of any index and name, those being deleted too (GF-060).
         scheduled, available: numbers of its whole replicas that are (GF-031).
-        unbreached: number of its whole replicas without a breached member (GF-032).
+        unbreached: number of its whole replicas without a breached member (GF-031).
         breach: its condition `MinAvailableBreached`; None where it has none.
         why: the rule behind ``breach``.
         guard: why its set does not act on its breach (GF-041, GF-051); None where it may, and where it has none.
@@ -63,7 +63,7 @@ class JudgedGroup(NamedTuple):
         acting: replica index -> the breaches of its cliques that may be acted on (GF-050), sorted by index.
         fate: for the group as a whole.
         fates: replica index -> fate, for the replicas in ``acting``.
-        unwritten: causes of a termination whose flag was not written (GF-092, GF-093); mostly none.
+        unwritten: causes of a termination whose flag was not written (GF-092); mostly none.
     """
 
     group: ScalingGroup
@@ -135,11 +135,11 @@ def judge_group_as_released(
     looks: bool,
     unfinished: FailedTerminations,
 ) -> JudgedGroup:
-    """Return the judgement of a scaling group by its cliques (GF-030 to GF-036, GF-060 to GF-067, GF-091 to GF-093).
+    """Return the judgement of a scaling group by its cliques (GF-031 to GF-035, GF-060 to GF-067, GF-091, GF-092).
 
     Args:
         members: its judged cliques.
-        delay: of the set; a group has none of its own (GF-003).
+        delay: of the set; a group has none of its own (GF-001).
         looks: whether its status is computed as at a look; else the stored one counts (GF-084).
         unfinished: the terminations of the set that are not complete.
     """

@@ -43,7 +43,7 @@ class CountedReplica(NamedTuple):
 
 
 def proper_members(group: ScalingGroup, members: Iterable[JudgedClique]) -> Mapping[int, list[JudgedClique]]:
-    """Return the members by replica index, without surplus replicas and foreign names (GF-030)."""
+    """Return the members by replica index, without surplus replicas and foreign names (GF-031)."""
     found: defaultdict[int, list[JudgedClique]] = defaultdict(list)
     shorts = frozenset(group.clique_names)
     for one in members:

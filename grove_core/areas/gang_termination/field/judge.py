@@ -37,7 +37,7 @@ class JudgedReplica(NamedTuple):
 
     Attributes:
         number: its index.
-        breaches: those of its constituents that may be acted on (GF-071).
+        breaches: those of its constituents that may be acted on (GF-050).
         absent: names of its standalone cliques that do not exist; then it is skipped (GF-070).
         cliques, groups: its constituents that exist.
         lingers: whether it is skipped while a due constituent of it is still being deleted (GF-090).
@@ -98,7 +98,7 @@ def judge_field(snapshot: Snapshot, generation: Generation, *, looks: bool = Tru
 
 
 def _is_labelled(clique: PodClique, set_name: str) -> bool:
-    """Return whether its labels say that it is a member of its scaling group (GF-030)."""
+    """Return whether its labels say that it is a member of its scaling group (GF-031)."""
     labels = clique.labels
     return (labels.get(MANAGED_BY), labels.get(SET.primary), labels.get(COMPONENT), labels.get(GROUP.primary)) == (
         OPERATOR,

@@ -1,4 +1,4 @@
-"""The statuses that the Go operator would write; only those that differ from the stored ones (GF-020 to GF-037)."""
+"""The statuses that the Go operator would write; only those that differ from the stored ones (GF-022 to GF-037)."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
