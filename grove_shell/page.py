@@ -42,7 +42,7 @@ def escape_unprintable(text: str) -> str:
 def print_page(page: Page) -> None:
     """Print a page on standard output.
 
-    Colours are used on a terminal unless NO_COLOR is set, and everywhere if FORCE_COLOR is set (CL-006).
+    Colours are used on a terminal unless NO_COLOR is set, and everywhere if FORCE_COLOR is set (CL-049).
     """
     print_page_to(page, sys.stdout)
 
@@ -50,7 +50,7 @@ def print_page(page: Page) -> None:
 def print_error(message: Page | Exception | str) -> None:
     """Print a message on standard error; nothing where the process was started with it closed (CL-001).
 
-    A message may contain text of a file or a server, so unprintable characters are escaped (IN-005).
+    A message may contain text of a file or a server, so unprintable characters are escaped (IN-030).
     """
     page = message if isinstance(message, Page) else Page()
     for line in () if isinstance(message, Page) else str(message).removesuffix("\n").split("\n"):

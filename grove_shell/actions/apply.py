@@ -113,7 +113,7 @@ def _read(path: str) -> PlanDocument:
 
 
 def _unread(path: str, problems: Iterable[Problem]) -> _NotAPlan:
-    """Return the error with a line for each problem, short and printable (IN-005)."""
+    """Return the error with a line for each problem, short and printable (IN-030)."""
     return _NotAPlan("\n".join(map(str, faults_in(path, problems))))
 
 

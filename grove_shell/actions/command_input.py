@@ -120,7 +120,7 @@ def read_input_or_report(source: InputSource) -> CommandInput | None:
 
 
 def read_configuration(path: str | None) -> ConfigurationFile:
-    """Read an operator's configuration file; without a file the defaults (CL-030)."""
+    """Read an operator's configuration file; without a file the defaults (CL-055)."""
     if path is None:
         return ConfigurationFile(Configuration(), None, {}, ())
     from grove_shell.actions.configuration import configuration  # noqa: PLC0415 - few commands come with one (P11)

@@ -15,7 +15,7 @@ Reader = Callable[[Mapping[str, Any]], tuple[T, tuple[Problem, ...]]]
 def configuration(path: str | None, read: Reader[T]) -> tuple[T, tuple[Fault, ...]]:
     """Return the configuration and its faults; the defaults without a file (OP-036, WH-032).
 
-    A file must have exactly one configuration (CL-030).
+    A file must have exactly one configuration (CL-055).
     """
     faults: list[Fault] = []
     found = [] if path is None else [(item, *read(item.value)) for item in items_of(path, faults, standard_input())]

@@ -13,7 +13,7 @@ from grove_shell.views.problems_page import NOTHING_DECIDED, problems_page
 
 
 def preflight(source: InputSource) -> int:
-    """Judge and print; returns the exit code (CL-031)."""
+    """Judge and print; returns the exit code (CL-032)."""
     installed: list[CrdNames] = []
     try:
         if source.live is not None:

@@ -83,7 +83,7 @@ class _Given:
 def validate(
     filenames: tuple[str, ...], old: tuple[str, ...], output: str, config: str | None = None, rules: str | None = None
 ) -> int:
-    """Judge and print; returns the exit code (CL-001, CL-013)."""
+    """Judge and print; returns the exit code (CL-001, CL-056)."""
     settings = read_configuration(config)
     faults: list[Fault] = [*settings.problems]
     before, given = _sorted_out(old, faults), _sorted_out(filenames, faults)
@@ -148,7 +148,7 @@ def _around(before: _Given, given: _Given, kept: list[dict[str, Any]]) -> Topolo
 
 
 def _sorted_out(paths: Iterable[str], faults: list[Fault]) -> _Given:
-    """Read everything; what has no kind, no version, or nearly one of ours, is a fault (IN-031, IN-044)."""
+    """Read everything; what has no kind, no version, or nearly one of ours, is a fault (IN-031)."""
     given = _Given()
     for path in paths:
         for item in items_of(path, faults, standard_input()):

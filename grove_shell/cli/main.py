@@ -37,7 +37,7 @@ _SERVING: Final = frozenset({"operator", "webhooks", "daemon", "domain-controlle
 _LONG_RUNNING: Final = _SERVING | {"simulate", "converge", "apply"}
 _SHORT: Final = (_COMMANDS.keys() | _ALIASES.keys()) - _LONG_RUNNING
 """Commands that print a result and exit. The cyclic collector is off for them: it took a tenth of the time of a plan
-(P11, CL-016)."""
+(P11, CL-003)."""
 
 
 class _Commands(click.Group):
@@ -93,7 +93,7 @@ def _print_usage_error(fault: click.ClickException) -> None:
 
 
 def _with_file_hint(fault: click.UsageError) -> click.UsageError:
-    """Add how files are given to the fault of an extra argument, as in ``grove validate pcs.yaml`` (CL-048)."""
+    """Add how files are given to the fault of an extra argument, as in ``grove validate pcs.yaml`` (CL-009)."""
     takes_files = fault.ctx is not None and any(param.name == "filenames" for param in fault.ctx.command.params)
     if takes_files and "unexpected extra argument" in fault.message:
         return click.UsageError(f"{fault.message}; files are given with -f FILE", fault.ctx)

@@ -45,7 +45,7 @@ class RepeatableChoice(click.Choice[str]):
     """One of a set of words, for an option that may be repeated."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the word; several words with commas fail with how they are written instead (CL-048)."""
+        """Return the word; several words with commas fail with how they are written instead (CL-009)."""
         several = [word.strip() for word in str(value).split(",")]
         if param is not None and len(several) > 1 and all(word in self.choices for word in several):
             name = param.opts[0]

@@ -1,4 +1,4 @@
-"""Detects misspelled kinds and versions of Grove's API (IN-044)."""
+"""Detects misspelled kinds and versions of Grove's API (IN-031)."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches

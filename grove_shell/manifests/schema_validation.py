@@ -48,7 +48,7 @@ def with_schema_objections(
 ) -> Decision[AdmissionVerdict]:
     """Return a verdict of admission with the violations of the schema added, each path once.
 
-    A set with a ``uid`` is stored and not validated again (IN-043).
+    A set with a ``uid`` is stored and not validated again (IN-039).
     """
     meta = manifest.get("metadata")
     schema = None if isinstance(meta, Mapping) and meta.get("uid") else schema_for(GROVE, "PodCliqueSet")

@@ -15,7 +15,7 @@ class CollectedObjects:
     Attributes:
         origin: the server, as reports name it.
         items: as the server returned them.
-        complete: kinds that were listed completely, with their namespace (IN-046).
+        complete: kinds that were listed completely, with their namespace (IN-040).
         served: what the server serves; None if that was not requested.
         unseen: kinds that the server did not list, with its message.
     """

@@ -20,7 +20,7 @@ def inferred_gaps(
     gangs: Collection[PodGang],
     pods: Collection[Pod],
 ) -> set[Gap]:
-    """Return kinds without objects although other objects refer to some, by namespace (GT-024, IN-035). Linear."""
+    """Return kinds without objects although other objects refer to some, by namespace (GT-024, IN-040). Linear."""
     gaps: set[Gap] = set()
     with_groups = {group.ref.namespace for group in groups}
     with_cliques = {clique.ref.namespace for clique in cliques}
@@ -52,7 +52,7 @@ def complete_kinds(seen: AbstractSet[Gap], gaps: frozenset[Gap]) -> frozenset[Ga
 
 
 def cliques_without_pods(cluster: Cluster) -> Iterator[str]:
-    """Yield ``namespace/name`` of PodCliques whose status counts pods that the input lacks; sorted (IN-045).
+    """Yield ``namespace/name`` of PodCliques whose status counts pods that the input lacks; sorted (IN-040).
 
     Namespaces whose pods were not collected at all are left out, since they are reported as such.
     """
@@ -65,7 +65,7 @@ def cliques_without_pods(cluster: Cluster) -> Iterator[str]:
 
 
 def sets_without_cliques(cluster: Cluster) -> Iterator[str]:
-    """Yield ``namespace/name`` of sets whose status counts available replicas without PodCliques in the input (IN-045).
+    """Yield ``namespace/name`` of sets whose status counts available replicas without PodCliques in the input (IN-040).
 
     Namespaces whose PodCliques were not collected at all are left out.
     """

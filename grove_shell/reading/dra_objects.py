@@ -34,7 +34,7 @@ class DraObjects:
     claims: str = ""
 
     def record_claim_version(self, raw: Mapping[str, Any]) -> None:
-        """Record the API version of a claim, which its cluster serves (IN-060)."""
+        """Record the API version of a claim, which its cluster serves (IN-047)."""
         known = [one for one in CLAIM_VERSIONS if one in {str(raw.get("apiVersion")), self.claims}]
         self.claims = known[0] if known else ""
 
@@ -52,7 +52,7 @@ def template_in(raw: Mapping[str, Any]) -> tuple[tuple[str, str], FrozenMap | No
 
 
 def shape_in_definition(kind: str, raw: Mapping[str, Any]) -> DomainShape | None:
-    """Return the form of ComputeDomains that their definition serves (IN-060); None for any other object."""
+    """Return the form of ComputeDomains that their definition serves (IN-047); None for any other object."""
     is_theirs = kind == DEFINITION_KIND and Fields(raw, "", []).part("metadata").text("name") == DEFINITION
     return _shape_in(raw) if is_theirs else None
 

@@ -11,14 +11,14 @@ _LONGEST_PATH: Final = 160
 _LONGEST_GOT: Final = 120
 
 NO_SUCH_FILE: Final = "no such file"
-"""``got`` of the fault of a missing file (IN-028)."""
+"""``got`` of the fault of a missing file (IN-026)."""
 
 SortKey: TypeAlias = tuple[str, int, int, int, str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One problem of the input, with its place (IN-005).
+    """One problem of the input, with its place (IN-030).
 
     Attributes:
         file: as the user named it, or found under a directory the user named; ``stdin`` for standard input.
@@ -45,7 +45,7 @@ class Fault:
 
     @property
     def sort_key(self) -> SortKey:
-        """Order of reports: by place, then by content (IN-005)."""
+        """Order of reports: by place, then by content (IN-030)."""
         line, column = self.line or 0, self.column or 0
         return self.file, self.document, line, column, self.object, self.path, self.expected, self.got
 

@@ -54,7 +54,7 @@ class ForeignObjects:
     def add_if_foreign(
         self, item: Item, address: Address, controller: ControllerReference, complete: AbstractSet[Gap]
     ) -> bool:
-        """Add an object if its cluster is complete and has no owner of it; return whether it was added (IN-048).
+        """Add an object if its cluster is complete and has no owner of it; return whether it was added (IN-033).
 
         Args:
             item: the object.

@@ -136,7 +136,7 @@ class InputObjects:
             self.mark_missing(kind, item.value)
 
     def identify(self, item: Item, kind: str, resource: Resource) -> bool:
-        """Return whether an object has a unique identity (IN-038), and record its position for later faults."""
+        """Return whether an object has a unique identity (IN-032), and record its position for later faults."""
         uid, place = resource.uid, item._replace(value=heading_of(item.value))
         known = kind not in IDENTIFIED or bool(uid and resource.resource_version)
         if not known:

@@ -11,13 +11,13 @@ MAX_DEPTH: Final = MOST_LEVELS
 """Levels of mappings and sequences in one object (IN-012)."""
 
 MAX_CHARACTERS: Final = 16 * 1024 * 1024
-"""Text of one object (IN-013). An API server takes no more than 3 MiB in one request."""
+"""Text of one object (IN-012). An API server takes no more than 3 MiB in one request."""
 
 MAX_NODES: Final = 1_000_000
-"""Scalars, mappings and sequences in one object (IN-013)."""
+"""Scalars, mappings and sequences in one object (IN-012)."""
 
 MAX_ALIASED: Final = 100_000
-"""Nodes that aliases may add in one document, plus one for each character read (IN-011)."""
+"""Nodes that aliases may add in one document, plus one for each character read (IN-012)."""
 
 _OF_SAVED_PLANS: Final = frozenset({"formatVersion", "plans"})
 
@@ -73,7 +73,7 @@ def labels_in(raw: Mapping[str, Any]) -> dict[str, str]:
 
 
 def identity_problems(raw: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield the problems of an object without kind or apiVersion (IN-031); a saved plan is recognised (IN-049)."""
+    """Yield the problems of an object without kind or apiVersion (IN-031); a saved plan is recognised (IN-024)."""
     if raw.keys() >= _OF_SAVED_PLANS:
         yield "", "", "a saved plan is for grove apply"
         return
@@ -83,7 +83,7 @@ def identity_problems(raw: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def server_error_in(raw: Mapping[str, Any]) -> str:
-    """Return the message of an API server's error in place of objects, with reason and code; else empty (IN-051)."""
+    """Return the message of an API server's error in place of objects, with reason and code; else empty (IN-053)."""
     if (raw.get("kind"), raw.get("apiVersion"), raw.get("status")) != ("Status", "v1", "Failure"):
         return ""
     known = [str(raw[key]) for key in ("reason", "code") if raw.get(key)]
@@ -96,7 +96,7 @@ def is_list(root: dict[str, Any]) -> bool:
 
 
 def list_problem(root: dict[str, Any]) -> Problem | None:
-    """Return the problem of a list's kind, or None. Its objects are read in either case (IN-021)."""
+    """Return the problem of a list's kind, or None. Its objects are read in either case (IN-020)."""
     kind = root.get("kind")
     if isinstance(kind, str) and kind.endswith("List"):
         return None
@@ -104,7 +104,7 @@ def list_problem(root: dict[str, Any]) -> Problem | None:
 
 
 def flatten_lists(item: Item, faults: list[Fault], place: Place) -> Iterator[Item]:
-    """Yield the item itself, or the objects of its ``items`` at any depth (IN-022).
+    """Yield the item itself, or the objects of its ``items`` at any depth (IN-020).
 
     An object in a nested list has the index of that list in the outer one. Iterative, since the input decides the
     depth.
@@ -131,7 +131,7 @@ def flatten_lists(item: Item, faults: list[Fault], place: Place) -> Iterator[Ite
 
 
 def empty_file(file: str) -> Fault:
-    """Return the fault of a file without any content (IN-023)."""
+    """Return the fault of a file without any content (IN-020)."""
     return Fault(file=file, expected="at least one object", got="nothing: the file is empty")
 
 

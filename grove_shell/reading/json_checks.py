@@ -1,7 +1,7 @@
 """Finds flaws of a JSON value that the scanner of the standard library accepts or cannot locate.
 
 That scanner keeps the last of two equal keys, accepts NaN, turns large numbers into infinity, accepts unpaired
-surrogates, and fails on deep nesting (IN-006, IN-007, IN-012, IN-019). This check is iterative and twenty times
+surrogates, and fails on deep nesting (IN-006, IN-012). This check is iterative and twenty times
 slower; it runs only after a cheap test was positive.
 """
 
@@ -104,7 +104,7 @@ def _take_string(text: str, at: int, frames: list[_Frame], flaws: list[JsonFlaw]
 
 
 def half_pair(half: re.Match[str], path: str) -> Problem:
-    """Return the problem of an unpaired surrogate, which UTF-8 cannot encode (IN-019)."""
+    """Return the problem of an unpaired surrogate, which UTF-8 cannot encode (IN-006)."""
     return path, "text", f"half a surrogate pair, \\u{ord(half.group()):x}"
 
 

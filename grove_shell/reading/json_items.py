@@ -1,4 +1,4 @@
-"""Reads the objects of a JSON text, one at a time, with the scanner of the standard library (IN-006, IN-017 to IN-024).
+"""Reads the objects of a JSON text, one at a time, with the scanner of the standard library (IN-016, IN-020).
 
 Rules for this file: no more than one object is kept in memory, also within one long list. Bad content never raises; it
 becomes faults.
@@ -73,7 +73,7 @@ class _Reader:
         return f"items[{self._index}]" if self._index >= 0 else ""
 
     def documents(self) -> Iterator[Item]:
-        """Yield every object of every document; null is skipped (IN-017, IN-023)."""
+        """Yield every object of every document; null is skipped (IN-016, IN-020)."""
         window = self._window
         while mark := window.peek():
             if mark == "-" and window.skipped(_DOCUMENT_MARK):
@@ -141,7 +141,7 @@ class _Reader:
         """Yield the elements of an array, and read its closing bracket.
 
         A pod that begins like the pod before it is scanned fast, without checks: there may be a hundred thousand, and
-        no API server writes a key twice or nests too deeply (IN-018).
+        no API server writes a key twice or nests too deeply (IN-006).
         """
         window, file, number = self._window, self._file, self.number
         if window.peek() == "]":

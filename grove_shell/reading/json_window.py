@@ -209,7 +209,7 @@ class JsonWindow:
         return value
 
     def _float(self, digits: str) -> float:
-        """Return a number with a fraction or an exponent; whole ones are integers, as in YAML (IN-002, IN-007)."""
+        """Return a number with a fraction or an exponent; whole ones are integers, as in YAML (IN-001, IN-006)."""
         value = float(digits)
         if math.isfinite(value):
             return float_as_sent(value)
@@ -217,5 +217,5 @@ class JsonWindow:
         return 0.0
 
     def _constant(self, _name: str) -> None:
-        """Detect ``NaN`` and ``Infinity``, which are no JSON (IN-007)."""
+        """Detect ``NaN`` and ``Infinity``, which are no JSON (IN-006)."""
         self.needs_check = True

@@ -21,14 +21,14 @@ class LoadedInput:
         edited: ``namespace/name`` of the sets that a manifest in the input changes, sorted.
         kept: ``namespace/name path`` of the fields that such a manifest omits and that stay as stored (WL-198).
         warnings: of admission, about the manifests.
-        cliques_without_pods: ``namespace/name`` of PodCliques whose status counts pods that the input lacks (IN-045).
+        cliques_without_pods: ``namespace/name`` of PodCliques whose status counts pods that the input lacks (IN-040).
         sets_without_cliques: the same of the sets whose status counts available replicas without PodCliques.
-        lacks_kinds: whether a whole kind is missing that other objects refer to (IN-035).
+        lacks_kinds: whether a whole kind is missing that other objects refer to (IN-040).
         unseen: kinds that a cluster did not list, with its message.
-        foreign_objects: a sentence for each object of our kinds in a cluster that belongs to no set (IN-048).
+        foreign_objects: a sentence for each object of our kinds in a cluster that belongs to no set (IN-033).
         taken_at: when the newest snapshot file of the input was taken.
         newer: fields and kinds of a Go operator newer than the newest known release (GF-134).
-        server_errors: errors of an API server in place of objects (IN-051).
+        server_errors: errors of an API server in place of objects (IN-053).
         nodes: name of each Node in the input -> its labels.
         definitions: names of the custom resource definitions in it.
     """

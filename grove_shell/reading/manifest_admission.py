@@ -39,7 +39,7 @@ class AdmissionContext(NamedTuple):
 
 
 def with_namespace(item: Item, namespace: str | None) -> Item:
-    """Return a manifest with the namespace of ``-n`` if it has none, as with ``kubectl apply -n`` (IN-050)."""
+    """Return a manifest with the namespace of ``-n`` if it has none, as with ``kubectl apply -n`` (IN-039)."""
     meta = item.value.get("metadata")
     if not namespace or item.value.get("kind") not in _PLACED or not isinstance(meta, Mapping):
         return item
@@ -49,7 +49,7 @@ def with_namespace(item: Item, namespace: str | None) -> Item:
 
 
 def is_of_other_namespace(item: Item, namespace: str | None) -> bool:
-    """Return whether a manifest has another namespace than ``-n``, which ``kubectl apply -n`` refuses (IN-050)."""
+    """Return whether a manifest has another namespace than ``-n``, which ``kubectl apply -n`` refuses (IN-039)."""
     if not namespace or item.value.get("kind") not in _PLACED or meta_text(item.value, "uid"):
         return False
     return meta_text(item.value, "namespace") not in {"", namespace}
@@ -127,7 +127,7 @@ def admit_manifest(
 def lacks_claim_templates(
     item: Item, manifest: Mapping[str, Any], templates: Collection[tuple[str, str]], note: Note
 ) -> bool:
-    """Return whether the set shares claims without a template, inline or in the input; each is a fault (IN-042).
+    """Return whether the set shares claims without a template, inline or in the input; each is a fault (IN-039).
 
     Args:
         item: where the manifest stands.

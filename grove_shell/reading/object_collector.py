@@ -1,4 +1,4 @@
-"""Parses every object of an input and files it by kind and name; every problem becomes a fault (IN-030 to IN-032)."""
+"""Parses every object of an input and files it by kind and name; every problem becomes a fault (IN-030, IN-032)."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -114,7 +114,7 @@ class ObjectCollector:
         return True
 
     def _ignore(self, item: Item, kind: str) -> None:
-        """Count an object of a kind that no decision reads; a handwritten one may be misspelled (IN-044)."""
+        """Count an object of a kind that no decision reads; a handwritten one may be misspelled (IN-031)."""
         shape = shape_in_definition(kind, item.value)
         if shape is not None:
             self.found.put(item, kind, self.found.dra.shapes, ("", DEFINITION), shape)
@@ -144,7 +144,7 @@ class ObjectCollector:
         self.foreign.sources.add(item.file)
 
     def _take_domain(self, item: Item) -> None:
-        """Take a ComputeDomain, also a foreign one: it occupies its name (IN-062)."""
+        """Take a ComputeDomain, also a foreign one: it occupies its name (IN-033)."""
         try:
             domain = compute_domain_of(item.value, self.interned)
         except MalformedObject as fault:
@@ -155,7 +155,7 @@ class ObjectCollector:
         self.found.put(item, DOMAIN_KIND, self.found.dra.domains, (domain.ref.namespace, domain.ref.name), domain)
 
     def _take_other(self, item: Item, kind: str) -> None:
-        """Take an object of a kind that Grove creates too; most of them are foreign (IN-037)."""
+        """Take an object of a kind that Grove creates too; most of them are foreign (IN-053)."""
         if kind == CLAIM_KIND:
             self.found.dra.record_claim_version(item.value)
         try:

@@ -1,4 +1,4 @@
-"""Reads files, standard input and live objects into a cluster (IN-033 to IN-036).
+"""Reads files, standard input and live objects into a cluster (IN-033, IN-034, IN-040).
 
 An object that cannot be read must not look absent. It makes its kind count as not collected in its namespace, and a
 file that cannot be read to its end makes every kind count so everywhere. Decisions that need the kind are then
@@ -45,10 +45,10 @@ def load(
         paths: their order does not change the result.
         stdin: where ``-`` reads from; standard input by default.
         progress: called for every item, for a progress bar.
-        live: objects listed from a cluster (IN-046).
+        live: objects listed from a cluster (IN-040).
         configuration: of the operator; manifests are admitted under it.
         by_topologies: whether manifests are admitted by the topologies of the input too.
-        namespace: of manifests that name none; None for the default one (IN-050).
+        namespace: of manifests that name none; None for the default one (IN-039).
         raising: whether faults raise. If not, they are in ``faults`` of the result, and kinds that they leave unknown
             count as not collected (IN-034).
 
@@ -82,7 +82,7 @@ def load(
 
 
 def _server_error_fault(error: str) -> Fault:
-    """Return the fault of an API server's error in place of objects (IN-051)."""
+    """Return the fault of an API server's error in place of objects (IN-053)."""
     return Fault(file="the input", expected="objects of a cluster", got=f"an error of an API server: {error}")
 
 

@@ -1,4 +1,4 @@
-"""Checks that the owners of objects are in the input (IN-033, IN-048)."""
+"""Checks that the owners of objects are in the input (IN-033)."""
 
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet

@@ -55,7 +55,7 @@ class InvalidScalar(Exception):
 
 
 class ScalarCache(dict[str, JsonValue]):
-    """Plain scalar -> JSON value, a cache (IN-001 to IN-003).
+    """Plain scalar -> JSON value, a cache (IN-001).
 
     A look-up raises `InvalidScalar` for an infinite number and for not-a-number. Equal texts give the same string
     object, which saves memory for many pods. The cache is bounded, since most texts are unique.
@@ -70,7 +70,7 @@ class ScalarCache(dict[str, JsonValue]):
 
 
 def plain_value(text: str) -> JsonValue:
-    """Return the JSON value of a plain scalar (IN-001 to IN-003).
+    """Return the JSON value of a plain scalar (IN-001).
 
     Raises:
         Refused: an infinite number or not-a-number, which JSON cannot express.
@@ -79,7 +79,7 @@ def plain_value(text: str) -> JsonValue:
 
 
 def json_number(value: JsonValue) -> JsonValue:
-    """Return a resolved scalar for JSON: floats without a fraction become integers (IN-002, IN-007).
+    """Return a resolved scalar for JSON: floats without a fraction become integers (IN-001, IN-006).
 
     Raises:
         Refused: ``value`` is infinite or not a number.
@@ -92,12 +92,12 @@ def json_number(value: JsonValue) -> JsonValue:
 
 
 def float_as_sent(value: float) -> float:
-    """Return a finite float as kubectl sends it: without a fraction it is an integer (IN-002)."""
+    """Return a finite float as kubectl sends it: without a fraction it is an integer (IN-001)."""
     return int(value) if value.is_integer() and abs(value) <= _EXACT else value
 
 
 def tagged_value(tag: str, text: str) -> JsonValue:
-    """Return the JSON value of a scalar with an explicit tag; an unknown tag means text (IN-008).
+    """Return the JSON value of a scalar with an explicit tag; an unknown tag means text (IN-001).
 
     Raises:
         Refused: the text is not of the tagged type.
@@ -114,7 +114,7 @@ def tagged_value(tag: str, text: str) -> JsonValue:
 
 
 def key_of(text: str) -> str:
-    """Return a plain scalar as a key, which is text in JSON: ``0777`` is ``511``, ``yes`` is ``true`` (IN-004).
+    """Return a plain scalar as a key, which is text in JSON: ``0777`` is ``511``, ``yes`` is ``true`` (IN-001).
 
     Raises:
         Refused: null, or an integer beyond signed 64 bits.

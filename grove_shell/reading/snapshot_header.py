@@ -79,7 +79,7 @@ class SnapshotHeaders:
 
 
 def _served_as_json(served: ServedApis) -> dict[str, Any]:
-    """Return what the server serves (IN-061); a field that was not requested is left out."""
+    """Return what the server serves (IN-047); a field that was not requested is left out."""
     domains = _NO_DOMAINS if served.without_domains else served.domains and served.domains.value
     found = {"computeDomains": domains, "resourceClaims": served.claims}
     return {key: value for key, value in found.items() if value}

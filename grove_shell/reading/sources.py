@@ -1,4 +1,4 @@
-"""Reads the items of a file, a directory or standard input (IN-016, IN-023, IN-026 to IN-029).
+"""Reads the items of a file, a directory or standard input (IN-016, IN-026, IN-029).
 
 Rule for this file: every path gives items and faults, never an exception.
 """
@@ -61,7 +61,7 @@ def _files(directory: str, faults: list[Fault]) -> Iterator[str]:
 
     Iterative, since the input decides the depth.
     """
-    entered: set[tuple[int, int]] = set()  # links may form loops, so each directory is read once (IN-027)
+    entered: set[tuple[int, int]] = set()  # links may form loops, so each directory is read once (IN-026)
     todo = [directory]
     while todo:
         path = todo.pop()
@@ -109,7 +109,7 @@ def _stream_items(raw: BinaryIO, name: str, faults: list[Fault]) -> Iterator[Ite
     except Unreadable as end:
         faults.append(end.fault(name))
         return
-    if _BEGINS_LIKE_A_TABLE.match(head):  # IN-049
+    if _BEGINS_LIKE_A_TABLE.match(head):  # IN-024
         got = "kubectl's table; use -o json"
         faults.append(Fault(file=name, document=1, line=1, column=1, expected="objects in JSON or YAML", got=got))
         return

@@ -1,4 +1,4 @@
-"""Anchors and aliases of one YAML document, and the limit on their expansion (IN-011)."""
+"""Anchors and aliases of one YAML document, and the limit on their expansion (IN-012)."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Reads the objects of a YAML text, one at a time (IN-010 to IN-014, IN-020 to IN-024).
+"""Reads the objects of a YAML text, one at a time (IN-012, IN-014, IN-020).
 
 Rules for this file: no more than one object is kept in memory, also within one long list. Bad content never raises; it
 becomes faults.
@@ -66,7 +66,7 @@ class _Reader:
         self.content = False
 
     def documents(self, nodes: NodeBuilder) -> Iterator[Item]:
-        """Yield every object of every document; documents without content are skipped (IN-023)."""
+        """Yield every object of every document; documents without content are skipped (IN-020)."""
         self._nodes = nodes
         while type(event := nodes.get()) is not StreamEndEvent:
             if type(event) is not DocumentStartEvent:
@@ -126,7 +126,7 @@ class _Reader:
         self.where = ""
 
     def _finished(self, value: JsonValue, index: int, start: Event) -> Iterator[Item]:
-        """Yield the objects of a value, or append its flaws as faults with their places (IN-005)."""
+        """Yield the objects of a value, or append its flaws as faults with their places (IN-030)."""
         flaws = self._nodes.taken()
         if not flaws:
             yield from flatten_lists(Item(self._file, self.number, index, value), self._faults, place_of(start))

@@ -1,4 +1,4 @@
-"""Builds one JSON value from the events of one YAML node (IN-001 to IN-013).
+"""Builds one JSON value from the events of one YAML node (IN-001, IN-006, IN-012).
 
 Rules for this file: no recursion. A flaw is recorded and building continues, so that one pass finds every flaw of an
 object. `NodeBuilder.node` is the hot loop of every YAML load; rare cases are separate methods.
@@ -74,7 +74,7 @@ class NodeBuilder:
         self.flaws.append(Flaw(path, expected, got, *place_of(event)))
 
     def begin(self, event: CollectionStartEvent) -> None:
-        """Enter a collection that the caller iterates; aliases to it become flaws from here on (IN-011)."""
+        """Enter a collection that the caller iterates; aliases to it become flaws from here on (IN-012)."""
         if event.anchor is not None:
             self._anchors[event.anchor] = INCOMPLETE
 
@@ -164,7 +164,7 @@ class NodeBuilder:
         return self.key(event, None if simple else self.node(event, ""), root, ("", [], root, True, ""))
 
     def key(self, event: Event, value: JsonValue, mapping: dict[str, Any], spot: _Spot) -> str:
-        """Return the key of a node: text, the merge key, or a placeholder after a flaw (IN-004, IN-006, IN-010)."""
+        """Return the key of a node: text, the merge key, or a placeholder after a flaw (IN-001, IN-006)."""
         try:
             text = _key_text(event, value)
         except InvalidScalar as refused:
@@ -179,7 +179,7 @@ class NodeBuilder:
         return text
 
     def merge(self, event: Event, value: JsonValue, mapping: dict[str, Any], spot: _Spot) -> None:
-        """Merge one mapping, or those of a sequence, into ``mapping`` at this position (IN-010)."""
+        """Merge one mapping, or those of a sequence, into ``mapping`` at this position (IN-001)."""
         sources = value if isinstance(value, list) else [value]
         if not all(isinstance(source, dict) for source in sources):
             if value is not None or not self.flaws:  # otherwise the value itself is already a flaw

@@ -1,4 +1,4 @@
-"""The lines of a decision log (RP-001 to RP-006).
+"""The lines of a decision log (RP-001, RP-004, RP-007).
 
 Each line is one JSON object whose last field, ``chain``, is the digest of the line and of the chain before it, so that
 a line that was changed, lost or put elsewhere shows at its place; lines that are gone at the end of a log do not. There

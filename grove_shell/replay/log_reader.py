@@ -216,7 +216,7 @@ def _trouble(fault: Exception) -> str:
 
 
 def _read(text: str) -> Any:  # noqa: ANN401 - any JSON
-    """Return a line as JSON. Raises ValueError for other text and for an unpaired surrogate (IN-019)."""
+    """Return a line as JSON. Raises ValueError for other text and for an unpaired surrogate (IN-006)."""
     words = json.loads(text)
     if HALF_PAIR_ESCAPE.search(text):
         compact_json(words).encode()

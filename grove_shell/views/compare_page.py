@@ -105,7 +105,7 @@ def _verdict(changes: Mapping[Change, int], report: ComparisonReport) -> list[Sp
 
 
 def _all_alike(report: ComparisonReport) -> str:
-    """Return the headline without a difference: sets with the same terminations, and sets without any (CL-052)."""
+    """Return the headline without a difference: sets with the same terminations, and sets without any (CL-043)."""
     comparisons = report.comparisons
     ending = sum(bool(found.alike) for found in comparisons)
     texts = []

@@ -53,7 +53,7 @@ def explain_page(inquiries: Iterable[ObjectExplanation], top: ExplainHeader, *, 
     Args:
         inquiries: one for each object.
         top: the first lines.
-        only_guards: whether to show only why nothing is terminated (CL-007).
+        only_guards: whether to show only why nothing is terminated (CL-015).
     """
     page = Page()
     page.add((as_of_line(top.now, top.rules, top.source), "dim"))

@@ -72,5 +72,5 @@ def joined_names(names: list[str], limit: int | None) -> str:
 
 
 def fail_on_message(met: Collection[str]) -> str:
-    """Return the message of a failed check, with the ``--fail-on`` classes that it met (CL-047)."""
+    """Return the message of a failed check, with the ``--fail-on`` classes that it met (CL-002)."""
     return f"failed by --fail-on: {', '.join(sorted(met))}"

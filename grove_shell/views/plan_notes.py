@@ -99,7 +99,7 @@ def _gaps(page: Page, context: PlanContext) -> None:
 
 
 def _clock(page: Page, document: PlanDocument, stories: Sequence[Explanation], context: PlanContext) -> None:
-    """Add a note where the input is newer than the clock (CL-051), or much older and a termination depends on it."""
+    """Add a note where the input is newer than the clock (CL-010), or much older and a termination depends on it."""
     now, newest = document.as_of, context.newest_time
     if newest is None:
         return

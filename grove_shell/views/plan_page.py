@@ -63,7 +63,7 @@ def plan_page(document: PlanDocument, context: PlanContext) -> Page:
 
 
 def _root(page: Page, forecast: Forecast, story: Explanation, now: datetime, *, full: bool) -> None:
-    """Add the entries of one set; ``full`` for all of them, else at most twenty of a kind (CL-012)."""
+    """Add the entries of one set; ``full`` for all of them, else at most twenty of a kind (CL-010)."""
     counts = f"  {story.available:,} of {plural(story.replicas, 'replica')} available" if story.replicas else ""
     place = f"{story.root.namespace}/{story.root.name}" if story.root.namespace else story.root.short
     page.add((place, "bold"), counts)

@@ -29,7 +29,7 @@ COMMAND_LINE: Final = "command line"
 
 
 def problems_page(faults: Sequence[Fault], closing: str) -> Page:
-    """Return a page with one line for each problem: file, document, object and field path (IN-036).
+    """Return a page with one line for each problem: file, document, object and field path (IN-030).
 
     Args:
         faults: the problems, in the order to print them.

@@ -20,7 +20,7 @@ _OMITTED: Final = frozenset({"Pod", "PodGang"})  # gates of pods have a line of 
 
 
 def add_rounds(page: Page, forecast: Forecast, *, full: bool) -> None:
-    """Add what each round does besides terminations, and what is still withheld after the last round (CL-012).
+    """Add what each round does besides terminations, and what is still withheld after the last round (CL-010).
 
     Args:
         page: the page to add to.

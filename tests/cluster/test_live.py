@@ -29,7 +29,7 @@ def steps(plan: Json) -> list[tuple[str, str, str]]:
     ]
 
 
-def test_in046_a_kind_of_which_there_is_none_counts_as_collected(scene: Scene, control_plane: ControlPlane) -> None:
+def test_in040_a_kind_of_which_there_is_none_counts_as_collected(scene: Scene, control_plane: ControlPlane) -> None:
     """All pods and cliques of a set are missing, and the plan makes them: they are nowhere, not unknown."""
     scene.api.create(scene.set_of(clique("worker", 2)))
     plan = planned(scene, control_plane)

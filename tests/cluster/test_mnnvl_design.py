@@ -89,7 +89,7 @@ def claim_of(scene: Scene, pod: Json) -> Json:
     return scene.get("resourceclaims", told["resourceClaimName"])
 
 
-@pytest.mark.req("CL-031")
+@pytest.mark.req("CL-032")
 def test_mn006_the_other_shape_is_refused_and_blocks_nobody(
     design_plane: ControlPlane, scene: Scene, installed_operator: Operator
 ) -> None:

@@ -34,7 +34,7 @@ class TestMN061:
     Nothing is promised that the cluster cannot keep.
     """
 
-    @pytest.mark.req("CL-031")
+    @pytest.mark.req("CL-032")
     def test_mn061_it_ends_before_its_first_write(
         self, grove_plane: ControlPlane, scene: Scene, installed_operator: Operator, tmp_path: Path
     ) -> None:

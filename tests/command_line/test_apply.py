@@ -62,7 +62,7 @@ def test_cl005_a_sound_plan_gets_as_far_as_the_cluster(
     assert "try --kubeconfig" in said_of(json.dumps(reviewed), tmp_path, capsys)
 
 
-@pytest.mark.req("IN-005")
+@pytest.mark.req("IN-030")
 @pytest.mark.parametrize("text", ['{"formatVersion":"\\u0000"}', '{"formatVersion":"1.","rules":"","asOf":"\\u2028"}'])
 def test_cl005_what_no_terminal_can_show_is_escaped(
     text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

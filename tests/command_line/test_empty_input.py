@@ -1,4 +1,4 @@
-"""An input without anything to judge makes no check green, and says what it holds instead (CL-056, IN-051)."""
+"""An input without anything to judge makes no check green, and says what it holds instead (CL-056, IN-053)."""
 
 import json
 from pathlib import Path
@@ -96,7 +96,7 @@ def test_cl056_a_namespace_without_sets(capsys: pytest.CaptureFixture[str]) -> N
         assert "not in the input: a PodCliqueSet in namespace nowhere" in capsys.readouterr().err
 
 
-def test_in051_an_error_beside_sets_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_in053_an_error_beside_sets_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     degraded = list(yaml.safe_load_all((ROOT / "examples" / "degraded.yaml").read_text("utf-8")))
     (tmp_path / "both.yaml").write_text(yaml.safe_dump_all([*degraded, STATUS]), encoding="utf-8")
     assert run(["plan", "-f", str(tmp_path / "both.yaml"), "--now", "2026-11-20T09:00:00Z"], "grove") == 0
@@ -104,7 +104,7 @@ def test_in051_an_error_beside_sets_is_told(tmp_path: Path, capsys: pytest.Captu
     assert told in capsys.readouterr().out.splitlines()
 
 
-def test_in051_with_json_it_is_told_on_standard_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_in053_with_json_it_is_told_on_standard_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     degraded = list(yaml.safe_load_all((ROOT / "examples" / "degraded.yaml").read_text("utf-8")))
     (tmp_path / "both.yaml").write_text(yaml.safe_dump_all([*degraded, STATUS]), encoding="utf-8")
     words = ["plan", "-f", str(tmp_path / "both.yaml"), "--now", "2026-11-20T09:00:00Z", "-o", "json", "--rounds", "1"]
@@ -114,7 +114,7 @@ def test_in051_with_json_it_is_told_on_standard_error(tmp_path: Path, capsys: py
     assert "warning: the input holds an error of an API server: podcliquesets.grove.io is forbidden" in said.err
 
 
-def test_in051_a_success_is_no_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_in053_a_success_is_no_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "done.json").write_text(json.dumps({**STATUS, "status": "Success"}), encoding="utf-8")
     assert run(["plan", "-f", str(tmp_path / "done.json")], "grove") == 3
     assert "error of an API server" not in capsys.readouterr().out

@@ -106,7 +106,7 @@ def test_cl005_what_is_advised_is_what_the_command_has(
     assert "UNKNOWN" not in said
 
 
-@pytest.mark.req("IN-028")
+@pytest.mark.req("IN-026")
 @pytest.mark.parametrize("command", [["plan"], ["compare"], ["topology", "list"], ["explain", "pcs/x"]])
 def test_cl005_a_file_that_is_not_there_is_nothing_to_go_past(
     command: list[str], capsys: pytest.CaptureFixture[str]
@@ -127,7 +127,7 @@ def test_cl002_fail_on_looks_at_every_round(capsys: pytest.CaptureFixture[str]) 
 def test_cl002_a_set_that_could_not_be_decided_fails_any_check(
     asked: str, rules: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As it does in a comparison (CL-044)."""
+    """As it does in a comparison (CL-002)."""
     podless = tmp_path / "podless.json"
     items = [item for item in items_in(Path(DEGRADED)) if item["kind"] != "Pod"]
     podless.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": items}), encoding="utf-8")
@@ -137,7 +137,7 @@ def test_cl002_a_set_that_could_not_be_decided_fails_any_check(
     assert "unknown" in capsys.readouterr().err
 
 
-def test_cl047_a_failed_check_says_what_it_met(capsys: pytest.CaptureFixture[str]) -> None:
+def test_cl002_a_failed_check_says_what_it_met(capsys: pytest.CaptureFixture[str]) -> None:
     words = [*PLAN, "qwen", "--fail-on", "delete", "--fail-on", "change", "--fail-on", "unknown"]
     assert run([*words, "--until", "6h"], "grove") == 3
     assert capsys.readouterr().err == "failed by --fail-on: change, delete\n"
@@ -158,7 +158,7 @@ def test_cl047_a_failed_check_says_what_it_met(capsys: pytest.CaptureFixture[str
         (["plan", "--fail-on", "terminate,weight"], "'terminate,weight' is not one of"),
     ],
 )
-def test_cl048_a_usage_error_shows_how_it_is_written(
+def test_cl009_a_usage_error_shows_how_it_is_written(
     words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(words, "grove") == 64
@@ -166,7 +166,7 @@ def test_cl048_a_usage_error_shows_how_it_is_written(
 
 
 @pytest.mark.parametrize("command", ["validate", "snapshot", "simulate"])
-def test_cl048_where_files_belong(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cl009_where_files_belong(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([command, "pcs.yaml", "more.yaml"], "grove") == 64
     hinted = "; files are given with -f FILE" in capsys.readouterr().err
     assert hinted == (command == "validate")
@@ -225,7 +225,7 @@ def test_cl010_the_verdict_comes_first(capsys: pytest.CaptureFixture[str]) -> No
     assert "10:15:00Z" in first
 
 
-def test_cl051_a_clock_before_the_input_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_cl010_a_clock_before_the_input_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["plan", "-f", DEGRADED, "inference/qwen", "--now"]
     run([*words, "2026-11-20T05:00:00Z"], "grove")
     message = "note: --now is 3h41m before the newest time in the input (2026-11-20T08:41:00Z)"
@@ -256,7 +256,7 @@ def test_cl011_the_document_reads_back(words: list[str], capsys: pytest.CaptureF
     assert document_as_json(document_from_json(raw), decisions=True) == raw
 
 
-def test_cl007_what_ends_is_said_to_end_now(capsys: pytest.CaptureFixture[str]) -> None:
+def test_cl015_what_ends_is_said_to_end_now(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["explain", "-f", DEGRADED, *NOW, "pcs/llama-70b", "--why-not", "terminate"]
     assert run(words, "grove") == 0
     assert "PodCliqueSet/llama-70b[0]: it is terminated now\n" in capsys.readouterr().out
@@ -269,7 +269,7 @@ def test_cl005_what_is_allowed_is_said_as_it_is(capsys: pytest.CaptureFixture[st
     assert message in capsys.readouterr().err
 
 
-def test_cl007_the_guard_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_cl015_the_guard_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["explain", "-f", DEGRADED, *NOW, "--why-not", "terminate", "-o", "json"]
     guards = {}
     for target in ("pclq/phi-0-pool-1-pf", "pclq/mixtral-0-decode", "pclq/qwen-0-decode", "pclq/llama-70b-0-router"):
@@ -304,7 +304,7 @@ def test_cl009_part_of_what_was_asked_for_is_not_enough(
 
 
 def test_cl010_a_set_of_which_nothing_is_left_is_not_well(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where others have theirs; alone in its namespace nobody knows (IN-035)."""
+    """Where others have theirs; alone in its namespace nobody knows (IN-040)."""
     manifest = yaml.safe_load(Path(GOOD).read_text(encoding="utf-8"))
     manifest["metadata"] |= {"uid": "gone", "namespace": "inference"}
     path = tmp_path / "gone.json"
@@ -318,7 +318,7 @@ def test_cl010_a_set_of_which_nothing_is_left_is_not_well(tmp_path: Path, capsys
     assert "not collected: PodClique in inference" in capsys.readouterr().out
 
 
-def test_cl053_what_was_refused_is_not_collected_by_another_dump(
+def test_cl010_what_was_refused_is_not_collected_by_another_dump(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["plan", "-f", str(Path(GOOD).parent), *NOW, "--keep-going"], "grove") == 1
@@ -365,7 +365,7 @@ def test_cl005_strange_attempts_are_one_report(
 
 
 @pytest.mark.req("PL-012")
-def test_cl006_what_a_server_says_cannot_paint_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cl049_what_a_server_says_cannot_paint_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run([*PLAN, "-o", "json"], "grove")
     document = json.loads(capsys.readouterr().out)
     steps = [step for plan in document["plans"] for step in plan["rounds"][0]["steps"] if step["action"] == "delete"]

@@ -1,4 +1,4 @@
-"""A page stays readable, however many replicas share a fate (CL-012)."""
+"""A page stays readable, however many replicas share a fate (CL-010)."""
 
 import json
 from datetime import timedelta
@@ -55,10 +55,9 @@ def waiting(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-class TestCL012:
-    """Of the replicas of a set with the same verdict the page of ``grove plan`` MUST list at most twenty, and of the
-    breached cliques behind a cause at most eight, count the rest, and list all with ``--verbose``.
-    """
+@pytest.mark.req("CL-010")
+class TestLongLists:
+    """Long lists are shortened without ``--verbose``."""
 
     def test_replicas_that_share_a_fate_are_counted_after_twenty(self, waiting: Path) -> None:
         page = grove("plan", "-f", str(waiting), "--now", "2026-11-20T09:30:00Z").stdout.decode()

@@ -64,7 +64,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 @pytest.mark.req("MN-061")
-def test_cl031_the_start_is_judged_before(
+def test_cl032_the_start_is_judged_before(
     capsys: pytest.CaptureFixture[str], config: str, cluster: str, code: int, words: str
 ) -> None:
     assert run(["validate", "--preflight", "--config", config, "-f", cluster], "grove") == code
@@ -72,7 +72,7 @@ def test_cl031_the_start_is_judged_before(
 
 
 @pytest.mark.usefixtures("files")
-def test_cl031_a_configuration_that_does_not_read_is_told_whole(capsys: pytest.CaptureFixture[str]) -> None:
+def test_cl032_a_configuration_that_does_not_read_is_told_whole(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["validate", "--preflight", "--config", "wrong.yaml", "-f", "with.json"], "grove") == 1
     told = capsys.readouterr().err
     assert "mnnvl.enabled" in told
@@ -92,7 +92,7 @@ def test_cl031_a_configuration_that_does_not_read_is_told_whole(capsys: pytest.C
         [],
     ],
 )
-def test_cl031_what_belongs_together_is_said(words: list[str]) -> None:
+def test_cl032_what_belongs_together_is_said(words: list[str]) -> None:
     assert run(["validate", *words], "grove") == 64
 
 
@@ -105,7 +105,7 @@ def test_mn061_a_plan_for_an_operator_that_would_not_start_is_none(capsys: pytes
 
 @pytest.mark.usefixtures("files")
 @pytest.mark.req("MN-074")
-def test_cl030_validate_judges_as_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_cl055_validate_judges_as_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["validate", "-f", "pcs.json", "--config", "on.yaml"], "grove") == 0
     assert "mnnvl.mode: operator" in capsys.readouterr().out
     assert run(["validate", "-f", "pcs.json"], "grove") == 0

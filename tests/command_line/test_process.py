@@ -40,13 +40,13 @@ def test_cl005_what_cannot_be_written_is_named() -> None:
     assert (done.returncode, done.stderr) == (1, b"cannot write nowhere/plan.json: No such file or directory\n")
 
 
-def test_cl006_colours_only_on_a_terminal() -> None:
+def test_cl049_colours_only_on_a_terminal() -> None:
     assert b"\x1b[" not in grove("plan", "-f", str(DEGRADED), *NOW).stdout
     assert b"\x1b[" in on_a_terminal("plan", "-f", str(DEGRADED), *NOW)
     assert b"\x1b[" not in on_a_terminal("plan", "-f", str(DEGRADED), *NOW, NO_COLOR="1")
 
 
-def test_cl006_a_terminal_without_colours_shows_what_a_pipe_gets() -> None:
+def test_cl049_a_terminal_without_colours_shows_what_a_pipe_gets() -> None:
     said = on_a_terminal("plan", "-f", str(DEGRADED), *NOW, NO_COLOR="1")
     assert said.replace(b"\r\n", b"\n") == grove("plan", "-f", str(DEGRADED), *NOW).stdout
 
@@ -67,7 +67,7 @@ print("the page")
 
 
 @pytest.mark.parametrize(("variable", "styled"), [("FORCE_COLOR", True), ("NO_COLOR", False)])
-def test_cl006_colours_in_a_pipe_only_where_they_are_forced(variable: str, styled: bool) -> None:
+def test_cl049_colours_in_a_pipe_only_where_they_are_forced(variable: str, styled: bool) -> None:
     words = [*GROVE, "plan", "-f", str(DEGRADED), *NOW]
     told = {**os.environ, "TERM": "xterm", variable: "1"}  # a dumb terminal has no colours to force
     done = subprocess.run(words, capture_output=True, cwd=ROOT, check=True, env=told, timeout=60)
@@ -109,7 +109,7 @@ def test_cl003_a_plan_of_a_dump_loads_no_definitions() -> None:
         (["plan", "-f", "x"], "plan", "plan", "off"),
     ],
 )
-def test_cl016_only_what_ends_soon_runs_without_the_collector(
+def test_cl003_only_what_ends_soon_runs_without_the_collector(
     words: list[str], module: str, function: str, told: str
 ) -> None:
     """The executable, not the function that runs commands: it is there that the collector was once turned off."""
@@ -209,7 +209,7 @@ def test_cl001_an_ascii_terminal_shows_what_it_can() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_in045_pods_that_a_selector_left_out_are_spoken_of(tmp_path: Path) -> None:
+def test_in040_pods_that_a_selector_left_out_are_spoken_of(tmp_path: Path) -> None:
     healthy = ROOT / "tests/snapshots/s2-healthy.yaml"
     dump = yaml.load(healthy.read_text(encoding="utf-8"), yaml.CSafeLoader)
     kept = [item for item in dump["items"] if "qwen-1-worker" not in item["metadata"]["name"] or item["kind"] != "Pod"]
@@ -220,7 +220,7 @@ def test_in045_pods_that_a_selector_left_out_are_spoken_of(tmp_path: Path) -> No
     assert b"note: the status of llm-serving/qwen-1-worker counts pods, and the input has none of them." in said
 
 
-def test_in045_a_set_whose_cliques_a_selector_left_out_is_spoken_of(tmp_path: Path) -> None:
+def test_in040_a_set_whose_cliques_a_selector_left_out_is_spoken_of(tmp_path: Path) -> None:
     """Others have theirs, so nothing says that PodCliques were not collected."""
     dump = yaml.load(DEGRADED.read_text(encoding="utf-8"), yaml.CSafeLoader)
     lost = {"PodClique", "Pod"}

@@ -23,12 +23,12 @@ def gone(name: str, replica: int) -> Step:
     return Step(Stage.CLEANUP, ref, Delete(Guard("uid", "1")), (why,))
 
 
-@pytest.mark.req("CL-012")
+@pytest.mark.req("CL-010")
 @pytest.mark.parametrize(
     ("replicas", "ending"),
     [((0, 0), "not available"), ((0, 1), "not available; and 1 more reason of this kind (-v)")],
 )
-def test_cl012_a_reason_is_printed_for_its_subjects_only(replicas: tuple[int, int], ending: str) -> None:
+def test_cl010_a_reason_is_printed_for_its_subjects_only(replicas: tuple[int, int], ending: str) -> None:
     steps = tuple(gone(f"llm-0-g-{index}-x", index) for index in replicas)
     page = Page()
     rounds = (Round(1, NOW, steps, (), None),)

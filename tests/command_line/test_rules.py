@@ -63,7 +63,7 @@ class TestRules:
         printed: Json = yaml.safe_load(spoken(capsys, "rules", name, "-o", "yaml"))
         assert [one["name"].partition("@")[0] for one in printed["ruleSets"]] == [name.partition("@")[0]]
 
-    def test_cl041_a_rule_by_number_and_by_code(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_cl040_a_rule_by_number_and_by_code(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert "The whole replica is deleted" in spoken(capsys, "rules", "gf-073")
         assert "in generations F3 of the Go operator" in spoken(capsys, "rules", "GF-051")
         shown = spoken(capsys, "rules", "DelayExpired")
@@ -80,7 +80,7 @@ class TestRules:
             ("XX-002", "XX-002  Never: given up; docs/explanation/known-limits.md says what is not promised\n"),
         ],
     )
-    def test_cl041_a_number_that_was_given_up(
+    def test_cl040_a_number_that_was_given_up(
         self, number: str, printed: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         more = [RetiredRule("XX-001", "No more", "gone", ""), RetiredRule("XX-002", "Never", "known limits", "")]
@@ -232,7 +232,7 @@ class TestPlans:
         assert "terminates" not in shown, "a pod of a lost node counts as healthy there (GF-012)"
 
     @pytest.mark.parametrize("more", [["--check"], ["--seeds", "2"]])
-    def test_cl046_the_designs_promises_are_not_watched(
+    def test_cl009_the_designs_promises_are_not_watched(
         self, capsys: pytest.CaptureFixture[str], more: list[str]
     ) -> None:
         scenario = str(ROOT / "examples" / "scenarios" / "node-loss.yaml")
@@ -276,11 +276,11 @@ class TestCompare:
             "same terminations at the same time in 1 PodCliqueSet; no termination under either rule set in 2 Pod"
         )
 
-    def test_cl052_without_until_what_waits_is_not_compared(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_cl043_without_until_what_waits_is_not_compared(self, capsys: pytest.CaptureFixture[str]) -> None:
         first, *_ = spoken(capsys, "compare", "-f", QWEN[0], "--now", QWEN[1]).splitlines()
         assert first == "no termination now under either rule set in 3 PodCliqueSets (--until compares later ones)"
 
-    def test_cl052_alike_is_not_nothing(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_cl043_alike_is_not_nothing(self, capsys: pytest.CaptureFixture[str]) -> None:
         words = ("compare", "-f", QWEN[0], "--now", QWEN[1], "--until", "1m", "--rules", "field", "--rules", "field")
         assert (
             spoken(capsys, *words, "embed").splitlines()[0] == "no termination under either rule set in 1 PodCliqueSet"
@@ -307,7 +307,7 @@ class TestCompare:
             (["--fail-on", "ends", "--fail-on", "spared", "--detailed-exitcode"], 3),
         ],
     )
-    def test_cl044_exit_codes(self, capsys: pytest.CaptureFixture[str], more: list[str], code: int) -> None:
+    def test_cl002_exit_codes(self, capsys: pytest.CaptureFixture[str], more: list[str], code: int) -> None:
         spoken(capsys, "compare", "-f", BREACHED[0], "--now", BREACHED[1], "--until", "2m", *more, code=code)
 
     @pytest.mark.parametrize(
@@ -333,7 +333,7 @@ class TestCompare:
         assert shown.startswith("3 PodCliques would be kept that are terminated today\n")
         assert "ENDS" not in shown
 
-    def test_cl044_what_cannot_be_said_passes_no_check(
+    def test_cl002_what_cannot_be_said_passes_no_check(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
         items = [one for one in yaml.safe_load(Path(QWEN[0]).read_text("utf-8"))["items"] if one["kind"] != "Pod"]
@@ -354,7 +354,7 @@ class TestCompare:
         shown = spoken(capsys, "compare", "-f", str(tmp_path / "empty.yaml"), code=3)
         assert shown.startswith("nothing was decided: the input holds no PodCliqueSet")
 
-    def test_cl057_two_sides_that_are_the_same(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_cl009_two_sides_that_are_the_same(self, capsys: pytest.CaptureFixture[str]) -> None:
         words = ("compare", "-f", str(ROOT / "examples" / "degraded.yaml"), "--now", "2026-11-20T09:00:00Z")
         assert "both sides are 'design': PodClique statuses record wasAvailable; give --rules twice" in spoken(
             capsys, *words, code=64
@@ -364,7 +364,7 @@ class TestCompare:
         assert printed["rules"] == ["field@v0.1.0-alpha.12-rc1", "design"]
         assert [one["kind"] for one in printed["rulesFrom"]] == ["cluster", "option"]
 
-    def test_cl030_so_does_an_operator_that_is_configured_with_them(
+    def test_cl055_so_does_an_operator_that_is_configured_with_them(
         self, capsys: pytest.CaptureFixture[str], tmp_path: Path
     ) -> None:
         (tmp_path / "operator.yaml").write_text(yaml.safe_dump({**CONFIGURATION, "rules": "field"}), encoding="utf-8")

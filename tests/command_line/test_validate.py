@@ -87,7 +87,7 @@ def test_wl190_what_is_left_out_is_judged_by_its_default(tmp_path: Path, capsys:
     assert page.endswith("PodCliqueSet default/llm: admitted\n")
 
 
-def test_in043_a_slip_in_a_manifest_is_refused_and_one_in_a_dump_is_not(
+def test_in039_a_slip_in_a_manifest_is_refused_and_one_in_a_dump_is_not(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     raw = new()
@@ -100,7 +100,7 @@ def test_in043_a_slip_in_a_manifest_is_refused_and_one_in_a_dump_is_not(
     assert validate(capsys, "-f", written(tmp_path / "stored.yaml", raw))[0] == 0
 
 
-def test_in043_a_plan_refuses_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_in039_a_plan_refuses_it_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     raw = new()
     raw["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["nodeName"] = True
     raw["spec"]["template"]["clique"] = []
@@ -130,7 +130,7 @@ def test_in043_a_plan_refuses_it_too(tmp_path: Path, capsys: pytest.CaptureFixtu
         ),
     ],
 )
-def test_in044_nearly_one_of_ours(
+def test_in031_nearly_one_of_ours(
     head: dict[str, str], place: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     raw = {**new(), **head}
@@ -144,7 +144,7 @@ def test_in044_nearly_one_of_ours(
     assert told not in capsys.readouterr().err
 
 
-@pytest.mark.req("IN-044")
+@pytest.mark.req("IN-031")
 @pytest.mark.parametrize(
     ("version", "kind"),
     [
@@ -156,7 +156,7 @@ def test_in044_nearly_one_of_ours(
         ("apps/v1", "ReplicaSet"),
     ],
 )
-def test_cl013_others_are_counted_and_nothing_judged_is_no_yes(
+def test_cl056_others_are_counted_and_nothing_judged_is_no_yes(
     version: str, kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = written(tmp_path / "other.yaml", {"apiVersion": version, "kind": kind, "metadata": {"name": "x"}})
@@ -169,7 +169,7 @@ def test_cl013_others_are_counted_and_nothing_judged_is_no_yes(
 
 
 @pytest.mark.req("IN-031")
-def test_cl013_an_object_of_no_kind_is_a_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cl056_an_object_of_no_kind_is_a_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["validate", "-f", written(tmp_path / "values.yaml", {"replicas": 3})], "grove") == 1
     assert "kind: expected a string, got nothing" in capsys.readouterr().err
 
@@ -203,7 +203,7 @@ def test_wl117_a_plan_refuses_it_too(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert run(["plan", "-f", one], "grove") == 0
 
 
-@pytest.mark.req("IN-005")
+@pytest.mark.req("IN-030")
 def test_wl157_what_no_terminal_can_show_is_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     odd = written(
         tmp_path / "odd.yaml",
@@ -218,7 +218,7 @@ def test_wl157_what_no_terminal_can_show_is_escaped(tmp_path: Path, capsys: pyte
     assert "no earlier version of \\x1b[31m/llm in --old" in said
 
 
-@pytest.mark.req("CL-013")
+@pytest.mark.req("CL-056")
 def test_in031_a_set_without_a_version_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Beside one that is admitted, too."""
     lacking = {key: value for key, value in new().items() if key != "apiVersion"}

@@ -1,4 +1,4 @@
-"""The command line in this process, and what it promises whatever it is given (CL-001, IN-005)."""
+"""The command line in this process, and what it promises whatever it is given (CL-001, IN-030)."""
 
 import io
 import json

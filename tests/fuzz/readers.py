@@ -1,4 +1,4 @@
-"""The readers of YAML and JSON alone: objects or faults, in chunks of any size (IN-005, IN-014, IN-028)."""
+"""The readers of YAML and JSON alone: objects or faults, in chunks of any size (IN-030, IN-014, IN-026)."""
 
 import io
 import json

@@ -15,7 +15,7 @@ EACH = 40
 
 
 @pytest.mark.filterwarnings("ignore:ssl_context is deprecated:DeprecationWarning")  # of a library in another
-@pytest.mark.req("IN-005")
+@pytest.mark.req("IN-030")
 @pytest.mark.req("CL-001")
 @pytest.mark.parametrize("name", TARGETS)
 def test_whatever_comes_in_there_is_an_answer(name: str, tmp_path: Path) -> None:

@@ -278,7 +278,7 @@ def test_mf001_the_definitions_are_as_blessed(capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.req("CL-004")
-def test_cl014_parts_and_formats_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+def test_mf025_parts_and_formats_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["manifests"], "grove") == 0
     text = capsys.readouterr().out
     assert not re.search(r"[&*]id\d", text)

@@ -101,7 +101,7 @@ def test_mf025_the_registration_is_narrow(told: Installation) -> None:
 
 
 @pytest.mark.req("MF-020")
-def test_cl014_options_reach_every_object(capsys: pytest.CaptureFixture[str]) -> None:
+def test_mf025_options_reach_every_object(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--image", "example.com/grove:9", "-n", "ml", "--system-namespace", "ops", "-o", "json"]
     assert run(["manifests", *words], "grove") == 0
     objects = json.loads(capsys.readouterr().out)["items"]
@@ -177,7 +177,7 @@ def test_mf023_the_image_runs_as_nobody_in_particular() -> None:
 @pytest.mark.parametrize(
     "words", [("-n", "Bad NS"), ("--system-namespace", "x_y"), ("-n", ""), ("--image", "a b"), ("--image", "")], ids=str
 )
-def test_cl014_what_no_server_takes_is_not_printed(words: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_mf025_what_no_server_takes_is_not_printed(words: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["manifests", *words], "grove") == 64
     said = capsys.readouterr()
     assert (said.out, repr(words[1]) in said.err) == ("", True)

@@ -1,4 +1,4 @@
-"""A manifest is judged by its definition, and what a cluster stored is not (GT-103, WL-158, WL-159, IN-043)."""
+"""A manifest is judged by its definition, and what a cluster stored is not (GT-103, WL-158, WL-159, IN-039)."""
 
 from collections import Counter
 from typing import Any, Final
@@ -38,7 +38,7 @@ def spoilt(place: Place, value: object) -> Json:
     return changed(place, value, sound())
 
 
-def test_in043_a_sound_manifest_is_admitted() -> None:
+def test_in039_a_sound_manifest_is_admitted() -> None:
     decision = admit(sound())
     assert isinstance(decision.verdict, Admit)
     assert with_schema_objections(sound(), decision) is decision
@@ -53,7 +53,7 @@ def test_wl158_each_slip_is_told_with_its_place(place: Place, value: object, req
     assert found.path.startswith(path_of(place))
 
 
-def test_in043_what_a_cluster_stored_is_not_judged_again() -> None:
+def test_in039_what_a_cluster_stored_is_not_judged_again() -> None:
     raw = changed((*LEADER, "spec", "someNewField"), 1, sound())
     assert objections(raw)
     assert not objections(changed(("metadata", "uid"), "u", raw))
@@ -98,7 +98,7 @@ def test_mf005_keywords_refuse_what_they_are_for() -> None:
 
 
 @given(any_json() | almost(sound()))
-def test_in043_judging_is_total(raw: Any) -> None:
+def test_in039_judging_is_total(raw: Any) -> None:
     paths = flaws(raw)
     assert paths == flaws(raw)
     if isinstance(raw, dict):

@@ -53,7 +53,7 @@ def test_ms094_elsewhere_sets_alone_are_registered(told: Mnnvl) -> None:
 
 
 @pytest.mark.req("MS-090")
-@pytest.mark.req("CL-030")
+@pytest.mark.req("CL-055")
 def test_ms094_podcliques_and_podgangs_are_registered(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "operator.yaml"
     head = {"apiVersion": "operator.config.grove.io/v1alpha1", "kind": "OperatorConfiguration"}
@@ -132,7 +132,7 @@ def test_mf028_an_operator_is_told_what_was_written_for_it(
     assert ("grove-webhooks-config" in files) == (features.mnnvl.enabled or features.topology.enabled)
 
 
-def test_cl030_a_bad_configuration_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cl055_a_bad_configuration_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "operator.yaml"
     path.write_text("mnnvl: {enabled: maybe}\n", encoding="utf-8")
     assert run(["manifests", "--config", str(path)], "grove") == 1

@@ -29,7 +29,7 @@ def printed(path: Path, capsys: pytest.CaptureFixture[str], *words: str) -> list
     return list(yaml.safe_load_all(capsys.readouterr().out))
 
 
-@pytest.mark.req("CL-030")
+@pytest.mark.req("CL-055")
 @pytest.mark.req("MF-025")
 def test_tp093_levels_wait_for_us_and_deletions_do_not(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     objects = printed(tmp_path / "operator.yaml", capsys)

@@ -248,7 +248,7 @@ def a_domain(name: str, **metadata: object) -> Json:
     return {"apiVersion": "resource.nvidia.com/v1beta1", "kind": "ComputeDomain", "metadata": meta}
 
 
-def test_in062_a_set_sees_who_holds_a_name_and_owns_its_own() -> None:
+def test_in033_a_set_sees_who_holds_a_name_and_owns_its_own() -> None:
     woken: list[RootKey] = []
     cache = ClusterCache(woken.append)
     cache.put("PodCliqueSet", a_set("llm", "u"))

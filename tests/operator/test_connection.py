@@ -121,7 +121,7 @@ def test_what_leads_nowhere_is_said(tmp_path: Path, text: str, said: str) -> Non
     assert said in str(caught.value)
 
 
-@pytest.mark.req("IN-005")
+@pytest.mark.req("IN-030")
 def test_what_no_terminal_can_show_is_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "config").write_text('{"users": "\\u001b["}', encoding="utf-8")
     assert run(["snapshot", "--kubeconfig", str(tmp_path / "config")], "grove") == 1

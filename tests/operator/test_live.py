@@ -155,7 +155,7 @@ def a_stranger(**owner: str) -> Json:
         ),
     ],
 )
-def test_in048_what_somebody_else_has_there_is_told_and_passed_by(
+def test_in033_what_somebody_else_has_there_is_told_and_passed_by(
     owner: dict[str, str], words: str, server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     before = planned(server, tmp_path, capsys)
@@ -170,7 +170,7 @@ def test_in048_what_somebody_else_has_there_is_told_and_passed_by(
     assert capsys.readouterr().err == f"warning: {words}\n"
 
 
-def test_in048_a_capture_is_a_cluster_and_a_file_is_none(
+def test_in033_a_capture_is_a_cluster_and_a_file_is_none(
     server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     server.items.append(a_stranger())
@@ -209,7 +209,7 @@ def test_wl027_what_would_be_refused_is_held_back_in_both(
 
 
 @pytest.mark.req("WL-231")
-def test_in048_a_clique_whose_scaling_group_is_gone_holds_its_set(
+def test_in033_a_clique_whose_scaling_group_is_gone_holds_its_set(
     server: ListingServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As the operator sees it; the collector of garbage has yet to come to it."""

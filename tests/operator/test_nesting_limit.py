@@ -226,7 +226,7 @@ def test_op100_a_command_says_which_one_it_is_and_goes_on(
     assert "PodCliqueSet" in out
 
 
-@pytest.mark.req("IN-042")
+@pytest.mark.req("IN-039")
 def test_op100_a_manifest_that_names_such_a_template_does_not_lack_it() -> None:
     """A set that nobody has applied yet."""
     manifest = sharing("llm", (NAMESPACE, "t"))

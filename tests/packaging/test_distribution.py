@@ -163,14 +163,14 @@ def test_the_library_example_runs(built: Built, programs: Path, tmp_path: Path) 
     assert "GangTerminated" in done.stdout
 
 
-def test_cl041_it_has_the_rules_with_it(programs: Path, tmp_path: Path) -> None:
+def test_cl040_it_has_the_rules_with_it(programs: Path, tmp_path: Path) -> None:
     rule = run(programs / "grove", "rules", "GT-033", cwd=tmp_path)
     assert (rule.returncode, rule.stderr) == (0, "")
     assert rule.stdout == run(sys.executable, "-m", "grove_shell", "rules", "GT-033", cwd=ROOT).stdout
     assert "given up; CL-009 has it now" in run(programs / "grove", "rules", "CL-042", cwd=tmp_path).stdout
 
 
-def test_cl041_a_checkout_reads_its_own(tmp_path: Path) -> None:
+def test_cl040_a_checkout_reads_its_own(tmp_path: Path) -> None:
     """An editable installation is a path to the checkout."""
     code = "import sys; sys.path.insert(0, sys.argv[1]); from grove_shell.catalogue.spec_rules import specs_folder"
     done = run(sys.executable, "-c", f"{code}; print(specs_folder())", ROOT, cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""Asking about one object (CL-007): every kind, on arbitrary worlds."""
+"""Asking about one object (CL-015): every kind, on arbitrary worlds."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -54,7 +54,7 @@ def inquiries(snapshot: Snapshot) -> list[ObjectExplanation]:
 
 
 @given(worlds())
-def test_cl007_every_object_has_a_guard_or_is_ended(world: World) -> None:
+def test_cl015_every_object_has_a_guard_or_is_ended(world: World) -> None:
     snapshot = with_gang(world.snapshot)
     for inquiry in inquiries(snapshot):
         assert has(snapshot, inquiry.kind, inquiry.name)
@@ -67,7 +67,7 @@ def test_cl007_every_object_has_a_guard_or_is_ended(world: World) -> None:
 
 
 @given(worlds())
-def test_cl007_a_clique_is_told_to_end_exactly_if_it_is_deleted(world: World) -> None:
+def test_cl015_a_clique_is_told_to_end_exactly_if_it_is_deleted(world: World) -> None:
     snapshot = world.snapshot
     plan = reconcile(snapshot)
     gone = {step.target.name for step in plan.steps if is_termination(step)}
@@ -78,7 +78,7 @@ def test_cl007_a_clique_is_told_to_end_exactly_if_it_is_deleted(world: World) ->
 
 
 @given(worlds())
-def test_cl007_findings_are_about_the_object_its_parts_and_those_above(world: World) -> None:
+def test_cl015_findings_are_about_the_object_its_parts_and_those_above(world: World) -> None:
     for inquiry in inquiries(with_gang(world.snapshot)):
         found = list(inquiry.findings())
         assert set(found) <= set(inquiry.plan.findings)
@@ -130,7 +130,7 @@ def test_cl015_a_clique_tells_of_the_pods_it_gets() -> None:
     assert [(type(step.action), step.target.kind) for step in told] == [(Create, "Pod")] * 2
 
 
-def test_cl007_the_address_of_an_object_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cl015_the_address_of_an_object_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whom a ComputeDomain is shared by takes a walk over all places of a set; not one for each verdict."""
     annotations = {MNNVL_ENABLED: "true"}
     snapshot = applied(set_raw(clique_raw("a", annotations=annotations), replicas=5))
@@ -147,7 +147,7 @@ def test_cl007_the_address_of_an_object_is_looked_up_once(monkeypatch: pytest.Mo
     assert len(walks) <= 2
 
 
-def test_cl007_a_set_that_is_well_has_a_verdict_on_each_replica() -> None:
+def test_cl015_a_set_that_is_well_has_a_verdict_on_each_replica() -> None:
     life = Life(set_raw(clique_raw("a"), replicas=2))
     life.settle()
     seen = life.look()
@@ -179,13 +179,13 @@ def test_cl015_a_pod_tells_of_itself_and_its_clique_of_all_its_pods() -> None:
 
 
 @pytest.mark.parametrize(("name", "there"), [("llm-cd-0", True), ("llm-cd-7", True), ("llm-cd-8", False)])
-def test_cl007_a_domain_of_a_replica_that_is_wanted_no_more_is_known(name: str, *, there: bool) -> None:
+def test_cl015_a_domain_of_a_replica_that_is_wanted_no_more_is_known(name: str, *, there: bool) -> None:
     domain = compute_domain_of({"metadata": {"name": "llm-cd-7", "namespace": "ml"}, "spec": {"numNodes": 0}})
     snapshot = replace(applied(set_raw(clique_raw("a"))), domains=(domain,))
     assert has(snapshot, "ComputeDomain", name) is there
 
 
-def test_cl007_a_domain_of_a_replica_tells_the_verdicts_on_it_and_on_its_set() -> None:
+def test_cl015_a_domain_of_a_replica_tells_the_verdicts_on_it_and_on_its_set() -> None:
     snapshot = applied(set_raw(clique_raw("a", pod_spec=GPUS), replicas=2))
     snapshot = replace(snapshot, configuration=Configuration(Mnnvl(enabled=True)))
     told = list(ObjectExplanation(snapshot, reconcile(snapshot), "ComputeDomain", "llm-cd-1").findings())

@@ -43,7 +43,7 @@ def test_in052_paths_may_be_path_objects() -> None:
     assert load([DEGRADED]).cluster == load([str(DEGRADED)]).cluster
 
 
-def test_in051_an_error_in_place_of_objects_raises(tmp_path: Path) -> None:
+def test_in053_an_error_in_place_of_objects_raises(tmp_path: Path) -> None:
     status = {
         "kind": "Status",
         "apiVersion": "v1",

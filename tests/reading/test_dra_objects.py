@@ -55,11 +55,11 @@ def loaded(tmp_path: Path, *items: Json) -> LoadedInput:
         ((), DomainShape.DESIGN),
     ],
 )
-def test_in060_the_definition_shows_the_shape(tmp_path: Path, channel: tuple[str, ...], shape: DomainShape) -> None:
+def test_in047_the_definition_shows_the_shape(tmp_path: Path, channel: tuple[str, ...], shape: DomainShape) -> None:
     assert loaded(tmp_path, definition(*channel)).cluster.served.domains is shape
 
 
-def test_in060_claims_show_their_version(tmp_path: Path) -> None:
+def test_in047_claims_show_their_version(tmp_path: Path) -> None:
     assert loaded(tmp_path).cluster.served == ServedApis()
     assert loaded(tmp_path, claim("v1beta1", "a")).cluster.served.claims == "resource.k8s.io/v1beta1"
     both = (claim("v1beta1", "a"), claim("v1", "b"), claim("v1beta2", "c"))
@@ -75,7 +75,7 @@ def test_in060_claims_show_their_version(tmp_path: Path) -> None:
         ServedApis(),
     ],
 )
-def test_in061_a_capture_says_what_was_offered(tmp_path: Path, served: ServedApis) -> None:
+def test_in047_a_capture_says_what_was_offered(tmp_path: Path, served: ServedApis) -> None:
     taken = snapshot_header.header_item(
         CollectedObjects(origin="here", served=served), datetime(2026, 11, 20, tzinfo=UTC)
     )
@@ -83,7 +83,7 @@ def test_in061_a_capture_says_what_was_offered(tmp_path: Path, served: ServedApi
     assert (read.cluster.served, read.faults) == (served, ())
 
 
-def test_in061_a_capture_with_an_unknown_shape_is_a_fault(tmp_path: Path) -> None:
+def test_in047_a_capture_with_an_unknown_shape_is_a_fault(tmp_path: Path) -> None:
     taken = snapshot_header.header_item(
         CollectedObjects(origin="here", served=ServedApis()), datetime(2026, 11, 20, tzinfo=UTC)
     )
@@ -91,7 +91,7 @@ def test_in061_a_capture_with_an_unknown_shape_is_a_fault(tmp_path: Path) -> Non
     assert fault.path == "offers.computeDomains"
 
 
-def test_in062_domains_are_known_by_name(tmp_path: Path) -> None:
+def test_in033_domains_are_known_by_name(tmp_path: Path) -> None:
     owned = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "name": "a", "uid": "a", "controller": True}
     mine, foreign = domain("a-cd-0", ownerReferences=[owned]), domain("a-cd-1")
     cluster = loaded(tmp_path, mine, foreign).cluster
@@ -99,13 +99,13 @@ def test_in062_domains_are_known_by_name(tmp_path: Path) -> None:
     assert [one.ref.name for one in cluster.domains_of["a"]] == ["a-cd-0"]
 
 
-def test_in062_a_domain_that_does_not_read_is_a_gap(tmp_path: Path) -> None:
+def test_in033_a_domain_that_does_not_read_is_a_gap(tmp_path: Path) -> None:
     read = loaded(tmp_path, domain("a-cd-0", deletionTimestamp="yesterday"))
     assert [fault.path for fault in read.faults] == ["metadata.deletionTimestamp"]
     assert ("ComputeDomain", "ml") in read.cluster.gaps
 
 
-def test_cl030_the_configuration_is_that_of_the_operator(tmp_path: Path) -> None:
+def test_cl055_the_configuration_is_that_of_the_operator(tmp_path: Path) -> None:
     path = tmp_path / "operator.yaml"
     path.write_text("mnnvl: {enabled: true, mode: annotations, computeDomainShape: nvidia}", encoding="utf-8")
     told, rules, _, faults = read_configuration(str(path))
@@ -124,7 +124,7 @@ def test_cl030_the_configuration_is_that_of_the_operator(tmp_path: Path) -> None
         ("kind: List\nitems: []\n", "none"),
     ],
 )
-def test_cl030_a_file_is_one_configuration(tmp_path: Path, text: str, got: str) -> None:
+def test_cl055_a_file_is_one_configuration(tmp_path: Path, text: str, got: str) -> None:
     """The second one would decide whose gangs end, and nobody would know that it was dropped."""
     path = tmp_path / "operator.yaml"
     path.write_text(text, encoding="utf-8")
@@ -132,7 +132,7 @@ def test_cl030_a_file_is_one_configuration(tmp_path: Path, text: str, got: str) 
     assert (fault.file, fault.expected, fault.got) == (str(path), "one configuration", got)
 
 
-def test_cl030_every_mistake_in_it_is_told(tmp_path: Path) -> None:
+def test_cl055_every_mistake_in_it_is_told(tmp_path: Path) -> None:
     path = tmp_path / "operator.yaml"
     path.write_text("mnnvl: {enabled: perhaps, mode: both, shape: nvidia}", encoding="utf-8")
     faults = read_configuration(str(path)).problems

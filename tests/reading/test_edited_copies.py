@@ -1,4 +1,4 @@
-"""An edited copy of what `kubectl get -o yaml` printed, and manifests of other namespaces (IN-032, IN-041, IN-050)."""
+"""An edited copy of what `kubectl get -o yaml` printed, and manifests of other namespaces (IN-032, IN-041, IN-039)."""
 
 import json
 from pathlib import Path
@@ -59,7 +59,7 @@ def test_in041_a_quantity_in_another_form_is_no_edit(tmp_path: Path, quantity: o
     assert (root.edit is Edit.OF_MORE) is is_edit
 
 
-def test_in050_a_manifest_of_another_namespace_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_in039_a_manifest_of_another_namespace_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     manifest = stored("qwen")
     manifest["metadata"] = {"name": "qwen", "namespace": "prod"}
     del manifest["status"]

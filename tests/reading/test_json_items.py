@@ -42,14 +42,15 @@ def values(text: str, size: int = 1 << 20) -> list[Any]:
         ("12345678901234567890", 12345678901234567890),
     ],
 )
-def test_in002_numbers_as_in_yaml(text: str, value: float) -> None:
+def test_in001_numbers_as_in_yaml(text: str, value: float) -> None:
     (found,) = values(f'{{"a": {text}}}')[0].values()
     assert (found, type(found)) == (value, type(value))
 
 
 class TestIN006:
-    """A key that a mapping has twice, in YAML or in JSON, MUST be a fault at the line and column of the second one,
-    and its object is not returned.
+    """A repeated key, an infinite number, not-a-number and half a surrogate pair MUST be faults of their
+    object, at their place, unless it is a pod that an API server wrote and begins like one that was
+    checked.
     """
 
     @SIZES
@@ -83,7 +84,7 @@ class TestIN006:
 
 @SIZES
 @pytest.mark.parametrize("number", ["1.5", "-12.25e+1", "1E-3", "100000000.203125", "0"])
-def test_in002_numbers_are_not_cut(number: str, size: int) -> None:
+def test_in001_numbers_are_not_cut(number: str, size: int) -> None:
     value = json.loads(number)
     assert values(f'{{"kind":{number}}} {{"a":[{number},{number}]}}', size) == [{"kind": value}, {"a": [value, value]}]
     assert [fault.got for fault in read(f"[{number},{number}]", size)[1]] == [str(value)] * 2
@@ -91,7 +92,7 @@ def test_in002_numbers_are_not_cut(number: str, size: int) -> None:
 
 @SIZES
 @pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "9" * 5000])
-def test_in007_numbers_are_finite(word: str, size: int) -> None:
+def test_in006_numbers_are_finite(word: str, size: int) -> None:
     items, faults = read(f'[{{"a":[0,{word}]}},{{"b":1}}]', size)
     assert [item.value for item in items] == [{"b": 1}]
     assert [(fault.column, fault.object, fault.path) for fault in faults] == [(10, "items[0]", "a[1]")]
@@ -104,9 +105,9 @@ TREES: Final = st.recursive(
 OBJECTS: Final = st.dictionaries(st.text(max_size=4).filter(lambda key: key != "items"), TREES, max_size=4)
 
 
-class TestIN009:
-    """A document MUST give the same objects through libyaml and through PyYAML's own parser, and the same objects as
-    JSON and as YAML.
+class TestIN016:
+    """A text named ``*.json`` or beginning like a JSON object or array MUST be read as JSON values, one
+    after the other, and any other as YAML; JSON, YAML and both parsers of YAML give the same objects.
     """
 
     @given(st.lists(OBJECTS, max_size=5), st.integers(1, 60), st.sampled_from([None, 1, 4]), st.booleans())
@@ -129,7 +130,9 @@ class TestIN009:
 
 
 class TestIN012:
-    """An object nested deeper than 256 levels MUST be a fault, and the objects after it are still read."""
+    """An object that is nested deeper than 256 levels, longer than 16 MiB, of more than a million YAML
+    values, or expanded far or into itself by aliases MUST be a fault; the objects after it are still read.
+    """
 
     @SIZES
     def test_the_limit(self, size: int) -> None:
@@ -159,7 +162,7 @@ class TestIN012:
 
 
 @pytest.mark.parametrize("more", [1, 3_000_000, 40_000_000])
-def test_in013_size(more: int) -> None:
+def test_in012_size(more: int) -> None:
     pod = json.dumps({**POD, "x": "y" * 40_000})
     text = f'{{"kind":"List","items":[{pod},{{"a":"{"x" * (MAX_CHARACTERS + more)}"}}]}}'
     items, faults = read(text)
@@ -169,8 +172,8 @@ def test_in013_size(more: int) -> None:
 
 
 class TestIN014:
-    """A syntax error or a forbidden character MUST be a fault with line and column that says that reading of its
-    file stopped there; the objects before it are returned and other files are read.
+    """A syntax error or a forbidden character MUST end its file, with a fault that says so; any other error
+    makes only its own object unreadable, with every error of it, and all other objects and files are read.
     """
 
     @SIZES
@@ -240,16 +243,15 @@ def _faults_of(raw: BinaryIO) -> list[Fault]:
         ("{ }", [(1, -1, {})]),
     ],
 )
-def test_in017_shapes(text: str, expected: list[tuple[int, int, object]], size: int) -> None:
+def test_in016_shapes(text: str, expected: list[tuple[int, int, object]], size: int) -> None:
     items, faults = read(text, size)
     assert [(item.document, item.index, item.value) for item in items] == expected
     assert not faults
 
 
-class TestIN018:
-    """A JSON object MUST be checked for repeated keys and for depth, unless it is a pod in a list, has
-    `metadata.uid`, and begins, up to its kind, with the same text as a pod that was checked before.
-    """
+@pytest.mark.req("IN-006")
+class TestTrustedPods:
+    """Pods that an API server wrote are not searched for repeated keys."""
 
     def test_pods_printed_like_the_one_before_are_taken_as_they_are(self) -> None:
         twice = json.dumps(POD).replace('"name": "p"', '"name": "o", "name": "p"')
@@ -280,7 +282,7 @@ class TestIN018:
 
 @SIZES
 @pytest.mark.parametrize(("text", "sound"), [("\\ud83d\\ude00", True), ("\\ud83d", False), ("\\uDE00x", False)])
-def test_in019_pairs_are_whole(text: str, sound: bool, size: int) -> None:
+def test_in006_pairs_are_whole(text: str, sound: bool, size: int) -> None:
     for document in (f'[{{"a":"{text}"}}]', f'[{{"{text}":1}}]'):
         items, faults = read(document, size)
         assert (len(items), len(faults)) == ((1, 0) if sound else (0, 1))
@@ -304,7 +306,7 @@ def test_in020_lists_in_any_order(order: tuple[str, str], size: int) -> None:
         ('{"kind":"List","items":[{"a":1}],"items":[{"b":1}]}', 1, "items"),
     ],
 )
-def test_in021_a_list_says_that_it_is_one(text: str, count: int, path: str, size: int) -> None:
+def test_in020_a_list_says_that_it_is_one(text: str, count: int, path: str, size: int) -> None:
     items, faults = read(text, size)
     assert len(items) == count
     assert [fault.path for fault in faults] == [path]
@@ -314,14 +316,14 @@ def test_in021_a_list_says_that_it_is_one(text: str, count: int, path: str, size
 @pytest.mark.parametrize(
     ("text", "wheres"), [("5", [""]), ('"x"', [""]), ('[1,"x",[2],null,true]', [f"items[{i}]" for i in range(5)])]
 )
-def test_in022_what_is_no_object(text: str, wheres: list[str], size: int) -> None:
+def test_in020_what_is_no_object(text: str, wheres: list[str], size: int) -> None:
     items, faults = read(text, size)
     assert not items
     assert [fault.object for fault in faults] == wheres
 
 
 @SIZES
-def test_in022_lists_in_lists(size: int) -> None:
+def test_in020_lists_in_lists(size: int) -> None:
     inner = {"kind": "PodList", "items": [{"a": 1}, 7, {"kind": "List", "items": [{"b": 1}]}]}
     items, faults = read(json.dumps({"kind": "List", "items": [inner]}), size)
     assert [item.value for item in items] == [{"a": 1}, {"b": 1}]
@@ -329,14 +331,14 @@ def test_in022_lists_in_lists(size: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", " \n", "null", "null null", "---", "\ufeff"])
-def test_in023_a_file_of_nothing(text: str) -> None:
+def test_in020_a_file_of_nothing(text: str) -> None:
     items, faults = read(text)
     assert not items
     assert [(fault.document, fault.expected) for fault in faults] == [(0, "at least one object")]
 
 
 @pytest.mark.parametrize("text", ['{"kind":"List","items":[]}', '{"items":null,"kind":"PodList"}', "[]"])
-def test_in023_an_empty_list_is_content(text: str) -> None:
+def test_in020_an_empty_list_is_content(text: str) -> None:
     assert read(text) == ([], [])
 
 

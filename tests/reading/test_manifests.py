@@ -16,8 +16,9 @@ from tests.reading.dump_edits import EXAMPLE, NOW, Json, loaded, named, pods_of,
 
 
 class TestIN040:
-    """A kind with an object in a namespace of the input MUST count as completely collected there, unless IN-034 or
-    IN-035 says otherwise, and a kind without one as not collected.
+    """A kind MUST count as complete in a namespace where a server listed it or the input has objects of it,
+    and as missing where other objects refer to some; pods that a selector left out are named above the
+    plan.
     """
 
     def test_what_is_there_is_complete(self, tmp_path: Path, items: list[Json]) -> None:
@@ -65,9 +66,9 @@ def changes_in(capsys: pytest.CaptureFixture[str], *paths: str) -> list[tuple[st
 
 
 class TestIN041:
-    """A PodCliqueSet without a `uid` MUST be admitted as an update of the set in the input with its name and
-    namespace, or with its name if it has no namespace and only one set has that name, and that set is planned as
-    if the manifest had just been applied.
+    """A PodCliqueSet without ``uid`` MUST be admitted as an update of the stored set with its namespace and
+    name, or of the only one with its name, and that set is planned as if the manifest had just been
+    applied.
     """
 
     @pytest.mark.parametrize("dump", ["degraded.yaml", "real-cluster.yaml"])
@@ -155,10 +156,9 @@ class TestIN041:
         assert "its replica of the set is updated to the present template" in said
 
 
-class TestIN050:
-    """With `-n`, a PodCliqueSet or ResourceClaimTemplate without `uid` and namespace MUST be read as in that
-    namespace.
-    """
+@pytest.mark.req("IN-039")
+class TestNamespaceOfManifests:
+    """Manifests without a namespace, with ``-n``."""
 
     @pytest.mark.parametrize(
         ("named", "asked", "planned"),
@@ -205,7 +205,10 @@ class TestIN050:
 
 
 class TestIN039:
-    """A PodCliqueSet without a `uid` MUST be read with its defaults, and every objection of admission is reported."""
+    """A PodCliqueSet without ``uid`` MUST be read in the namespace of ``-n``, with defaults, and be judged
+    as strictly as by an API server, claim templates included, with every objection; a stored one is not
+    judged.
+    """
 
     def bare(self, **clique: object) -> Json:
         spec = {"roleName": "a", "podSpec": {"containers": [{"name": "main"}]}, **clique}
@@ -259,10 +262,9 @@ def sharing(name: str, **more: Any) -> Json:
     return {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "metadata": meta, "spec": spec}
 
 
-class TestIN042:
-    """An entry of `resourceSharing` in a PodCliqueSet without a `uid` MUST be reported if its template is neither
-    inline nor a ResourceClaimTemplate in the input.
-    """
+@pytest.mark.req("IN-039")
+class TestSharedClaims:
+    """Shared claims have a template, inline or in the input."""
 
     def test_a_template_that_is_nowhere_is_reported(self, tmp_path: Path) -> None:
         found = loaded(tmp_path / "c.json", [sharing("cache")])

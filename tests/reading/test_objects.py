@@ -57,10 +57,8 @@ def test_in031_an_object_says_what_it_is(tmp_path: Path, items: list[Json], fiel
 
 
 class TestIN032:
-    """Two different objects of one kind, namespace and name MUST be reported and both be ignored, as are two
-    snapshot files that disagree about the served APIs, and two PodCliqueSets of one version with two specs;
-    identical copies count once, where objects of one version are identical and objects without a version are
-    compared by everything that is read of them.
+    """Different objects of one kind, namespace and name, or of one ``uid``, MUST be reported and ignored,
+    and identical copies count once; PodCliques and scaling groups need a ``uid`` and a ``resourceVersion``.
     """
 
     def test_a_second_one_that_differs(self, tmp_path: Path, items: list[Json]) -> None:
@@ -78,8 +76,9 @@ class TestIN032:
 
 
 class TestIN033:
-    """A PodClique or PodCliqueScalingGroup whose controller owner is not in the input, in its own namespace, MUST be
-    reported, unless it is being deleted, no object of the owner's kind was collected, or IN-048 says otherwise.
+    """A PodClique or scaling group whose controller owner is not in the input MUST be reported; of a
+    completely listed cluster it is a foreign object, which is named in a warning, left alone, and keeps its
+    name occupied.
     """
 
     def test_a_clique_whose_set_is_absent(self, tmp_path: Path, items: list[Json]) -> None:
@@ -108,8 +107,8 @@ class TestIN033:
 
 
 class TestIN034:
-    """A reported object MUST make its kind count as not collected in its namespace, and a file that was not read to
-    its end makes every kind that decisions depend on count as not collected everywhere.
+    """A reported object MUST make its kind count as not collected in its namespace, and a file that was not
+    read to its end makes every kind that decisions depend on count as not collected everywhere.
     """
 
     def test_a_broken_pod_is_not_a_lost_pod(
@@ -156,11 +155,9 @@ class TestIN034:
         assert (document["notCollected"], document["summary"]["delete"]) == ([], 9)
 
 
-class TestIN035:
-    """A kind MUST count as not collected in a namespace without objects of it if the status or owner of another
-    object there refers to some, or if a set with a `uid` needs some; PodGangs also if a pod there has Grove's
-    scheduling gate.
-    """
+@pytest.mark.req("IN-040")
+class TestMissingKinds:
+    """Kinds without objects, although other objects refer to some."""
 
     @pytest.mark.parametrize(
         ("lacks_kinds", "gaps"),
@@ -246,10 +243,9 @@ class TestIN035:
         assert loaded(tmp_path / "cluster.json", quiet).cluster.gaps == frozenset()
 
 
-class TestIN038:
-    """A PodClique or PodCliqueScalingGroup without ``uid`` or ``resourceVersion``, or with the ``uid`` of another
-    object, MUST be reported.
-    """
+@pytest.mark.req("IN-032")
+class TestIdentity:
+    """PodCliques and scaling groups have a uid of their own."""
 
     @pytest.mark.parametrize("field", ["uid", "resourceVersion"])
     def test_without_one_it_is_reported(self, tmp_path: Path, items: list[Json], field: str) -> None:
@@ -284,7 +280,7 @@ def test_in030_a_controller_flag_that_is_a_text(tmp_path: Path, items: list[Json
     assert fault.path == "metadata.ownerReferences[0].controller"
 
 
-def test_in036_one_report_in_order_of_place(tmp_path: Path, items: list[Json]) -> None:
+def test_in030_one_report_in_order_of_place(tmp_path: Path, items: list[Json]) -> None:
     for item in items[:4]:
         item["metadata"]["name"] = ""
     found = loaded(tmp_path / "cluster.json", items).faults
@@ -293,7 +289,7 @@ def test_in036_one_report_in_order_of_place(tmp_path: Path, items: list[Json]) -
     assert all("\n" not in str(fault) for fault in found)
 
 
-def test_in037_other_kinds_are_read_past(tmp_path: Path, items: list[Json]) -> None:
+def test_in053_other_kinds_are_read_past(tmp_path: Path, items: list[Json]) -> None:
     node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "gpu-1"}}
     knative = {"apiVersion": "serving.knative.dev/v1", "kind": "PodClique", "metadata": {"name": "not-ours"}}
     found = loaded(tmp_path / "cluster.json", [*items, node, knative])

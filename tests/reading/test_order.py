@@ -139,7 +139,7 @@ def inputs(draw: st.DrawFn) -> list[Json]:
 @given(inputs(), st.data())
 @pytest.mark.req("IN-032")
 @pytest.mark.req("IN-033")
-@pytest.mark.req("IN-036")
+@pytest.mark.req("IN-030")
 def test_cl004_the_order_of_objects_tells_nothing(items: list[Json], data: st.DataObject) -> None:
     first, second = read(items), read(data.draw(st.permutations(items)))
     assert second.faults == first.faults
@@ -171,7 +171,7 @@ def test_in032_two_of_a_name_that_differ_are_reported_and_neither_counts(kind: s
     assert read([first, first]).faults == ()
 
 
-def test_in061_captures_that_contradict_each_other_are_reported() -> None:
+def test_in047_captures_that_contradict_each_other_are_reported() -> None:
     first, second = (item for item in FABRIC if item["kind"] == "Snapshot")
     (fault,) = read([first, second, first]).faults
     assert fault.path == "offers"

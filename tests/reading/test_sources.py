@@ -19,10 +19,9 @@ NEEDS_LINKS: Final = pytest.mark.skipif(sys.platform == "win32", reason="symboli
 NOTHING: Final = io.BytesIO()
 
 
-class TestIN049:
-    """A table printed by `kubectl get` and a saved plan MUST each be one fault that names the format and says what
-    to do.
-    """
+@pytest.mark.req("IN-024")
+class TestKnownFormats:
+    """A table of ``kubectl get`` and a saved plan are named."""
 
     @pytest.mark.parametrize("name", ["f", "f.yaml", "f.json"])
     @pytest.mark.parametrize("head", ["NAME   AGE", "NAMESPACE   NAME   AGE", "NAME            READY   STATUS"])
@@ -113,9 +112,9 @@ def test_in024_a_nul_far_behind(tmp_path: Path) -> None:
     assert [(fault.line, fault.column, fault.got) for fault in faults] == [(20_001, 8, "a NUL byte")]
 
 
-class TestIN025:
-    """A text MUST be UTF-8, with or without a byte order mark; UTF-16 is a fault that names it, and any other byte
-    that is not UTF-8 is a fault with line and column at which reading stops.
+class TestIN024:
+    """A file that is not UTF-8 text, and a table of ``kubectl get`` or a saved plan, MUST be one fault that
+    names what it is, and for text the line at which reading stops.
     """
 
     def test_a_byte_order_mark(self, tmp_path: Path) -> None:
@@ -145,8 +144,9 @@ class TestIN025:
 
 
 class TestIN026:
-    """A directory MUST be read as its `*.yaml`, `*.yml` and `*.json` files, subdirectories included, in order of
-    their names; hidden files are skipped, and any other file is a fault, as is a directory without input files.
+    """A directory MUST be read as its ``*.yaml``, ``*.yml`` and ``*.json`` files in order of names,
+    subdirectories and links included, each once; ``-`` is standard input, hidden files are skipped, and any
+    other file or unreadable path is a fault.
     """
 
     def test_in_order_and_below(self, tmp_path: Path) -> None:
@@ -190,8 +190,9 @@ class TestIN026:
         assert str(fault).encode()
 
 
-class TestIN027:
-    """Symbolic links MUST be followed, except into a directory that was read before."""
+@pytest.mark.req("IN-026")
+class TestLinks:
+    """Links are followed, into each directory once."""
 
     @NEEDS_LINKS
     def test_loops(self, tmp_path: Path) -> None:
@@ -224,8 +225,9 @@ class TestIN027:
         assert names(tmp_path) == ["a"]
 
 
-class TestIN028:
-    """The path `-` MUST mean standard input, and a path that does not exist or cannot be opened or read is a fault."""
+@pytest.mark.req("IN-026")
+class TestUnreadablePaths:
+    """Standard input, and paths that cannot be read."""
 
     def test_standard_input(self) -> None:
         items, faults = read("-", b"id: a\n---\nid: [")
@@ -270,8 +272,8 @@ class TestIN028:
 
 
 class TestIN029:
-    """Reading MUST keep no more in memory than the current object and a few chunks of the text, whatever the size of
-    the file, and runs without Python's cyclic garbage collector.
+    """Reading MUST keep no more in memory than the current object and a few chunks of the text, whatever
+    the size of the file.
     """
 
     @pytest.mark.parametrize("on", [True, False])

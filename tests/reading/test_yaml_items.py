@@ -17,8 +17,8 @@ from tests.reading.yaml_text import BOTH, places, read, values
 
 
 class TestIN001:
-    """A plain ``y``, ``yes``, ``true`` or ``on`` MUST be true, a plain ``n``, ``no``, ``false`` or ``off`` false, and a
-    plain ``~``, ``null`` or nothing at all null, each in small letters, with a capital first letter or in capitals.
+    """Plain YAML scalars, tags, keys and merge keys MUST become the JSON that kubectl's YAML layer makes of
+    them: ``no`` is false, ``0777`` octal, ``2.0`` the integer 2, a date text, and every key text.
     """
 
     @pytest.mark.parametrize("word", ["y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"])
@@ -40,7 +40,7 @@ class TestIN001:
         assert type(value) is str
 
 
-def test_in005_a_fault_is_one_printable_line() -> None:
+def test_in030_a_fault_is_one_printable_line() -> None:
     (fault,) = read('kind: A\nmetadata: {name: x, namespace: ml}\n"\\e[31m\\n": .nan\n')[1]
     assert (fault.file, fault.document, fault.line, fault.object) == ("f.yaml", 1, 3, "A ml/x")
     assert str(fault).isprintable()
@@ -48,7 +48,7 @@ def test_in005_a_fault_is_one_printable_line() -> None:
 
 
 @given(st.lists(st.sampled_from(["a: .nan", "b: {c: 1, c: 2}", "- 1", "", "d: *e"]), max_size=6))
-def test_in005_the_order_of_faults_is_their_place(documents: list[str]) -> None:
+def test_in030_the_order_of_faults_is_their_place(documents: list[str]) -> None:
     _, faults = read("".join(f"---\n{document}\n" for document in documents) or "---")
     assert sorted(faults, key=lambda fault: fault.sort_key) == faults
 
@@ -89,23 +89,21 @@ OBJECTS: Final = st.dictionaries(WORDS.filter(lambda key: key != "items"), TREES
 
 @BOTH
 @given(st.lists(OBJECTS, min_size=1, max_size=3), st.booleans(), st.sampled_from([None, True, False]))
-def test_in009_documents_come_back(pure: bool, objects: list[dict[str, Any]], wide: bool, flow: bool | None) -> None:
+def test_in016_documents_come_back(pure: bool, objects: list[dict[str, Any]], wide: bool, flow: bool | None) -> None:
     text = yaml.safe_dump_all(objects, default_flow_style=flow, allow_unicode=wide, explicit_start=True)
     assert values(text, pure=pure) == objects == list(yaml.load_all(text, yaml.CSafeLoader))
 
 
 @given(OBJECTS, st.integers(1, 40))
-def test_in009_chunks_do_not_matter(value: dict[str, Any], size: int) -> None:
+def test_in016_chunks_do_not_matter(value: dict[str, Any], size: int) -> None:
     text = json.dumps(value, ensure_ascii=False)
     items, faults = read(text, chunk_size=size)
     assert ([item.value for item in items], faults) == ([value], [])
 
 
-class TestIN010:
-    """A plain key `<<` MUST insert the entries of its mapping, or of a sequence of mappings of which earlier ones
-    win, at its position in the surrounding mapping: it overwrites the keys written before it, and keys written
-    after it overwrite it.
-    """
+@pytest.mark.req("IN-001")
+class TestMergeKeys:
+    """A merge key inserts entries at its position."""
 
     @BOTH
     @pytest.mark.parametrize(
@@ -136,11 +134,9 @@ class TestIN010:
         assert values("x: &x {a: 1}\ny: {<<: *x, a: 2}")[0]["x"] == {"a": 1}
 
 
-class TestIN011:
-    """An alias MUST stand for the latest node with its anchor in the same document; it is a fault if that node
-    contains the alias, or if the aliases of the document stand for more than 100 000 nodes plus one for each
-    character read.
-    """
+@pytest.mark.req("IN-012")
+class TestAliases:
+    """Aliases are bounded, and known in their document."""
 
     @BOTH
     def test_the_latest_anchor(self, pure: bool) -> None:
@@ -199,8 +195,9 @@ class TestNestingLimit:
         assert faults[-1].line == 1
 
 
-class TestIN013:
-    """An object of more than 16 MiB of text, or in YAML of more than a million values, MUST be a fault."""
+@pytest.mark.req("IN-012")
+class TestLargeObjects:
+    """Text and values of one object are limited."""
 
     def test_too_many_values(self) -> None:
         items, faults = read("- [" + "1," * (MAX_NODES + 5) + "]\n- a: 1\n")
@@ -248,7 +245,7 @@ class TestBrokenSyntax:
         assert values("a: 'x\ty\u00a0\u3000'") == [{"a": "x\ty\u00a0\u3000"}]
 
 
-def test_in015_a_flaw_costs_one_object() -> None:
+def test_in014_a_flaw_costs_one_object() -> None:
     text = "items:\n- {kind: A, metadata: {name: m}, a: 1, a: .inf}\n- {b: 1}\n- 5\n- {c: *x}\n- {d: 1}\nkind: List\n"
     items, faults = read(text)
     assert [(item.index, item.value) for item in items] == [(1, {"b": 1}), (4, {"d": 1})]
@@ -256,8 +253,9 @@ def test_in015_a_flaw_costs_one_object() -> None:
 
 
 class TestIN020:
-    """A document with `items` at its root MUST be read as the elements of `items`, one by one and wherever `kind`
-    stands; a sequence at the root is read the same way.
+    """A document MUST be an object, or a list by its ``items`` or as a sequence, whose elements, lists
+    included, are read one by one; anything else is a fault, as is a list of another kind and a file without
+    content.
     """
 
     @pytest.mark.parametrize(
@@ -294,7 +292,7 @@ class TestIN020:
         ("items: [{a: 1}]\nkind: List\nitems: [{b: 1}]\n", 1, "items"),
     ],
 )
-def test_in021_a_list_says_that_it_is_one(text: str, count: int, path: str) -> None:
+def test_in020_a_list_says_that_it_is_one(text: str, count: int, path: str) -> None:
     items, faults = read(text)
     assert len(items) == count
     assert [fault.path for fault in faults] == [path]
@@ -305,12 +303,12 @@ def test_in021_a_list_says_that_it_is_one(text: str, count: int, path: str) -> N
     ("text", "where"),
     [("5", ""), ("text", ""), ("[1]", "items[0]"), ("- [a]", "items[0]"), ("- {a: 1}\n- ~", "items[1]")],
 )
-def test_in022_what_is_no_object(text: str, where: str) -> None:
+def test_in020_what_is_no_object(text: str, where: str) -> None:
     _, faults = read(text)
     assert [(fault.object, fault.expected) for fault in faults] == [(where, "an object")]
 
 
-def test_in022_lists_in_lists() -> None:
+def test_in020_lists_in_lists() -> None:
     items, faults = read("kind: List\nitems:\n- kind: PodList\n  items: [{a: 1}, 7, {kind: List, items: [{b: 1}]}]\n")
     assert [(item.index, item.value) for item in items] == [(0, {"a": 1}), (0, {"b": 1})]
     assert [fault.object for fault in faults] == ["items[0].items[1]"]
@@ -318,14 +316,14 @@ def test_in022_lists_in_lists() -> None:
 
 @BOTH
 @pytest.mark.parametrize("text", ["", "\n \n", "# nothing\n", "---\n---\n", "null", "--- ~\n...\n", "\ufeff"])
-def test_in023_a_file_of_nothing(text: str, pure: bool) -> None:
+def test_in020_a_file_of_nothing(text: str, pure: bool) -> None:
     items, faults = read(text, pure=pure)
     assert not items
     assert [(fault.document, fault.expected) for fault in faults] == [(0, "at least one object")]
 
 
 @pytest.mark.parametrize("text", ["kind: List\nitems: []", "kind: List\nitems:\n", "[]"])
-def test_in023_an_empty_list_is_content(text: str) -> None:
+def test_in020_an_empty_list_is_content(text: str) -> None:
     assert read(text) == ([], [])
 
 

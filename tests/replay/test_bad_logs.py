@@ -257,8 +257,8 @@ class TestBadInput:
         assert said == [("error", "the decision log ends here")]
         assert len(list(recorded_decisions(out.getvalue().encode().splitlines(keepends=True)))) == 1
 
-    @pytest.mark.req("RP-003")
-    def test_rp006_a_list_that_does_not_change_is_written_once_however_much_is_seen_beside_it(
+    @pytest.mark.req("RP-001")
+    def test_rp007_a_list_that_does_not_change_is_written_once_however_much_is_seen_beside_it(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Only facts that were longest of no use are forgotten, and a list is of use at every look."""
@@ -280,7 +280,7 @@ class TestBadInput:
         done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
         assert done.stdout.strip() == "False"
 
-    def test_rp006_what_is_gone_is_forgotten(self) -> None:
+    def test_rp007_what_is_gone_is_forgotten(self) -> None:
         recorder = DecisionLogRecorder(DecisionLog(io.StringIO()), "design", "")
         look = look_at(played(LOG).snapshots[0], reconcile(played(LOG).snapshots[0]))
         recorder.on_planned(look)

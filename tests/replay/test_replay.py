@@ -26,12 +26,12 @@ class TestFacts:
     """Objects as JSON and back."""
 
     @given(field_worlds())
-    def test_rp002_objects_survive(self, world: World) -> None:
+    def test_rp001_objects_survive(self, world: World) -> None:
         for item in (world.root, *world.groups, *world.cliques, *world.pods):
             assert from_json(type(item), json.loads(compact_json(as_json(item)))) == item
 
     @pytest.mark.parametrize("scenario", SCENARIOS)
-    def test_rp002_everything_an_operator_sees_survives(self, scenario: str) -> None:
+    def test_rp001_everything_an_operator_sees_survives(self, scenario: str) -> None:
         for snapshot in played(scenario).snapshots[::17]:
             every = (*snapshot.targets().values(), *(pod for _, pod in snapshot.pods()))
             for item in every:
@@ -41,11 +41,11 @@ class TestFacts:
         ("declared", "raw"),
         [(int, "1"), (bool, 1), (str, None), (dict[str, int], [["a", "b"]]), (tuple[int, str], [1])],
     )
-    def test_rp002_what_is_none_is_refused(self, declared: object, raw: object) -> None:
+    def test_rp001_what_is_none_is_refused(self, declared: object, raw: object) -> None:
         with pytest.raises((TypeError, ValueError)):
             from_json(declared, raw)
 
-    def test_rp002_what_is_no_fact_cannot_be_written(self) -> None:
+    def test_rp001_what_is_no_fact_cannot_be_written(self) -> None:
         with pytest.raises(TypeError):
             as_json(object())
         with pytest.raises(TypeError):
@@ -56,7 +56,6 @@ class TestReplay:
     """A log is enough."""
 
     @pytest.mark.parametrize("scenario", SCENARIOS)
-    @pytest.mark.req("RP-003")
     def test_rp001_every_look_is_decided_again(self, scenario: str) -> None:
         seen = played(scenario)
         looks = list(recorded_decisions(lines_of(scenario)))
@@ -83,14 +82,14 @@ class TestReplay:
         assert reconcile(look.snapshot, NEWEST) == plan
 
     @given(field_worlds(), field_worlds())
-    def test_rp003_what_is_of_others_changes_nothing(self, world: World, other: World) -> None:
+    def test_rp001_what_is_of_others_changes_nothing(self, world: World, other: World) -> None:
         snapshot = world.snapshot
         strangers = {f"other-{uid}": pods for uid, pods in other.snapshot.pods_of.items()}
         crowded = replace(snapshot, pods_of={**snapshot.pods_of, **strangers})
         assert reconcile(trimmed(crowded)) == reconcile(snapshot)
         assert not strangers.keys() & trimmed(crowded).pods_of.keys()
 
-    def test_rp006_an_object_is_written_once(self) -> None:
+    def test_rp007_an_object_is_written_once(self) -> None:
         lines = [json.loads(line) for line in lines_of(LOG)]
         facts = [line["fact"] for line in lines if "fact" in line]
         assert len(facts) == len(set(facts))

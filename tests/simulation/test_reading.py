@@ -120,7 +120,7 @@ def test_sm001_two_sets_of_one_name_and_two_scenarios(tmp_path: Path) -> None:
     assert (fault.expected, fault.got) == ("one Scenario", "2 objects")
 
 
-@pytest.mark.req("IN-043")
+@pytest.mark.req("IN-039")
 def test_sm002_a_slip_in_a_set_is_a_fault_of_the_scenario(tmp_path: Path) -> None:
     manifest = set_raw(clique_raw("a", 2, 1))
     manifest["spec"]["template"]["cliques"][0]["spec"]["minAvailabe"] = 1

@@ -136,7 +136,7 @@ def test_gf085_what_happened_was_predicted(story: Explanation, capsys: pytest.Ca
     assert len(later) >= 3
 
 
-@pytest.mark.req("CL-045")
+@pytest.mark.req("CL-010")
 def test_gf086_the_page_says_that_it_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
     story = STORIES[-1]
     words = ["plan", "-f", str(HERE / story.file), "--now", DAY + story.now, "--rules", "field", "--until", story.until]

@@ -174,7 +174,7 @@ def test_cl001_every_dump_is_planned_by_the_command(name: str, capsys: pytest.Ca
 
 @pytest.mark.parametrize("name", [name for name, dump in DUMPS.items() if dump.spared])
 @pytest.mark.parametrize("question", [[], ["--why-not", "terminate"]])
-def test_cl007_every_spared_clique_is_explained(
+def test_cl015_every_spared_clique_is_explained(
     name: str, question: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     for clique in DUMPS[name].spared:
@@ -186,5 +186,5 @@ def test_cl007_every_spared_clique_is_explained(
         assert "AvailabilityNotRecorded" in said or "NeverAvailable" in said
 
 
-def test_in037_yaml_and_json_of_one_moment_are_one_cluster() -> None:
+def test_in053_yaml_and_json_of_one_moment_are_one_cluster() -> None:
     assert loaded("s2-healthy.yaml").cluster == loaded("s2-healthy.json").cluster

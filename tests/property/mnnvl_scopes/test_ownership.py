@@ -218,7 +218,7 @@ def test_wl024_uses_of_a_set_that_is_too_large_are_not_counted() -> None:
     assert not judge_scopes(huge).positions
 
 
-def test_cl012_a_domain_of_the_set_is_found_by_its_name() -> None:
+def test_cl010_a_domain_of_the_set_is_found_by_its_name() -> None:
     """Not another domain, and not a foreign one of that name."""
     seen = half_shared(replicas=2)
     assert [shared_domain_ref(seen, one.ref.name) for one in seen.domains] == [one.ref for one in seen.domains]

@@ -315,7 +315,7 @@ def test_ms020_the_position_is_read_from_labels(
     assert position == wanted
 
 
-def test_cl012_shared_objects_can_be_explained() -> None:
+def test_cl010_shared_objects_can_be_explained() -> None:
     raw = one_set()
     raw["spec"]["template"]["cliques"][1]["annotations"] = {SCOPE: "clique"}
     start = with_configuration(applied(raw))

@@ -93,7 +93,7 @@ def test_ms036_an_object_without_the_label_serves_no_user(which: int) -> None:
     assert not [step for step in plan.steps if step.target == item.ref]
 
 
-def test_cl012_a_domain_that_no_part_of_the_set_shares_is_not_its_own() -> None:
+def test_cl010_a_domain_that_no_part_of_the_set_shares_is_not_its_own() -> None:
     bare = with_configuration(
         applied(set_raw(clique_raw("a", pod_spec=GPUS, annotations={ENABLED: "true"}), clique_raw("b")))
     )
