@@ -75,7 +75,7 @@ class TestRules:
     @pytest.mark.parametrize(
         ("number", "printed"),
         [
-            ("cl-042", "CL-042  A name that is meant: given up; CL-009 has it now\nCL-009  A name that does not exist"),
+            ("cl-042", "CL-042  A name that is meant: given up; CL-009 has it now\nCL-009  Wrong usage is explained"),
             ("XX-001", "XX-001  No more: given up; no rule states it any more\n"),
             ("XX-002", "XX-002  Never: given up; docs/explanation/known-limits.md says what is not promised\n"),
         ],
