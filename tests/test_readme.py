@@ -32,7 +32,7 @@ def test_cl004_the_library_example_runs(capsys: pytest.CaptureFixture[str], monk
     assert "PodClique/llama-70b-0-router Delete ['GangTerminated', 'DelayExpired']" in capsys.readouterr().out
 
 
-def test_sm072_the_picture_is_of_that_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, bless: bool) -> None:
+def test_sm010_the_picture_is_of_that_scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, bless: bool) -> None:
     """By its words and lanes: what else stands in the file is the drawing library's."""
     monkeypatch.chdir(ROOT)
     drawn = PICTURE if bless else tmp_path / PICTURE.name

@@ -97,7 +97,7 @@ _VERSIONS: Final[Mapping[str, AbstractSet[str]]] = MappingProxyType(
 
 
 def refs_in_all_versions(ref: Ref) -> Iterator[Ref]:
-    """Return the addresses of an object in every API version that Grove may write, the given one first (SM-095)."""
+    """Return the addresses of an object in every API version that Grove may write, the given one first (SM-080)."""
     yield ref
     for version in sorted(_VERSIONS.get(ref.kind, frozenset()) - {ref.api_version}):
         yield replace(ref, api_version=version)

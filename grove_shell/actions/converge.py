@@ -51,7 +51,7 @@ def converge(options: ConvergeOptions) -> int:
     """Run the experiments and show their results; return the exit code (CL-001)."""
     try:
         return _converge(options)
-    except NoAccess as fault:  # CV-064
+    except NoAccess as fault:  # CV-041
         print_error(fault)
         return ERROR
 
@@ -106,7 +106,7 @@ def _run(
 
 
 def _earlier_runs(folder: Path | None, options: ConvergeOptions) -> tuple[tuple[Run, ...], tuple[Fault, ...]]:
-    """The runs in the folder, with --resume (CV-033); without it, a fault if they would be overwritten (CV-034)."""
+    """The runs in the folder, with --resume; without it, a fault if they would be overwritten (CV-030)."""
     if folder is None:
         missing = Fault(file=COMMAND_LINE, path="--resume", expected="--out with the folder to continue", got="none")
         return (), (missing,) if options.resume else ()

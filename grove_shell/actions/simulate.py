@@ -150,7 +150,7 @@ def _seeds_page(runs: _SeedRuns, last: int, took: str, *, verbose: bool) -> Page
 def _draw_one_of(
     read: ScenarioRead, plain: Scenario, smallest: Scenario | None, options: SimulateOptions, seed: int
 ) -> bool:
-    """Draw the smallest failing scenario, or the plain one; return whether the file was written (SM-075)."""
+    """Draw the smallest failing scenario, or the plain one; return whether the file was written (SM-073)."""
     path = str(options.picture)
     with virtual_time_bar() as tick:
         run = _run(read, smallest or plain, options, check=smallest is not None, tick=tick)

@@ -1,4 +1,4 @@
-"""Parses the options of ``grove converge`` into points, and reports every problem at once (CV-041, CV-042)."""
+"""Parses the options of ``grove converge`` into points, and reports every problem at once (CV-041)."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -130,7 +130,7 @@ def _at_most(most: int) -> Callable[[str], int | None]:
 
 
 def _numbers(text: str) -> tuple[int, ...] | None:
-    """Parse numbers and doubling ranges, separated by commas; sorted, without repetitions (CV-042)."""
+    """Parse numbers and doubling ranges, separated by commas; sorted, without repetitions."""
     found: set[int] = set()
     for part in text.split(","):
         first, dots, last = (word.strip() for word in part.partition(".."))

@@ -60,5 +60,5 @@ class Point:
 
 
 def shared_parameters(point: Point) -> dict[str, object]:
-    """Return the parameters that all runs of one file share, as they are not axes of curves or sweeps (CV-035)."""
+    """Return the parameters that all runs of one file share, as they are not axes of curves or sweeps (CV-041)."""
     return {field.name: getattr(point, field.name) for field in fields(point) if field.name not in _SWEPT}

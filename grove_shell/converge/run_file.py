@@ -1,6 +1,6 @@
 """``runs.csv``: one line for each run, written after each run and read by ``--resume``.
 
-Runs read back equal to what was written, to the last digit (CV-031).
+Runs read back equal to what was written, to the last digit (CV-030).
 """
 
 import csv

@@ -9,7 +9,7 @@ from grove_shell.converge.points import Point
 
 @unique
 class Outcome(Enum):
-    """How a run ended; tables and pictures show every outcome (CV-021, CV-022)."""
+    """How a run ended; tables and pictures show every outcome (CV-021)."""
 
     CONVERGED = "converged"
     CENSORED = "censored"

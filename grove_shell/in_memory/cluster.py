@@ -2,7 +2,7 @@
 
 It models a real one. A write must name the uid and version of the stored object. An object with finalizers stays until
 they are dropped. The objects that it controls are deleted with it, or before it in a foreground deletion. A write that
-changes nothing keeps the version. What the model leaves out is in SM-081 to SM-084; tests/honesty compares it with a
+changes nothing keeps the version. What the model leaves out is in SM-081; tests/honesty compares it with a
 real server. A version after a write has the form ``<version>+<writes>``, which no real server uses.
 """
 
@@ -159,11 +159,11 @@ class InMemoryCluster(GarbageCollection):
         return Attempt(step, Outcome.DONE)
 
     def _item(self, ref: Ref) -> StoredObject | None:
-        """Return the object of a name, in any version of its API group (SM-095)."""
+        """Return the object of a name, in any version of its API group (SM-080)."""
         return next((self.items[one] for one in refs_in_all_versions(ref) if one in self.items), None)
 
     def new_uid(self, ref: Ref) -> str:
-        """Return a uid for an object that is added by the caller; uids are unique in all namespaces (SM-093)."""
+        """Return a uid for an object that is added by the caller; uids are unique in all namespaces (SM-080)."""
         uid = self._next_uid(ref)
         self._made[ref.short] += 1
         return uid

@@ -1,4 +1,4 @@
-"""The newest time in an object, which is a lower bound of the time of observation (SM-096)."""
+"""The newest time in an object, which is a lower bound of the time of observation (SM-098)."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime

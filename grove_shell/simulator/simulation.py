@@ -47,7 +47,7 @@ from grove_shell.simulator.violation import Violation, ViolationFound
 from grove_shell.simulator.virtual_time import MINUTE, time_at
 
 FAULTS_STOP_AFTER: Final = 5 * MINUTE
-"""All faults stop this many milliseconds after the end of the last event (SM-041)."""
+"""All faults stop this many milliseconds after the end of the last event (SM-040)."""
 _LONGEST: Final = 30 * 24 * 60 * MINUTE
 _MOST_STEPS: Final = 500_000
 

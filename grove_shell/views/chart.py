@@ -52,7 +52,7 @@ _STYLE: Final[dict[Any, Any]] = {
 
 
 def draw(run: Run, path: str) -> None:
-    """Draw a run into a file, ``.svg`` or ``.png``; the same run gives the same file (SM-072).
+    """Draw a run into a file, ``.svg`` or ``.png``; the same run gives the same file (SM-010).
 
     Raises:
         OSError: The file cannot be written.

@@ -1,4 +1,4 @@
-"""The table of runs: a line for each protocol and number of nodes (CV-052)."""
+"""The table of runs: a line for each protocol and number of nodes (CV-021)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from math import isinf

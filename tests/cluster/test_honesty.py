@@ -38,8 +38,6 @@ def told(found: Played) -> str:
 
 
 @pytest.mark.req("SM-081")
-@pytest.mark.req("SM-082")
-@pytest.mark.req("SM-083")
 def test_sm080_a_server_does_as_the_world_in_memory(quiet_plane: ControlPlane, *, bless: bool) -> None:
     found, parted = played(quiet_plane, SEEDS)
     assert parted is None, told(parted)

@@ -34,7 +34,7 @@ def runs_in(folder: Path) -> tuple[Run, ...]:
 
 
 @pytest.mark.req("CV-050")
-def test_cv052_a_folder_holds_runs_table_and_pictures(tmp_path: Path) -> None:
+def test_cv021_a_folder_holds_runs_table_and_pictures(tmp_path: Path) -> None:
     done = grove(*SMALL, "--clique-size", "2,4", "--out", str(tmp_path / "out"))
     assert done.returncode == 0
     names = {path.name for path in (tmp_path / "out").iterdir()}
@@ -48,8 +48,7 @@ def test_cv052_a_folder_holds_runs_table_and_pictures(tmp_path: Path) -> None:
     assert done.stdout.decode() == (tmp_path / "out" / "table.txt").read_text(encoding="utf-8")
 
 
-@pytest.mark.req("CV-031")
-def test_cv033_resuming_runs_what_is_missing(undrawn: None, tmp_path: Path) -> None:
+def test_cv030_resuming_runs_what_is_missing(undrawn: None, tmp_path: Path) -> None:
     out = ("--out", str(tmp_path))
     assert grove("converge", "--nodes", "2", "--seeds", "2", "--protocol", "ssa", "-j", "1", *out).returncode == 0
     first = runs_in(tmp_path)
@@ -61,7 +60,7 @@ def test_cv033_resuming_runs_what_is_missing(undrawn: None, tmp_path: Path) -> N
     assert (tmp_path / "runs.csv").read_bytes() == before
 
 
-def test_cv034_results_are_not_overwritten(tmp_path: Path) -> None:
+def test_cv030_results_are_not_overwritten(tmp_path: Path) -> None:
     (tmp_path / "runs.csv").write_text("mine", encoding="utf-8")
     done = grove(*SMALL, "--out", str(tmp_path))
     assert (done.returncode, done.stdout) == (64, b"")
@@ -82,7 +81,7 @@ def test_cv041_all_problems_are_reported_together(tmp_path: Path) -> None:
     assert "Traceback" not in text
 
 
-def test_cv035_a_folder_holds_one_experiment(undrawn: None, tmp_path: Path) -> None:
+def test_cv041_a_folder_holds_one_experiment(undrawn: None, tmp_path: Path) -> None:
     out = ("--protocol", "ssa", "--nodes", "2", "-j", "1", "--out", str(tmp_path))
     assert grove("converge", *out).returncode == 0
     costs = tmp_path / "costs.yaml"
@@ -96,7 +95,7 @@ def test_cv035_a_folder_holds_one_experiment(undrawn: None, tmp_path: Path) -> N
     assert again.returncode == 0
 
 
-def test_cv034_resume_needs_a_folder() -> None:
+def test_cv030_resume_needs_a_folder() -> None:
     done = grove(*SMALL, "--resume")
     assert done.returncode == 64
     assert b"--resume: expected --out" in done.stderr
@@ -136,7 +135,7 @@ def test_cv030_interrupt_keeps_finished_runs(undrawn: None, tmp_path: Path, jobs
     assert runs_in(tmp_path)
 
 
-def test_cv053_runs_as_json() -> None:
+def test_cv021_runs_as_json() -> None:
     done = grove("converge", "--nodes", "10000", "--protocol", "ssa", "--seeds", "1", "-o", "json")
     document = json.loads(done.stdout)
     assert document["runs"][0]["outcome"] == "not storable"
@@ -145,7 +144,7 @@ def test_cv053_runs_as_json() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_cv051_without_a_drawing_library_there_is_a_table(undrawn: None, tmp_path: Path) -> None:
+def test_cv021_without_a_drawing_library_there_is_a_table(undrawn: None, tmp_path: Path) -> None:
     done = grove(*SMALL, "--out", str(tmp_path / "out"))
     assert done.returncode == 0
     assert b"pip install matplotlib" in done.stderr

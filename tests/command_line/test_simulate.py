@@ -35,7 +35,6 @@ def test_cl001_a_scenario_that_goes_as_expected() -> None:
     assert b"10 pods of llama-0-worker placed on 10 nodes" in done.stdout
 
 
-@pytest.mark.req("SM-060")
 def test_sm051_what_is_not_as_expected_is_3(tmp_path: Path) -> None:
     done = grove("simulate", small(tmp_path, expect=[{"at": "end", "ready": 2}, {"never": "breached"}]))
     assert done.returncode == 3
@@ -104,7 +103,7 @@ def test_sm062_a_violation_comes_with_a_scenario_that_repeats_it(tmp_path: Path)
     assert b"cannot write" in nowhere.stderr
 
 
-def test_sm075_of_many_runs_the_failing_one_is_drawn(tmp_path: Path) -> None:
+def test_sm073_of_many_runs_the_failing_one_is_drawn(tmp_path: Path) -> None:
     crash = {"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "5m"}}
     file = small(tmp_path, events=[{"at": "10s", "relist": {}}, crash])
     plain, broken = tmp_path / "plain.svg", tmp_path / "broken.svg"
@@ -124,7 +123,7 @@ def listen_to_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def test_sm077_an_interrupted_search_reports_its_runs(tmp_path: Path) -> None:
+def test_sm076_an_interrupted_search_reports_its_runs(tmp_path: Path) -> None:
     words = [*GROVE, "simulate", small(tmp_path), "--seeds", "100000"]
     said = b""
     for patience in (2, 8, 30):  # a busy machine may not have begun by then

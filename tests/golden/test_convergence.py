@@ -22,7 +22,6 @@ SMALL: Final = ConvergeArguments(nodes="9..36", seeds="3", clique_size="9", run_
 
 
 @pytest.mark.req("CV-021")
-@pytest.mark.req("CV-052")
 def test_cv002_small_experiment_is_reproducible(*, bless: bool) -> None:
     points, problems = points_of(SMALL)
     assert problems == ()

@@ -28,7 +28,7 @@ def played(path: Path) -> Run:
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda path: str(path.name))
-@pytest.mark.req("SM-060")
+@pytest.mark.req("SM-051")
 def test_sm050_expectations_are_met(folder: Path, monkeypatch: pytest.MonkeyPatch, *, bless: bool) -> None:
     write_reasons_in_notation(monkeypatch)
     run = played(folder / "scenario.yaml")

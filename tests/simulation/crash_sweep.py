@@ -1,4 +1,4 @@
-"""The crash sweep: the operator crashes at each of its writes in turn, and must come to the same end (SM-063)."""
+"""The crash sweep: the operator crashes at each of its writes in turn, and must come to the same end (SM-064)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

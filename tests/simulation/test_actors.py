@@ -70,20 +70,20 @@ def parent_of(clique: str, found: Scenario) -> tuple[str, int] | None:
     return f"{base}-{names[place - 1]}", template["cliques"][place - 1]["spec"]["minAvailable"]
 
 
-def test_sm031_a_pod_takes_its_time_to_stop() -> None:
+def test_sm030_a_pod_takes_its_time_to_stop() -> None:
     found = run({"at": "30s", "deletePod": {"clique": "llm-0-a", "index": 1}}, kubelet={"stop": "45s"})
     (gone,) = entries_of(found, EntryKind.GONE)
     assert gone[0] == 75 * SECOND
     assert found.clique_states[0].ready == 2
 
 
-def test_sm031_an_unplaced_pod_is_gone_at_once() -> None:
+def test_sm030_an_unplaced_pod_is_gone_at_once() -> None:
     found = run({"at": "30s", "deletePod": {"clique": "llm-0-a"}}, nodes=1)
     gone = [change.at for change in changes_of_pods(found) if change.after is None]
     assert gone == [30 * SECOND]
 
 
-def test_sm032_a_lost_node_loses_its_pods_slowly() -> None:
+def test_sm030_a_lost_node_loses_its_pods_slowly() -> None:
     found = run({"at": "30s", "loseNode": {"of": {"clique": "llm-0-a", "index": 1}}})
     (unready,) = entries_of(found, EntryKind.UNREADY)
     assert unready == (70 * SECOND, "node n-1 is lost")
@@ -109,7 +109,7 @@ def last_pods(found: Run) -> list[Pod]:
     return list(pods.values())
 
 
-def test_sm033_a_restored_node_stops_its_deleted_pods() -> None:
+def test_sm030_a_restored_node_stops_its_deleted_pods() -> None:
     where = {"of": {"clique": "llm-0-a", "index": 1}}
     short = run({"at": "30s", "loseNode": where}, {"at": "90s", "restoreNode": {"node": "n-1"}})
     assert all(pod.ready for pod in last_pods(short))
@@ -119,13 +119,13 @@ def test_sm033_a_restored_node_stops_its_deleted_pods() -> None:
     assert entries_of(long, EntryKind.GONE)[0][0] == 9 * MINUTE + 3 * SECOND
 
 
-def test_sm033_a_removed_node_removes_its_pods() -> None:
+def test_sm030_a_removed_node_removes_its_pods() -> None:
     found = run({"at": "30s", "removeNode": {"of": {"clique": "llm-0-a", "index": 1}}}, manifest=without_delay())
     assert entries_of(found, EntryKind.GONE) == [(70 * SECOND, "node n-1 is gone")]
     assert [pod.ready for pod in last_pods(found)] == [True, True]
 
 
-def test_sm022_a_cordoned_node_gets_nothing_new() -> None:
+def test_sm021_a_cordoned_node_gets_nothing_new() -> None:
     cordons = [{"at": "0s", "cordon": {"node": f"n-{index}"}} for index in range(3)]
     assert run(*cordons).clique_states[0].placed == 0
     assert (
@@ -137,7 +137,7 @@ def test_sm022_a_cordoned_node_gets_nothing_new() -> None:
 
 
 @pytest.mark.parametrize("gang_aware", [False, True])
-def test_sm025_what_no_node_has_is_named(*, gang_aware: bool) -> None:
+def test_sm070_what_no_node_has_is_named(*, gang_aware: bool) -> None:
     def why(pools: list[Json]) -> str:
         raw = scenario(scheduler={"gangAware": gang_aware}).as_json
         raw["spec"]["nodes"] = pools
@@ -150,7 +150,7 @@ def test_sm025_what_no_node_has_is_named(*, gang_aware: bool) -> None:
     assert why([{"name": "n", "capacity": {"gpu": 0}}]) == ""
 
 
-def test_sm034_an_autoscaler_keeps_to_its_bounds() -> None:
+def test_sm030_an_autoscaler_keeps_to_its_bounds() -> None:
     clique = clique_raw("a", 2, 1, autoScalingConfig={"minReplicas": 2, "maxReplicas": 3})
     found = run({"at": "1m", "autoscale": {"name": "llm-0-a", "replicas": 9}}, manifest=set_raw(clique))
     assert found.clique_states[0].replicas == 3
@@ -159,7 +159,7 @@ def test_sm034_an_autoscaler_keeps_to_its_bounds() -> None:
     assert entries_of(same, EntryKind.SCALED) == []
 
 
-def test_sm003_a_refused_update_changes_nothing() -> None:
+def test_sm002_a_refused_update_changes_nothing() -> None:
     other = set_raw(clique_raw("b", 1, 1))
     found = run({"at": "1m", "applySet": {"manifest": other}}, {"at": "2m", "applySet": {"manifest": {"kind": 1}}})
     assert found.history.refused == 2
@@ -168,8 +168,8 @@ def test_sm003_a_refused_update_changes_nothing() -> None:
     assert any("spec.template" in objection for objection in refused.because)
 
 
-@pytest.mark.req("SM-003")
-def test_sm005_events_apply_to_the_pod_of_that_time() -> None:
+@pytest.mark.req("SM-002")
+def test_sm007_events_apply_to_the_pod_of_that_time() -> None:
     gone = ({"at": "30s", "deletePod": {"clique": "llm-0-a", "index": 0}},)
     found = run(*gone, {"at": "2m", "failPod": {"clique": "llm-0-a", "index": 0}})
     pods = [change.after for change in changes_of_pods(found) if change.before is None]
@@ -260,7 +260,7 @@ def test_sm011_the_operator_sees_late(watch: int) -> None:
     assert looks
 
 
-def test_sm012_a_new_operator_knows_only_what_it_lists() -> None:
+def test_sm011_a_new_operator_knows_only_what_it_lists() -> None:
     lag = {"at": "0s", "lagCache": {"kinds": ["Pod"], "span": "30s"}}
     eyes, _ = watched(lag, {"at": "10s", "crashOperator": {"down": "1s"}}, {"at": "11s", "relist": {}})
     before = [snapshot for snapshot, _ in eyes.seen if snapshot.now.second < 11]
@@ -269,7 +269,7 @@ def test_sm012_a_new_operator_knows_only_what_it_lists() -> None:
     assert after[0].attempts == ()
 
 
-def test_sm013_a_failed_write_is_tried_again() -> None:
+def test_sm014_a_failed_write_is_tried_again() -> None:
     eyes, found = watched({"at": "0s", "refuseWrites": {"code": 403, "kind": "PodClique", "writes": 9}})
     refused = [answer for answer in eyes.answers if answer.outcome is Outcome.REFUSED]
     assert len(refused) == 9
@@ -282,7 +282,7 @@ def test_sm013_a_failed_write_is_tried_again() -> None:
     assert found.clique_states[0].ready == 2
 
 
-def test_sm041_faults_end() -> None:
+def test_sm040_faults_end() -> None:
     eyes, found = watched(
         {"at": "0s", "refuseWrites": {"code": 503, "writes": 100_000}},
         {"at": "10s", "jumpClock": {"ahead": "1s", "span": "20s"}},
@@ -320,13 +320,13 @@ def test_sm050_never_is_never() -> None:
     assert run(expect=never).unmet == ()
 
 
-def test_sm041_a_run_may_be_cut_short() -> None:
+def test_sm040_a_run_may_be_cut_short() -> None:
     short = Simulation(scenario({"at": "10m", "relist": {}}), SimulationOptions(until=5 * SECOND)).run()
     assert (short.end, short.rested) == (5 * SECOND, False)
     assert Simulation(scenario(until="3s")).run().end == 3 * SECOND
 
 
-def test_sm072_lanes_follow_the_cliques() -> None:
+def test_sm010_lanes_follow_the_cliques() -> None:
     found = run({"at": "30s", "crashPod": {"clique": "llm-0-a", "recovers": "10m"}})
     (lane,) = lanes_of(found.changes)
     assert (lane.name, lane.gang, lane.replica) == ("llm-0-a", "llm-0", 0)

@@ -26,13 +26,13 @@ def scenario(name: str) -> Scenario:
     return found.scenario
 
 
-def test_sm063_a_crash_at_any_write_leads_to_the_same_end(recorded: str) -> None:
+def test_sm064_a_crash_at_any_write_leads_to_the_same_end(recorded: str) -> None:
     assert [
         (found.write, found.committed) for found in crash_sweep(scenario(recorded), names=recorded not in EDITED)
     ] == []
 
 
-def test_sm063_another_end_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sm064_another_end_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """An operator that makes Services only in the first second of its set never makes them after a crash."""
 
     def forgetful(snapshot: Snapshot) -> Plan:

@@ -99,7 +99,7 @@ def test_sm040_f10_a_foreign_domain_that_stays() -> None:
     assert (last.ref.namespace, last.owner_uid, last.deleting) == ("ml", "", False)
 
 
-@pytest.mark.req("SM-035")
+@pytest.mark.req("SM-036")
 @pytest.mark.parametrize(("release", "seconds"), [("0s", 0), ("25s", 25)])
 def test_sm040_a_user_deletes_a_domain(release: str, seconds: int) -> None:
     found = run({"at": "10s", "deleteDomain": {"name": "llm-cd-0"}}, driver={"release": release})
@@ -142,7 +142,7 @@ def test_sm007_a_domain_that_does_not_exist() -> None:
     ]
 
 
-def test_sm006_names_of_domains_are_known(tmp_path: Path) -> None:
+def test_sm001_names_of_domains_are_known(tmp_path: Path) -> None:
     spec: Json = {
         "sets": [set_raw(clique_raw("a", 1, 1))],
         "events": [
@@ -166,7 +166,6 @@ def test_sm006_names_of_domains_are_known(tmp_path: Path) -> None:
     assert "llm-cd-0" in found["spec.events[1].foreignDomain.name"][0]
 
 
-@pytest.mark.req("SM-008")
 def test_sm001_settings_of_mnnvl_are_read_strictly(tmp_path: Path) -> None:
     spec: Json = {
         "sets": [set_raw(clique_raw("a", 1, 1))],
@@ -178,7 +177,7 @@ def test_sm001_settings_of_mnnvl_are_read_strictly(tmp_path: Path) -> None:
     assert found["spec.events[0].reconfigure.mnnvl.enabeld"][0].startswith("another field here; known: enabled")
 
 
-def test_sm092_failed_domains_are_shown() -> None:
+def test_sm070_failed_domains_are_shown() -> None:
     found = run({"at": "0s", "limitDomains": {"most": 1, "span": "30s"}}, replicas=3)
     lines = [line for line in timeline_page(found).text.splitlines() if "ComputeDomainsReady" in line]
     assert "ComputeDomainsReady=False (CreationFailed): ComputeDomain creation failed for replicas: [1, 2]" in lines[0]
@@ -204,7 +203,7 @@ def test_sm040_computedomains_are_a_kind_of_their_own(kind: str) -> None:
     assert (failed == "ComputeDomain") is (kind == "ComputeDomain")
 
 
-def test_sm060_a_deleted_foreign_domain_is_a_violation() -> None:
+def test_sm051_a_deleted_foreign_domain_is_a_violation() -> None:
     """Such plans are illegal (PL-004), so that no mutant reaches this check."""
     simulation = Simulation(scenario(), checked())
     simulation.run()

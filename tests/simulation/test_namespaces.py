@@ -20,7 +20,7 @@ def two_of_a_name(*, later: bool) -> Scenario:
     return scenario.model_copy(update={"spec": scenario.spec.model_copy(update=told)})
 
 
-def test_sm093_two_sets_of_one_name_are_two() -> None:
+def test_sm080_two_sets_of_one_name_are_two() -> None:
     for later in (False, True):
         simulation = Simulation(two_of_a_name(later=later), checked())
         run = simulation.run()

@@ -138,7 +138,7 @@ def test_sm051_the_page_names_what_was_wrong() -> None:
     assert "no PodClique is left" in timeline_page(gone).text
 
 
-def test_sm072_a_picture_is_a_function_of_the_run(tmp_path: Path) -> None:
+def test_sm010_a_picture_is_a_function_of_the_run(tmp_path: Path) -> None:
     group = ({"name": "g", "cliqueNames": ["b"], "replicas": 2, "minAvailable": 1},)
     manifest = set_raw(clique_raw("a", 2, 2), clique_raw("b", 1, 1), groups=group, replicas=2)
     events: tuple[Json, ...] = (
@@ -168,7 +168,7 @@ def test_sm064_two_sets_of_one_name_in_two_namespaces(tmp_path: Path) -> None:
     draw(found, str(tmp_path / "two.svg"))
 
 
-def test_sm074_a_repeated_failure_is_shown_once() -> None:
+def test_sm070_a_repeated_failure_is_shown_once() -> None:
     refused = {"at": "0s", "refuseWrites": {"code": 403, "kind": "Pod", "writes": 12}}
     found = run(refused, check=False)
     page = timeline_page(found).text

@@ -81,7 +81,7 @@ SLOW = SLOW_ANSWERS | {"scale", "autoscale", "apply_set", "delete_set"}
 
 
 @pytest.mark.parametrize("part", range(4))
-@pytest.mark.req("SM-060")
+@pytest.mark.req("SM-051")
 def test_sm064_random_runs_keep_every_promise(part: int) -> None:
     size = ENOUGH // 4
     for seed in range(part * size, (part + 1) * size):
@@ -129,7 +129,7 @@ def test_sm061_every_known_mistake_about_sharing_is_found(mistake: str) -> None:
 
 
 @pytest.mark.parametrize("part", range(2))
-@pytest.mark.req("SM-089")
+@pytest.mark.req("SM-011")
 def test_sm064_random_runs_with_topologies_keep_every_promise(part: int) -> None:
     for seed in range(part * SOME, (part + 1) * SOME):
         violation = played(random_run(seed, topologies=True)).violation
@@ -170,14 +170,14 @@ def broken(scenario: Scenario) -> str:
 
 
 @given(st.integers(0, 10**6))
-def test_sm042_events_are_a_function_of_the_seed(seed: int) -> None:
+def test_sm010_events_are_a_function_of_the_seed(seed: int) -> None:
     assert random_run(seed) == random_run(seed)
     assert list(random_run(seed).spec.events) == sorted(random_run(seed).spec.events, key=lambda event: event.at)
     kinds = {event.kind for event in random_run(seed, without=frozenset(RANDOM_EVENT_KINDS[1:])).spec.events}
     assert kinds == {RANDOM_EVENT_KINDS[0]}
 
 
-def test_sm042_every_kind_of_event_is_drawn() -> None:
+def test_sm010_every_kind_of_event_is_drawn() -> None:
     drawn = {event.kind for seed in range(400) for event in random_run(seed).spec.events}
     drawn |= {event.kind for seed in range(100) for event in random_run(seed, topologies=True).spec.events}
     never = Event.model_fields.keys() - drawn - {"at"}

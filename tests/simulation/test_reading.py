@@ -136,7 +136,7 @@ def unknown_names(path: Path, *events: Json, **spec: Any) -> dict[str, tuple[str
     return faults(found) if found.scenario is None else {}
 
 
-def test_sm006_names_that_no_object_can_have(tmp_path: Path) -> None:
+def test_sm001_names_that_no_object_can_have(tmp_path: Path) -> None:
     found = unknown_names(
         tmp_path,
         {"at": "5m", "loseNode": {"node": "gpu-7"}},
@@ -179,7 +179,7 @@ def test_sm006_names_that_no_object_can_have(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_sm008_an_unknown_field(tmp_path: Path) -> None:
+def test_sm001_an_unknown_field(tmp_path: Path) -> None:
     found = unknown_names(
         tmp_path,
         {"at": "1m", "looseNode": {"node": "gpu-0"}},
@@ -197,7 +197,7 @@ def test_sm008_an_unknown_field(tmp_path: Path) -> None:
     assert faults(read(tmp_path, {}, kind="PodCliqueSet"))["kind"] == ("Scenario", '"PodCliqueSet"')
 
 
-def test_sm006_expectations_name_what_can_ever_exist(tmp_path: Path) -> None:
+def test_sm001_expectations_name_what_can_ever_exist(tmp_path: Path) -> None:
     later = {"at": "1m", "scale": {"kind": "PodCliqueSet", "name": "llm", "replicas": 2}}
     sound = {"at": "end", "ready": {"llm-1-a": 2}, "gone": ["PodClique/llm-0-g-1-b", "Service/llm-9"]}
     assert unknown_names(tmp_path, later, expect=[sound]) == {}
@@ -231,19 +231,19 @@ LATER: list[tuple[Json, Json]] = [
 
 
 @pytest.mark.parametrize(("bringing", "naming"), LATER)
-def test_sm006_earlier_events_may_create_objects(tmp_path: Path, bringing: Json, naming: Json) -> None:
+def test_sm001_earlier_events_may_create_objects(tmp_path: Path, bringing: Json, naming: Json) -> None:
     assert unknown_names(tmp_path, {"at": "2m", **naming}, {"at": "1m", **bringing}) == {}
     assert len(unknown_names(tmp_path, {"at": "1m", **naming}, {"at": "2m", **bringing})) == 1
     hidden = unknown_names(tmp_path, {"at": "2m", **naming}, {"at": "early", **bringing})
     assert list(hidden) == ["spec.events[1].at"]
 
 
-def test_sm006_a_node_stands_once(tmp_path: Path) -> None:
+def test_sm001_a_node_stands_once(tmp_path: Path) -> None:
     nodes = [{"name": "gpu", "count": 2}, {"name": "gpu-1"}]
     assert unknown_names(tmp_path, nodes=nodes) == {"spec.nodes": ("unique node names", '"gpu-1" 2 times')}
 
 
-def test_sm006_names_of_a_dump_are_known(tmp_path: Path) -> None:
+def test_sm001_names_of_a_dump_are_known(tmp_path: Path) -> None:
     dump = Path(__file__).parents[2] / "examples" / "degraded.yaml"
     known = [
         {"at": "1m", "deletePod": {"clique": "qwen-0-decode"}},
@@ -275,7 +275,7 @@ def test_sm002_sets_have_their_defaults(tmp_path: Path) -> None:
 
 
 @given(st.integers(0, 10**6))
-def test_sm004_what_is_written_reads_back(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+def test_sm062_what_is_written_reads_back(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     scenario = random_run(seed)
     file = tmp_path_factory.mktemp("written") / "scenario.yaml"
     file.write_text(yaml_document(scenario.as_json), encoding="utf-8")
@@ -301,12 +301,11 @@ def test_sm001_a_dump_that_does_not_read(tmp_path: Path) -> None:
     assert read(tmp_path, {"cluster": "dump.yaml"}).scenario is None
 
 
-def test_sm004_a_scenario_of_the_suite_has_nothing_but_what_differs() -> None:
+def test_sm062_a_scenario_of_the_suite_has_nothing_but_what_differs() -> None:
     raw = scenario_of(set_raw(clique_raw("a", 1, 1))).as_json
     assert raw["spec"].keys() == {"sets", "nodes"}
 
 
-@pytest.mark.req("SM-006")
 @pytest.mark.parametrize("where", ["spec.sets", "spec.events[0]"])
 def test_sm001_a_set_beyond_all_measure_is_a_fault_at_once(tmp_path: Path, where: str) -> None:
     """All names are computed before the run: two thousand million would take too long."""

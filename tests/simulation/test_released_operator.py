@@ -1,4 +1,4 @@
-"""Scenarios under the released operator's rules: terminations, recoveries, unpredicted steps (SM-096 to SM-099)."""
+"""Scenarios under the released operator's rules: terminations, recoveries, unpredicted steps (SM-098 to SM-002)."""
 
 import json
 from datetime import UTC, datetime
@@ -42,7 +42,7 @@ def dump_of(scenario_of: str) -> Run:
 
 
 @pytest.mark.req("GF-012")
-def test_sm097_a_crash_loop_ends_its_gang_as_a_plan_says() -> None:
+def test_sm030_a_crash_loop_ends_its_gang_as_a_plan_says() -> None:
     found = played(CRASHES, expect=[{"at": "10m", "terminations": 1}])
     assert not found.unmet
     assert found.history.terminations == 1
@@ -61,7 +61,7 @@ def test_terminations_count_by_every_rule_set(rules: str) -> None:
 
 @pytest.mark.parametrize(("probe", "started"), [({}, True), ({"startupProbe": {"tcpSocket": {"port": 80}}}, False)])
 @pytest.mark.req("GF-012")
-def test_sm097_a_pod_is_started_before_it_is_ready_unless_a_probe_says_when(probe: Json, *, started: bool) -> None:
+def test_sm030_a_pod_is_started_before_it_is_ready_unless_a_probe_says_when(probe: Json, *, started: bool) -> None:
     manifest = set_raw(clique_raw("a", 1, 1))
     manifest["spec"]["template"]["cliques"][0]["spec"]["podSpec"]["containers"][0] |= probe
     pods = [one.after for one in changes_of_pods(played(manifest=manifest)) if isinstance(one.after, Pod)]
@@ -71,7 +71,7 @@ def test_sm097_a_pod_is_started_before_it_is_ready_unless_a_probe_says_when(prob
 
 
 @pytest.mark.req("GF-012")
-def test_sm097_a_pod_that_becomes_ready_is_healthy(tmp_path: Path) -> None:
+def test_sm030_a_pod_that_becomes_ready_is_healthy(tmp_path: Path) -> None:
     dump = str(SNAPSHOTS / "s3a-breach-standalone-notready.yaml")
     nodes = [{"name": "kwok", "count": 20, "capacity": {"nvidia.com/gpu": 8}}]
     found = dump_of(written(tmp_path / "s.yaml", cluster=dump, start="2026-11-21T09:39:04Z", nodes=nodes))
@@ -80,7 +80,7 @@ def test_sm097_a_pod_that_becomes_ready_is_healthy(tmp_path: Path) -> None:
     assert [one.ready for one in found.clique_states if one.name == "qwen-0-worker"] == [4]
 
 
-def test_sm096_a_dump_begins_at_its_newest_time(tmp_path: Path) -> None:
+def test_sm098_a_dump_begins_at_its_newest_time(tmp_path: Path) -> None:
     dump = SNAPSHOTS / "s3a-breach-standalone-notready.yaml"
     start = dump_of(written(tmp_path / "s.yaml", cluster=str(dump))).scenario.spec.start
     assert start == datetime(2026, 11, 21, 9, 38, 49, tzinfo=UTC)
@@ -99,7 +99,7 @@ def test_sm096_a_dump_begins_at_its_newest_time(tmp_path: Path) -> None:
         ({"status": {"conditions": [{"lastTransitionTime": "2026-11-20T10:00:00Z", "type": "Ready", "n": 3}]}}, 10),
     ],
 )
-def test_sm096_which_times_show_when_an_object_was_observed(raw: Json, newest: int | None) -> None:
+def test_sm098_which_times_show_when_an_object_was_observed(raw: Json, newest: int | None) -> None:
     assert newest_time_in(raw) == (None if newest is None else datetime(2026, 11, 20, newest, tzinfo=UTC))
 
 
@@ -149,7 +149,7 @@ def test_sm098_a_newer_release_is_shown_first(tmp_path: Path, capsys: pytest.Cap
 @pytest.mark.parametrize(("rules", "delay"), [("field", 4 * 3600), ("design", None)])
 @pytest.mark.req("WL-198")
 @pytest.mark.req("GF-001")
-def test_sm099_an_edit_has_the_delay_that_admission_fills_in(rules: str, delay: int | None) -> None:
+def test_sm002_an_edit_has_the_delay_that_admission_fills_in(rules: str, delay: int | None) -> None:
     """The set leaves it out, and so does the edit."""
     manifest, edit = set_raw(clique_raw("a", 2, 2)), edited("example.com/engine:2")
     for raw in (manifest, edit["applySet"]["manifest"]):
@@ -162,7 +162,7 @@ def test_sm099_an_edit_has_the_delay_that_admission_fills_in(rules: str, delay: 
 
 
 @pytest.mark.req("WL-198")
-def test_sm099_an_edit_keeps_what_it_leaves_out_and_takes_out_what_was_applied(tmp_path: Path) -> None:
+def test_sm002_an_edit_keeps_what_it_leaves_out_and_takes_out_what_was_applied(tmp_path: Path) -> None:
     """The dump's set has labels that kubectl did not apply; the second edit takes out what the first one applied."""
     dump = SNAPSHOTS / "s2-healthy.yaml"
     (stored,) = (

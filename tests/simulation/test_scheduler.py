@@ -61,7 +61,7 @@ def test_sm020_a_gang_is_placed_as_one_or_not_at_all(seed: int, nodes: int, gpus
 
 @RARELY
 @given(st.integers(0, 1000), st.integers(1, 6), st.integers(1, 3))
-def test_sm024_without_gangs_each_pod_that_fits_is_placed(seed: int, nodes: int, gpus: int) -> None:
+def test_sm020_without_gangs_each_pod_that_fits_is_placed(seed: int, nodes: int, gpus: int) -> None:
     simulation = placed(seed, nodes, gpus, gang_aware=False)
     pods = [pod for found in pods_by_clique(simulation.cluster).values() for pod in found if not pod.gated]
     assert sum(bool(pod.node) for pod in pods) == min(len(pods), nodes * gpus)
@@ -69,7 +69,7 @@ def test_sm024_without_gangs_each_pod_that_fits_is_placed(seed: int, nodes: int,
 
 @RARELY
 @given(st.integers(0, 1000), st.integers(0, 100))
-def test_sm023_a_gated_pod_waits(seed: int, order: int) -> None:
+def test_sm021_a_gated_pod_waits(seed: int, order: int) -> None:
     simulation = placed(seed, 6, 3)
     pods = [pod for found in pods_by_clique(simulation.cluster).values() for pod in found]
     pod = Random(order).choice(pods)
@@ -111,7 +111,7 @@ def one(pool: Json, pod_spec: Json, *, cordoned: bool = False) -> str:
         ),
     ],
 )
-def test_sm022_a_node_must_suit(pool: Json, pod_spec: Json, node: str) -> None:
+def test_sm021_a_node_must_suit(pool: Json, pod_spec: Json, node: str) -> None:
     assert one(pool, pod_spec) == node
     assert one(pool, pod_spec, cordoned=True) == ""
 
@@ -147,7 +147,7 @@ def test_sm021_names_of_nodes() -> None:
 
 
 @pytest.mark.parametrize("gang_aware", [True, False])
-def test_sm094_an_unplaced_gang_is_shown_once(gang_aware: bool) -> None:
+def test_sm070_an_unplaced_gang_is_shown_once(gang_aware: bool) -> None:
     """Three useless nodes are added, then a useful one; two namespaces have a gang of the same name."""
     manifest = set_raw(clique_raw("a", 2, 2))
     sets = tuple({**manifest, "metadata": {"name": "llm", "namespace": space}} for space in ("dev", "prod"))

@@ -71,7 +71,7 @@ def knows_nothing(snapshot: Snapshot) -> Plan:
     return changed(reconcile(snapshot), bare)
 
 
-def test_sm085_a_new_clique_is_stored_as_admission_decides() -> None:
+def test_sm002_a_new_clique_is_stored_as_admission_decides() -> None:
     found = Simulation(scenario(), checked(decide=knows_nothing)).run()
     assert found.violation is None
     stored = next(one.after for one in found.changes if one.kind == "PodClique")
@@ -81,7 +81,7 @@ def test_sm085_a_new_clique_is_stored_as_admission_decides() -> None:
     assert found.clique_states[0].ready == 2
 
 
-def test_sm085_a_refusal_by_admission_is_the_answer() -> None:
+def test_sm002_a_refusal_by_admission_is_the_answer() -> None:
     """A foreign object has the domain's name; the operator has not observed it, and admission refuses its PodClique."""
     eyes = PlanRecorder()
     taken = {"at": "0s", "foreignDomain": {"name": "llm-0-cd", "span": "20s"}}
@@ -95,7 +95,7 @@ def test_sm085_a_refusal_by_admission_is_the_answer() -> None:
     assert creations(found, "PodClique")[0][0] >= 20 * SECOND
 
 
-def test_sm085_what_admission_ensures_may_be_refused() -> None:
+def test_sm002_what_admission_ensures_may_be_refused() -> None:
     eyes = PlanRecorder()
     full = {"at": "0s", "limitDomains": {"most": 0, "span": "20s"}}
     found = Simulation(scenario(full), checked(decide=knows_nothing, observers=(eyes,))).run()
@@ -104,7 +104,7 @@ def test_sm085_what_admission_ensures_may_be_refused() -> None:
     assert creations(found, "PodClique")[0][0] >= 20 * SECOND
 
 
-def test_sm086_no_operator_without_the_definition() -> None:
+def test_sm036_no_operator_without_the_definition() -> None:
     eyes = PlanRecorder()
     found = run(eyes=eyes, driver={"installed": "25s"})
     told = [one.detail for one in found.history.entries if "exits at its start" in one.detail]
@@ -113,7 +113,7 @@ def test_sm086_no_operator_without_the_definition() -> None:
     assert found.clique_states[0].ready == 2
 
 
-def test_sm086_no_domain_before_the_driver() -> None:
+def test_sm036_no_domain_before_the_driver() -> None:
     """An operator with MNNVL off goes on, and the next one waits for the definition."""
     on = {"at": "10s", "reconfigure": {"mnnvl": ON["mnnvl"], "down": "1s"}}
     grown = {"at": "11s", "scale": {"kind": "PodCliqueSet", "name": "llm", "replicas": 2}}
@@ -122,7 +122,7 @@ def test_sm086_no_domain_before_the_driver() -> None:
     assert min(at for at, _ in creations(found, "ComputeDomain")) == 41 * SECOND
 
 
-def test_sm088_an_object_of_a_deleted_owner_is_collected() -> None:
+def test_sm080_an_object_of_a_deleted_owner_is_collected() -> None:
     simulation = Simulation(scenario(), SimulationOptions())
     simulation.run()
     server = simulation.cluster.server
@@ -142,7 +142,7 @@ def test_sm040_a_user_deletes_a_claim() -> None:
     assert found.clique_states[0].ready == 2
 
 
-def test_sm006_names_that_are_shared_are_known(tmp_path: Path) -> None:
+def test_sm001_names_that_are_shared_are_known(tmp_path: Path) -> None:
     spec: Json = {
         "sets": [set_raw(clique(), clique_raw("b", 1, 1))],
         "events": [

@@ -97,15 +97,14 @@ def entries_of(run: Run, what: EntryKind) -> list[str]:
     return [" ".join((str(one.subject), one.detail, *one.because)) for one in run.history.entries if one.kind is what]
 
 
-class TestSM026:
-    """A gang-aware scheduler MUST place all pods for which a PodGang requires a label (the whole gang, a clique or a
-    group replica, placed pods included) on nodes with one value of it, or not at all.
-    """
+@pytest.mark.req("SM-020")
+class TestRequiredLabels:
+    """Pods for which a label is required share one value of it."""
 
-    def test_sm026_a_gang_goes_where_all_of_it_fits(self) -> None:
+    def test_sm020_a_gang_goes_where_all_of_it_fits(self) -> None:
         assert racks_of(played(packed())[0]) == ["r1"] * 3
 
-    def test_sm026_or_nowhere(self) -> None:
+    def test_sm020_or_nowhere(self) -> None:
         simulation, run = played(packed(), racks=(2, 2))
         assert racks_of(simulation) == [""] * 3
         assert (
@@ -113,10 +112,10 @@ class TestSM026:
             in entries_of(run, EntryKind.UNPLACED)[0]
         )
 
-    def test_sm026_of_two_racks_with_room_the_fuller_is_taken(self) -> None:
+    def test_sm020_of_two_racks_with_room_the_fuller_is_taken(self) -> None:
         assert racks_of(played(packed(), racks=(4, 3))[0]) == ["r1"] * 3
 
-    def test_sm026_a_later_pod_is_placed_with_the_placed_ones(self) -> None:
+    def test_sm020_a_later_pod_is_placed_with_the_placed_ones(self) -> None:
         """The recreated pod waits for its rack, although the other one has room."""
         events: list[Json] = [
             {"at": "20s", "cordon": {"of": {"clique": "llm-0-a", "index": 0}}},
@@ -128,17 +127,17 @@ class TestSM026:
         back = {"at": "1m", "addNodes": {"name": "more", "labels": {RACK: "r1"}, "capacity": {"gpu": "1"}}}
         assert racks_of(played(patient, *events, back)[0]) == ["r1"] * 3
 
-    def test_sm026_a_node_without_the_label_is_in_no_rack(self) -> None:
+    def test_sm020_a_node_without_the_label_is_in_no_rack(self) -> None:
         simulation, _ = played(packed(domain="rack"), nodes=[{"name": "n", "count": 5, "capacity": {"gpu": "1"}}])
         assert not any(pod.node for pod in simulation.cluster.pods())
 
-    def test_sm026_cliques_each_by_themselves(self) -> None:
+    def test_sm020_cliques_each_by_themselves(self) -> None:
         one = {**clique_raw("a", 2, 2), "topologyConstraint": {"packDomain": "rack"}}
         other = {**clique_raw("b", 3, 3), "topologyConstraint": {"packDomain": "rack"}}
         simulation, _ = played(packed(one, other, domain=""))
         assert (racks_of(simulation, "llm-0-a"), racks_of(simulation, "llm-0-b")) == (["r0"] * 2, ["r1"] * 3)
 
-    def test_sm026_group_replicas_each_by_themselves(self) -> None:
+    def test_sm020_group_replicas_each_by_themselves(self) -> None:
         group = {
             "name": "g",
             "cliqueNames": ["b"],
@@ -154,7 +153,7 @@ class TestSM026:
 
     @settings(max_examples=60)
     @given(st.lists(st.integers(1, 4), min_size=1, max_size=4), st.integers(1, 4), st.integers(0, 3), st.integers(1, 2))
-    def test_sm026_a_gang_that_fits_is_placed(self, racks: list[int], pods: int, extra: int, gpus: int) -> None:
+    def test_sm020_a_gang_that_fits_is_placed(self, racks: list[int], pods: int, extra: int, gpus: int) -> None:
         """Promise B6 is checked; a gang that fits into the largest rack is placed."""
         manifest = packed(clique_raw("a", pods + extra, pods))
         simulation, _ = played(manifest, racks=tuple(racks), gpus=gpus)
@@ -163,19 +162,18 @@ class TestSM026:
         assert len(standing) >= pods if pods <= max(racks) * gpus else not standing
 
 
-class TestSM027:
-    """A gang-aware scheduler MUST place pods for which a PodGang prefers a label on nodes with one value of it if all
-    of them fit there, and otherwise on any nodes.
-    """
+@pytest.mark.req("SM-020")
+class TestPreferredLabels:
+    """Pods for which a label is preferred share one value of it where they fit."""
 
-    def test_sm027_one_rack_where_there_is_one(self) -> None:
+    def test_sm020_one_rack_where_there_is_one(self) -> None:
         assert racks_of(played(packed(how="preferred"))[0]) == ["r1"] * 3
 
-    def test_sm027_and_two_where_there_is_none(self) -> None:
+    def test_sm020_and_two_where_there_is_none(self) -> None:
         assert racks_of(played(packed(how="preferred"), racks=(2, 2))[0]) == ["r0", "r0", "r1"]
 
 
-def test_sm024_without_gang_awareness_nothing_is_packed() -> None:
+def test_sm020_without_gang_awareness_nothing_is_packed() -> None:
     simulation, _ = played(packed(), racks=(2, 2), scheduler={"gangAware": False})
     assert racks_of(simulation) == ["r0", "r0", "r1"]
     assert gang(simulation, "llm-0").placement.gang.required == RACK
@@ -214,14 +212,13 @@ def test_sm064_a_pod_is_not_bound_away_by_what_its_gang_requires_of_others() -> 
     assert wrong.value.violation.code == "B6"
 
 
-class TestSM089:
-    """The operator of a scenario MUST reconcile topologies by their own decision, as it does sets: from caches that
-    lag, and with writes that may be refused or interrupted.
-    """
+@pytest.mark.req("SM-011")
+class TestTopologyReconciliation:
+    """The operator reconciles topologies as it does sets."""
 
     @pytest.mark.parametrize("write", range(1, 8))
     @pytest.mark.parametrize("committed", [True, False])
-    def test_sm089_an_operator_that_crashes_comes_to_the_same_end(self, write: int, *, committed: bool) -> None:
+    def test_sm011_an_operator_that_crashes_comes_to_the_same_end(self, write: int, *, committed: bool) -> None:
         crash = {"at": "0s", "crashOperator": {"write": write, "committed": committed, "down": "1s"}}
         simulation, _ = played(packed(), crash)
         found, default = kept(simulation, "shelves"), kept(simulation, "grove-topology")
@@ -230,7 +227,7 @@ class TestSM089:
         assert default is not None
         assert default.finalizers == ()
 
-    def test_sm089_a_refused_write_is_tried_again(self) -> None:
+    def test_sm011_a_refused_write_is_tried_again(self) -> None:
         refuse = {"at": "0s", "refuseWrites": {"code": 403, "kind": "ClusterTopology", "writes": 3}}
         simulation, run = played(packed(), refuse)
         found = kept(simulation, "shelves")
@@ -238,27 +235,27 @@ class TestSM089:
         assert found.finalizers == (TOPOLOGY_FINALIZER,)
         assert any("ClusterTopology" in line for line in entries_of(run, EntryKind.DENIED))
 
-    def test_sm089_a_cache_that_stands_still_is_waited_for(self) -> None:
+    def test_sm011_a_cache_that_stands_still_is_waited_for(self) -> None:
         lag = {"at": "0s", "lagCache": {"kinds": ["ClusterTopology"], "span": "20s"}}
         _, run = played(packed(), lag)
         writes = [change for change in run.changes if change.kind == "ClusterTopology" and change.before is not None]
         assert [change.at >= 20 * SECOND for change in writes] == [True]
 
-    def test_sm089_a_second_leader_does_no_harm(self) -> None:
+    def test_sm011_a_second_leader_does_no_harm(self) -> None:
         old = {"at": "100ms", "secondLeader": {"span": "15s", "every": "1s"}}
         simulation, _ = played(packed(), old, {"at": "5s", "deleteSet": {"name": "llm"}})
         found = kept(simulation, "shelves")
         assert found is not None
         assert found.finalizers == ()
 
-    def test_sm089_a_binding_is_looked_after_as_well(self) -> None:
+    def test_sm011_a_binding_is_looked_after_as_well(self) -> None:
         simulation, _ = played(packed(), topologies=[topology("shelves", kind="ClusterTopologyBinding")])
         found = simulation.cluster.find("ClusterTopologyBinding", "shelves")
         assert found is not None
         assert found.finalizers == (TOPOLOGY_FINALIZER,)
 
     @pytest.mark.req("TP-085")
-    def test_sm089_an_operators_write_is_admitted_too(self) -> None:
+    def test_sm011_an_operators_write_is_admitted_too(self) -> None:
         """A write of other levels to the default topology is refused."""
         simulation, _ = played(packed())
         found = kept(simulation, "grove-topology")
@@ -271,7 +268,7 @@ class TestSM089:
         assert answer.outcome is Outcome.CONFLICT
 
     @pytest.mark.req("SM-080")
-    def test_sm089_what_is_being_deleted_takes_no_new_finalizer(self) -> None:
+    def test_sm011_what_is_being_deleted_takes_no_new_finalizer(self) -> None:
         simulation, _ = played(packed(), {"at": "20s", "deleteTopology": {"name": "shelves"}})
         found = kept(simulation, "shelves")
         assert found is not None
@@ -281,12 +278,11 @@ class TestSM089:
         assert answer.outcome is Outcome.REFUSED
 
 
-class TestSM090:
-    """A write of a topology, and of a set that names one, MUST be admitted or refused by the topologies, their users
-    and the bound pods, as the webhooks decide.
-    """
+@pytest.mark.req("SM-002")
+class TestTopologyAdmission:
+    """Writes of topologies and of sets that name one are admitted as the webhooks decide."""
 
-    def test_sm090_a_topology_that_is_applied_twice_keeps_what_is_on_it(self) -> None:
+    def test_sm002_a_topology_that_is_applied_twice_keeps_what_is_on_it(self) -> None:
         labelled = topology("shelves")
         labelled["metadata"]["labels"] = {"example.com/team": "network"}
         simulation, run = played(packed(), {"at": "20s", "applyTopology": {"manifest": labelled}})
@@ -300,12 +296,12 @@ class TestSM090:
         [topology("new", ()), {"kind": "ClusterTopology", "metadata": {"name": 7}}, {"metadata": None}],
         ids=["no levels", "no name", "nothing"],
     )
-    def test_sm090_what_is_wrong_is_refused(self, manifest: Json) -> None:
+    def test_sm002_what_is_wrong_is_refused(self, manifest: Json) -> None:
         _, run = played(packed(), {"at": "20s", "applyTopology": {"manifest": manifest}})
         assert run.history.refused == 1
         assert entries_of(run, EntryKind.REFUSED)[0].startswith("None ClusterTopology")
 
-    def test_sm090_an_unknown_topology_cannot_be_deleted(self) -> None:
+    def test_sm002_an_unknown_topology_cannot_be_deleted(self) -> None:
         again: list[Json] = [{"at": at, "deleteTopology": {"name": "shelves"}} for at in ("20s", "30s")]
         simulation, run = played(packed(), *again)
         assert "ClusterTopology shelves is being deleted already" in entries_of(run, EntryKind.NO_EFFECT)[0]
@@ -313,7 +309,7 @@ class TestSM090:
         assert "there is no ClusterTopology shelves" in entries_of(run, EntryKind.NO_EFFECT)[0]
         assert kept(simulation, "shelves") is not None
 
-    def test_sm090_a_topology_that_is_made_again_is_another_one(self) -> None:
+    def test_sm002_a_topology_that_is_made_again_is_another_one(self) -> None:
         events: list[Json] = [
             {"at": "20s", "deleteTopology": {"name": "shelves"}},
             {"at": "30s", "applyTopology": {"manifest": topology("shelves")}},
@@ -324,10 +320,9 @@ class TestSM090:
         assert kept(simulation, "shelves") is not None
 
 
-class TestSM091:
-    """What admission sees of topologies and their users MUST be as old as ``admission.watch`` says, and current without
-    it.
-    """
+@pytest.mark.req("SM-011")
+class TestLaggingAdmission:
+    """Admission sees topologies and their users as late as ````admission.watch```` says."""
 
     MOVES = (
         {"at": "10s", "applySet": {"manifest": packed()}},
@@ -335,7 +330,7 @@ class TestSM091:
     )
 
     @pytest.mark.parametrize(("watch", "refused"), [("0s", 1), ("1s", 1), ("5s", 0)])
-    def test_sm091_a_set_admitted_by_an_old_view_gets_its_condition(self, watch: str, refused: int) -> None:
+    def test_sm011_a_set_admitted_by_an_old_view_gets_its_condition(self, watch: str, refused: int) -> None:
         """The pods are bound and observed after two seconds; admission does not see it yet (TP5)."""
         both = [topology("shelves"), topology("other", (("rack", "example.com/shelf"),))]
         simulation, run = played(packed(), *self.MOVES, sets=[], topologies=both, admission={"watch": watch})
@@ -344,8 +339,8 @@ class TestSM091:
         page = timeline_page(run).text
         assert ("TopologyInSync=False (PlacedOtherwise)" in page) == (not refused)
 
-    @pytest.mark.req("SM-092")
-    def test_sm091_a_topology_that_had_gone(self) -> None:
+    @pytest.mark.req("SM-070")
+    def test_sm011_a_topology_that_had_gone(self) -> None:
         """It is deleted when the set is admitted: until it exists again no gang is created, as the condition says."""
         late = packed()
         late["metadata"]["name"] = "late"
@@ -365,8 +360,9 @@ class TestSM091:
 
 
 class TestSM036:
-    """What ``operator.mnnvl`` and ``operator.topologyAwareScheduling`` say, and ``reconfigure`` from its time on, MUST
-    be the configuration of every operator process that starts then, and of no other.
+    """An operator process MUST have the configuration of its start; before the driver is ``installed`` one with
+    MNNVL on exits and is started again ten seconds later. A deleted ComputeDomain exists until ``release`` is
+    over.
     """
 
     def test_sm036_what_is_left_out_stays(self) -> None:
@@ -402,7 +398,7 @@ def test_sm001_all_problems_of_topologies_are_reported(tmp_path: Path) -> None:
     assert found["spec.operator.topologyAwareScheduling"][0].startswith("levels: between 1 and 16 levels")
 
 
-@pytest.mark.req("SM-006")
+@pytest.mark.req("SM-001")
 def test_sm002_sets_are_admitted_by_the_topologies_of_the_scenario(tmp_path: Path) -> None:
     spec: Json = {
         "topologies": [topology("shelves")],

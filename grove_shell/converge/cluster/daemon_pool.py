@@ -66,7 +66,7 @@ class DaemonCounts:
         pushed: when each daemon first started its fabric daemon.
         viewed: when each daemon first observed its whole clique without duplicate indices.
         refused: error messages of the server.
-        faults: of daemons that crashed; such a run is no result (CV-067).
+        faults: of daemons that crashed; such a run is no result (CV-061).
     """
 
     pushed: list[float] = field(default_factory=list)
@@ -86,7 +86,7 @@ class DaemonCounts:
 
 
 def limiter_of(point: Point) -> RateLimiter | None:
-    """Return a full rate limiter for one client; None if the point has no limit (CV-066)."""
+    """Return a full rate limiter for one client; None if the point has no limit (CV-060)."""
     return RateLimiter(point.rate, point.burst) if point.rate else None
 
 

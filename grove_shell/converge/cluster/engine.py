@@ -179,7 +179,7 @@ async def _run_measured(engine: ClusterEngine, point: Point, pipes: Sequence[Pip
 
 
 def require_no_faults(all_counts: Iterable[DaemonCounts]) -> None:
-    """Check that no daemon crashed: such a run says nothing about the protocol (CV-067).
+    """Check that no daemon crashed: such a run says nothing about the protocol (CV-061).
 
     Raises:
         ChildProcessError: a daemon crashed.

@@ -28,7 +28,7 @@ class FastControllerModel:
         self._count = self._ready = 0
 
     def on_event(self, object_number: int, version: int, clique: int | None, view: CliqueState) -> None:
-        """Apply an event; events of one object arrive in the order of versions (CV-008)."""
+        """Apply an event; events of one object arrive in the order of versions (CV-005)."""
         if object_number == DOMAIN_NUMBER:
             self._version = max(self._version, version)
         if clique is None:

@@ -19,7 +19,7 @@ SHIPPED: Final = Path(__file__).with_name("costs.yaml")
 
 
 def _one_line(text: object) -> object:
-    """Join words by single spaces: in the file of runs a text is a cell of one line (CV-031)."""
+    """Join words by single spaces: in the file of runs a text is a cell of one line (CV-030)."""
     return " ".join(text.split()) if isinstance(text, str) else text
 
 

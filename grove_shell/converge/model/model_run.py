@@ -114,7 +114,7 @@ class ModelRun:
 
 
 def run_point(point: Point, costs: Costs) -> Run:
-    """Run one point in the model; a point whose object the store would refuse is not run (CV-022)."""
+    """Run one point in the model; a point whose object the store would refuse is not run (CV-021)."""
     most = point.clique_size if point.protocol.sharded else point.nodes
     if too_large(point.protocol, min(most, point.nodes)):
         return Run(world=WORLD, point=point, outcome=Outcome.NOT_STORABLE, setting=setting_of(costs))

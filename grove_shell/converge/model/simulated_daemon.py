@@ -114,7 +114,7 @@ class SimulatedDaemon:
             self._decide()
 
     def _send(self, write: ModelWrite) -> None:
-        """Build the request now; it waits for the limiter unchanged (CV-004)."""
+        """Build the request now; it waits for the limiter unchanged (CV-005)."""
         self._busy = True
         self._context.counters.uploaded_bytes += self._server.body_size(write)
         sent_at = self._limiter.take(self._context.queue.now)

@@ -1,4 +1,4 @@
-"""Assigns the pods of a gang to nodes with the same value of a node label, as its placement requires (SM-026, SM-027).
+"""Assigns the pods of a gang to nodes with the same value of a node label, as its placement requires (SM-020).
 
 Of several values the one whose nodes have the least room is tried first, then by name. Blocks are placed one after the
 other, the largest first, without backtracking: a gang that fits only in another order does not fit.

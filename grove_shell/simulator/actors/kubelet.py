@@ -18,7 +18,7 @@ _CRASHED: Final = "CrashLoopBackOff"
 
 
 def as_ready(pod: Pod) -> Pod:
-    """Return the pod with every container started and ready (SM-097)."""
+    """Return the pod with every container started and ready (SM-030)."""
     return replace(pod, ready=True, trouble="", crashed=False, unready=False)
 
 
@@ -167,7 +167,7 @@ class Kubelet:
         return tuple(found)
 
     def _starts_at_once(self, pod: Pod) -> bool:
-        """Return whether a main container has no startup probe: it counts as started before it is ready (SM-097)."""
+        """Return whether a main container has no startup probe: it counts as started before it is ready (SM-030)."""
         return any("startupProbe" not in container for container in self._containers(pod, "containers"))
 
     def _containers(self, pod: Pod, key: str) -> list[FrozenMap]:

@@ -46,7 +46,7 @@ class NodeController:
         self.scheduler.schedule_pass()
 
     def lose(self, name: str) -> None:
-        """Stop the kubelet of a node: its pods become not ready after 40 s, and are deleted 5 min later (SM-032)."""
+        """Stop the kubelet of a node: its pods become not ready after 40 s, and are deleted 5 min later (SM-030)."""
         node = self._node(name)
         if not node.up:
             raise NoEffect(f"node {name} is lost already")
@@ -57,7 +57,7 @@ class NodeController:
         self.cluster.queue.schedule_after(GRACE + TOLERATION, self._if_still_lost(name, lost_at, self._evict))
 
     def restore(self, name: str) -> None:
-        """Start the kubelet of a node again: it stops the pods that were deleted meanwhile (SM-033)."""
+        """Start the kubelet of a node again: it stops the pods that were deleted meanwhile (SM-030)."""
         node = self._node(name)
         if node.up:
             raise NoEffect(f"node {name} is not lost")

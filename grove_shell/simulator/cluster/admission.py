@@ -1,4 +1,4 @@
-"""Admission in a run: of sets and topologies that users write, and of PodCliques and PodGangs (SM-085)."""
+"""Admission in a run: of sets and topologies that users write, and of PodCliques and PodGangs (SM-002)."""
 
 import json
 from collections.abc import Callable, Mapping

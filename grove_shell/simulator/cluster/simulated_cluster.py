@@ -107,7 +107,7 @@ class SimulatedCluster:
         return _QUOTA.format(used=used, most=self.domain_quota) if is_full else ""
 
     def _collect(self, ref: Ref) -> None:
-        """Garbage-collect an object whose new owner no longer exists (SM-088)."""
+        """Garbage-collect an object whose new owner no longer exists (SM-080)."""
         item = self.server.items[ref]
         if not self.server.has(item.owner_uid):
             self.server.delete(ref)

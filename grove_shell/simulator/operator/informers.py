@@ -108,7 +108,7 @@ class Informers:
 
 
 class DelayedTopologies:
-    """Returns the topologies and their users as they were one watch delay ago; admission reads them (SM-091, TP5)."""
+    """Returns the topologies and their users as they were one watch delay ago; admission reads them (SM-011, TP5)."""
 
     def __init__(self, cluster: SimulatedCluster, watch: int) -> None:
         self.informers = Informers(cluster, watch)

@@ -1,4 +1,4 @@
-"""Adds random events to a scenario, before it runs; the same seed gives the same events (SM-042)."""
+"""Adds random events to a scenario, before it runs; the same seed gives the same events (SM-010)."""
 
 from collections.abc import Mapping
 from random import Random

@@ -117,7 +117,7 @@ class _ScenarioReader:
         return scenario.model_copy(update={"spec": scenario.spec.model_copy(update=changes)})
 
     def check_names(self) -> None:
-        """Report names that no object can have (SM-006), unless a fault hides some of the known names."""
+        """Report names that no object can have (SM-001), unless a fault hides some of the known names."""
         spec = _part(self.item.value, "spec")
         pools = _each(NodePool, spec.get("nodes"))
         given = _listed(spec.get("events"))

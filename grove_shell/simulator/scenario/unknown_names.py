@@ -1,4 +1,4 @@
-"""Finds names in a scenario that no object can have at their time, before the run (SM-006).
+"""Finds names in a scenario that no object can have at their time, before the run (SM-001).
 
 A name is unknown only if no run can create its object. Whether an object that was scaled in or deleted still exists is
 checked when the event happens (SM-007).
@@ -92,7 +92,7 @@ class UnknownName:
 
 
 def unknown_names_in(scenario: Scenario, dump: Cluster | None = None) -> list[UnknownName]:
-    """Return every name in a scenario that no object can have at its time (SM-006).
+    """Return every name in a scenario that no object can have at its time (SM-001).
 
     Args:
         scenario: a scenario with admitted sets.

@@ -67,7 +67,7 @@ class TopologyTarget(Model):
 
 
 class PodTarget(Model):
-    """A pod, by its PodClique and index: the pod that has the index when the event happens (SM-005)."""
+    """A pod, by its PodClique and index: the pod that has the index when the event happens (SM-007)."""
 
     clique: Name
     index: Count = 0

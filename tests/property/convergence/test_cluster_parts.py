@@ -53,7 +53,7 @@ def line(version: int, nodes: int, what: str = "MODIFIED") -> bytes:
 @given(
     st.lists(st.tuples(st.integers(1, 9), st.sampled_from(["ADDED", "MODIFIED", "DELETED", "BOOKMARK"])), max_size=30)
 )
-def test_cv062_shared_decoder_equals_own_decoder(drawn: list[tuple[int, str]]) -> None:
+def test_cv060_shared_decoder_equals_own_decoder(drawn: list[tuple[int, str]]) -> None:
     """Each version has one state, whichever stream is read first."""
     streams, alone = WatchDecoder(), event_reader(parse_registry)
     for version, what in drawn:
@@ -67,7 +67,7 @@ def test_cv062_shared_decoder_equals_own_decoder(drawn: list[tuple[int, str]]) -
 
 
 @pytest.mark.parametrize(("indices", "shown"), [([0, 1], (2, False)), ([0, 0], (2, True)), ([], (0, False))])
-def test_cv062_members_of_a_clique(indices: list[int], shown: tuple[int, bool]) -> None:
+def test_cv060_members_of_a_clique(indices: list[int], shown: tuple[int, bool]) -> None:
     entries = [{"name": f"n{at}", "cliqueID": "a", "index": index} for at, index in enumerate(indices)]
     other = {"name": "x", "cliqueID": "b", "index": 0}
     raw = {
@@ -137,7 +137,7 @@ def test_cv060_a_fabric_daemon_that_was_stopped_is_never_ready() -> None:
     st.tuples(*[st.floats(10, 1000)] * 3),
     st.tuples(*[st.floats(0.001, 0.5)] * 5),
 )
-def test_cv065_fit_recovers_the_constants(fixed: tuple[float, float, float], slopes: tuple[float, ...]) -> None:
+def test_cv050_fit_recovers_the_constants(fixed: tuple[float, float, float], slopes: tuple[float, ...]) -> None:
     """Measurements without noise, of a server that is the model."""
     request, watcher, store = fixed
     put, merge, once, each, stale = slopes
@@ -167,7 +167,7 @@ def test_cv065_fit_recovers_the_constants(fixed: tuple[float, float, float], slo
     assert (problems, again.source) == ((), "a server of our own")
 
 
-def test_cv066_client_has_the_requested_limiter() -> None:
+def test_cv060_client_has_the_requested_limiter() -> None:
     """Two at once, and then one each twentieth of a second."""
     waited: list[float] = []
 
@@ -185,7 +185,7 @@ def test_cv066_client_has_the_requested_limiter() -> None:
     assert limiter_of(point(rate=0.0)) is None
 
 
-def test_cv067_crashed_daemon_is_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cv061_crashed_daemon_is_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """The other daemons are stopped, the fault is reported, and the counts are no run."""
 
     async def broken(_player: object, _api: object) -> None:

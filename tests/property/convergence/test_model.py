@@ -30,7 +30,6 @@ from tests.property.convergence.points import PROTOCOLS, costs_with, drawn, poin
 WORLDS = 48
 
 
-@pytest.mark.req("CV-001")
 @pytest.mark.parametrize("part", range(4))
 def test_cv003_fast_and_full_models_lead_to_the_same_run(part: int) -> None:
     for seed in range(part * WORLDS // 4, (part + 1) * WORLDS // 4):
@@ -66,7 +65,7 @@ def test_cv002_runs_are_reproducible(protocol: Protocol) -> None:
     assert first.t_all_s != other.t_all_s
 
 
-def test_cv023_same_arrivals_for_all_protocols() -> None:
+def test_cv002_same_arrivals_for_all_protocols() -> None:
     def workers(protocol: Protocol) -> list[tuple[int, int]]:
         return [
             (worker.arrives_at, worker.ready_after)
@@ -128,7 +127,7 @@ def test_cv005_every_try_takes_processor_time() -> None:
     assert fixture.context.processor.busy_us == 700 + 700 + (700 + 138 + 344)
 
 
-def test_cv006_a_stale_write_costs_for_its_whole_object() -> None:
+def test_cv005_a_stale_write_costs_for_its_whole_object() -> None:
     costs = {"request_us": 0.0, "put_ns_per_byte": 5_000.0, "stale_ns_per_byte": 1_000.0}
     fixture = ServerFixture(point(Protocol.RMW, 2, server_cores=None), **costs)
     fixture.write(0, 0, base=1)
@@ -141,7 +140,7 @@ def test_cv006_a_stale_write_costs_for_its_whole_object() -> None:
     assert fixture.context.counters.conflicts == 1
 
 
-def test_cv006_one_of_two_writes_at_one_version_conflicts() -> None:
+def test_cv005_one_of_two_writes_at_one_version_conflicts() -> None:
     fixture = ServerFixture(point(Protocol.RMW, 2, server_cores=None))
     fixture.write(0, 0, base=1)
     fixture.write(1, 0, base=1)
@@ -150,7 +149,7 @@ def test_cv006_one_of_two_writes_at_one_version_conflicts() -> None:
     assert (fixture.context.counters.conflicts, fixture.context.counters.cas_failures) == (1, 1)
 
 
-def test_cv007_write_without_a_seat_gets_429() -> None:
+def test_cv005_write_without_a_seat_gets_429() -> None:
     fixture = ServerFixture(point(Protocol.SSA, 3, server_cores=1), seats=1, seat_wait_ms=1, commit_us=10_000.0)
     for writer in range(3):
         fixture.write(writer, writer)
@@ -163,7 +162,7 @@ def test_cv007_write_without_a_seat_gets_429() -> None:
     assert fixture.context.counters.throttled == 2
 
 
-def test_cv007_free_seat_goes_to_the_next_write() -> None:
+def test_cv005_free_seat_goes_to_the_next_write() -> None:
     fixture = ServerFixture(point(Protocol.SSA, 3, server_cores=1), seats=1)
     for writer in range(3):
         fixture.write(writer, writer)
@@ -172,7 +171,7 @@ def test_cv007_free_seat_goes_to_the_next_write() -> None:
     assert fixture.context.counters.writes == 3
 
 
-def test_cv007_slow_write_gets_504() -> None:
+def test_cv005_slow_write_gets_504() -> None:
     fixture = ServerFixture(point(Protocol.SSA, 2, server_cores=1), request_limit_ms=1, request_us=5_000.0)
     fixture.write(0, 0)
     fixture.run()
@@ -180,7 +179,7 @@ def test_cv007_slow_write_gets_504() -> None:
     assert fixture.context.counters.timeouts == 1
 
 
-def test_cv008_events_come_once_and_in_order() -> None:
+def test_cv005_events_come_once_and_in_order() -> None:
     fixture = ServerFixture(point(Protocol.SSA, 36, server_cores=2, clique_size=9))
     for daemon in range(36):
         fixture.watches.begin(daemon)
@@ -195,14 +194,14 @@ def test_cv008_events_come_once_and_in_order() -> None:
     assert fixture.context.counters.watch_events == 36 * 6
 
 
-def test_cv004_requests_are_built_before_they_wait() -> None:
+def test_cv005_requests_are_built_before_they_wait() -> None:
     """Two that start within a second and may send once a second: the later one sends what it built before it waited."""
     one = point(Protocol.RMW, 2, arrival_s=1.0, rate=1.0, burst=1, server_cores=None)
     assert run_of(one).conflicts > 0
     assert run_of(replace(one, burst=10)).conflicts == 0
 
 
-def test_cv004_limiter_starts_full_and_refills() -> None:
+def test_cv005_limiter_starts_full_and_refills() -> None:
     bucket = VirtualLimiter(point(rate=5.0, burst=3))
     assert [bucket.take(0) for _ in range(5)] == [0, 0, 0, 200_000, 400_000]
     assert [bucket.take(10_000_000) for _ in range(4)] == [10_000_000] * 3 + [10_200_000]
@@ -238,7 +237,7 @@ def test_cv010_events_match_the_closed_form(protocol: Protocol) -> None:
 
 
 @pytest.mark.parametrize("protocol", [Protocol.SHARDED, Protocol.SHARDED_RMW])
-def test_cv011_events_of_a_shard_do_not_depend_on_the_nodes(protocol: Protocol) -> None:
+def test_cv010_events_of_a_shard_do_not_depend_on_the_nodes(protocol: Protocol) -> None:
     for nodes in (18, 180, 360):
         run = run_of(point(protocol, nodes, arrival_s=2.0, server_cores=None))
         assert run.watch_events <= nodes * (3 * 18 + 8)
@@ -270,7 +269,7 @@ def test_cv012_duplicate_index_is_no_convergence() -> None:
     assert after_event({0: EntryState(0, ready=True)}).all_at is None
 
 
-def test_cv013_one_object_costs_more_than_shards() -> None:
+def test_cv010_one_object_costs_more_than_shards() -> None:
     for nodes in (36, 72):
         for whole, shard in ((Protocol.RMW, Protocol.SHARDED_RMW), (Protocol.SSA, Protocol.SHARDED)):
             one, many = run_of(point(whole, nodes)), run_of(point(shard, nodes))
@@ -279,20 +278,20 @@ def test_cv013_one_object_costs_more_than_shards() -> None:
             assert one.cpu_server_s > many.cpu_server_s
 
 
-def test_cv013_single_objects_get_slower_with_every_node() -> None:
+def test_cv010_single_objects_get_slower_with_every_node() -> None:
     for protocol in (Protocol.RMW, Protocol.SSA):
         small, large = run_of(point(protocol, 36)), run_of(point(protocol, 144))
         assert large.time_s > 4 * small.time_s
         assert large.cpu_server_s > 16 * small.cpu_server_s
 
 
-def test_cv009_shards_on_a_server_without_limits_are_flat() -> None:
+def test_cv010_shards_on_a_server_without_limits_are_flat() -> None:
     few = run_of(point(Protocol.SHARDED, 18, server_cores=None))
     many = run_of(point(Protocol.SHARDED, 1152, server_cores=None))
     assert many.time_s <= 1.5 * few.time_s
 
 
-def test_cv009_a_server_with_two_cores_has_a_knee() -> None:
+def test_cv010_a_server_with_two_cores_has_a_knee() -> None:
     """Two cores for two seconds of arrivals are too few for 576 daemons, at the costs that come with Grove."""
     short, long = run_of(point(Protocol.SHARDED, 72)), run_of(point(Protocol.SHARDED, 576))
     assert long.time_s > 1.5 * short.time_s

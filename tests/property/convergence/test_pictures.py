@@ -27,7 +27,6 @@ def runs() -> list[Run]:
 
 
 @pytest.mark.req("CV-021")
-@pytest.mark.req("CV-022")
 def test_cv050_every_run_is_a_mark(tmp_path: Path) -> None:
     drawn = runs()
     names = list(draw_all(drawn, tmp_path))

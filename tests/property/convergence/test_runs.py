@@ -42,8 +42,8 @@ def taken(schedule: Schedule, seconds: dict[int, float | None]) -> list[Point]:
     return found
 
 
-class TestCV042:
-    """``A..B`` MUST stand for A, twice A and so on as long as it is below B, and for B."""
+class TestRanges:
+    """````A..B```` is A, twice A and so on as long as it is below B, and B."""
 
     @pytest.mark.parametrize(
         ("text", "nodes"),
@@ -62,8 +62,9 @@ class TestCV042:
 
 
 class TestCV041:
-    """Every problem of the options, of a file of costs and of a file of runs MUST be reported at once, with its place,
-    and nothing be run.
+    """Every problem of the options, of the files of costs and of runs, and of the cluster MUST be reported at
+    once, with its place and advice, and nothing be run; runs of another experiment or setting in the file are
+    such a problem.
     """
 
     def test_everything_at_once(self) -> None:
@@ -155,8 +156,9 @@ class TestCV020:
         assert third.nodes == 36
 
 
-class TestCV033:
-    """With ``--resume`` a point that the file has of the same world and setting MUST NOT be run again."""
+@pytest.mark.req("CV-030")
+class TestKnownRuns:
+    """Runs in the file are not run again."""
 
     def test_known_runs_count_and_are_not_taken(self) -> None:
         points, _ = points_of(ConvergeArguments(nodes="18..72", protocols=("rmw",), seeds="2"))
@@ -192,8 +194,9 @@ RUNS = st.builds(
 )
 
 
-class TestCV031:
-    """A file of runs MUST read back equal to what was written."""
+@pytest.mark.req("CV-030")
+class TestFileOfRuns:
+    """The file reads back equal."""
 
     @given(st.lists(RUNS, max_size=4))
     def test_runs_read_back_equal(self, runs: list[Run]) -> None:
@@ -254,10 +257,9 @@ def test_cv030_the_file_is_whole_after_every_write(tmp_path: Path) -> None:
     assert [found.name for found in tmp_path.iterdir()] == ["runs.csv"]
 
 
-class TestCV022:
-    """A point whose object would be larger than 1.5 MiB MUST be shown as not storable in file, table and pictures, and
-    not be run.
-    """
+@pytest.mark.req("CV-021")
+class TestNotStorable:
+    """A point whose object is too large is shown, and not run."""
 
     @pytest.mark.parametrize(
         ("protocol", "fits", "too_many"),
@@ -291,8 +293,7 @@ class TestBrokenCosts:
         raw = shipped_costs().model_dump(by_alias=True)
         assert costs_of(raw) == (shipped_costs(), ())
 
-    @pytest.mark.req("CV-031")
-    @pytest.mark.req("CV-033")
+    @pytest.mark.req("CV-030")
     @given(st.text(min_size=1))
     def test_a_source_is_one_line_and_reads_back(self, source: str) -> None:
         """However it is written in the file of costs: a setting that changes is another setting."""
@@ -315,7 +316,7 @@ def both(engine: ModelEngine) -> Iterator[Run]:
 
 
 @pytest.mark.req("CV-002")
-def test_cv001_parallel_runs_are_equal() -> None:
+def test_cv003_parallel_runs_are_equal() -> None:
     def order(one: Run) -> tuple[str, int, int]:
         return one.point.protocol.short_name, one.point.nodes, one.point.seed
 
@@ -344,10 +345,9 @@ def test_cv030_finished_runs_survive_a_dead_worker() -> None:
         next(runs)
 
 
-class TestCV052:
-    """The table MUST have a line for each protocol and number of nodes that was run, with the median and the span of
-    its runs.
-    """
+@pytest.mark.req("CV-021")
+class TestTable:
+    """A line for each protocol and number of nodes, with median and span."""
 
     def test_a_line_for_each(self) -> None:
         runs = [run(point(protocol, nodes), 4.0) for protocol in PROTOCOLS for nodes in (18, 36)]
@@ -368,12 +368,12 @@ class TestCV052:
         assert "> 600 s" in text
 
 
-def test_cv052_quantiles_count_daemons_without_a_view() -> None:
+def test_cv021_quantiles_count_daemons_without_a_view() -> None:
     seen = run(point(nodes=100), t_views_s=tuple(float(number) for number in range(1, 51)))
     assert [seen.t_view_s(share) for share in (0.0, 0.01, 0.29, 0.5, 0.51, 1.0)] == [1.0, 1.0, 29.0, 50.0, None, None]
 
 
-@pytest.mark.req("CV-052")
+@pytest.mark.req("CV-021")
 def test_cv050_captions_name_every_parameter() -> None:
     runs = [run(point(nodes=18, seed=seed, rate=0.0, burst=1, server_cores=None), setting="costs x") for seed in (0, 3)]
     text = "\n".join(caption_lines(runs))

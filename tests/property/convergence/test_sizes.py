@@ -40,7 +40,7 @@ def written(protocol: Protocol) -> tuple[dict[str, Any], ApplyRequest | None]:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_cv022_entry_size(protocol: Protocol) -> None:
+def test_cv021_entry_size(protocol: Protocol) -> None:
     entry, _ = written(protocol)
     identity = participants_of(point(protocol, 144)).daemons[NODE]
     reference = length({"apiVersion": "v1", "kind": "Pod", "name": identity.pod, "uid": identity.pod_uid}) + 1
@@ -49,7 +49,7 @@ def test_cv022_entry_size(protocol: Protocol) -> None:
 
 
 @pytest.mark.parametrize("protocol", [Protocol.SSA, Protocol.SHARDED])
-def test_cv022_apply_body_size(protocol: Protocol) -> None:
+def test_cv021_apply_body_size(protocol: Protocol) -> None:
     _, action = written(protocol)
     assert action is not None
     assert length(thaw(action.fields)) == pytest.approx(SIZES[protocol].body, rel=0.1)
@@ -77,12 +77,12 @@ def record(protocol: Protocol, entry: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("protocol", [Protocol.SSA, Protocol.SHARDED])
-def test_cv022_managed_fields_size(protocol: Protocol) -> None:
+def test_cv021_managed_fields_size(protocol: Protocol) -> None:
     entry, _ = written(protocol)
     assert length(record(protocol, entry)) + 1 == pytest.approx(SIZES[protocol].managed, rel=0.1)
 
 
-def test_cv022_objects_grow_by_their_entries() -> None:
+def test_cv021_objects_grow_by_their_entries() -> None:
     for protocol in PROTOCOLS:
         sizes = SIZES[protocol]
         assert sizes.stored(0) == DOMAIN_BYTES

@@ -84,7 +84,7 @@ def test_pl018_what_was_ensured_is_not_ensured_again() -> None:
 
 @pytest.mark.parametrize("place", range(2), ids=["a domain", "a claim"])
 @pytest.mark.req("PL-016")
-def test_sm095_an_object_is_the_same_in_another_api_version(place: int) -> None:
+def test_sm080_an_object_is_the_same_in_another_api_version(place: int) -> None:
     """The earlier leader was configured with another shape, or another version was served."""
     start = with_configuration(applied(one_set()))
     ensure = [step for step in reconcile(start).steps if isinstance(step.action, Ensure)][place]
