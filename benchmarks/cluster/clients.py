@@ -22,6 +22,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Create, Outcome, Step
 from grove_core.kernel.steps import Stage as StepStage
 from grove_core.plan.rules import Why
+from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.kinds import KINDS
@@ -89,7 +90,7 @@ def _pods(numbers: Iterator[int]) -> list[Json]:
 
 async def _create_ours(stage: Stage, numbers: Iterator[int]) -> float:
     """As the operator does it: the answer is read, and taken into the copy."""
-    writes = StepExecutor(stage.api, ClusterCache())
+    writes = StepExecutor(FreshReader(stage.api, ClusterCache()))
     because: tuple[Reason, ...] = (Why.REFUSED_BEFORE.because(Ref("v1", "Pod", NAMESPACE, "floor"), detail="none"),)
     steps = [
         Step(StepStage.WORKLOAD, Ref("v1", "Pod", NAMESPACE, pod["metadata"]["name"]), Create(FrozenMap(pod)), because)

@@ -26,8 +26,8 @@ from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.live import collect
 from grove_shell.actions.source import ClusterUnavailable, LiveCluster
 from grove_shell.apply.execute_plan import execute_concurrently
+from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.planned_round import reconcile_root
-from grove_shell.apply.preconditions import ConfirmedExecutor
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
@@ -178,7 +178,7 @@ async def _act(live: LiveCluster, found: CollectedObjects, steps: Sequence[Step]
     connection = await connect(live.kubeconfig, live.context)
     async with Api(connection) as api:
         return await execute_concurrently(
-            ConfirmedExecutor(StepExecutor(api, _cached(found))).attempt, sorted(steps, key=lambda step: step.sort_key)
+            StepExecutor(FreshReader(api, _cached(found))).attempt, sorted(steps, key=lambda step: step.sort_key)
         )
 
 

@@ -7,7 +7,7 @@ from grove_core.kernel.frozen import FrozenMap, freeze, thaw
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Outcome
 from grove_core.resources.sharing_labels import managed_user_in
-from grove_shell.apply.outcomes import attempt_of, attempt_of_creation, exists_already
+from grove_shell.apply.step_requests import exists_already, outcome_of
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.kinds import kind_of, path_of
 from grove_shell.client.response import FORBIDDEN, NOT_FOUND
@@ -35,7 +35,7 @@ async def ensure(
     response = await api.request("POST", path, query={"fieldManager": writer}, body=thaw(manifest))
     if shows_object(response, ref):
         take_in(response.json())
-    refused, refusal = attempt_of_creation(response, ref), response.message
+    refused, refusal = outcome_of(response, ref, creates=True), response.message
     is_forbidden = response.status == FORBIDDEN  # a quota refuses before the name is looked up
     if not (is_forbidden or exists_already(response)):
         return refused
@@ -50,7 +50,7 @@ async def ensure(
     if response.status == NOT_FOUND:
         return Outcome.CONFLICT, "it was deleted a moment ago"
     if not shows_object(response, ref):
-        return attempt_of(response, ref)
+        return outcome_of(response, ref)
     raw = response.json()
     take_in(raw)
     found = freeze(raw)

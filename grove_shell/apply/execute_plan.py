@@ -113,7 +113,7 @@ async def execute_concurrently(attempt: Execute, steps: Iterable[Step]) -> tuple
         groups = [
             _in_growing_groups(attempt, steps, to_the_end=kind == DOMAIN_KIND and steps[0].stage is Stage.FOUNDATION)
             if kind
-            else _all_at_once(attempt, steps)
+            else asyncio.gather(*map(attempt, steps))
             for kind, steps in by_kind.items()
         ]
         done = [one for of_kind in await asyncio.gather(*groups) for one in of_kind]
@@ -122,16 +122,12 @@ async def execute_concurrently(attempt: Execute, steps: Iterable[Step]) -> tuple
     return tuple(attempts)
 
 
-async def _all_at_once(attempt: Execute, steps: Sequence[Step]) -> list[Attempt]:
-    return list(await asyncio.gather(*map(attempt, steps)))
-
-
 async def _in_growing_groups(attempt: Execute, steps: Sequence[Step], *, to_the_end: bool) -> list[Attempt]:
     """Execute 1, 2, 4 and so on steps at a time; stop after the first failure unless ``to_the_end``."""
     done: list[Attempt] = []
     size = 1
     while len(done) < len(steps):
-        group = await _all_at_once(attempt, steps[len(done) : len(done) + size])
+        group = await asyncio.gather(*map(attempt, steps[len(done) : len(done) + size]))
         done += group
         if not to_the_end and any(one.outcome is not Outcome.DONE for one in group):
             break

@@ -1,36 +1,28 @@
 """Lists all pods of a namespace without a label selector before a pod is created (OP-106).
 
 Otherwise a pod whose selector label was removed would be created twice: its successor has another name (WL-085). A
-namespace is listed once, and again after a pod of it disappeared from the watch.
+namespace is listed once, and again after a pod of it disappeared from the watch or a creation had no response.
 """
 
 import asyncio
-from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Mapping
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
-from grove_core.kernel.steps import Attempt, Outcome, Step
-from grove_core.resources.api_names import CORE
-from grove_core.resources.owner_reference import clique_of_new_pod, controller_in
-from grove_shell import internal_errors
-from grove_shell.apply.label_repair import is_of_grove
-from grove_shell.apply.outcomes import Undecided
+from grove_core.resources.api_names import CORE, GROVE
+from grove_core.resources.owner_reference import controller_in
+from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.single_flight import SingleFlight
-from grove_shell.apply.step_executor import StepExecutor
-from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.client.api import Api, Unreachable
+from grove_shell.apply.step_requests import NotDecided
+from grove_shell.client.api import Unreachable
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.lists import NotListed, list_pages
 
-Execute: TypeAlias = Callable[[Step], Awaitable[Attempt]]
-
 _POD: Final = "Pod"
-_PAUSE: Final = 30.0
-_DOUBT_AFTER: Final = 10.0
-_CONCURRENT: Final = 8
+_LIST_AGAIN_AFTER: Final = 10.0
 _PODS: Final = replace(KINDS[_POD], metadata_only=True)
 
 
@@ -42,159 +34,87 @@ class PodList:
         as_of: how many reasons for a list there had been when it began.
         at: when it was complete, by the clock of the event loop.
         error: why it failed; empty where it did not.
-        unselected: uid of a PodClique -> its pods that the cache does not have, as listed.
-        is_doubted: whether reading one of them failed, so that the list may be out of date.
+        unread: uid of a PodClique, its pod that could not be read into the cache, and why.
     """
 
     as_of: int
     at: float = 0.0
     error: str = ""
-    unselected: defaultdict[str, list[Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(list))
-    is_doubted: bool = False
+    unread: list[tuple[str, Mapping[str, Any], str]] = field(default_factory=list)
 
 
 class PodRelist:
-    """The last list of each namespace."""
+    """The last list of each namespace; pods that the cache does not have are read into it."""
 
-    def __init__(self, api: Api, cache: ClusterCache, writes: StepExecutor) -> None:
-        """List nothing yet; ``writes`` restores labels and puts the pods into ``cache`` (OP-018)."""
-        self._api, self._cache, self._writes = api, cache, writes
+    def __init__(self, reader: FreshReader) -> None:
+        """List nothing yet; ``reader`` restores labels and puts the pods into its cache (OP-018)."""
+        self._reader = reader
         self._lists: dict[str, PodList] = {}
-        self._listing, self._reads = SingleFlight[PodList](), SingleFlight[None]()
-        self._creations_without_response = Counter[str]()
-        self._slots = asyncio.Semaphore(_CONCURRENT)
+        self._in_flight = SingleFlight[PodList]()
+        self._lost_creations = Counter[str]()
 
-    def before(self, attempt: Execute) -> Execute:
-        """Return an executor that creates a pod only once all pods of its PodClique are in the cache."""
+    def note_lost_creation(self, namespace: str) -> None:
+        """Note that a pod may exist which nothing reported."""
+        self._lost_creations[namespace] += 1
 
-        async def tried(step: Step) -> Attempt:
-            clique, namespace = clique_of_new_pod(step), step.target.namespace
-            if clique and (words := await self._unknown(namespace, clique)):
-                return Attempt(step, Outcome.UNREACHABLE, words)
-            answer = await attempt(step)
-            if clique and answer.outcome is Outcome.UNREACHABLE:
-                self._creations_without_response[namespace] += 1
-            return answer
-
-        return tried
-
-    async def run(self, leads: Callable[[], bool], report: Callable[[str], None]) -> None:
-        """List every namespace that needs it, every 30 seconds, until cancelled (OP-107).
-
-        This finds unselected pods of PodCliques that create none. Up to eight namespaces are listed at once.
-
-        Args:
-            leads: whether this process is the leader.
-            report: called with a fault in our own code; the other namespaces go on.
-        """
-
-        async def read_namespace(namespace: str) -> None:
-            try:
-                await self._read_all(namespace, leads)
-            except Exception as fault:  # noqa: BLE001 - it is tried again, and the process goes on (OP-027)
-                report(internal_errors.described(fault))
-
-        async with asyncio.TaskGroup() as tasks:
-            running: dict[str, asyncio.Task[None]] = {}
-            while True:
-                await asyncio.sleep(_PAUSE)
-                namespaces = self._cache.namespaces()
-                for gone in self._lists.keys() - namespaces:
-                    del self._lists[gone]
-                running = {namespace: task for namespace, task in running.items() if not task.done()}
-                for namespace in namespaces:
-                    if namespace not in running:
-                        running[namespace] = tasks.create_task(read_namespace(namespace))
-
-    async def _read_all(self, namespace: str, leads: Callable[[], bool]) -> None:
-        """Read every unselected pod of a namespace into the cache.
-
-        It stops where the server does not answer.
-        """
-        async with self._slots:
-            if not leads():
-                return
-            listed = await self._renewed(namespace, await self._list_of(namespace))
-        if listed.error:
-            return
-        pods = [(raw, found) for found in listed.unselected.values() for raw in found]
-        for raw, found in pods:
-            async with self._slots:
-                if not leads():
-                    return
-                fault = await self._read_in(listed, raw, found)
-            if not isinstance(fault, Undecided | None):
-                return
-
-    async def _unknown(self, namespace: str, clique: str) -> str:
-        """Return why the pods of a PodClique are not all known; empty where they are."""
-        listed = await self._list_of(namespace)
-        if clique in listed.unselected:
-            listed = await self._renewed(namespace, listed)
-        unselected = listed.unselected.get(clique, [])
-        for raw in (*unselected,):
-            if (fault := await self._read_in(listed, raw, unselected)) is not None:
-                return str(fault)
-        return listed.error
-
-    async def _list_of(self, namespace: str) -> PodList:
-        """Return a list that began after the last reason for one; lists of a namespace run one at a time."""
-        least = self._reasons(namespace)
-        listed = self._lists.get(namespace)
-        while listed is None or listed.as_of < least:
-            listed = await self._listing.once(namespace, partial(self._relist, namespace))
-        return listed
-
-    async def _renewed(self, namespace: str, listed: PodList) -> PodList:
-        """Return a newer list if a read failed more than ten seconds ago; the old one where that list fails too."""
-        if not listed.is_doubted or asyncio.get_running_loop().time() - listed.at <= _DOUBT_AFTER:
-            return listed
-        renewed = await self._listing.once(namespace, partial(self._relist, namespace))
-        if not renewed.error:
-            return renewed
-        listed.at = asyncio.get_running_loop().time()
-        return listed
+    async def unknown_because(self, namespace: str, clique: str) -> str:
+        """Return why the pods of a PodClique, given its uid, are not all in the cache; empty where they are."""
+        least, listed = self._reasons(namespace), self._lists.get(namespace)
+        while listed is None or listed.as_of < least:  # one that ran already may be too old
+            listed = await self._list_once(namespace)
+        if listed.error or not (words := self._unread_pod(listed, clique)):
+            return listed.error
+        if asyncio.get_running_loop().time() - listed.at <= _LIST_AGAIN_AFTER:
+            return words
+        listed = await self._list_once(namespace)
+        return listed.error or self._unread_pod(listed, clique)
 
     def _reasons(self, namespace: str) -> int:
         """Return how many reasons there have been to list a namespace."""
-        unlabelled = self._writes.unlabelled_pods[namespace]
-        return self._cache.vanished_pods(namespace) + self._creations_without_response[namespace] + unlabelled
+        return self._reader.cache.vanished_pods(namespace) + self._lost_creations[namespace]
 
-    async def _relist(self, namespace: str) -> PodList:
+    def _unread_pod(self, listed: PodList, clique: str) -> str:
+        knows = self._reader.cache.knows
+        return next((why for owner, raw, why in listed.unread if owner == clique and not knows(_POD, raw)), "")
+
+    async def _list_once(self, namespace: str) -> PodList:
+        return await self._in_flight.once(namespace, partial(self._list, namespace))
+
+    async def _list(self, namespace: str) -> PodList:
         """List a namespace; a failed list is not kept."""
         listed = PodList(self._reasons(namespace))
         try:
-            await self._list(namespace, listed)
+            await self._read_unknown(namespace, listed)
             listed.at = asyncio.get_running_loop().time()
             self._lists[namespace] = listed
         except (Unreachable, NotListed) as fault:
             listed.error = f"the pods of the namespace could not be listed: {fault}"
         return listed
 
-    async def _list(self, namespace: str, listed: PodList) -> None:
-        async for page in list_pages(self._api, _PODS, namespace, "", least=self._cache.newest(_POD)):
+    async def _read_unknown(self, namespace: str, listed: PodList) -> None:
+        """Read every pod of a PodClique that the cache does not have; none after the server did not respond."""
+        cache, unknown = self._reader.cache, list[tuple[str, Mapping[str, Any]]]()
+        async for page in list_pages(self._reader.api, _PODS, namespace, "", least=cache.newest(_POD)):
             if page.first:
-                listed.unselected.clear()
+                unknown.clear()
             for raw in page.items:
                 owner = controller_in(raw)
-                if owner.kind == "PodClique" and is_of_grove(owner) and not self._cache.knows(_POD, raw):
-                    listed.unselected[owner.uid].append(raw)
-
-    async def _read_in(
-        self, listed: PodList, raw: Mapping[str, Any], unselected: list[Mapping[str, Any]]
-    ) -> Unreachable | None:
-        """Read an unselected pod into the cache; return the error, None where it is in the cache then."""
-        ref = Ref(CORE, _POD, raw["metadata"]["namespace"], raw["metadata"]["name"])
-        if not self._cache.knows(_POD, raw):
+                if (owner.api_version, owner.kind) == (GROVE, "PodClique") and not cache.knows(_POD, raw):
+                    unknown.append((owner.uid, raw))
+        silence = ""
+        for clique, pod in unknown:
             try:
-                await self._reads.once(raw["metadata"]["uid"], partial(self._take_in, ref))
+                words = silence or await self._read(pod)
+            except NotDecided as fault:
+                words = str(fault)
             except Unreachable as fault:
-                listed.is_doubted = True
-                return fault
-        if raw in unselected:  # another task may have read it too
-            unselected.remove(raw)
-        return None
+                words = silence = str(fault)
+            if words:
+                listed.unread.append((clique, pod, words))
 
-    async def _take_in(self, ref: Ref) -> None:
-        if await self._writes.read(ref) and self._cache.find(ref) is None:
-            raise Undecided(f"{ref.short} exists, and cannot be read or counts as deleted")
+    async def _read(self, raw: Mapping[str, Any]) -> str:
+        """Read a pod into the cache; return why it is not there then."""
+        ref, knows = Ref(CORE, _POD, raw["metadata"]["namespace"], raw["metadata"]["name"]), self._reader.cache.knows
+        if knows(_POD, raw) or not await self._reader.read(ref) or knows(_POD, raw):
+            return ""
+        return f"{ref.short} exists, and counts as deleted"

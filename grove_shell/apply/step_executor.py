@@ -1,283 +1,161 @@
-"""Executes steps as requests to an API server, and applies each response to the cache.
+"""Executes steps on an API server, and puts the object in each response into the cache (OP-001).
 
-A creation is a POST, a change is a patch of exactly the fields that differ, a status is applied as a whole by its one
-writer (specs/decisions/0010). Every request but a POST names the version that was judged.
+A step is tried in one place, :meth:`StepExecutor.attempt`: its conditions are checked, it is sent, and the response
+becomes its outcome.
 """
 
-from collections import Counter
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Final, Protocol, assert_never
+from typing import Final
 
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.refs import Guard, Ref
-from grove_core.kernel.steps import (
-    Apply,
-    Attempt,
-    Create,
-    Delete,
-    DropFinalizer,
-    Ensure,
-    Make,
-    Outcome,
-    SetStatus,
-    Step,
-)
+from grove_core.kernel.steps import Attempt, Create, Delete, Ensure, Make, Outcome, Stage, Step
 from grove_core.resources.fields import Fields
-from grove_core.resources.meta import Resource, read_identity
-from grove_core.resources.pod import Pod
-from grove_core.resources.podclique import PodClique
-from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.podgang import PodGang
-from grove_core.resources.scaling_group import ScalingGroup
-from grove_core.resources.statuses import status_as_json, with_status
+from grove_core.resources.meta import read_identity
+from grove_core.resources.owner_reference import clique_of_new_pod
 from grove_shell.apply.ensure import ensure
-from grove_shell.apply.label_repair import LabelRepair, label_missing
-from grove_shell.apply.outcomes import Undecided, attempt_of, attempt_of_creation, exists_already, undecided_because
-from grove_shell.apply.patch import WRITER, patched
-from grove_shell.client.api import APPLY, JSON, STRATEGIC, Api, Unless, Unreachable, Withdrawn
-from grove_shell.client.kinds import KINDS, kind_of, path_of
+from grove_shell.apply.fresh_reader import FreshReader, label_missing
+from grove_shell.apply.pod_relist import PodRelist
+from grove_shell.apply.step_requests import WRITER, NotDecided, exists_already, outcome_of, request_of
+from grove_shell.client.api import Unreachable, Withdrawn
+from grove_shell.client.kinds import kind_of, path_of
 from grove_shell.client.lists import accept_header
 from grove_shell.client.response import NOT_FOUND, Response
 from grove_shell.client.response_check import confirms_absence, confirms_write, shows_object
 
-STATUS_WRITER: Final = "grove-operator-status"
-_POD: Final = "Pod"
 _DELETED: Final = "it was deleted a moment ago"
 
 
-class WriteCache(Protocol):
-    """What the executor needs of a cache."""
-
-    def put(self, kind: str, raw: Mapping[str, Any]) -> None:
-        """Apply a new or changed object."""
-        ...
-
-    def drop(self, kind: str, raw: Mapping[str, Any], *, confirmed: bool = ...) -> None:
-        """Apply a deletion; ``confirmed`` where the server returned that the object does not exist."""
-        ...
-
-    def find(self, ref: Ref) -> Resource | Pod | None:
-        """Return an object by its address; None without one."""
-        ...
-
-
 class StepExecutor:
-    """Executes steps on an API server.
+    """Executes the steps of one round; every cause of a termination is read once."""
 
-    Attributes:
-        unlabelled_pods: namespace -> how often a pod was read there whose label could not be restored.
-    """
-
-    def __init__(self, api: Api, cache: WriteCache) -> None:
-        """Write nothing yet; responses are applied to ``cache``."""
-        self.unlabelled_pods = Counter[str]()
-        self._labels = LabelRepair(api)
-        self._api = api
-        self._cache = cache
-
-    async def attempt(self, step: Step, unless: Unless = lambda: None) -> Attempt:
-        """Execute a step and return its outcome; a refusal is an outcome, not an exception.
+    def __init__(
+        self,
+        reader: FreshReader,
+        pods: PodRelist | None = None,
+        withdrawn_because: Callable[[Step], str | None] = lambda _step: None,
+    ) -> None:
+        """Send nothing yet.
 
         Args:
-            step: the write.
-            unless: returns why a deletion or creation is withdrawn, called right before it is sent; None to send it
+            reader: reads, and puts the responses into its cache.
+            pods: knows the pods of a namespace before one is created (OP-106); None to create them without that.
+            withdrawn_because: called right before a request is sent; returns why it is withdrawn, None to send it
                 (OP-074, OP-106).
         """
+        self._reader = reader
+        self._pods = pods
+        self._withdrawn_because = withdrawn_because
+        self._causes: dict[tuple[Ref, Guard], asyncio.Task[bool | Unreachable]] = {}
+
+    async def attempt(self, step: Step) -> Attempt:
+        """Execute a step and return its outcome; a refusal is an outcome, not an exception."""
+        unmet = await self._unmet_condition(step)
+        if unmet is not None:
+            return Attempt(step, *unmet)
+        target, reader, is_lost = step.target, self._reader, False
         try:
-            return await self._try(step, unless)
-        except Undecided as fault:
-            return Attempt(step, fault.outcome, str(fault))
-        except Unreachable as fault:
-            return Attempt(step, Outcome.UNREACHABLE, str(fault))
+            if isinstance(step.action, Ensure):
+                put = partial(reader.cache.put, target.kind)
+                return Attempt(step, *await ensure(reader.api, target, step.action.manifest, WRITER, put))
+            request = request_of(step, reader.cache.find(target))
+            response = await reader.api.request(**request._asdict(), unless=partial(self._withdrawn_because, step))
+            outcome, words = await self._outcome(step, response)
         except Withdrawn as why:
             return Attempt(step, Outcome.CONFLICT, str(why))
+        except Unreachable as fault:
+            outcome, words = fault.outcome if isinstance(fault, NotDecided) else Outcome.UNREACHABLE, str(fault)
+            is_lost = True
+        if self._pods is not None and clique_of_new_pod(step) and (is_lost or outcome is Outcome.UNREACHABLE):
+            self._pods.note_lost_creation(target.namespace)
+        return Attempt(step, outcome, words)
 
-    async def read(self, ref: Ref) -> bool:
-        """Read an object from the server into the cache; return whether it exists.
+    async def _unmet_condition(self, step: Step) -> tuple[Outcome, str] | None:
+        """Return outcome and message of a step that must not be sent now; None to send it.
 
-        Raises:
-            Unreachable: there was no response.
-            Undecided: the response neither shows the object nor confirms that it does not exist (OP-066), or its label
-                could not be restored (OP-018).
+        A pod is created only once all pods of its PodClique are in the cache (OP-106), and a companion is deleted only
+        while the server has every cause as it was judged (OP-014).
         """
-        before = self._cache.find(ref)
-        response = await self._api.request("GET", path_of(ref))
-        if shows_object(response, ref):
-            raw = await self._labels.repaired(ref, response.json())
-            if raw is not None:
-                self._cache.put(ref.kind, raw)
-                return True
-        elif not confirms_absence(response, ref):
-            raise undecided_because(response, ref, f"{ref.short}: {response.message}")
-        if before is not None:  # a later object of the name may have arrived since
-            self._cache.drop(ref.kind, _stub(ref, Guard(before.uid, "")), confirmed=True)
-        return False
+        clique = clique_of_new_pod(step)
+        if clique and self._pods is not None:
+            words = await self._pods.unknown_because(step.target.namespace, clique)
+            return (Outcome.UNREACHABLE, words) if words else None
+        if isinstance(step.action, Delete) and step.stage is not Stage.CAUSE:
+            for ref, guard in step.action.rests_on:
+                is_unchanged = await self._is_unchanged(ref, guard)
+                if isinstance(is_unchanged, Unreachable):
+                    return Outcome.UNREACHABLE, str(is_unchanged)
+                if not is_unchanged:
+                    return Outcome.CONFLICT, f"{ref.short}, the cause, has been modified"
+        return None
 
-    async def repaired(self, ref: Ref, raw: Mapping[str, Any]) -> Mapping[str, Any] | None:
-        """Return an object with its selector label restored; None if it was deleted or is not of Grove (OP-018).
+    async def _is_unchanged(self, ref: Ref, guard: Guard) -> bool | Unreachable:
+        """Return whether the server has a cause as it was judged, asked once in a round, or the error."""
 
-        Raises:
-            Unreachable: the label was not restored; the pods of the namespace have to be listed again (OP-106).
-        """
-        try:
-            return await self._labels.repaired(ref, raw)
-        except Unreachable:
-            if ref.kind == _POD:
-                self.unlabelled_pods[ref.namespace] += 1
-            raise
+        async def read() -> bool | Unreachable:  # at the end of the process nothing may await the task
+            try:
+                return await self._reader.is_unchanged(ref, guard)
+            except Unreachable as fault:
+                return fault
 
-    async def is_unchanged(self, ref: Ref, guard: Guard) -> bool:
-        """Return whether the server has an object in the version that was judged; the response enters the cache."""
-        response = await self._api.request("GET", path_of(ref))
-        if not shows_object(response, ref):
-            return False
-        raw = response.json()
-        self._cache.put(ref.kind, raw)
-        meta = raw["metadata"]
-        return (meta.get("uid"), meta.get("resourceVersion")) == (guard.uid, guard.resource_version)
+        if (ref, guard) not in self._causes:
+            self._causes[ref, guard] = asyncio.ensure_future(read())
+        return await asyncio.shield(self._causes[ref, guard])
 
-    async def _try(self, step: Step, unless: Unless) -> Attempt:
-        match step.action:
-            case Create() | Ensure():
-                return await self._make(step, step.action, unless)
-            case Apply() as action:
-                response = await self._apply(step.target, action)
-            case SetStatus() as action:
-                found = self._cache.find(step.target)
-                if not isinstance(found, PodCliqueSet | ScalingGroup | PodClique | PodGang):
-                    return Attempt(step, Outcome.CONFLICT, "not found")
-                response = await self._set_status(found, action)
-            case Delete() as action:
-                response = await self._delete(step.target, action, unless)
-            case DropFinalizer() as action:
-                found = self._cache.find(step.target)
-                if not isinstance(found, Resource):
-                    return Attempt(step, Outcome.CONFLICT, "not found")
-                response = await self._drop_finalizer(found, action)
-            case _:
-                assert_never(step.action)
-        is_gone = confirms_absence(response, step.target)
-        if response.status == NOT_FOUND and not is_gone:
-            return Attempt(step, Outcome.UNREACHABLE, response.message)
-        if is_gone and (guard := step.action.guard) is not None:
-            self._cache.drop(step.target.kind, _stub(step.target, guard), confirmed=True)
-        return await self._answered(step, response)
-
-    async def _answered(self, step: Step, response: Response) -> Attempt:
-        """Return the outcome of a write, and apply the object in the response to the cache.
+    async def _outcome(self, step: Step, response: Response) -> tuple[Outcome, str]:
+        """Return outcome and message of a response, and put the object in it into the cache.
 
         A created object whose label cannot be restored is invisible to every watch, so its creation is tried again.
         """
-        outcome = attempt_of(response, step.target)
-        if not confirms_write(response, step.target):
-            return Attempt(step, *outcome)
+        target, creates = step.target, isinstance(step.action, Make)
+        if isinstance(step.action, Create) and exists_already(response):
+            return await self._outcome_of_taken_name(target, step.action, response)
+        if not creates and confirms_absence(response, target) and (guard := step.action.guard) is not None:
+            self._reader.drop(target, guard.uid)
+        elif not creates and response.status == NOT_FOUND:  # the kind is not served right now
+            return Outcome.UNREACHABLE, response.message
+        outcome = outcome_of(response, target, creates=creates)
+        if not confirms_write(response, target):
+            return outcome
         try:
-            is_there = await self._take_in(step.target, response)
-            not_created = (Outcome.CONFLICT, _DELETED)
+            exists = await self._take_in(target, response)
         except Unreachable as fault:
-            is_there, not_created = False, (Outcome.UNREACHABLE, str(fault))
-        return Attempt(step, *(outcome if is_there or not isinstance(step.action, Make) else not_created))
+            return (Outcome.UNREACHABLE, str(fault)) if creates else outcome
+        return outcome if exists or not creates else (Outcome.CONFLICT, _DELETED)
 
-    async def _make(self, step: Step, action: Make, unless: Unless) -> Attempt:
-        if isinstance(action, Create):
-            return await self._create(step, action, unless)
-        put = partial(self._cache.put, step.target.kind)
-        return Attempt(step, *await ensure(self._api, step.target, action.manifest, WRITER, put))
-
-    async def _create(self, step: Step, action: Create, unless: Unless) -> Attempt:
-        kind = kind_of(step.target)
-        manifest = thaw(action.manifest)
-        response = await self._api.request(
-            "POST",
-            kind.path(step.target.namespace),
-            query={"fieldManager": WRITER},
-            body=manifest,
-            accept=accept_header(kind, a_list=False),
-            unless=unless,
-        )
-        if exists_already(response):
-            return await self._as_found(step, manifest, response)
-        if response.ok:
-            return await self._answered(step, response)
-        return Attempt(step, *attempt_of_creation(response, step.target))
-
-    async def _as_found(self, step: Step, manifest: Mapping[str, Any], refusal: Response) -> Attempt:
-        """Return the outcome of a creation whose name is taken: by an earlier try (RS3), or by another writer."""
-        response = await self._api.request(
-            "GET", path_of(step.target), accept=accept_header(KINDS[step.target.kind], a_list=False)
-        )
+    async def _outcome_of_taken_name(self, target: Ref, action: Create, refusal: Response) -> tuple[Outcome, str]:
+        """Return the outcome where the name is taken, by an earlier try (RS3) or by another writer (OP-011)."""
+        accept = accept_header(kind_of(target), a_list=False)
+        response = await self._reader.api.request("GET", path_of(target), accept=accept)
         if response.status == NOT_FOUND:
-            return Attempt(step, Outcome.CONFLICT, _DELETED)
-        if not shows_object(response, step.target):
-            return Attempt(step, *attempt_of(response, step.target))
+            return Outcome.CONFLICT, _DELETED
+        if not shows_object(response, target):
+            return outcome_of(response, target)
         raw = response.json()
-        is_there = not label_missing(step.target.kind, raw) and await self._take_in(step.target, response)
+        is_labelled = not label_missing(target.kind, raw)
+        if is_labelled:
+            await self._take_in(target, response)
         found, wanted = (
-            read_identity(Fields(one, "", []), step.target.api_version, step.target.kind, None)
-            for one in (raw, manifest)
+            read_identity(Fields(one, "", []), target.api_version, target.kind, None)
+            for one in (raw, thaw(action.manifest))
         )
         if found["owner_uid"] != wanted["owner_uid"]:
             holder = f"{found['owner_kind']} {found['owner_name']}" if found["owner_uid"] else "another owner"
-            return Attempt(step, Outcome.REFUSED, f"{refusal.message}; it belongs to {holder}")
+            return Outcome.REFUSED, f"{refusal.message}; it belongs to {holder}"
         if found["deleting"]:
-            return Attempt(step, Outcome.CONFLICT, "the one before is being deleted")
-        if is_there or await self._take_in(step.target, response):  # its owner is checked before its label is restored
-            return Attempt(step, Outcome.DONE)
-        return Attempt(step, Outcome.CONFLICT, _DELETED)
-
-    async def _apply(self, target: Ref, action: Apply) -> Response:
-        """Patch fields; of a pod without its version: only gates are removed, and pods change all the time."""
-        fields = thaw(action.fields)
-        if target.kind != _POD:
-            return await patched(self._api, target, fields, action.guard)
-        body = {**fields, "metadata": {**fields.get("metadata", {}), "uid": action.guard.uid}}
-        return await self._api.request(
-            "PATCH", path_of(target), query={"fieldManager": WRITER}, body=body, content_type=STRATEGIC
-        )
-
-    async def _set_status(
-        self, found: PodCliqueSet | ScalingGroup | PodClique | PodGang, action: SetStatus
-    ) -> Response:
-        ref, guard = found.ref, action.guard
-        status: Any = thaw(status_as_json(with_status(found, action.fields)))
-        metadata = {
-            "name": ref.name,
-            "namespace": ref.namespace,
-            "uid": guard.uid,
-            "resourceVersion": guard.resource_version,
-        }
-        body = {"apiVersion": ref.api_version, "kind": ref.kind, "metadata": metadata, "status": status}
-        query = {"fieldManager": STATUS_WRITER, "force": "true"}
-        return await self._api.request("PATCH", path_of(ref, "status"), query=query, body=body, content_type=APPLY)
-
-    async def _delete(self, target: Ref, action: Delete, unless: Unless) -> Response:
-        guard = action.guard
-        body = {
-            "preconditions": {"uid": guard.uid, "resourceVersion": guard.resource_version},
-            "propagationPolicy": "Foreground" if action.foreground else "Background",
-        }
-        return await self._api.request("DELETE", path_of(target), body=body, content_type=JSON, unless=unless)
-
-    async def _drop_finalizer(self, found: Resource, action: DropFinalizer) -> Response:
-        kept = [name for name in found.finalizers if name != action.finalizer]
-        return await patched(self._api, found.ref, {"metadata": {"finalizers": kept}}, action.guard)
+            return Outcome.CONFLICT, "the one before is being deleted"
+        if is_labelled or await self._take_in(target, response):  # its owner is checked before its label is restored
+            return Outcome.DONE, ""
+        return Outcome.CONFLICT, _DELETED
 
     async def _take_in(self, target: Ref, response: Response) -> bool:
-        """Apply the object in a response to the cache, its label restored (OP-018); return whether it exists."""
+        """Apply the object in the response to a write to the cache; return whether it exists."""
         raw = response.json()
-        if raw.get("kind") == target.kind:
-            found = await self.repaired(target, raw)
-            if found is None:
-                return False
-            self._cache.put(target.kind, found)
-        elif raw.get("kind") == "PartialObjectMetadata":  # of a Secret nothing else is requested (OP-006)
-            self._cache.put(target.kind, {**raw, "apiVersion": target.api_version, "kind": target.kind})
-        elif raw.get("kind") == "Status" and (uid := response.details.get("uid")):
-            self._cache.drop(target.kind, _stub(target, Guard(uid, "")), confirmed=True)
+        if raw.get("kind") != "Status":
+            return await self._reader.take_in(target, raw)
+        if uid := response.details.get("uid"):
+            self._reader.drop(target, uid)
             return False
         return True
-
-
-def _stub(ref: Ref, guard: Guard) -> dict[str, Any]:
-    return {"metadata": {"namespace": ref.namespace, "name": ref.name, "uid": guard.uid}}

@@ -15,8 +15,8 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.configuration import NOT_DISCOVERED, ServedApis
 from grove_core.rule_sets.named import rule_set
 from grove_core.version import IMAGE, VERSION
+from grove_shell.apply.cluster_writer import ClusterWriter
 from grove_shell.apply.planned_round import RoundListener, reconcile_root
-from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api
 from grove_shell.client.connection import Connection
@@ -24,7 +24,6 @@ from grove_shell.client.kinds import kinds_as_served, watched_kinds
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.reflector import Reflector
 from grove_shell.exits import DONE, LOST
-from grove_shell.operator.cluster_writer import ClusterWriter
 from grove_shell.operator.event_recorder import EventRecorder
 from grove_shell.operator.health_server import HealthServer, listening_at
 from grove_shell.operator.json_log import JsonLog
@@ -106,7 +105,7 @@ class _Running:
             not options.namespace
         )  # only an operator of all namespaces sees every set that uses one (TP-045)
         api.allowed = self._may_write
-        self._writer = writer = ClusterWriter(api, cache, StepExecutor(api, cache))
+        writer = ClusterWriter(api, cache)
         self._topology_notes = TopologyNotes(cache.holds)
         self._unread = cache.unread
         rules = rule_set(options.settings.rules)
@@ -192,8 +191,6 @@ class _Running:
         yield self._events.run()
         yield log_taken_names(self._api, self._log.report)
         yield self._start()
-        if not self._options.observe_only:
-            yield self._writer.repair_labels(self._may_repair, self._report_internal_error)
         if self._leader is not None:
             yield self._leader.run()
 
@@ -217,9 +214,6 @@ class _Running:
     def _missing(self) -> list[str]:
         return [f"the first list of {one.kind.kind}" for one in self._reflectors if not one.synced.is_set()]
 
-    def _may_repair(self) -> bool:
-        return self._synced.is_set() and self._may_write()
-
     def _may_write(self) -> bool:
         return not self._options.observe_only and (self._leader is None or self._leader.may_write)
 
@@ -230,9 +224,6 @@ class _Running:
             self._loop.pause()
         elif self._synced.is_set():
             self._loop.start()
-
-    def _report_internal_error(self, words: str) -> None:
-        self._log.report("error", "internal error", error=words)
 
     def _report_watch(self, kind: str, words: str) -> None:
         self._log.report("warning", "cannot follow", kind=kind, error=words)

@@ -16,9 +16,8 @@ from grove_core.plan.plan import Plan
 from grove_core.reconcile import drop_finalizers
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell import internal_errors
-from grove_shell.apply.execute_plan import execute_concurrently
+from grove_shell.apply.execute_plan import Execute, execute_concurrently
 from grove_shell.apply.planned_round import PlannedRound, RoundListener
-from grove_shell.apply.pod_relist import Execute
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey

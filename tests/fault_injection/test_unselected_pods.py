@@ -71,27 +71,3 @@ def test_op106_a_pod_that_lost_its_label_is_not_made_again(loses: Callable[[Oper
     assert not run.ended
     assert {pod["metadata"]["uid"] for pod in run.store.of("Pod")} == before
     assert all(MANAGED_BY in pod["metadata"]["labels"] for pod in run.store.of("Pod"))
-
-
-@pytest.mark.req("OP-106")
-@pytest.mark.parametrize("knows", [True, False], ids=["it went out of sight", "another process lost it"])
-def test_op107_who_is_too_many_does_not_stay_so(knows: bool) -> None:
-    """A pod loses its label, and another one is there in its place: nobody is to make one, and so nobody asks."""
-
-    async def story(run: OperatorRun) -> None:
-        (pod,) = pods_of(run, "one-0-a")
-        address = Address("Pod", NAMESPACE, pod["metadata"]["name"])
-        if not knows:
-            await run.end()
-        copy = {"metadata": {**pod["metadata"], "name": "one-0-a-other"}, "spec": pod["spec"]}
-        run.store.create(address._replace(name="one-0-a-other"), {"apiVersion": "v1", "kind": "Pod", **copy})
-        loses_its_label_of(run, address)
-        if not knows:
-            run.begin()
-        await asyncio.sleep(5)
-        assert len(pods_of(run, "one-0-a")) == 2
-
-    run = run_in_virtual_time(run_of("design", story))
-    assert not run.faults, run.faults
-    assert len(pods_of(run, "one-0-a")) == 1
-    assert all(MANAGED_BY in pod["metadata"]["labels"] for pod in run.store.of("Pod"))

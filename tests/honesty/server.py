@@ -10,7 +10,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Delete, Step
 from grove_core.resources.meta import Resource
 from grove_core.resources.pod import Pod
-from grove_shell.apply.preconditions import ConfirmedExecutor
+from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
@@ -143,7 +143,7 @@ class _Player:
         self.server = server
         self.namespace = namespace
         self.eyes = Eyes()
-        self._writes = StepExecutor(server.api, server.cache)
+        self._reader = FreshReader(server.api, server.cache)
         self._touches = 0
 
     def observation(self) -> dict[str, Object]:
@@ -191,7 +191,7 @@ class _Player:
     async def _try(self, step: Step) -> str:
         if isinstance(step.action, Delete) and step.action.foreground:
             await asyncio.sleep(_BEFORE_WAITING)
-        return (await ConfirmedExecutor(self._writes).attempt(step)).outcome.value
+        return (await StepExecutor(self._reader).attempt(step)).outcome.value
 
     async def _wish(self, ref: Ref, replicas: int) -> str:
         manifest = set_manifest(self.namespace, replicas)

@@ -25,8 +25,8 @@ from grove_core.resources.scaling_group import scaling_group_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.command_input import read_configuration
 from grove_shell.actions.manifests import objects_of
+from grove_shell.apply.cluster_writer import ClusterWriter
 from grove_shell.apply.planned_round import PlannedRound
-from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.access import VERBS, Access, Scope, operator_access, webhook_access
 from grove_shell.client.api import Api
@@ -34,7 +34,6 @@ from grove_shell.client.kinds import KINDS
 from grove_shell.client.reflector import Reflector
 from grove_shell.client.webhook_names import DEFAULTING, GUARDING, JOINING, STAMPING, VALIDATION
 from grove_shell.manifests.installation import Installation
-from grove_shell.operator.cluster_writer import ClusterWriter
 from grove_shell.operator.event_recorder import EventRecorder
 from grove_shell.operator.leader import Leader, LeaseTerms
 from grove_shell.reading.objects import load
@@ -156,11 +155,9 @@ def answer(one: Asked, before: int) -> tuple[int, Json]:
 async def act(api: Api, recorder: Recorder) -> None:
     """Have the operator do everything it can do."""
     for cache, step in steps():
-        await ClusterWriter(api, cache, StepExecutor(api, cache)).executor()(step)
+        await ClusterWriter(api, cache).executor()(step)
     for cache, snapshot, plan in telling():
-        await ClusterWriter(api, cache, StepExecutor(api, cache)).relist_set(
-            (snapshot.root.ref.namespace, snapshot.root.ref.name)
-        )
+        await ClusterWriter(api, cache).relist_set((snapshot.root.ref.namespace, snapshot.root.ref.name))
         events = EventRecorder(api, "me")
         events.on_planned(
             PlannedRound(root_key=("ml", "llm"), plan_name="x", observation=snapshot, plan=plan, planning_seconds=0)

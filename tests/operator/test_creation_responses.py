@@ -10,6 +10,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Create, Ensure, Outcome, Stage, Step
 from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api
@@ -30,7 +31,7 @@ def created(making: type[Create | Ensure], status: int, **words: str) -> Attempt
 
     async def scenario() -> Attempt:
         async with Recorder(answer).connection() as connection, Api(connection) as api:
-            return await StepExecutor(api, ClusterCache()).attempt(step(making))
+            return await StepExecutor(FreshReader(api, ClusterCache())).attempt(step(making))
 
     return asyncio.run(scenario())
 

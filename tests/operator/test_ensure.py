@@ -8,6 +8,7 @@ import pytest
 from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Ensure, Outcome, Stage, Step
+from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api
@@ -38,7 +39,7 @@ def tried(server: ObjectServer, cache: ClusterCache, times: int = 1) -> list[Att
 
     async def play() -> list[Attempt]:
         async with server.connection() as connection, Api(connection) as api:
-            return [await StepExecutor(api, cache).attempt(step) for _ in range(times)]
+            return [await StepExecutor(FreshReader(api, cache)).attempt(step) for _ in range(times)]
 
     return asyncio.run(play())
 

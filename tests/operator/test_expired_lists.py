@@ -6,12 +6,11 @@ from typing import Any, Final
 import pytest
 from aiohttp import web
 
-from grove_shell.apply.step_executor import StepExecutor
+from grove_shell.apply.cluster_writer import ClusterWriter
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.lists import NotListed, list_all
-from grove_shell.operator.cluster_writer import ClusterWriter
 from tests.operator.stub_server import api_with
 from tests.property.workload.sets import clique_raw, set_raw
 
@@ -66,7 +65,7 @@ def test_op082_it_is_not_begun_a_third_time() -> None:
 def test_op082_a_last_look_that_runs_out_of_date_ends() -> None:
     async def relist_set(api: Api) -> None:
         cache = ClusterCache()
-        await ClusterWriter(api, cache, StepExecutor(api, cache)).relist_set(("ml", "llm"))
+        await ClusterWriter(api, cache).relist_set(("ml", "llm"))
 
     with pytest.raises(NotListed):
         Paged(stubborn=True).ask(relist_set)

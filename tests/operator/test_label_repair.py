@@ -12,12 +12,10 @@ from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Action, Apply, Attempt, Create, Delete, Outcome, Stage, Step
 from grove_core.resources.api_names import CORE, MANAGED_BY
-from grove_shell.apply import label_repair
-from grove_shell.apply.outcomes import Undecided
+from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Unreachable
-from tests.domain_daemon.single_domain import until
 from tests.operator.stub_server import api_with
 from tests.operator.unlabelled_pods import FOLLOWED, Json, Server, a_pod, cache_with
 
@@ -56,16 +54,16 @@ def opening() -> Apply:
     return Apply(fields, Guard(NAME, "7"))
 
 
-def written(server: Server, cache: ClusterCache, write: Callable[[StepExecutor], Awaitable[None]]) -> None:
+def written(server: Server, cache: ClusterCache, write: Callable[[FreshReader], Awaitable[None]]) -> None:
     async def scenario() -> None:
         async with api_with(server.answer) as api:
-            await write(StepExecutor(api, cache))
+            await write(FreshReader(api, cache))
 
     asyncio.run(scenario())
 
 
-async def tried(writes: StepExecutor, action: Action) -> Attempt:
-    return await writes.attempt(Step(Stage.WORKLOAD, REF, action, ()))
+async def tried(reader: FreshReader, action: Action) -> Attempt:
+    return await StepExecutor(reader).attempt(Step(Stage.WORKLOAD, REF, action, ()))
 
 
 def is_lost_in_9(cache: ClusterCache) -> Json:
@@ -86,8 +84,8 @@ def test_op018_an_answer_without_it_is_not_taken_in(action: Action, before: bool
     """The watch told of its end before that, and would tell nothing more."""
     server, cache = Older(), cache_with(*[a_pod(NAME, "a", FOLLOWED)] if before else [])
 
-    async def write(writes: StepExecutor) -> None:
-        assert (await tried(writes, action)).outcome is Outcome.DONE
+    async def write(reader: FreshReader) -> None:
+        assert (await tried(reader, action)).outcome is Outcome.DONE
 
     written(server, cache, write)
     is_lost_in_9(cache)
@@ -101,9 +99,8 @@ def test_op018_while_it_cannot_be_followed_it_goes_out_of_sight() -> None:
     server, cache = Older(), cache_with(a_pod(NAME, "a", FOLLOWED))
     server.forbids.add(NAME)
 
-    async def write(writes: StepExecutor) -> None:
-        assert (await tried(writes, opening())).outcome is Outcome.DONE
-        assert writes.unlabelled_pods["ml"] == 1
+    async def write(reader: FreshReader) -> None:
+        assert (await tried(reader, opening())).outcome is Outcome.DONE
 
     written(server, cache, write)
     is_lost_in_9(cache)
@@ -116,8 +113,8 @@ def test_op018_who_was_let_go_of_is_left_alone() -> None:
     server, cache = Older(), cache_with(a_pod(NAME, "a", FOLLOWED))
     del server.pods[NAME]["metadata"]["ownerReferences"]
 
-    async def write(writes: StepExecutor) -> None:
-        assert not await writes.read(REF)
+    async def write(reader: FreshReader) -> None:
+        assert not await reader.read(REF)
 
     written(server, cache, write)
     assert cache.find(REF) is None
@@ -152,45 +149,12 @@ class Going(Server):
 def test_op018_who_went_meanwhile_needs_none() -> None:
     server, cache = Going(a_pod(NAME, "a", {})), cache_with(a_pod(NAME, "a", FOLLOWED))
 
-    async def write(writes: StepExecutor) -> None:
-        assert not await writes.read(REF)
+    async def write(reader: FreshReader) -> None:
+        assert not await reader.read(REF)
 
     written(server, cache, write)
     assert cache.find(REF) is None
     assert not cache.vanished_pods("ml"), "the server itself was asked"
-
-
-@pytest.mark.parametrize(("status", "tries"), [(403, 1), (422, 1), (409, 2), (500, 2)])
-def test_op018_what_was_no_refusal_is_tried_again_at_once(status: int, tries: int) -> None:
-    """It changed in the same moment, or the server could not say."""
-    server = Going(a_pod(NAME, "a", {}))
-    server.refuses = status
-
-    async def write(writes: StepExecutor) -> None:
-        for _ in range(2):
-            with pytest.raises(Unreachable, match=f"^Pod/{NAME} lost its label {MANAGED_BY}: not now$"):
-                await writes.read(REF)
-
-    written(server, cache_with(), write)
-    assert server.patches == tries
-
-
-@pytest.mark.req("OP-106")
-@pytest.mark.parametrize(("kind", "counts"), [("Pod", 1), ("Service", 0)])
-def test_op018_who_is_refused_is_told_so_for_ten_seconds(kind: str, counts: int) -> None:
-    """And pods are asked for on account of pods."""
-    server, one = Going(), a_pod(NAME, "a", {})
-    server.refuses = 403
-
-    async def write(writes: StepExecutor) -> None:
-        for counted in (1, 2):
-            with pytest.raises(Undecided, match=r"not now$") as told:
-                await writes.repaired(Ref(CORE, kind, "ml", NAME), {**one, "kind": kind})
-            assert told.value.outcome is Outcome.REFUSED
-            assert writes.unlabelled_pods["ml"] == counts * counted
-
-    written(server, cache_with(), write)
-    assert server.patches == 1
 
 
 @pytest.mark.req("OP-065")
@@ -198,11 +162,11 @@ def test_op018_what_is_no_answer_gives_it_to_nobody() -> None:
     server, cache = Going(a_pod(NAME, "a", {})), cache_with()
     server.page = "<html>please log in</html>"
 
-    async def write(writes: StepExecutor) -> None:
+    async def write(reader: FreshReader) -> None:
         with pytest.raises(
             Unreachable, match=r"lost its label .*: the response is not of an API server: <html>please log in"
         ):
-            await writes.read(REF)
+            await reader.read(REF)
 
     written(server, cache, write)
     assert cache.find(REF) is None
@@ -214,24 +178,22 @@ def test_op018_who_had_the_name_and_went_is_made_in_the_next_round() -> None:
     server, cache = Going(a_pod(NAME, "a", {})), cache_with()
     server.takes = True
 
-    async def write(writes: StepExecutor) -> None:
-        attempt = await tried(writes, Create(manifest()))
+    async def write(reader: FreshReader) -> None:
+        attempt = await tried(reader, Create(manifest()))
         assert (attempt.outcome, attempt.detail) == (Outcome.CONFLICT, "it was deleted a moment ago")
 
     written(server, cache, write)
 
 
-@pytest.mark.req("OP-107")
 @pytest.mark.parametrize("status", [403, 409, 500])
 def test_op018_what_was_made_and_is_not_followed_is_looked_for(status: int) -> None:
     server, cache = Going(a_pod(NAME, "a", {})), cache_with()
     server.strips, server.refuses = True, status
 
-    async def write(writes: StepExecutor) -> None:
-        attempt = await tried(writes, Create(manifest()))
+    async def write(reader: FreshReader) -> None:
+        attempt = await tried(reader, Create(manifest()))
         assert attempt.outcome is Outcome.UNREACHABLE
         assert attempt.detail.startswith(f"Pod/{NAME} lost its label {MANAGED_BY}: ")
-        assert writes.unlabelled_pods["ml"] == 1
 
     written(server, cache, write)
     assert cache.find(REF) is None
@@ -241,8 +203,8 @@ def test_op018_what_was_made_and_is_not_followed_is_looked_for(status: int) -> N
 def test_op018_who_went_while_an_answer_showed_it_is_not_taken_in() -> None:
     server, cache = Going(a_pod(NAME, "a", {})), cache_with()
 
-    async def write(writes: StepExecutor) -> None:
-        attempt = await tried(writes, Create(manifest()))
+    async def write(reader: FreshReader) -> None:
+        attempt = await tried(reader, Create(manifest()))
         assert (attempt.outcome, attempt.detail) == (Outcome.CONFLICT, "it was deleted a moment ago")
 
     server.strips = True
@@ -250,42 +212,17 @@ def test_op018_who_went_while_an_answer_showed_it_is_not_taken_in() -> None:
     assert cache.find(REF) is None
 
 
-def test_op018_who_is_refused_twice_at_once_holds_up_nobody() -> None:
-    first, second, server = *(f"llm-0-a-{index}" for index in range(2)), Server()
-    server.pods = {name: a_pod(name, "a", {}) for name in (first, second)}
-    server.forbids = {first, second}
-
-    async def write(writes: StepExecutor) -> None:
-        async def is_met(name: str) -> None:
-            with pytest.raises(Unreachable, match=r"no labels here$"):
-                await writes.read(Ref(CORE, "Pod", "ml", name))
-
-        server.hesitates = 0.2
-        late = asyncio.ensure_future(is_met(first))
-        await until(lambda: server.tried == [first])
-        server.hesitates = 0.0
-        await is_met(first)
-        await is_met(second)
-        await late
-        await asyncio.sleep(0.15)
-        await is_met(second)
-
-    with mock.patch.object(label_repair, "_RETRY_AFTER", 0.3):
-        written(server, cache_with(), write)
-    assert server.tried == [first, first, second, second]
-
-
 def test_op018_it_is_given_back_once_in_ten_seconds() -> None:
     """As often as somebody takes it; each pod has ten seconds of its own."""
     first, second, server = *(f"llm-0-a-{index}" for index in range(2)), Server()
     server.pods = {name: a_pod(name, "a", {}) for name in (first, second)}
 
-    async def write(writes: StepExecutor) -> None:
+    async def write(reader: FreshReader) -> None:
         async def is_met(name: str, *, gets_it: bool) -> None:
             server.pods[name]["metadata"]["labels"] = {}
             doubt = rf"^Pod/{name} lost its label .* again, right after it was restored$"
             with nullcontext() if gets_it else pytest.raises(Unreachable, match=doubt):
-                await writes.read(Ref(CORE, "Pod", "ml", name))
+                await reader.read(Ref(CORE, "Pod", "ml", name))
 
         loop = asyncio.get_running_loop()
         with mock.patch.object(loop, "time", return_value=0.0) as clock:

@@ -9,7 +9,7 @@ from aiohttp import web
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, topology_ref
-from grove_shell.apply.step_executor import StepExecutor
+from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.cache import tombstones
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.topology_cache import TopologyCache
@@ -63,7 +63,7 @@ def test_op002_one_that_came_after_the_question_is_not_what_was_not_found() -> N
             return said
 
         async with api_with(answer) as api:
-            asking = asyncio.ensure_future(StepExecutor(api, cache).read(REF))
+            asking = asyncio.ensure_future(FreshReader(api, cache).read(REF))
             await found_nothing.wait()
             cache.drop(KIND, ours("one", 20))
             cache.put(KIND, ours("two", 21))

@@ -10,10 +10,9 @@ from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Stage, Step
 from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY
-from grove_shell.apply import label_repair
+from grove_shell.apply import pod_relist
+from grove_shell.apply.cluster_writer import ClusterWriter
 from grove_shell.apply.planned_round import PlannedRound, RoundListener, reconcile_root
-from grove_shell.apply.step_executor import StepExecutor
-from grove_shell.operator.cluster_writer import ClusterWriter
 from grove_shell.operator.reconcile_loop import ReconcileLoop
 from tests.operator.stub_server import api_with
 from tests.operator.unlabelled_pods import (
@@ -68,7 +67,7 @@ def test_op106_who_went_at_our_own_word_is_not_missed(how: str) -> None:
 
     async def scenario() -> None:
         async with api_with(server.answer) as api:
-            acting = ClusterWriter(api, cache, StepExecutor(api, cache))
+            acting = ClusterWriter(api, cache)
             make = planned_creation(acting, cache)
             await make("llm-0-b-0", "b")
             if how == "asked for":
@@ -102,7 +101,7 @@ def test_op106_what_is_no_pod_is_made_without_asking_and_not_missed() -> None:
 
     async def scenario() -> None:
         async with api_with(server.answer) as api:
-            acting = ClusterWriter(api, cache, StepExecutor(api, cache))
+            acting = ClusterWriter(api, cache)
             reference = {"kind": "PodCliqueSet", "name": "llm", "uid": "set", "controller": True}
             raw = a_clique("c")
             raw["metadata"]["ownerReferences"] = [reference]
@@ -164,12 +163,12 @@ def test_op106_none_is_made_until_it_is_followed() -> None:
         await asyncio.sleep(0.4)
         return [*first, await begin()("llm-0-a-0", "a"), await begin()("llm-0-a-0", "a")]
 
-    with mock.patch.object(label_repair, "_RETRY_AFTER", 0.3):
+    with mock.patch.object(pod_relist, "_LIST_AGAIN_AFTER", 0.3):
         attempts = run_on(server, cache, acts)
     silent = Outcome.UNREACHABLE
     assert outcomes(attempts) == [silent, Outcome.DONE, silent, Outcome.CONFLICT, Outcome.DONE]
     assert attempts[0].detail == attempts[2].detail == f"Pod/llm-0-a-lost lost its label {MANAGED_BY}: no labels here"
-    assert (len(server.tried), len(server.lists)) == (2, 1)
+    assert (len(server.tried), len(server.lists)) == (2, 2)
 
 
 @pytest.mark.parametrize("before", ["", "gone"], ids=["nobody", "one of its name"])
@@ -333,7 +332,7 @@ def test_op106_what_a_round_makes_itself_it_knows() -> None:
 
     async def scenario() -> None:
         async with api_with(server.answer) as api:
-            acting = ClusterWriter(api, cache, StepExecutor(api, cache))
+            acting = ClusterWriter(api, cache)
             rounds = ReconcileLoop(cache=cache, writer=acting, decide=reconcile_root, listeners=(hearer,))
             cache.changed = rounds.enqueue
             rounds.start()

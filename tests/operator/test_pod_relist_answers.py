@@ -9,7 +9,7 @@ from aiohttp import web
 
 from grove_core.kernel.steps import Attempt, Outcome
 from grove_core.resources.api_names import MANAGED_BY, OPERATOR
-from grove_shell.apply import label_repair, pod_relist
+from grove_shell.apply import pod_relist
 from tests.operator.unlabelled_pods import FOLLOWED, Server, Tried, a_pod, cache_with, outcomes, run_on
 
 
@@ -62,8 +62,8 @@ def test_op106_none_is_made_beside_one_that_cannot_be_read() -> None:
         return list(await asyncio.gather(make("llm-0-a-0", "a"), make("llm-0-a-1", "a")))
 
     for attempt in run_on(server, cache_with(), acts):
-        assert attempt.outcome is Outcome.UNREACHABLE
-        assert attempt.detail == "Pod/llm-0-a-lost exists, and cannot be read or counts as deleted"
+        assert attempt.outcome is Outcome.CONFLICT
+        assert attempt.detail == "Pod/llm-0-a-lost exists, and the plan did not know it"
     assert not server.made
 
 
@@ -86,7 +86,7 @@ def test_op106_who_was_met_in_vain_is_asked_for_again_after_ten_seconds(becomes:
         await asyncio.sleep(0.4)
         return [first, second, await begin()("llm-0-a-0", "a")]
 
-    with mock.patch.object(pod_relist, "_DOUBT_AFTER", 0.3):
+    with mock.patch.object(pod_relist, "_LIST_AGAIN_AFTER", 0.3):
         attempts = run_on(server, cache_with(), acts)
     assert outcomes(attempts) == [Outcome.UNREACHABLE, Outcome.UNREACHABLE, Outcome.DONE]
     assert server.lists == ["ml", "ml"]
@@ -104,15 +104,16 @@ def test_op106_for_whom_nobody_was_met_in_vain_nobody_is_asked_again() -> None:
         await asyncio.sleep(0.4)
         attempts.append(await begin()("llm-0-b-1", "b"))
         assert server.lists == ["ml"]
-        attempts += [await begin()("llm-0-a-0", "a"), await begin()("llm-0-a-0", "a")]
+        attempts.append(await begin()("llm-0-a-0", "a"))
         assert server.lists == ["ml", "ml"]
         return attempts
 
-    with mock.patch.object(pod_relist, "_DOUBT_AFTER", 0.3):
+    with mock.patch.object(pod_relist, "_LIST_AGAIN_AFTER", 0.3):
         attempts = run_on(server, cache_with(), acts)
     silent = Outcome.UNREACHABLE
-    assert outcomes(attempts) == [silent, Outcome.DONE, Outcome.DONE, silent, silent]
-    assert all("failed calling webhook" in attempt.detail for attempt in attempts if attempt.outcome is silent)
+    assert outcomes(attempts) == [silent, Outcome.DONE, Outcome.DONE, silent]
+    assert "failed calling webhook" in attempts[0].detail
+    assert attempts[3].detail == "the pods of the namespace could not be listed: Pod: away"
 
 
 @pytest.mark.parametrize("heard", ["by a watch", "by a call"])
@@ -192,11 +193,10 @@ def test_op106_of_whom_was_heard_while_the_server_answers_nobody_asks() -> None:
     server, cache = Server(lost, a_pod("llm-0-a-other", "a", FOLLOWED)), cache_with()
 
     async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
-        first = await begin()("llm-0-b-0", "b")
-        cache.put("Pod", lost)
-        return [first, await begin()("llm-0-a-0", "a")]
+        server.asked_for = lambda: cache.put("Pod", lost)
+        return [await begin()("llm-0-a-0", "a")]
 
-    assert outcomes(run_on(server, cache, acts)) == [Outcome.DONE, Outcome.CONFLICT]
+    assert outcomes(run_on(server, cache, acts)) == [Outcome.CONFLICT]
     assert server.looked_at == ["llm-0-a-other"]
 
 
@@ -222,7 +222,31 @@ def test_op106_after_one_was_met_in_vain_all_are_asked_for_again() -> None:
         server.forbids.clear()
         return [first, refused, await begin()("llm-0-a-0", "a")]
 
-    with mock.patch.object(label_repair, "_RETRY_AFTER", 0.0):
-        attempts = run_on(server, cache_with(), acts)
+    attempts = run_on(server, cache_with(), acts)
     assert outcomes(attempts) == [Outcome.DONE, Outcome.REFUSED, Outcome.CONFLICT]
+    assert server.lists == ["ml", "ml"]
+
+
+class Stripping(Server):
+    """It stores a pod without its label, and refuses to restore that."""
+
+    async def answer(self, request: web.Request) -> web.Response:
+        if request.method == "POST" and self.forbids:
+            self.pods["llm-0-a-former"] = a_pod("llm-0-a-former", "a", {})
+            return web.json_response(self.pods["llm-0-a-former"], status=201)
+        return await super().answer(request)
+
+
+@pytest.mark.req("OP-018")
+def test_op106_a_created_pod_without_its_label_causes_a_list() -> None:
+    server = Stripping()
+
+    async def acts(begin: Callable[[], Tried]) -> list[Attempt]:
+        first = await begin()("llm-0-b-0", "b")
+        server.forbids.add("llm-0-a-former")
+        lost = await begin()("llm-0-a-former", "a")
+        server.forbids.clear()
+        return [first, lost, await begin()("llm-0-a-0", "a")]
+
+    assert outcomes(run_on(server, cache_with(), acts)) == [Outcome.DONE, Outcome.UNREACHABLE, Outcome.CONFLICT]
     assert server.lists == ["ml", "ml"]

@@ -15,8 +15,8 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, Create, Delete, Outcome, Stage, Step
 from grove_core.plan.plan import Plan
 from grove_core.resources.api_names import GROVE
+from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.planned_round import PlannedRound, RoundListener, reconcile_root
-from grove_shell.apply.preconditions import ConfirmedExecutor
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cache_view import Observation
 from grove_shell.cache.cluster_cache import ClusterCache
@@ -161,7 +161,7 @@ class Impatient(Cluster):
     def executor(
         self, unless: Callable[[Step], str | None] = lambda _step: None
     ) -> Callable[[Step], Awaitable[Attempt]]:
-        return ConfirmedExecutor(StepExecutor(self.api, self.cache), unless).attempt
+        return StepExecutor(FreshReader(self.api, self.cache), withdrawn_because=unless).attempt
 
     async def answer(self, request: web.Request) -> web.Response:
         name = request.path.rpartition("/")[2]
@@ -226,7 +226,7 @@ def test_pl015_a_cause_that_nobody_waits_for_any_more_is_no_traceback() -> None:
             cause, companion = (Ref(GROVE, "PodClique", "ml", name) for name in ("llm-0-a", "llm-0-b"))
             write_key = Guard("uid", "1")
             step = Step(Stage.CLEANUP, companion, Delete(write_key, rests_on=((cause, write_key),)), ())
-            trying = asyncio.ensure_future(ConfirmedExecutor(StepExecutor(api, ClusterCache())).attempt(step))
+            trying = asyncio.ensure_future(StepExecutor(FreshReader(api, ClusterCache())).attempt(step))
             await hangs.wait()
             trying.cancel()
             await asyncio.wait([trying])

@@ -13,10 +13,11 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
 from grove_core.resources.api_names import CORE, GROVE, MANAGED_BY, OPERATOR
 from grove_core.resources.labels import SET, SET_REPLICA
+from grove_shell.apply.cluster_writer import ClusterWriter
+from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.operator.cluster_writer import ClusterWriter
 from tests.operator.stub_server import api_with, not_found
 
 REF: Final = Ref(CORE, "Pod", "ml", "llm-0-a-0")
@@ -102,11 +103,11 @@ def answered(server: Server, cache: ClusterCache, ask: Callable[[Api, ClusterCac
 async def create(api: Api, cache: ClusterCache) -> Attempt:
     manifest = freeze(a_pod("", {SET.primary: "llm", MANAGED_BY: OPERATOR}))
     assert isinstance(manifest, FrozenMap)
-    return await StepExecutor(api, cache).attempt(Step(Stage.WORKLOAD, REF, Create(manifest), ()))
+    return await StepExecutor(FreshReader(api, cache)).attempt(Step(Stage.WORKLOAD, REF, Create(manifest), ()))
 
 
 async def relist_set(api: Api, cache: ClusterCache) -> None:
-    await ClusterWriter(api, cache, StepExecutor(api, cache)).relist_set(("ml", "llm"))
+    await ClusterWriter(api, cache).relist_set(("ml", "llm"))
 
 
 def test_op018_it_gets_its_label_back_and_is_seen_again() -> None:
@@ -296,7 +297,7 @@ def with_clique() -> ClusterCache:
 @pytest.mark.req("OP-065")
 def test_op014_a_cause_that_is_not_shown_does_not_stand(status: int, text: str) -> None:
     async def is_unchanged(api: Api, cache: ClusterCache) -> bool:
-        return await StepExecutor(api, cache).is_unchanged(Ref(GROVE, "PodClique", "ml", "llm-0-a"), Guard("a", "6"))
+        return await FreshReader(api, cache).is_unchanged(Ref(GROVE, "PodClique", "ml", "llm-0-a"), Guard("a", "6"))
 
     assert not answered(Unwell("/podcliques/llm-0-a", status, text), with_clique(), is_unchanged)
 

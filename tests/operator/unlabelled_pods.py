@@ -13,10 +13,9 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Create, Outcome, Stage, Step
 from grove_core.resources.api_names import CORE, MANAGED_BY, OPERATOR
 from grove_core.resources.labels import SET, SET_REPLICA
+from grove_shell.apply.cluster_writer import ClusterWriter
 from grove_shell.apply.planned_round import reconcile_root
-from grove_shell.apply.step_executor import StepExecutor
 from grove_shell.cache.cluster_cache import ClusterCache
-from grove_shell.operator.cluster_writer import ClusterWriter
 from grove_shell.operator.step_recheck import StepRecheck
 from tests.domain_daemon.single_domain import until
 from tests.operator.stub_server import api_with, not_found
@@ -167,7 +166,7 @@ def run_on(server: Server, cache: ClusterCache, acts: Acts) -> Any:
 
     async def scenario() -> Any:
         async with api_with(server.answer) as api:
-            acting = ClusterWriter(api, cache, StepExecutor(api, cache))
+            acting = ClusterWriter(api, cache)
             return await acts(lambda: planned_creation(acting, cache))
 
     return asyncio.run(scenario())

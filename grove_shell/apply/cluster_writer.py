@@ -1,0 +1,98 @@
+"""Writes of the operator to one API server, and the uncached list of a set before a gang is terminated (OP-013)."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Step
+from grove_core.resources.api_names import GROVE
+from grove_core.resources.labels import SET
+from grove_core.resources.owner_reference import controller_in
+from grove_core.resources.podclique import GROUP_KIND
+from grove_shell.apply.execute_plan import Execute
+from grove_shell.apply.fresh_reader import FreshReader, label_missing
+from grove_shell.apply.pod_relist import PodRelist
+from grove_shell.apply.step_executor import StepExecutor
+from grove_shell.cache.cluster_cache import ClusterCache
+from grove_shell.cache.root_keys import RootKey
+from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
+from grove_shell.client.lists import OLDER_STATE, list_pages
+from grove_shell.client.version_numbers import version_number
+
+_RELISTED: Final = (GROUP_KIND, "PodClique", "Pod")
+
+
+class ClusterWriter:
+    """Executes the steps of rounds on one API server, and lists what decides about a termination."""
+
+    def __init__(self, api: Api, cache: ClusterCache) -> None:
+        """Send nothing yet; ``cache`` gets what is read and written."""
+        self._api = api
+        self._cache = cache
+        self._reader = FreshReader(api, cache)
+        self._pods = PodRelist(self._reader)
+
+    def executor(self, withdrawn_because: Callable[[Step], str | None] = lambda _step: None) -> Execute:
+        """Return what executes the steps of one round.
+
+        Args:
+            withdrawn_because: returns why a step is not sent any more; None to send it.
+        """
+        return StepExecutor(self._reader, self._pods, withdrawn_because).attempt
+
+    async def relist_set(self, root_key: RootKey) -> None:
+        """Read everything of a set from the server into the cache (OP-013).
+
+        Raises:
+            Unreachable, NotListed: no termination may follow. Also raised where an object exists that counted as
+                deleted (OP-019), has no selector label (OP-018), or is older than the cached one (OP-084); everything
+                else is in the cache then.
+        """
+        namespace, name = root_key
+        await self._reader.read(Ref(GROVE, POD_CLIQUE_SET, namespace, name))
+        doubts = [words for kind in _RELISTED for words in await self._relist(root_key, kind)]
+        if doubts:
+            raise Unreachable(doubts[0])
+
+    async def _relist(self, root_key: RootKey, kind: str) -> list[str]:
+        """List one kind into the cache; return why the list must not decide about a termination, empty if it may."""
+        namespace, name = root_key
+        found: dict[Ref, Mapping[str, Any]] = {}
+        as_of, selector = 0, "" if kind == "Pod" else f"{SET.primary}={name}"  # a pod may have no label any more
+        async for page in list_pages(self._api, KINDS[kind], namespace, selector, least=self._cache.newest(kind)):
+            if page.first:
+                found.clear()
+            as_of = version_number(page.version)
+            for raw in page.items:
+                if self._cache.root_key_in(kind, raw, controller_in(raw)) == root_key:
+                    found[Ref(KINDS[kind].api_version, kind, namespace, raw["metadata"]["name"])] = raw
+        doubts: list[str] = []
+        for ref, item in sorted(found.items(), key=lambda pair: _is_unlabelled_pod(*pair)):
+            try:
+                doubts = [*await self._take_in(ref, item, as_of), *doubts]
+            except Unreachable as fault:  # it has no label; so has all that follows
+                doubts = [str(fault), *doubts]
+                break
+        for ref in self._cache.of(root_key, kind):
+            if ref not in found:
+                await self._reader.read(ref)
+        return doubts
+
+    async def _take_in(self, ref: Ref, raw: Mapping[str, Any], as_of: int) -> list[str]:
+        """Put a listed object into the cache; return why that forbids a termination. Raises Unreachable."""
+        doubts = []
+        if self._cache.is_rolled_back(ref, raw, as_of):
+            self._cache.overwrite(ref.kind, raw)
+            doubts.append(f"{ref.short}: {OLDER_STATE}")
+        had_tombstone = self._cache.has_tombstone(raw["metadata"].get("uid"))
+        if not _is_unlabelled_pod(ref, raw):
+            self._cache.put(ref.kind, raw)
+        elif not await self._reader.take_in(ref, raw):
+            return doubts
+        return [*doubts, f"{ref.short}: the server has it, and it counted as deleted"] if had_tombstone else doubts
+
+
+def _is_unlabelled_pod(ref: Ref, raw: Mapping[str, Any]) -> bool:
+    """Return whether an object of a PodClique has no selector label; pods of other owners are not watched by it."""
+    return controller_in(raw).kind == "PodClique" and bool(label_missing(ref.kind, raw))
