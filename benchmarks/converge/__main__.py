@@ -13,9 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from grove_shell.converge.arguments import ConvergeArguments, points_of
-from grove_shell.converge.cluster.engine import MeasuredRun, engine_for
-from grove_shell.converge.engine import EngineOptions
-from grove_shell.converge.model.costs import shipped_costs
+from grove_shell.converge.cluster.engine import MeasuredRun, connected_engine
 from grove_shell.converge.run_file import read_runs, write_runs
 from grove_shell.converge.schedule import Schedule
 from grove_shell.manifests.compute_domain_definitions import domain_definitions
@@ -88,7 +86,7 @@ def main(arguments: list[str]) -> int:
     while time.monotonic() < until and (point := schedule.take()) is not None:
         with ControlPlane(binaries.find(), parts=STORE) as plane:  # each run on data of its own
             install(plane.api(), *domain_definitions())
-            engine = engine_for(EngineOptions(shipped_costs(), 1, str(plane.kubeconfig()), store_of(plane)))
+            engine = connected_engine(str(plane.kubeconfig()), store_of(plane))
             measured = engine.measured(point)
         schedule.record(measured.run)
         runs.append(measured.run)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -11,19 +10,15 @@ from typing import Final
 from grove_shell.actions.configuration import configuration
 from grove_shell.client.connection import NoAccess
 from grove_shell.converge.arguments import ConvergeArguments, points_of
-from grove_shell.converge.engine import Engine, EngineOptions
 from grove_shell.converge.model.costs import Costs, costs_of
-from grove_shell.converge.points import Point, shared_parameters
-from grove_shell.converge.run_executor import run_scheduled
+from grove_shell.converge.model.model_run import ModelEngine
 from grove_shell.converge.run_file import read_runs, write_runs
-from grove_shell.converge.runs import Run
-from grove_shell.converge.schedule import Schedule
-from grove_shell.converge.worlds import WORLDS
+from grove_shell.converge.runs import Point, Run, shared_parameters
+from grove_shell.converge.schedule import Engine, Schedule, run_scheduled
 from grove_shell.exits import DONE, ERROR, USAGE
 from grove_shell.page import print_error, print_warnings
 from grove_shell.reading.faults import Fault, faults_in
-from grove_shell.views.convergence_document import runs_as_json
-from grove_shell.views.convergence_table import convergence_page
+from grove_shell.views.convergence_results import convergence_page, runs_as_json
 from grove_shell.views.problems_page import COMMAND_LINE, NOTHING_RUN, problems_page
 from grove_shell.views.progress_bars import count_bar
 from grove_shell.views.renderers import RENDERERS
@@ -125,10 +120,11 @@ def _earlier_runs(folder: Path | None, options: ConvergeOptions) -> tuple[tuple[
 
 
 def _engine_of(options: ConvergeOptions, costs: Costs) -> Engine:
-    engine: Engine = import_module(WORLDS[options.world]).engine_for(
-        EngineOptions(costs, options.jobs, options.kubeconfig, options.store)
-    )
-    return engine
+    if options.world == "model":
+        return ModelEngine(costs, options.jobs)
+    from grove_shell.converge.cluster.engine import connected_engine  # noqa: PLC0415 - few runs need a cluster
+
+    return connected_engine(options.kubeconfig, options.store)
 
 
 def _mismatches(

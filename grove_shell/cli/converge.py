@@ -6,7 +6,6 @@ from typing import Any
 import click
 
 from grove_shell.cli.options import output_option
-from grove_shell.converge.worlds import WORLDS
 
 
 @click.command("converge")
@@ -48,7 +47,7 @@ from grove_shell.converge.worlds import WORLDS
 )
 @click.option(
     "--world",
-    type=click.Choice(list(WORLDS)),
+    type=click.Choice(["model", "cluster"]),
     default="model",
     show_default=True,
     help="Where to run: in a model or on a cluster.",

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from grove_core.areas.domain_cliques.protocols import Protocol, problems_in_settings, protocol_named
 from grove_core.kernel.durations import parse_duration
 from grove_core.kernel.errors import Problem
-from grove_shell.converge.points import Point
+from grove_shell.converge.runs import Point
 
 T = TypeVar("T")
 UNLIMITED: Final = "unlimited"

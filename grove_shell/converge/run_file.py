@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from grove_core.areas.domain_cliques.protocols import Protocol, protocol_named
-from grove_shell.converge.points import Point
-from grove_shell.converge.runs import Outcome, Run
+from grove_shell.converge.runs import Outcome, Point, Run
 from grove_shell.reading.faults import Fault
 
 _UNLIMITED: Final = "unlimited"

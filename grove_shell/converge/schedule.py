@@ -1,14 +1,18 @@
-"""The order of points: all curves grow together by number of nodes, and a curve ends when it is too slow."""
+"""The order of points, and their runs, in this process or in parallel: all curves grow together by number of nodes."""
 
+import gc
+import multiprocessing
 import random
+import signal
+import typing
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping
+from multiprocessing.connection import Connection, wait
 from statistics import median
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from grove_core.areas.domain_cliques.protocols import Protocol
-from grove_shell.converge.points import Point
-from grove_shell.converge.runs import Run
+from grove_shell.converge.runs import Point, Run
 
 TOO_SLOW_S: Final = 300.0
 """A curve ends after its first median above this (CV-020)."""
@@ -95,3 +99,99 @@ class Schedule:
     def record(self, run: Run) -> None:
         """Record a finished run."""
         self._curves[CurveName(run.point.protocol, run.point.clique_size)].record(run)
+
+
+class Engine(typing.Protocol):
+    """Runs points. It is sent to other processes, so it must be picklable."""
+
+    @property
+    def world(self) -> str:
+        """Where its runs take place: ``model`` or ``cluster``."""
+        ...
+
+    @property
+    def setting(self) -> str:
+        """Machine, versions or constants; runs with different settings are not comparable."""
+        ...
+
+    @property
+    def max_parallel(self) -> int:
+        """The most parallel runs, each in a process of its own; with 1 they run in this process."""
+        ...
+
+    def run(self, point: Point) -> Run:
+        """Run one point; a run that does not converge is a result, not an error."""
+        ...
+
+
+def run_scheduled(schedule: Schedule, engine: Engine) -> Generator[Run]:
+    """Run all scheduled points and yield each finished run; closing the generator terminates unfinished runs.
+
+    Raises:
+        ChildProcessError: a worker process ended during a run.
+    """
+    if engine.max_parallel > 1 and schedule.left > 1:
+        yield from _run_in_parallel(schedule, engine)
+        return
+    while (point := schedule.take()) is not None:
+        run = engine.run(point)
+        schedule.record(run)
+        yield run
+
+
+class _WorkerProcess:
+    """A process that runs one point at a time."""
+
+    def __init__(self, engine: Engine) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.line, other = context.Pipe()
+        self.process = context.Process(target=_work, args=(engine, other), daemon=True)
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # only the parent process handles an interrupt
+        try:
+            self.process.start()
+        finally:
+            signal.signal(signal.SIGINT, before)
+        other.close()
+
+    def end(self) -> None:
+        """Terminate the process."""
+        self.process.terminate()
+        self.process.join()
+
+
+def _work(engine: Engine, line: "Connection[Any, Any]") -> None:
+    gc.disable()  # faster: reference counts free the objects of a run
+    while True:
+        point: Point = line.recv()
+        line.send(engine.run(point))
+
+
+def _run_in_parallel(schedule: Schedule, engine: Engine) -> Generator[Run]:
+    workers = [_WorkerProcess(engine) for _ in range(min(engine.max_parallel, schedule.left))]
+    try:
+        idle: list[Any] = [worker.line for worker in workers]
+        busy = set[Any]()
+        while True:
+            while idle and (point := schedule.take()) is not None:
+                line = idle.pop()
+                line.send(point)
+                busy.add(line)
+            if not busy:
+                return
+            for ended in wait(busy):
+                run = _receive(ended)
+                busy.remove(ended)
+                idle.append(ended)
+                schedule.record(run)
+                yield run
+    finally:
+        for worker in workers:
+            worker.end()
+
+
+def _receive(line: Any) -> Run:  # noqa: ANN401 - Connection is generic only for type checkers
+    try:
+        run: Run = line.recv()
+    except (EOFError, OSError) as fault:
+        raise ChildProcessError("a worker process ended during a run; finished runs are kept") from fault
+    return run

@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
 from grove_core.areas.domain_cliques.protocols import Protocol
-from grove_shell.converge.captions import caption_lines
+from grove_shell.converge.run_groups import caption_lines
 from grove_shell.converge.runs import Run
 
 COLOURS: Final = {

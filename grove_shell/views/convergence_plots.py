@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from grove_core.areas.domain_cliques.protocols import NODES_PER_RACK, Protocol
-from grove_shell.converge.closed_form import expected_watch_bytes
-from grove_shell.converge.groups import RunGroup, group_runs
+from grove_shell.converge.model.costs import expected_watch_bytes
+from grove_shell.converge.run_groups import RunGroup, group_runs
 from grove_shell.converge.runs import Outcome, Run
 from grove_shell.views.convergence_axes import (
     COLOURS,

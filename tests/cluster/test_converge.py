@@ -8,11 +8,8 @@ import pytest
 
 from benchmarks.converge.__main__ import store_of
 from grove_core.areas.domain_cliques.protocols import Protocol
-from grove_shell.converge.cluster.engine import engine_for
-from grove_shell.converge.engine import EngineOptions
-from grove_shell.converge.model.costs import shipped_costs
-from grove_shell.converge.points import Point
-from grove_shell.converge.runs import Outcome
+from grove_shell.converge.cluster.engine import connected_engine
+from grove_shell.converge.runs import Outcome, Point
 from grove_shell.manifests.compute_domain_definitions import domain_definitions
 from tests.cluster.daemons import GROVE
 from tests.cluster.nvidia.definitions import CLIQUES, DOMAINS, install
@@ -31,9 +28,8 @@ def bare_plane(api_server: ControlPlane, programs: dict[str, Path]) -> Iterator[
 @pytest.mark.req("CV-060")
 @pytest.mark.req("CV-012")
 def test_cv061_daemons_and_server_count_the_same(bare_plane: ControlPlane, protocol: Protocol) -> None:
-    wishes = EngineOptions(shipped_costs(), 1, str(bare_plane.kubeconfig()), store_of(bare_plane))
     point = Point(protocol=protocol, nodes=8, clique_size=4, arrival_s=0.2, readiness_s=0.1, run_limit_s=30)
-    measured = engine_for(wishes).measured(point)
+    measured = connected_engine(str(bare_plane.kubeconfig()), store_of(bare_plane)).measured(point)
     run, server = measured.run, measured.server
     assert (run.outcome, measured.refused) == (Outcome.CONVERGED, ())
     assert run.t_all_s is not None

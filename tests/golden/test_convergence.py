@@ -11,11 +11,10 @@ import pytest
 
 from grove_shell.converge.arguments import ConvergeArguments, points_of
 from grove_shell.converge.model.costs import shipped_costs
-from grove_shell.converge.model.engine import ModelEngine
-from grove_shell.converge.run_executor import run_scheduled
+from grove_shell.converge.model.model_run import ModelEngine
 from grove_shell.converge.run_file import runs_as_csv
-from grove_shell.converge.schedule import Schedule
-from grove_shell.views.convergence_table import convergence_page
+from grove_shell.converge.schedule import Schedule, run_scheduled
+from grove_shell.views.convergence_results import convergence_page
 
 HERE: Final = Path(__file__).parent / "convergence" / "small"
 SMALL: Final = ConvergeArguments(nodes="9..36", seeds="3", clique_size="9", run_limit="3500ms")

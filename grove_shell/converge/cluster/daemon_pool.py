@@ -30,7 +30,7 @@ from grove_shell.client.api import Api
 from grove_shell.client.connection import connect
 from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.converge.cluster.watch_decoder import WatchDecoder
-from grove_shell.converge.points import Point
+from grove_shell.converge.runs import Point
 from grove_shell.domain_daemon.daemon import DomainDaemon, MonotonicClock
 from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS, parse_registry
 from grove_shell.domain_daemon.object_watch import ObjectWatch

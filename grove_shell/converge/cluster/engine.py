@@ -27,10 +27,8 @@ from grove_shell.converge.cluster.daemon_pool import DaemonCounts, PoolTask, lim
 from grove_shell.converge.cluster.run_monitor import RunMonitor
 from grove_shell.converge.cluster.run_namespace import DOMAIN_NAME, RunNamespace, check_kinds, write_kubeconfig
 from grove_shell.converge.cluster.server_metrics import ServerCounters, read_counters
-from grove_shell.converge.engine import EngineOptions
-from grove_shell.converge.model.participants import daemon_identity
-from grove_shell.converge.points import Point
-from grove_shell.converge.runs import Outcome, Run
+from grove_shell.converge.model.model_context import daemon_identity
+from grove_shell.converge.runs import Outcome, Point, Run
 from grove_shell.domain_controller.reconcile_loop import DomainReconcileLoop
 from grove_shell.domain_daemon.daemon import MonotonicClock
 from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS
@@ -101,13 +99,13 @@ class ClusterEngine:
                 raise NoAccess(advice_on(fault)) from fault
 
 
-def engine_for(options: EngineOptions) -> ClusterEngine:
+def connected_engine(kubeconfig: str | None, store: str) -> ClusterEngine:
     """Return the engine of a cluster.
 
     Raises:
         NoAccess: the cluster does not respond, or lacks a kind.
     """
-    return ClusterEngine(options.kubeconfig, asyncio.run(_setting(options.kubeconfig)), options.store)
+    return ClusterEngine(kubeconfig, asyncio.run(_setting(kubeconfig)), store)
 
 
 async def _setting(kubeconfig: str | None) -> str:

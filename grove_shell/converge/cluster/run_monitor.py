@@ -14,7 +14,7 @@ from grove_core.resources.compute_domain import ComputeDomain
 from grove_core.resources.compute_domain_clique import ComputeDomainClique
 from grove_core.resources.daemon_entry import READY
 from grove_core.resources.daemon_pod import DaemonPod
-from grove_shell.converge.points import Point
+from grove_shell.converge.runs import Point
 from grove_shell.domain_controller.domain_cache import DomainCache
 from grove_shell.domain_daemon.kinds import parse_registry
 

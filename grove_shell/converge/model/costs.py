@@ -1,16 +1,20 @@
-"""The constants of the model, each with its unit in its name, in one file that a calibration can write.
+"""The constants of the model: what requests cost, in a file that a calibration can write, and how large objects are.
 
-The shape of a curve follows from the protocol; where it bends follows from these constants, which are r, p, m, s0, f0,
-f1, e, w and C_max of the cost model.
+The shape of a curve follows from the protocol; where it bends follows from the costs: r, p, m, s0, f0, f1, e, w and
+C_max of the cost model. Sizes are those of compact JSON with node names of 20 characters and clique ids of 42, and
+agree with encoded objects (tests/property/convergence/test_sizes.py).
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
+from grove_core.areas.domain_cliques.protocols import Protocol
 from grove_core.kernel.errors import Problem
 from grove_shell.settings.strict_model import API_VERSION, StrictModel, read_strictly
 
@@ -84,3 +88,81 @@ def shipped_costs() -> Costs:
     import yaml  # noqa: PLC0415 - not needed with a file of constants
 
     return Costs.model_validate(yaml.safe_load(SHIPPED.read_text(encoding="utf-8")))
+
+
+LARGEST_BYTES: Final = 1_572_864
+"""1.5 MiB: the largest request that etcd accepts by default."""
+DOMAIN_BYTES: Final = 700
+"""A ComputeDomain or a ComputeDomainClique without entries."""
+RECORD_BYTES: Final = 165
+"""The record of a clique in ``status.cliques``, with its share of managedFields."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Bytes of each daemon in the object it registers in.
+
+    Attributes:
+        entry: its entry, and its owner reference in a clique.
+        managed: its share of managedFields: a record of its own with server-side apply, else its part of a shared one.
+        body: of a server-side apply; 0 if the whole object is sent.
+    """
+
+    entry: int
+    managed: int
+    body: int
+
+    def stored(self, entries: int) -> int:
+        """Return the bytes of an object with this number of entries."""
+        whole = DOMAIN_BYTES + entries * (self.entry + self.managed)
+        if whole > LARGEST_BYTES and not self.body:
+            return (
+                DOMAIN_BYTES + entries * self.entry
+            )  # etcd refuses it, and the API server retries without managedFields
+        return whole
+
+    def sent(self, entries: int) -> int:
+        """Return the bytes of the body of a write to such an object."""
+        return self.body or self.stored(entries)
+
+
+SIZES: Final = MappingProxyType(
+    {
+        Protocol.RMW: Sizes(entry=138, managed=118, body=0),
+        Protocol.SSA: Sizes(entry=138, managed=344, body=278),
+        Protocol.SHARDED: Sizes(entry=142 + 151, managed=517, body=752),
+        Protocol.SHARDED_RMW: Sizes(entry=142 + 151, managed=118, body=0),
+    }
+)
+
+
+def too_large(protocol: Protocol, entries: int) -> bool:
+    """Return whether the store refuses an object with this number of entries."""
+    return SIZES[protocol].stored(entries) > LARGEST_BYTES
+
+
+_WRITES: Final = 2
+_CONTROLLER_WRITES: Final = 2
+"""Status writes of the controller to the domain: NotReady, then Ready."""
+
+
+def expected_watch_events(protocol: Protocol, nodes: int, clique_size: int) -> int:
+    """Return the watch events of all N daemons: 2 N^2 + 2 N for one object, 2 K for each daemon in cliques of K."""
+    if not protocol.sharded:
+        return nodes * (_WRITES * nodes + _CONTROLLER_WRITES)
+    return sum(_WRITES * size * size for size in _sizes(nodes, clique_size))
+
+
+def expected_watch_bytes(protocol: Protocol, nodes: int, clique_size: int) -> int:
+    """Return the bytes of these events: objects grow with the first half of the writes, and keep their size then."""
+    sizes = SIZES[protocol]
+    parts = _sizes(nodes, clique_size) if protocol.sharded else [nodes]
+    return sum(
+        part * (sum(sizes.stored(entries) for entries in range(1, part + 1)) + part * sizes.stored(part))
+        for part in parts
+    )
+
+
+def _sizes(nodes: int, clique_size: int) -> list[int]:
+    whole, rest = divmod(nodes, clique_size)
+    return [clique_size] * whole + [rest] * bool(rest)

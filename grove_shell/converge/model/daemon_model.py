@@ -1,4 +1,4 @@
-"""The fast model of a daemon: its state as a few numbers, its decisions those of the core, cached.
+"""A daemon of the model: its state as a few numbers, its decisions those of the core, cached.
 
 The state is updated as by ``after_event`` and ``after_result`` of the core, for what can happen here: entries are not
 removed, pods are not replaced, feature gates are not flipped. A law states that both lead to the same run (CV-003). The
@@ -34,9 +34,8 @@ from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.daemon_entry import READY, read_entries
 from grove_core.resources.fields import Fields
-from grove_shell.converge.model.clique_state import CliqueState, EntryState
-from grove_shell.converge.model.interfaces import LocalAction, ModelWrite, WakeAt, WriteResult
-from grove_shell.converge.model.participants import Participants
+from grove_shell.converge.model.model_context import LocalAction, ModelWrite, Participants, WakeAt, WriteResult
+from grove_shell.converge.model.object_store import CliqueState, EntryState
 
 START_OF_TIME: Final = datetime(2026, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -49,8 +48,8 @@ _CachedAction = EntryState | LocalAction | int
 """An entry to write, a local action, or the time of the next decision."""
 
 
-class FastDaemonModel:
-    """See :class:`DaemonModel`. Times are in microseconds; 0 stands for any time in the past."""
+class DaemonModel:
+    """State and decisions of one daemon. Times are in microseconds; ``jitter`` is a factor around 1."""
 
     __slots__ = (
         "_contested_since",
@@ -86,7 +85,7 @@ class FastDaemonModel:
         self._first_action: _CachedAction | None = None
 
     def on_event(self, version: int, view: CliqueState | None, at: int, jitter: float) -> bool:
-        """See :class:`DaemonModel`."""
+        """Apply a watch event or the first list, None without an object; return whether the daemon has to decide."""
         due = at + round(_in_micros(self._participants.settings.first_backoff) * jitter)
         self._failures = 0
         self._not_before = min(self._not_before, due) if self._not_before > at else due
@@ -99,7 +98,7 @@ class FastDaemonModel:
         return not is_running or self._view.entries[self._number].ready != self._fabric_ready
 
     def on_result(self, write: ModelWrite, result: WriteResult, at: int, jitter: float) -> None:
-        """See :class:`DaemonModel`."""
+        """Apply the result of the daemon's write."""
         match result.kind:
             case ResultKind.SUCCEEDED:
                 self._failures = self._not_before = self._throttled_until = 0
@@ -115,15 +114,15 @@ class FastDaemonModel:
                 self._not_before = at + round(min(delay, _in_micros(settings.max_backoff)) * jitter)
 
     def on_fabric_start(self) -> None:
-        """See :class:`DaemonModel`."""
+        """Note that its fabric daemon was started or restarted, and is not ready yet."""
         self._running_index, self._fabric_ready = self._settled_index, False
 
     def on_fabric_ready(self) -> None:
-        """See :class:`DaemonModel`."""
+        """Note that its fabric daemon is ready."""
         self._fabric_ready = True
 
     def decide(self, at: int) -> ModelWrite | LocalAction | WakeAt:
-        """See :class:`DaemonModel`."""
+        """Return the next action."""
         if self._version < 0:
             return LocalAction.IDLE
         wanted = self._wanted(at)

@@ -1,40 +1,39 @@
 """One run of the model: the daemons start, virtual time passes until no event is left, and the counts are added up."""
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from grove_shell.converge.model.controller_model import FastControllerModel
-from grove_shell.converge.model.costs import Costs
-from grove_shell.converge.model.daemon_model import FastDaemonModel
-from grove_shell.converge.model.interfaces import ControllerModel, DaemonModel, ObjectStore
-from grove_shell.converge.model.model_context import model_context_of
-from grove_shell.converge.model.object_store import FastObjectStore
-from grove_shell.converge.model.participants import Participants, participants_of
-from grove_shell.converge.model.simulated_controller import SimulatedController
+from grove_shell.converge.model.controller import ControllerModel, SimulatedController
+from grove_shell.converge.model.costs import SIZES, Costs, too_large
+from grove_shell.converge.model.daemon_model import DaemonModel
+from grove_shell.converge.model.model_context import (
+    Participants,
+    model_context_of,
+    participants_of,
+)
+from grove_shell.converge.model.object_store import ObjectStore
 from grove_shell.converge.model.simulated_daemon import SECOND, SimulatedDaemon
 from grove_shell.converge.model.simulated_server import SimulatedServer
-from grove_shell.converge.model.sizes import SIZES, too_large
-from grove_shell.converge.model.watches import CommittedChange, Watches, WatchHandlers
-from grove_shell.converge.points import Point
-from grove_shell.converge.runs import Outcome, Run
+from grove_shell.converge.model.watches import CommittedChange, Watches
+from grove_shell.converge.runs import Outcome, Point, Run
 
 WORLD = "model"
 
 
 class ModelParts:
-    """Creates the models and the object store of a run; the fast ones by default, see :mod:`interfaces`."""
+    """Creates the models and the object store of a run; a test replaces them (CV-003)."""
 
     def store(self, participants: Participants) -> ObjectStore:
         """Return an object store."""
-        return FastObjectStore(participants)
+        return ObjectStore(participants)
 
     def daemon(self, participants: Participants, number: int, costs: Costs) -> DaemonModel:
         """Return the model of a daemon."""
-        return FastDaemonModel(participants, number, costs.retry_after_ms * 1_000)
+        return DaemonModel(participants, number, costs.retry_after_ms * 1_000)
 
     def controller(self, participants: Participants, store: ObjectStore) -> ControllerModel:  # noqa: ARG002 - for others
         """Return the model of the controller."""
-        return FastControllerModel(participants)
+        return ControllerModel(participants)
 
 
 class ModelRun:
@@ -52,7 +51,7 @@ class ModelRun:
         self._costs = costs
         self._context = model_context_of(participants, costs)
         self._store = parts.store(participants)
-        watches = Watches(self._context, WatchHandlers(self._on_daemon_event, self.on_change))
+        watches = Watches(self._context, self._on_daemon_event, self.on_change)
         self._server = SimulatedServer(self._context, self._store, watches)
         self.daemons = [
             SimulatedDaemon(number, parts.daemon(participants, number, costs), self._context, self._server)
@@ -73,7 +72,7 @@ class ModelRun:
             queue.run_next()
         return self._result()
 
-    def _on_daemon_event(self, numbers: list[int], version: int, view: Any) -> None:  # noqa: ANN401 - see interfaces
+    def _on_daemon_event(self, numbers: list[int], version: int, view: Any) -> None:  # noqa: ANN401 - a view of its store
         daemons = self.daemons
         for number in numbers:
             daemons[number].on_event(version, view)
@@ -128,3 +127,25 @@ def setting_of(costs: Costs) -> str:
 
 def _seconds(at: int | None) -> float | None:
     return None if at is None else at / SECOND
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEngine:
+    """See :class:`Engine`."""
+
+    costs: Costs
+    max_parallel: int
+
+    @property
+    def world(self) -> str:
+        """See :class:`Engine`."""
+        return WORLD
+
+    @property
+    def setting(self) -> str:
+        """See :class:`Engine`."""
+        return setting_of(self.costs)
+
+    def run(self, point: Point) -> Run:
+        """See :class:`Engine`."""
+        return run_point(point, self.costs)

@@ -5,10 +5,16 @@ from functools import partial
 from typing import Any
 
 from grove_core.areas.domain_cliques.verdicts import ResultKind
-from grove_shell.converge.model.interfaces import DaemonModel, LocalAction, ModelWrite, WakeAt, WriteResult
-from grove_shell.converge.model.model_context import ModelContext
+from grove_shell.converge.model.daemon_model import DaemonModel
+from grove_shell.converge.model.model_context import (
+    LocalAction,
+    ModelContext,
+    ModelWrite,
+    VirtualLimiter,
+    WakeAt,
+    WriteResult,
+)
 from grove_shell.converge.model.simulated_server import SimulatedServer
-from grove_shell.converge.model.virtual_limiter import VirtualLimiter
 
 SECOND = 1_000_000
 _JITTER_STEPS = 1_000

@@ -11,9 +11,15 @@ from functools import partial
 from typing import Any
 
 from grove_core.areas.domain_cliques.verdicts import ResultKind
-from grove_shell.converge.model.interfaces import CONTROLLER_NUMBER, DOMAIN_NUMBER, ModelWrite, ObjectStore, WriteResult
-from grove_shell.converge.model.model_context import ModelContext
-from grove_shell.converge.model.sizes import DOMAIN_BYTES, RECORD_BYTES, SIZES
+from grove_shell.converge.model.costs import DOMAIN_BYTES, RECORD_BYTES, SIZES
+from grove_shell.converge.model.model_context import (
+    CONTROLLER_NUMBER,
+    DOMAIN_NUMBER,
+    ModelContext,
+    ModelWrite,
+    WriteResult,
+)
+from grove_shell.converge.model.object_store import ObjectStore
 from grove_shell.converge.model.watches import CommittedChange, Watches
 
 OnList = Callable[[int, Any], None]

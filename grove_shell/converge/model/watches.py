@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from grove_shell.converge.model.interfaces import DOMAIN_NUMBER
-from grove_shell.converge.model.model_context import ModelContext
+from grove_shell.converge.model.model_context import DOMAIN_NUMBER, ModelContext
 
 _OTHER_WATCHERS: Final = 2
 """The controller and the observer that takes the times; both watch all objects."""
@@ -34,29 +33,27 @@ class CommittedChange:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class WatchHandlers:
-    """Called when an event arrives.
+class Watches:
+    """All watches of one server.
 
-    Attributes:
-        daemons: with the numbers of daemons of one clique, the version, and their clique at that version.
-        others: with the change, for the controller and the observer.
+    Args:
+        context: of the run.
+        to_daemons: called with the numbers of daemons of one clique, the version, and their clique at that version.
+        to_others: called with the change, for the controller and the observer.
     """
 
-    daemons: Callable[[list[int], int, Any], None]
-    others: Callable[[CommittedChange], None]
-
-
-class Watches:
-    """All watches of one server."""
-
-    def __init__(self, context: ModelContext, handlers: WatchHandlers) -> None:
+    def __init__(
+        self,
+        context: ModelContext,
+        to_daemons: Callable[[list[int], int, Any], None],
+        to_others: Callable[[CommittedChange], None],
+    ) -> None:
         self._participants = context.participants
         self._costs = context.costs
         self._queue = context.queue
         self._processor = context.processor
         self._counters = context.counters
-        self._handlers = handlers
+        self._to_daemons, self._to_others = to_daemons, to_others
         self._wire = round(context.costs.wire_us)
         self._watchers: list[list[int]] = [[] for _ in range(context.participants.point.cliques)]
 
@@ -86,9 +83,9 @@ class Watches:
             count = sum(len(daemons) for _, daemons in recipients)
             self._counters.watch_events += count
             self._counters.watch_bytes += count * change.size
-        cost, handle = round(each * _OTHER_WATCHERS), partial(self._handlers.others, change)
+        cost, handle = round(each * _OTHER_WATCHERS), partial(self._to_others, change)
         self._processor.submit(lambda: cost, partial(self._queue.schedule_after, self._wire, handle))
         for view, daemons in recipients:
             cost_of_all = round(each * len(daemons))
-            handle = partial(self._handlers.daemons, daemons, change.version, view)
+            handle = partial(self._to_daemons, daemons, change.version, view)
             self._processor.submit(partial(int, cost_of_all), partial(self._queue.schedule_after, self._wire, handle))

@@ -39,22 +39,22 @@ from grove_core.resources.api_names import NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
 from grove_core.resources.compute_domain_clique import ComputeDomainClique, compute_domain_clique_of
 from grove_core.resources.daemon_pod import DaemonPod
+from grove_shell.converge.model.controller import ControllerModel
 from grove_shell.converge.model.costs import Costs
-from grove_shell.converge.model.daemon_model import START_OF_TIME, virtual_time
-from grove_shell.converge.model.interfaces import (
+from grove_shell.converge.model.daemon_model import START_OF_TIME, DaemonModel, virtual_time
+from grove_shell.converge.model.model_context import (
     CONTROLLER_NUMBER,
+    DOMAIN_NAME,
     DOMAIN_NUMBER,
-    ControllerModel,
-    DaemonModel,
+    NAMESPACE,
     LocalAction,
     ModelWrite,
-    ObjectStore,
+    Participants,
     WakeAt,
     WriteResult,
 )
 from grove_shell.converge.model.model_run import ModelParts
-from grove_shell.converge.model.object_store import FastObjectStore
-from grove_shell.converge.model.participants import DOMAIN_NAME, NAMESPACE, Participants
+from grove_shell.converge.model.object_store import CliqueState, ObjectStore
 from tests.server_side_apply.domain_shapes import domain_shapes
 from tests.server_side_apply.object_server import Address, ObjectServer, Response
 
@@ -63,19 +63,19 @@ UID = "uid-1"
 Commit = tuple[int, int, int, bool]
 
 
-class FullCliqueSummary:
-    """One clique of a registry; see :class:`CliqueSummary`."""
+class FullCliqueState(CliqueState):
+    """One clique of a registry."""
 
     def __init__(self, registry: DaemonRegistry, clique: str) -> None:
-        self.registry = registry
+        self.whole = registry
         found = [entry for entry in registry.entries if entry.clique == clique]
         self.count = len(found)
         self.ready = sum(entry.ready for entry in found)
         self.has_duplicates = len({entry.index for entry in found}) < len(found)
 
 
-class FullObjectStore:
-    """Whole objects, merged by the object server; see :class:`ObjectStore`."""
+class FullObjectStore(ObjectStore):
+    """Whole objects, merged by the object server."""
 
     def __init__(self, participants: Participants, log: list[Commit]) -> None:
         self.participants = participants
@@ -110,10 +110,10 @@ class FullObjectStore:
             self.registries[version] = project(body)
         return self.registries[version]
 
-    def view(self, object_number: int, clique: int) -> FullCliqueSummary | None:
+    def view(self, object_number: int, clique: int) -> FullCliqueState | None:
         version = self.version(object_number)
         identity = daemon(self.participants, clique * self.participants.point.clique_size)
-        return FullCliqueSummary(self.registry(version), identity.clique) if version else None
+        return FullCliqueState(self.registry(version), identity.clique) if version else None
 
     def changes(self, write: ModelWrite) -> bool:
         if write.writer == CONTROLLER_NUMBER:
@@ -156,8 +156,8 @@ class FullObjectStore:
         return bool(body.get("status", {}).get("status") == "Ready")
 
 
-class FullDaemonModel:
-    """State and decisions of the core, on whole objects and all events; see :class:`DaemonModel`."""
+class FullDaemonModel(DaemonModel):
+    """State and decisions of the core, on whole objects and all events."""
 
     def __init__(self, participants: Participants, number: int, retry_after: timedelta) -> None:
         self.participants = participants
@@ -168,15 +168,15 @@ class FullDaemonModel:
         self.fabric: FabricDaemonState | None = None
         self.start: tuple[int, PeerMap] | None = None
 
-    def on_event(self, version: int, view: FullCliqueSummary | None, at: int, jitter: float) -> bool:
-        observation = RegistryObservation(version, view.registry if view is not None else None)
+    def on_event(self, version: int, view: Any, at: int, jitter: float) -> bool:
+        observation = RegistryObservation(version, view.whole if view is not None else None)
         self.state = after_event(
             self.state, self.identity, self.participants.settings, observation, now=virtual_time(at), jitter=jitter
         )
         return True
 
     def on_result(self, write: ModelWrite, result: WriteResult, at: int, jitter: float) -> None:
-        registry = result.view.registry if result.view is not None else None
+        registry = result.view.whole if result.view is not None else None
         answer = RequestResult(kind=result.kind, registry=registry, retry_after=self.retry_after)
         self.state = after_result(
             self.state,
@@ -240,8 +240,8 @@ class FullDaemonModel:
         )
 
 
-class FullControllerModel:
-    """The plan of the core, from all objects; see :class:`ControllerModel`."""
+class FullControllerModel(ControllerModel):
+    """The plan of the core, from all objects."""
 
     def __init__(self, participants: Participants, store: FullObjectStore) -> None:
         self.participants = participants
@@ -249,7 +249,7 @@ class FullControllerModel:
         self.observed: dict[int, DaemonRegistry] = {DOMAIN_NUMBER: store.registry(1)}
         self.pods = [pod_of(daemon(participants, number)) for number in range(participants.point.nodes)]
 
-    def on_event(self, object_number: int, version: int, clique: int | None, view: FullCliqueSummary | None) -> None:
+    def on_event(self, object_number: int, version: int, clique: int | None, view: Any) -> None:
         assert clique is None or view is not None
         self.take_in(object_number, version)
 
@@ -311,7 +311,7 @@ class LoggedFastParts(ModelParts):
         return LoggedFastObjectStore(participants, self.log)
 
 
-class LoggedFastObjectStore(FastObjectStore):
+class LoggedFastObjectStore(ObjectStore):
     def __init__(self, participants: Participants, log: list[Commit]) -> None:
         super().__init__(participants)
         self.log = log

@@ -6,8 +6,7 @@ from typing import Any
 from grove_core.areas.domain_cliques.protocols import Protocol
 from grove_shell.converge.model.costs import Costs, shipped_costs
 from grove_shell.converge.model.model_run import ModelParts, ModelRun
-from grove_shell.converge.points import Point
-from grove_shell.converge.runs import Run
+from grove_shell.converge.runs import Point, Run
 
 PROTOCOLS = list(Protocol)
 

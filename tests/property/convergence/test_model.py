@@ -9,20 +9,26 @@ import pytest
 
 from grove_core.areas.domain_cliques.protocols import Protocol
 from grove_core.areas.domain_cliques.verdicts import ResultKind
-from grove_shell.converge.closed_form import expected_watch_bytes, expected_watch_events
-from grove_shell.converge.model.clique_state import CliqueState, EntryState
-from grove_shell.converge.model.interfaces import DOMAIN_NUMBER, ModelWrite, WriteResult
-from grove_shell.converge.model.model_context import ModelContext, model_context_of
+from grove_shell.converge.model.costs import expected_watch_bytes, expected_watch_events
+from grove_shell.converge.model.daemon_model import DaemonModel
+from grove_shell.converge.model.model_context import (
+    DOMAIN_NUMBER,
+    LocalAction,
+    ModelContext,
+    ModelWrite,
+    Participants,
+    Processor,
+    VirtualLimiter,
+    WriteResult,
+    model_context_of,
+    participants_of,
+)
 from grove_shell.converge.model.model_run import ModelRun
-from grove_shell.converge.model.object_store import FastObjectStore
-from grove_shell.converge.model.participants import Participants, participants_of
-from grove_shell.converge.model.processor import Processor
+from grove_shell.converge.model.object_store import CliqueState, EntryState, ObjectStore
 from grove_shell.converge.model.simulated_daemon import SimulatedDaemon
 from grove_shell.converge.model.simulated_server import SimulatedServer
-from grove_shell.converge.model.virtual_limiter import VirtualLimiter
-from grove_shell.converge.model.watches import CommittedChange, Watches, WatchHandlers
-from grove_shell.converge.points import Point
-from grove_shell.converge.runs import Outcome
+from grove_shell.converge.model.watches import CommittedChange, Watches
+from grove_shell.converge.runs import Outcome, Point
 from grove_shell.simulator.event_queue import EventQueue
 from tests.property.convergence.full_model import FullParts, LoggedFastParts
 from tests.property.convergence.points import PROTOCOLS, costs_with, drawn, point, run_of, slow
@@ -85,8 +91,8 @@ class ServerFixture:
         self.received: list[tuple[int, int]] = []
         self.changes: list[CommittedChange] = []
         self.results: dict[int, tuple[int, WriteResult]] = {}
-        self.store = FastObjectStore(self.participants)
-        self.watches = Watches(self.context, WatchHandlers(self.on_event, self.changes.append))
+        self.store = ObjectStore(self.participants)
+        self.watches = Watches(self.context, self.on_event, self.changes.append)
         self.server = SimulatedServer(self.context, self.store, self.watches)
 
     def on_event(self, daemons: list[int], version: int, _view: object) -> None:
@@ -309,14 +315,12 @@ def test_restarted_fabric_daemon_is_ready_once() -> None:
     """Only the last start counts; the timers of earlier ones come to nothing."""
     fixture = ServerFixture(point(Protocol.SSA, 1))
 
-    class Restless:
+    class Restless(DaemonModel):
         def __init__(self) -> None:
             self.starts = 0
             self.ready = 0
 
         def decide(self, _at: int) -> Any:
-            from grove_shell.converge.model.interfaces import LocalAction  # noqa: PLC0415 - the only use
-
             return LocalAction.START if self.starts < 2 else LocalAction.IDLE
 
         def on_fabric_start(self) -> None:

@@ -12,19 +12,22 @@ from hypothesis import strategies as st
 
 from grove_core.areas.domain_cliques.protocols import Protocol
 from grove_shell.converge.arguments import ConvergeArguments, points_of
-from grove_shell.converge.captions import caption_lines
-from grove_shell.converge.closed_form import expected_watch_bytes, expected_watch_events
-from grove_shell.converge.groups import group_runs
-from grove_shell.converge.model.costs import SHIPPED, costs_of, shipped_costs
-from grove_shell.converge.model.engine import ModelEngine
-from grove_shell.converge.model.model_run import run_point, setting_of
-from grove_shell.converge.model.sizes import LARGEST_BYTES, SIZES, too_large
-from grove_shell.converge.points import Point
-from grove_shell.converge.run_executor import run_scheduled
+from grove_shell.converge.model.costs import (
+    LARGEST_BYTES,
+    SHIPPED,
+    SIZES,
+    costs_of,
+    expected_watch_bytes,
+    expected_watch_events,
+    shipped_costs,
+    too_large,
+)
+from grove_shell.converge.model.model_run import ModelEngine, run_point, setting_of
 from grove_shell.converge.run_file import read_runs, runs_as_csv, write_runs
-from grove_shell.converge.runs import Outcome, Run
-from grove_shell.converge.schedule import Schedule
-from grove_shell.views.convergence_table import convergence_page
+from grove_shell.converge.run_groups import caption_lines, group_runs
+from grove_shell.converge.runs import Outcome, Point, Run
+from grove_shell.converge.schedule import Schedule, run_scheduled
+from grove_shell.views.convergence_results import convergence_page
 from tests.property.convergence.points import PROTOCOLS, point
 
 

@@ -11,10 +11,10 @@ from grove_core.areas.domain_cliques.protocols import Protocol
 from grove_core.areas.domain_cliques.verdicts import ApplyRequest
 from grove_core.kernel.frozen import thaw
 from grove_core.resources.daemon_entry import NOT_READY, DaemonEntry
-from grove_shell.converge.model.clique_state import CliqueState, EntryState
+from grove_shell.converge.model.costs import DOMAIN_BYTES, SIZES
 from grove_shell.converge.model.daemon_model import virtual_time
-from grove_shell.converge.model.participants import participants_of
-from grove_shell.converge.model.sizes import DOMAIN_BYTES, SIZES
+from grove_shell.converge.model.model_context import participants_of
+from grove_shell.converge.model.object_store import CliqueState, EntryState
 from tests.property.convergence.points import PROTOCOLS, point
 
 NODE = 123
