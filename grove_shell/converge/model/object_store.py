@@ -1,7 +1,7 @@
 """The stored objects of a model run: a version for each object, and the state of each clique.
 
 A state of a clique is everything that a decision of one of its daemons depends on. Entries of other cliques in the same
-object only change the version that a daemon writes at (DC-018). So one state is shared by all versions until the clique
+object only change the version that a daemon writes at (DC-066). So one state is shared by all versions until the clique
 changes, with the decisions cached in it.
 """
 
