@@ -23,7 +23,10 @@ class Remark:
         return (self.path, self.reason.rule.requirement, self.got, self.reason.sentence)
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.reason.sentence}, got {self.got}"
+        sentence = self.reason.sentence
+        if (sentence, self.got) == ("must be a value", "nothing"):
+            return f"{self.path}: is required"
+        return f"{self.path}: {sentence}" + ("" if sentence.startswith("unknown field") else f", got {self.got}")
 
 
 class Objection(Remark):

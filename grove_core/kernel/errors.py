@@ -19,7 +19,14 @@ class Problem:
 
     def __str__(self) -> str:
         where = f"{self.path}: " if self.path else ""
-        return f"{where}expected {self.expected}, got {self.got}"
+        return where + mismatch(self.expected, self.got)
+
+
+def mismatch(expected: str, got: str) -> str:
+    """Return what is wrong with a value, e.g. ``is required`` or ``expected a list, got "a"``."""
+    if (expected, got) == ("a value", "nothing"):
+        return "is required"
+    return expected if expected.startswith("unknown field") else f"expected {expected}, got {got}"
 
 
 class MalformedObject(Exception):

@@ -33,7 +33,7 @@ from grove_shell.reading.input_objects import API_GROUPS
 from grove_shell.reading.items import display_name, fault_in, identity_problems
 from grove_shell.reading.sources import Item, items_of, label_of, standard_input
 from grove_shell.views.formatting import plural, rule_citation
-from grove_shell.views.problems_page import REST_JUDGED, problems_page
+from grove_shell.views.problems_page import NOTHING_CHECKED, REST_JUDGED, problems_page
 from grove_shell.views.remarks import remark_as_json
 from grove_shell.views.renderers import RENDERERS
 
@@ -108,10 +108,12 @@ def validate(
         earlier = stored_topologies.get(_field(item.value, "name"))
         judged.append((item, admit_topology(item.value, earlier, around, settings.configuration)))
     if faults:
-        print_error(problems_page(sorted(faults, key=lambda fault: fault.sort_key), REST_JUDGED))
+        print_error(
+            problems_page(sorted(faults, key=lambda fault: fault.sort_key), REST_JUDGED if judged else NOTHING_CHECKED)
+        )
     others = dict(sorted(given.others.items()))
     RENDERERS[output].show(
-        page=lambda: _page(judged, others),
+        page=lambda: _page(judged, others, is_reported=bool(faults)),
         document=lambda: {
             "verdicts": [_as_json(item, decision) for item, decision in judged],
             "notJudged": others,
@@ -200,10 +202,10 @@ def _field(raw: Mapping[str, Any], key: str) -> str:
     return str(meta.get(key) or "") if isinstance(meta, Mapping) else ""
 
 
-def _page(judged: list[Judged], others: Mapping[str, int]) -> Page:
+def _page(judged: list[Judged], others: Mapping[str, int], *, is_reported: bool) -> Page:
     page = Page()
-    if not judged:
-        page.add(("no PodCliqueSet in the input: nothing was judged", "bold"))
+    if not judged and not is_reported:
+        page.add(("nothing was checked: no PodCliqueSet in the input", "bold"))
     for item, decision in judged:
         verdict, warnings = decision.verdict, decision.verdict.warnings
         refusals = verdict.objections if isinstance(verdict, Deny) else ()
@@ -216,7 +218,7 @@ def _page(judged: list[Judged], others: Mapping[str, int]) -> Page:
         for warning in warnings:
             page.add("  ", ("warning: ", "yellow"), str(warning), rule_citation(warning.reason))
     if others:
-        page.add((f"not judged: {', '.join(f'{count:,} {kind}' for kind, count in others.items())}", "dim"))
+        page.add((f"not checked: {', '.join(f'{count:,} {kind}' for kind, count in others.items())}", "dim"))
     return page
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from grove_core.kernel.errors import Problem
+from grove_core.kernel.errors import Problem, mismatch
 from grove_shell.page import escape_unprintable
 
 _LONGEST_PATH: Final = 160
@@ -54,9 +54,10 @@ class Fault:
         document = f"document {self.document}" if self.document else ""
         inside = ", ".join(part for part in (document, self.object, _clipped(self.path, _LONGEST_PATH)) if part)
         text = f"{place}: {inside}: " if inside else f"{place}: "
+        got = _clipped(self.got, _LONGEST_GOT)
         if self.expected:
-            text += f"{'' if self.expected.startswith('may ') else 'expected '}{self.expected}, got "
-        return escape_unprintable(f"{text}{_clipped(self.got, _LONGEST_GOT)}")
+            got = mismatch(self.expected, got).removeprefix("expected " if self.expected.startswith("may ") else "")
+        return escape_unprintable(text + got)
 
 
 def faults_in(file: str, problems: Iterable[Problem]) -> Iterator[Fault]:

@@ -145,4 +145,8 @@ def _ended(error: yaml.YAMLError) -> Unreadable:
         return Unreadable(expected, str(error))
     mark = error.problem_mark or error.context_mark
     got = ", ".join(part for part in (error.context, error.problem) if part)
+    if "found a tab" in got or "found character '\\t'" in got:
+        got = "a tab for indentation, where YAML allows only spaces"
+    elif got.endswith("found character that cannot start any token"):  # libyaml does not say which
+        got = "a tab for indentation, where YAML allows only spaces, or a value that begins with @, ` or % unquoted"
     return Unreadable(expected, got, mark.line + 1, mark.column + 1) if mark else Unreadable(expected, got)

@@ -1,7 +1,8 @@
 """Base model and field types of configuration files; every mistake is reported at once."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, Final, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from typing import Annotated, Any, Final, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
@@ -68,16 +69,31 @@ def read_strictly(model: type[S], raw: Mapping[str, Any], otherwise: Callable[[]
     try:
         return model.model_validate(raw), ()
     except ValidationError as fault:
-        return otherwise(), tuple(_problems_of(fault))
+        return otherwise(), tuple(_problems_of(fault, model))
 
 
-def _problems_of(fault: ValidationError) -> Iterator[Problem]:
+def _problems_of(fault: ValidationError, model: type[BaseModel]) -> Iterator[Problem]:
     """Yield each problem with its path."""
     for error in fault.errors():
-        path = ".".join(str(step) for step in error["loc"])
-        expected = "no such field" if error["type"] == "extra_forbidden" else _expected(error["msg"])
-        yield Problem(path=path, expected=expected, got=shown(error["input"]))
+        path, got = ".".join(map(str, error["loc"])), shown(error["input"])
+        expected = error["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+        if error["type"] == "extra_forbidden":
+            *outer, name = map(str, error["loc"])
+            near = get_close_matches(name, _field_names(model, outer), n=1)
+            expected = "unknown field" + (f"; did you mean {near[0]}?" if near else "")
+        if error["type"] == "missing":
+            expected, got = "a value", "nothing"
+        yield Problem(path=path, expected=expected, got=got)
 
 
-def _expected(message: str) -> str:
-    return message.removeprefix("Value error, ").removeprefix("Input should be ")
+def _field_names(model: type[BaseModel], path: Iterable[str]) -> list[str]:
+    """Return the names of the fields of a part of a configuration, as they are written in a file."""
+    for step in path:
+        kinds = [field.annotation for name, field in model.model_fields.items() if step in {name, field.alias}]
+        parts = [kind for kind in (*kinds, *map(_first_argument, kinds)) if isinstance(kind, type)]
+        model = next((part for part in parts if issubclass(part, BaseModel)), model)
+    return [str(field.alias) for field in model.model_fields.values()]
+
+
+def _first_argument(kind: Any) -> Any:  # noqa: ANN401 - a type
+    return next(iter(get_args(kind)), None)

@@ -24,6 +24,7 @@ def closing_line(faults: Sequence[Fault]) -> str:
 
 REST_UNKNOWN: Final = "What depends on them is marked UNKNOWN; a PodCliqueSet that cannot be read is left out."
 REST_JUDGED: Final = "The files that could be read were still checked:"
+NOTHING_CHECKED: Final = "Nothing was checked."
 COMMAND_LINE: Final = "command line"
 """As the file of a fault."""
 

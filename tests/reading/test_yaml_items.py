@@ -40,6 +40,13 @@ class TestIN001:
         assert type(value) is str
 
 
+@BOTH
+@pytest.mark.parametrize("text", ["items:\n\t- a: b\n", "metadata:\n  name: x\n\tnamespace: y\n"])
+def test_in030_a_tab_is_named(text: str, *, pure: bool) -> None:
+    (fault,) = read(text, pure=pure)[1]
+    assert "a tab for indentation, where YAML allows only spaces" in str(fault)
+
+
 def test_in030_a_fault_is_one_printable_line() -> None:
     (fault,) = read('kind: A\nmetadata: {name: x, namespace: ml}\n"\\e[31m\\n": .nan\n')[1]
     assert (fault.file, fault.document, fault.line, fault.object) == ("f.yaml", 1, 3, "A ml/x")

@@ -174,7 +174,7 @@ def test_sm001_settings_of_mnnvl_are_read_strictly(tmp_path: Path) -> None:
     }
     found = faults(read(tmp_path, spec))
     assert "annotations" in found["spec.operator.mnnvl.mode"][0]
-    assert found["spec.events[0].reconfigure.mnnvl.enabeld"][0].startswith("another field here; known: enabled")
+    assert found["spec.events[0].reconfigure.mnnvl.enabeld"][0].startswith("unknown field; known: enabled")
 
 
 def test_sm070_failed_domains_are_shown() -> None:

@@ -37,7 +37,7 @@ def test_sm001_all_faults_at_once_with_their_places(tmp_path: Path) -> None:
     (tmp_path / "empty.yaml").write_text("{kind: Pod, apiVersion: v1}", encoding="utf-8")
     found = read(tmp_path, spec, metadata={"name": "x", "mood": "bad"})
     seen = faults(found)
-    assert seen["metadata.mood"] == ("another field here; known: name, description", '"bad"')
+    assert seen["metadata.mood"] == ("unknown field; known: name, description", '"bad"')
     assert seen["spec.sets[0].spec.template.cliques[0].spec.minAvailable"][1] == "3"
     assert seen["spec.sets[2]"] == ("a manifest, or file: PATH and nothing else", "an object with 1 key")
     assert seen["spec.sets[3]"] == ("an object", '"x"')
@@ -57,7 +57,7 @@ def test_sm001_all_faults_at_once_with_their_places(tmp_path: Path) -> None:
     assert seen["spec.events[3].loseNode"][0] == "either node, or of: {clique, index}"
     assert seen["spec.events[4].applySet.file"] == ("a file with a PodCliqueSet", "empty.yaml")
     assert seen["spec.events[5].at"] == ("a value", "nothing")
-    assert seen["spec.events[5].explode"][0].startswith("another field here; known: ")
+    assert seen["spec.events[5].explode"][0].startswith("unknown field; known: ")
     assert seen["spec.expect[0]"][1] == "at"
     assert seen["spec.expect[1].never"][0].startswith("one of terminated, breached")
     assert seen["spec.expect[2].ready"][0] == "a number, or numbers by name of a PodClique"

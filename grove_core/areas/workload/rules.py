@@ -194,7 +194,7 @@ class Refuse(Rule):
         "WL-161",
         "must not be set: only releases after {newest} know it, and their behavior is not predicted",
     )
-    FIELD_UNKNOWN = Clause("WL-158", "must be a known field; {hint}")
+    FIELD_UNKNOWN = Clause("WL-158", "unknown field; {hint}")
     VALUE_NOT_ALLOWED = Clause("WL-159", "must be {expected}")
 
 

@@ -32,7 +32,7 @@ def expected_of(problem: Mapping[str, Any], whole: type[BaseModel]) -> str:
     context = problem.get("ctx") or {}
     if kind == "extra_forbidden":
         *where, name = problem["loc"]
-        return f"another field here; {suggestions_for(str(name), _fields_at(where, whole))}"
+        return f"unknown field; {suggestions_for(str(name), _fields_at(where, whole))}"
     if kind == "literal_error":
         known = context["expected"].replace("'", "").replace(" or ", ", ")
         return f"one of {known}" if ", " in known else str(known)
