@@ -6,7 +6,6 @@ from typing import Any, Final, NamedTuple
 from grove_core.areas.gang_termination import admit as gang_termination
 from grove_core.areas.gang_termination.rules import Refuse
 from grove_core.areas.mnnvl import admit as mnnvl
-from grove_core.areas.mnnvl.claim_conflicts import admission_warnings as claim_conflict_warnings
 from grove_core.areas.mnnvl_scopes import admit as mnnvl_scopes
 from grove_core.areas.mnnvl_scopes.admission_warnings import admission_warnings as sharing_warnings
 from grove_core.areas.topology import admit as topology
@@ -140,7 +139,6 @@ def _judged(subject: Ref, new: Manifest, beside: _Beside) -> tuple[frozenset[Obj
     warnings = (
         *workload.admission_warnings(subject, new, before),
         *mnnvl.admission_warnings(subject, new, beside.configuration),
-        *claim_conflict_warnings(subject, new, beside.configuration),
         *sharing_warnings(subject, new, beside.configuration, beside.classes),
         *topology.admission_warnings(subject, new, before, beside.configuration, beside.around),
     )

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyView
-from grove_core.areas.topology.admit_levels import level_violations, level_warnings, users_text
+from grove_core.areas.topology.lifecycle import level_violations, level_warnings, users_text
 from grove_core.areas.topology.rules import Refuse, Warn
 from grove_core.areas.workload.admission.defaults import with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Caution, Objection, verdict_of

@@ -45,13 +45,13 @@ from grove_core.areas.domain_cliques.verdicts import (
 from grove_core.kernel.decisions import Decision
 from grove_core.resources.daemon_pod import DaemonPod
 from grove_shell.domain_daemon.fabric_process import FabricProcess
+from grove_shell.domain_daemon.requests import HttpRequestSender
 
 
 class MonotonicClock:
     """Returns the wall time at its creation plus the monotonic time since, so that setting the clock delays nothing."""
 
     def __init__(self) -> None:
-        """Read both clocks."""
         self._start = datetime.now(UTC)
         self._started = time.monotonic()
 
@@ -63,14 +63,6 @@ class MonotonicClock:
 T = TypeVar("T")
 GRACE_PERIOD: Final = timedelta(seconds=10)
 _JITTER: Final = (0.75, 1.25)
-
-
-class RequestSender(Protocol):
-    """Sends the requests of a daemon."""
-
-    async def send(self, request: DaemonRequest) -> RequestResult:
-        """Send one request and return its result."""
-        ...
 
 
 class DaemonObserver(Protocol):
@@ -97,21 +89,11 @@ class DomainDaemon:
         self,
         identity: DaemonIdentity,
         settings: DaemonSettings,
-        sender: RequestSender,
+        sender: HttpRequestSender,
         fabric: FabricProcess,
         observer: DaemonObserver,
         clock: Callable[[], datetime],
     ) -> None:
-        """Start without any observation.
-
-        Args:
-            identity: node, pod and domain of the daemon.
-            settings: protocol, limits and delays.
-            sender: sends its requests.
-            fabric: the fabric daemon beside it.
-            observer: is notified of decisions and results.
-            clock: returns aware UTC.
-        """
         self.identity = identity
         self.settings = settings
         self.state = RegistrationState()
@@ -238,7 +220,6 @@ class DomainDaemon:
                     await task
 
     async def _wait(self, until: datetime | None) -> None:
-        """Wait for a change, at the longest until the given time or the stop deadline."""
         times = [time for time in (until, self._stop_deadline) if time is not None]
         seconds = max((min(times) - self._clock()).total_seconds(), 0) if times else None
         with suppress(TimeoutError):

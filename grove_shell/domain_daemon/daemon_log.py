@@ -71,7 +71,6 @@ class DaemonLog:
         as_json: bool = False,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """Write to a stream; to standard error by default."""
         self._out: TextIO | None = out or sys.stderr
         self._as_json = as_json
         self._clock = clock

@@ -59,7 +59,6 @@ class FabricChildProcess:
         """Start without a process.
 
         Args:
-            command: program and arguments.
             report: called with a message if the process does not start, or ends by itself.
         """
         self.state: FabricDaemonState | None = None
@@ -145,7 +144,6 @@ async def _read_line(process: Process) -> bytes:
 
 
 async def _terminate(process: Process) -> None:
-    """Send SIGTERM, and SIGKILL if the process does not end in time."""
     if process.stdin is not None:
         process.stdin.close()
     with suppress(ProcessLookupError):

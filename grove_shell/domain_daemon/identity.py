@@ -136,7 +136,6 @@ def _problems_of_fabric(arguments: DaemonArguments) -> Iterator[Problem]:
 
 
 def _problems_of_pod(arguments: DaemonArguments, pod: DaemonPod, uid: str) -> Iterator[Problem]:
-    """Contradictions between the pod and the arguments."""
     for path, given, found in (("--node", arguments.node, pod.node), ("--ip", arguments.ip, pod.ip)):
         if given and found and given != found:
             yield Problem(path=path, expected=f'what the pod {arguments.pod} has, "{found}"', got=f'"{given}"')
@@ -153,7 +152,6 @@ def _as_option(problem: Problem) -> Problem:
 
 
 def _key_of(text: str) -> tuple[str, str] | None:
-    """Namespace and name of ``NAMESPACE/NAME``; None for any other text."""
     namespace, slash, name = text.partition("/")
     return (namespace, name) if slash and is_dns_subdomain(namespace) and is_dns_subdomain(name) else None
 

@@ -121,9 +121,6 @@ class HttpRequestSender:
 
         Args:
             api: the API server; it must not retry a 429, since the daemon decides itself when to try again.
-            identity: of the daemon.
-            limiter: of this daemon alone; None for no limit.
-            on_send: called with the number of bytes of each body.
         """
         self._api = api
         self._identity = identity
@@ -164,7 +161,6 @@ def _success(request: DaemonRequest, response: Response) -> RequestResult:
 
 
 def _is_field_conflict(response: Response) -> bool:
-    """Whether a 409 is about fields of another manager, not about a version or a name."""
     causes = response.details.get("causes")
     return isinstance(causes, list) and any(
         isinstance(one, dict) and one.get("reason") == _FIELD_CONFLICT for one in causes
@@ -172,7 +168,6 @@ def _is_field_conflict(response: Response) -> bool:
 
 
 def _object_of(request: DaemonRequest) -> Ref | None:
-    """The object that the request reads or writes; None for a list."""
     match request:
         case RemoveEntryRequest(write) | ClearOtherEntryRequest(write):
             return _object_of(write)

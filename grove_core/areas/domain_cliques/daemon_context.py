@@ -223,8 +223,6 @@ def choose_index(view: CliqueView, limit: int, *proposals: int | None) -> int | 
     """Return the first valid free proposal, else the smallest free index (DC-020 to DC-022).
 
     Args:
-        view: the clique; an index that another node has is not free.
-        limit: indices go from 0 to below it.
         proposals: indices to prefer, the best first; None is skipped.
 
     Returns:

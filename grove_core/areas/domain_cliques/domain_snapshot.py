@@ -69,11 +69,7 @@ def domain_snapshot_of(
     """Select the cliques and pods of one domain.
 
     Args:
-        domain: the domain of the snapshot.
-        cliques, pods: of all domains, in any order.
-        pods_version: as in :class:`DomainSnapshot`.
         unreadable: pods and cliques that cannot be parsed -> the domain uid of their label; empty without a label.
-        now: aware UTC.
     """
     possible = [ref for ref, uid in unreadable.items() if uid in {"", domain.uid}]
     return DomainSnapshot(

@@ -59,8 +59,6 @@ def newer_pod(pods: tuple[DaemonPod, ...], own_uid: str, ip: str) -> DaemonPod |
     """Return the living pod with this IP if it is newer than the daemon's own pod, or the own one is terminating (D45).
 
     Args:
-        pods: of the node.
-        own_uid: of the daemon's own pod.
         ip: of the node's entry.
     """
     other = next((pod for pod in pods if pod.ip == ip and pod.living and pod.uid != own_uid), None)

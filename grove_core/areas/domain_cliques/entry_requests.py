@@ -59,13 +59,7 @@ def entry_path(*, sharded: bool) -> EntryPath:
 def write_request(
     context: DaemonContext, entry: DaemonEntry, *, force: bool = False
 ) -> ApplyRequest | PutRequest | PostRequest:
-    """Return the request that writes this entry for the daemon's node.
-
-    Args:
-        context: of the daemon.
-        entry: complete.
-        force: whether an apply takes fields over from other managers.
-    """
+    """Return the request that writes this entry for the daemon's node."""
     registry, protocol = context.registry, context.settings.protocol
     path = entry_path(sharded=protocol.sharded)
     own = entry.as_json(path.node_key)

@@ -120,14 +120,7 @@ def _deregister(context: DaemonContext) -> Decision[DaemonAction]:
 
 
 def maintain(context: DaemonContext, view: CliqueView, own: DaemonEntry, index: int) -> Decision[DaemonAction]:
-    """Return the next action of a daemon that settled on an index.
-
-    Args:
-        context: of the daemon.
-        view: its clique.
-        own: its entry, with its address and this index.
-        index: the index it settled on.
-    """
+    """Return the next action of a daemon that settled on an index."""
     identity, settings, state = context.identity, context.settings, context.state
     if state.contested_since is not None:
         move = _resolve_contest(context, view, own, index, state.contested_since)

@@ -37,16 +37,6 @@ class Protocol(Enum):
         self.manager = manager
 
 
-def protocol_for(*, cliques: bool = False, uses_apply: bool = True) -> Protocol:
-    """Return the protocol for a feature gate and a way of writing (DC-001).
-
-    Args:
-        cliques: the feature gate ``ComputeDomainCliques``.
-        uses_apply: whether writes are server-side applies.
-    """
-    return next(found for found in Protocol if (found.sharded, found.uses_apply) == (cliques, uses_apply))
-
-
 def protocol_named(short_name: str) -> Protocol | None:
     """Return the protocol ``rmw``, ``ssa``, ``sharded`` or ``sharded-rmw``; None for any other name."""
     return next((found for found in Protocol if found.short_name == short_name), None)

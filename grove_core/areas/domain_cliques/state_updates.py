@@ -159,11 +159,6 @@ def _succeeded(
 def settled_index_in(identity: DaemonIdentity, settings: DaemonSettings, response: DaemonRegistry | None) -> int | None:
     """Return the index that the response to an own write shows to be the daemon's alone (D42, DC-023).
 
-    Args:
-        identity: of the daemon.
-        settings: with the limit of indices.
-        response: the registry in the response; None if it had none.
-
     Returns:
         None if the response shows no such index.
     """

@@ -43,12 +43,7 @@ class DomainStatus:
 
 
 def domain_status_of(snapshot: DomainSnapshot, judged: tuple[JudgedEntry, ...]) -> DomainStatus:
-    """Return the desired status; entries to be removed do not count (DC-086).
-
-    Args:
-        snapshot: cliques, pods and ``numNodes``.
-        judged: all entries of the snapshot.
-    """
+    """Return the desired status; entries to be removed do not count (DC-086)."""
     left = [found for found in judged if found.verdict is not EntryVerdict.REMOVE]
     entries_of = defaultdict[Ref, list[DaemonEntry]](list)
     for found in left:
@@ -88,10 +83,6 @@ def kept_fabricless_entries(
     """Return entries without clique that stay and that the controller does not write.
 
     Daemons of the first driver generation write such entries themselves and do not label their pods.
-
-    Args:
-        judged: all entries of the snapshot.
-        fabricless: the entries that the controller writes.
     """
     nodes = {entry.node for entry in fabricless}
     return tuple(

@@ -1,7 +1,8 @@
-"""Admission of the MNNVL annotations of a set (MN-070 to MN-077)."""
+"""Admission of the MNNVL annotations of a set (MN-070 to MN-078), and whether an operator may start (MN-061)."""
 
-from collections.abc import Iterator
-from typing import Final
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Final, NamedTuple
 
 from grove_core.areas.mnnvl.judge import cliques_with_gpus, opts_out, wants_domains
 from grove_core.areas.mnnvl.rules import Preflight, Refuse, Warn
@@ -12,18 +13,21 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import DOMAIN_TEMPLATE, MNNVL_CLAIM, MNNVL_ENABLED, NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, MnnvlMode, ServedApis
-from grove_core.resources.domain_sharing import CHOICES, MNNVL_ANNOTATIONS
+from grove_core.resources.domain_sharing import CHOICES, MNNVL_ANNOTATIONS, member_of
 from grove_core.resources.fields import shown
 from grove_core.resources.gpus import CONTAINER_LISTS, GPU, containers_in, gpus_of
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.manifest_paths import (
     CLIQUES,
+    GROUPS,
     METADATA,
+    TEMPLATE,
     annotated_elements,
     annotated_set,
     annotated_template_elements,
 )
-from grove_core.resources.template import CliqueTemplate
+from grove_core.resources.names import listed
+from grove_core.resources.template import ALL_REPLICAS, CliqueTemplate, ResourceSharing
 from grove_core.resources.violation import Violation, new_violations
 
 HOSTNAME: Final = "kubernetes.io/hostname"
@@ -32,13 +36,7 @@ _MIG: Final = "nvidia.com/mig-"
 
 
 def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[Objection]:
-    """Yield every objection to the MNNVL annotations of a set, in any mode; violations of the old manifest are ignored.
-
-    Args:
-        subject: the set.
-        new: its manifest.
-        old: its manifest before the update; None if it is created.
-    """
+    """Yield every objection to the MNNVL annotations of a set; those of the old manifest are ignored."""
     for found in new_violations(_violations(new), _violations(old) if old is not None else ()):
         yield found.objection(subject)
     if old is not None and old.annotations.get(MNNVL_ENABLED) != new.annotations.get(MNNVL_ENABLED):
@@ -49,9 +47,8 @@ def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator
 
 def admission_warnings(subject: Ref, new: Manifest, configuration: Configuration) -> Iterator[Caution]:
     """Yield warnings on what is probably a mistake under the operator's configuration."""
-    found = (_ignored(new, configuration), _without_gpus(new, configuration), _shared_nodes(new, configuration))
-    for warnings in found:
-        yield from (one.caution(subject) for one in warnings)
+    for find in (_ignored, _without_gpus, _shared_nodes, _claim_conflicts):
+        yield from (one.caution(subject) for one in find(new, configuration))
 
 
 def _violations(manifest: Manifest) -> Iterator[Violation]:
@@ -104,7 +101,6 @@ def _without_gpus(manifest: Manifest, configuration: Configuration) -> Iterator[
 
 
 def _other_gpus(container: FrozenMap) -> str:
-    """Return how a container asks for GPUs by another way than the GPU resource; empty if it does not."""
     resources = object_at(container, "resources")
     names = {str(name) for key in ("limits", "requests") for name in object_at(resources, key)}
     slices = sorted(name for name in names if name.startswith(_MIG))
@@ -132,7 +128,6 @@ def _pods_of_a_replica(manifest: Manifest) -> int:
 
 
 def _keeps_apart(clique: CliqueTemplate) -> bool:
-    """Return whether a clique has a required pod anti-affinity between nodes."""
     found = object_at(object_at(clique.spec.pod_spec, "affinity"), "podAntiAffinity")
     terms = list_at(found, "requiredDuringSchedulingIgnoredDuringExecution")
     return any(isinstance(term, FrozenMap) and term.get("topologyKey") == HOSTNAME for term in terms)
@@ -147,3 +142,101 @@ def objection_to_start(configuration: Configuration, served: ServedApis) -> Reas
     if configuration.mnnvl.enabled and served.without_domains:
         return Preflight.NO_NVIDIA.because(_SUBJECT, kind=DOMAIN_KIND)
     return None
+
+
+_SAMPLE: Final = 2  # two of a kind conflict exactly if many do
+
+
+class _Pod(NamedTuple):
+    """One pod of the sample.
+
+    Attributes:
+        clique, group: names in the template; the group is empty for a standalone clique.
+        replica: of the set.
+        group_replica: of the scaling group; -1 for a standalone clique.
+        number: of the pod in its PodClique.
+        claim: identity of its claim to a ComputeDomain.
+    """
+
+    clique: str
+    group: str
+    replica: int
+    group_replica: int
+    number: int
+    claim: Hashable
+
+
+class _SharingEntry(NamedTuple):
+    """One entry of ``resourceSharing`` of a clique, a scaling group, or the set where both are empty."""
+
+    path: str
+    entry: ResourceSharing
+    group: str = ""
+    clique: str = ""
+
+    def claim_of(self, pod: _Pod) -> tuple[int, ...] | None:
+        """Return the identity of the entry's claim that a pod has; None if it has none."""
+        if self.clique:
+            owner: tuple[int, ...] = (pod.replica, pod.group_replica, pod.number)
+            has_claim = pod.clique == self.clique
+        else:
+            owner = (pod.replica, pod.group_replica) if self.group else (pod.replica,)
+            has_claim = self.entry.concerns(pod.clique, pod.group) and self.group in {"", pod.group}
+        if not has_claim:
+            return None
+        return owner[:-1] if self.entry.scope == ALL_REPLICAS else owner
+
+
+def _claim_conflicts(new: Manifest, configuration: Configuration) -> Iterator[Violation]:
+    """Entries of `resourceSharing` whose claims others share than their claims to ComputeDomains (MN-078).
+
+    Checks a sample of the pods: two replicas, two replicas of each scaling group, two pods of each clique.
+    """
+    pods = tuple(_pods(new, configuration))
+    for entry in _entries(new) if pods else ():
+        sharing = [(pod, claim) for pod in pods if (claim := entry.claim_of(pod)) is not None]
+        if _is_one_to_many((pod.claim, claim) for pod, claim in sharing):
+            cliques = listed(dict.fromkeys(pod.clique for pod, _ in sharing))
+            yield Violation(entry.path, entry.entry.name, Warn.CLAIMS_IN_COMPANY, {"cliques": cliques})
+
+
+def _is_one_to_many(pairs: Iterable[tuple[Hashable, Hashable]]) -> bool:
+    """Return whether a claim of one kind occurs together with several claims of the other kind."""
+    found: dict[tuple[int, Hashable], set[Hashable]] = defaultdict(set)
+    for first, second in pairs:
+        found[0, first].add(second)
+        found[1, second].add(first)
+    return any(len(others) > 1 for others in found.values())
+
+
+def _pods(manifest: Manifest, configuration: Configuration) -> Iterator[_Pod]:
+    settings, template = configuration.mnnvl, manifest.spec.template
+    groups = template.groups_by_clique
+    each_its_own = settings.in_mode(MnnvlMode.OPERATOR) and wants_domains(manifest.annotations, template)
+    if not each_its_own and not settings.in_mode(MnnvlMode.ANNOTATIONS):
+        return
+    for clique in template.cliques:
+        group = groups.get(clique.name)
+        for replica in _sample(manifest.spec.replicas):
+            for group_replica in _sample(group.replicas) if group is not None else (-1,):
+                shared = None if each_its_own else member_of(manifest, clique, group, replica, group_replica)
+                for number in _sample(clique.spec.replicas):
+                    index = (clique.name, group.name if group is not None else "", replica, group_replica, number)
+                    if each_its_own or shared is not None:
+                        yield _Pod(*index, claim=index if shared is None else shared.claim)
+
+
+def _entries(manifest: Manifest) -> Iterator[_SharingEntry]:
+    template = manifest.spec.template
+    for at, entry in enumerate(template.resource_sharing):
+        yield _SharingEntry(f"{TEMPLATE}.resourceSharing[{at}]", entry)
+    for index, group in enumerate(template.pod_clique_scaling_groups):
+        for at, entry in enumerate(group.resource_sharing):
+            yield _SharingEntry(f"{GROUPS}[{index}].resourceSharing[{at}]", entry, group=group.name)
+    for index, clique in enumerate(template.cliques):
+        for at, entry in enumerate(clique.resource_sharing):
+            yield _SharingEntry(f"{CLIQUES}[{index}].resourceSharing[{at}]", entry, clique=clique.name)
+
+
+def _sample(count: int) -> range:
+    return range(min(max(count, 0), _SAMPLE))

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple, assert_never
+from types import MappingProxyType
+from typing import Final, assert_never
 
 from grove_core.areas.mnnvl.rules import Why
 from grove_core.areas.mnnvl.verdicts import CliqueDomains, DomainState, MnnvlJudgement, ReplicaDomain, SiblingUse
@@ -42,15 +43,18 @@ def wants_domains(annotations: Mapping[str, object], template: SetTemplate) -> b
 
 
 _RETRIED: Final = frozenset({DomainState.AWAITED, DomainState.RESTORED, DomainState.LEAVING})
+_IF_NOT_COLLECTED: Final = MappingProxyType(
+    {
+        SiblingUse.NONE: DomainState.UNKNOWN,
+        SiblingUse.JOINED: DomainState.JOINED,
+        SiblingUse.WITHOUT: DomainState.WITHOUT,
+    }
+)
 LEAVING_TIMEOUT: Final = timedelta(seconds=60)  # decision D39
 
 
 def judge_mnnvl(snapshot: Snapshot) -> MnnvlJudgement:
-    """Return the state of the ComputeDomain of each replica of a set.
-
-    Args:
-        snapshot: of the set, with own writes applied.
-    """
+    """Return the state of the ComputeDomain of each replica of a set."""
     wanted, criterion = _criterion_of(snapshot)
     if snapshot.root.deleting or not snapshot.root.uid:
         return MnnvlJudgement(criterion, wanted, failure=None)
@@ -95,32 +99,7 @@ def _criterion_of(snapshot: Snapshot) -> tuple[bool, Reason]:
 
 
 def _disabled_by(settings: Mnnvl) -> str:
-    """Return the setting because of which the operator creates no domains for replicas."""
     return "MNNVL is by annotations" if settings.enabled else "MNNVL is off"
-
-
-class _Replica(NamedTuple):
-    """One replica of a set.
-
-    Attributes:
-        index: of the replica.
-        ref: the address of its domain.
-        siblings: whether its existing parts use a domain.
-    """
-
-    index: int  # type: ignore[assignment]  # hides tuple.index, which is not used
-    ref: Ref
-    siblings: SiblingUse
-
-    def in_state(self, state: DomainState, because: Reason, *, error: str = "") -> ReplicaDomain:
-        """Return the verdict for a domain whose name is free, or held by the domain itself."""
-        return ReplicaDomain(self.index, self.siblings, state, (because,), error=error)
-
-    def with_taken_name(
-        self, state: DomainState, because: Reason, *, until: datetime | None = None, error: str = ""
-    ) -> ReplicaDomain:
-        """Return the verdict for a domain whose name another object holds."""
-        return ReplicaDomain(self.index, self.siblings, state, (because,), until, name_is_taken=True, error=error)
 
 
 class _SetDomains:
@@ -159,31 +138,28 @@ class _SetDomains:
         """Return the state of the domain of one replica."""
         ref = domain_ref(self._snapshot, index)
         found = self._snapshot.named_domains.get((ref.namespace, ref.name))
-        one = _Replica(index, ref, self.siblings.get(index, SiblingUse.NONE))
+        siblings = self.siblings.get(index, SiblingUse.NONE)
         if found is not None and found.owner_uid == self._root.uid and not found.deleting:
-            if one.siblings is SiblingUse.WITHOUT:
-                return self._without(one)
-            return one.in_state(DomainState.JOINED, Why.DOMAIN_EXISTS.because(found.ref, domain=ref.name))
+            if siblings is SiblingUse.WITHOUT:
+                return self._without(index)
+            because = Why.DOMAIN_EXISTS.because(found.ref, domain=ref.name)
+            return ReplicaDomain(index, siblings, DomainState.JOINED, (because,))
         if not self.is_complete:
-            state = {
-                SiblingUse.NONE: DomainState.UNKNOWN,
-                SiblingUse.JOINED: DomainState.JOINED,
-                SiblingUse.WITHOUT: DomainState.WITHOUT,
-            }[one.siblings]
-            return one.in_state(state, Why.DOMAINS_NOT_COLLECTED.because(ref, domain=ref.name))
-        if one.siblings is SiblingUse.NONE and self.not_collected:
+            because = Why.DOMAINS_NOT_COLLECTED.because(ref, domain=ref.name)
+            return ReplicaDomain(index, siblings, _IF_NOT_COLLECTED[siblings], (because,))
+        if siblings is SiblingUse.NONE and self.not_collected:
             because = Why.SIBLINGS_NOT_COLLECTED.because(ref, kinds=listed(self.not_collected), replica=index)
-            return one.in_state(DomainState.UNKNOWN, because)
+            return ReplicaDomain(index, siblings, DomainState.UNKNOWN, (because,))
         if not self.is_on:
             setting = _disabled_by(self._snapshot.configuration.mnnvl)
-            return one.in_state(DomainState.MISSED, Why.MISSED_WHILE_OFF.because(ref, replica=index, setting=setting))
-        if (
-            one.siblings is SiblingUse.WITHOUT
-            and index not in self._failed_before.replicas
-            and ref.name not in self._refused
-        ):
-            return self._without(one)
-        return self._missing_domain(one) if found is None else self._taken_name(one, found)
+            because = Why.MISSED_WHILE_OFF.because(ref, replica=index, setting=setting)
+            return ReplicaDomain(index, siblings, DomainState.MISSED, (because,))
+        has_failed = index in self._failed_before.replicas or ref.name in self._refused
+        if siblings is SiblingUse.WITHOUT and not has_failed:
+            return self._without(index)
+        if found is not None:
+            return self._taken_name(index, siblings, found)
+        return self._missing_domain(index, siblings, ref)
 
     def failure(self, replicas: Iterable[ReplicaDomain]) -> CreationFailure:
         """Return the content of the set's condition (MN-012); a failed replica stays in it until its domain exists."""
@@ -199,44 +175,41 @@ class _SetDomains:
         error = next(filter(None, errors), "")
         return CreationFailure(tuple(one.index for one in failed), error)
 
-    def _missing_domain(self, one: _Replica) -> ReplicaDomain:
-        """Return the verdict on a domain that should exist and whose name is free."""
-        ref = one.ref
+    def _missing_domain(self, index: int, siblings: SiblingUse, ref: Ref) -> ReplicaDomain:
+        error = ""
         if ref.name in self._refused:
             error = self._refused[ref.name]
-            because = Why.RUNS_WITHOUT_DOMAIN.because(ref, domain=ref.name, error=error)
-            return one.in_state(DomainState.FAILED, because, error=error)
-        match one.siblings:
-            case SiblingUse.NONE:
-                return one.in_state(DomainState.AWAITED, Why.WAITS_FOR_DOMAIN.because(ref, domain=ref.name))
-            case SiblingUse.JOINED:
-                return one.in_state(DomainState.RESTORED, Why.MADE_AGAIN.because(ref, replica=one.index))
-            case SiblingUse.WITHOUT:
-                return one.in_state(DomainState.FAILED, Why.TRIED_AGAIN.because(ref))
-            case _:
-                assert_never(one.siblings)
+            state, because = DomainState.FAILED, Why.RUNS_WITHOUT_DOMAIN.because(ref, domain=ref.name, error=error)
+        else:
+            match siblings:
+                case SiblingUse.NONE:
+                    state, because = DomainState.AWAITED, Why.WAITS_FOR_DOMAIN.because(ref, domain=ref.name)
+                case SiblingUse.JOINED:
+                    state, because = DomainState.RESTORED, Why.MADE_AGAIN.because(ref, replica=index)
+                case SiblingUse.WITHOUT:
+                    state, because = DomainState.FAILED, Why.TRIED_AGAIN.because(ref)
+                case _:
+                    assert_never(siblings)
+        return ReplicaDomain(index, siblings, state, (because,), error=error)
 
-    def _taken_name(self, one: _Replica, found: ComputeDomain) -> ReplicaDomain:
-        """Return the verdict on a domain whose name another object holds, or a domain that is being deleted."""
+    def _taken_name(self, index: int, siblings: SiblingUse, found: ComputeDomain) -> ReplicaDomain:
         until = self._awaited_until(found)
         if until is not None and self._snapshot.now < until:
+            state = DomainState.FAILED if siblings is SiblingUse.WITHOUT else DomainState.LEAVING
             because = Why.EARLIER_DOMAIN.because(found.ref, domain=found.ref.name, until=format_time(until))
-            return one.with_taken_name(
-                DomainState.FAILED if one.siblings is SiblingUse.WITHOUT else DomainState.LEAVING,
-                because,
-                until=until,
-            )
+            return ReplicaDomain(index, siblings, state, (because,), until, name_is_taken=True)
         holder = f"{found.owner_kind} {found.owner_name}" if found.owner_uid else "no controller"
         if found.deleting:
             holder = f"{holder}, and its deletion does not finish"
         elif until is not None:
             holder = f"an earlier {holder}, and is not deleted"
         because = Why.NAME_IS_TAKEN.because(found.ref, domain=found.ref.name, holder=holder)
-        return one.with_taken_name(DomainState.FAILED, because, error=because.sentence)
+        error = because.sentence
+        return ReplicaDomain(index, siblings, DomainState.FAILED, (because,), name_is_taken=True, error=error)
 
-    def _without(self, one: _Replica) -> ReplicaDomain:
-        subject = self._root.ref.at_replica(one.index)
-        return one.in_state(DomainState.WITHOUT, Why.REPLICA_RUNS_WITHOUT.because(subject, replica=one.index))
+    def _without(self, index: int) -> ReplicaDomain:
+        because = Why.REPLICA_RUNS_WITHOUT.because(self._root.ref.at_replica(index), replica=index)
+        return ReplicaDomain(index, SiblingUse.WITHOUT, DomainState.WITHOUT, (because,))
 
     def _awaited_until(self, found: ComputeDomain) -> datetime | None:
         """Return until when the deletion of an object is awaited; None if it is not being deleted (MN-041)."""

@@ -37,12 +37,7 @@ def result_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> AreaResult
 
 
 def wants_of_mnnvl(snapshot: Snapshot, judgement: MnnvlJudgement) -> Desired:
-    """Return the domains to create and to delete, and the set's condition. Linear in the replicas and domains.
-
-    Args:
-        snapshot: of the set.
-        judgement: of the same snapshot.
-    """
+    """Return the domains to create and to delete, and the set's condition. Linear in the replicas and domains."""
     wants = (_want_for(snapshot, one) for one in judgement.replicas)
     items: list[Want | Withheld] = [want for want in wants if want is not None]
     if not snapshot.root.deleting:

@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
+from grove_core.areas.mnnvl_scopes.admit import SharingGroup, sharing_groups_of
 from grove_core.areas.mnnvl_scopes.rules import Warn
-from grove_core.areas.mnnvl_scopes.sharing_groups import SharingGroup, sharing_groups_of
 from grove_core.kernel.admission import Caution
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
@@ -36,9 +36,6 @@ def admission_warnings(
     """Yield warnings on what is probably a mistake.
 
     Args:
-        subject: the set.
-        new: its manifest.
-        configuration: of the operator.
         classes: names of the existing DeviceClasses; None if unknown.
     """
     if not configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
@@ -88,7 +85,6 @@ def _cliques_of(
     cliques_by_name: Mapping[str, CliqueTemplate],
     members: Mapping[str, tuple[str, ...]],
 ) -> list[CliqueTemplate]:
-    """Return the cliques that the annotations of an element reach."""
     if element.level == CLIQUES:
         return [cliques_by_name[element.name]]
     if element.level == GROUPS:

@@ -43,7 +43,6 @@ class SharedObjectBuilder:
     """Builds the ComputeDomains and ResourceClaims that PodCliques share, in the API versions that are served."""
 
     def __init__(self, configuration: Configuration, served: ServedApis, namespace: str) -> None:
-        """Choose the API versions; cost: constant."""
         self._domain_format = domain_format_of(configuration, served)
         self._claim_format = claim_format_of(served)
         self._namespace = namespace
@@ -60,9 +59,6 @@ class SharedObjectBuilder:
         """Return the want for a domain or claim.
 
         Args:
-            kind: ComputeDomain or ResourceClaim.
-            membership: of the PodCliques that share it.
-            owner: its controller.
             because: the reason; without one, that new PodCliques share it.
         """
         user = str(membership.user)
@@ -170,8 +166,6 @@ def judge_clique_admission(
     """Return what the admission of a new PodClique decides. Idempotent: its own result is left unchanged (MS-032).
 
     Args:
-        clique: as it would be stored.
-        view: the set, the existing domains and claims, and the configuration.
         ensured: objects that are already wanted for another PodClique.
     """
     if not view.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
@@ -209,7 +203,6 @@ def membership_in(clique: LabelledClique, position: CliquePosition | None = None
     """Return the domain that a PodClique shares by its annotations, or why it shares none (MS-002, MS-003, MS-007).
 
     Args:
-        clique: stored, or to be created.
         position: of the PodClique in its set; None to read it from the labels.
     """
     if DOMAIN_TEMPLATE in clique.annotations:
@@ -256,7 +249,6 @@ def _obstacle(
     membership: DomainMembership,
     refused: Mapping[tuple[str, str], str],
 ) -> Reason | None:
-    """Return why a domain or claim cannot be used or created now; None if it can."""
     kind_and_name = {"kind": ref.kind, "name": ref.name}
     if found is not None and not serves(found, membership):
         holder, user = holder_of(found), str(membership.user)

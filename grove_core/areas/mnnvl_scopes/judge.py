@@ -42,11 +42,7 @@ from grove_core.snapshot.users_of_shared_objects import pods_without_clique, use
 
 
 def judge_scopes(snapshot: Snapshot) -> ScopeJudgement:
-    """Return the state of the domains and claims that PodCliques of a set share.
-
-    Args:
-        snapshot: of the set, with own writes applied.
-    """
+    """Return the state of the domains and claims that PodCliques of a set share."""
     root = snapshot.root
     if root.deleting or not root.uid:
         return ScopeJudgement(annotations=mnnvl_annotations_of(snapshot))
@@ -121,7 +117,6 @@ def _use_of(clique: PodClique, one: "_PlannedClique | None") -> _SharedUse | Non
 
 
 def _verdict_on(snapshot: Snapshot, kind: str, use: _SharedUse, owner: Resource) -> SharedVerdict:
-    """Return the verdict on a domain or claim that is in use."""
     root, membership, user = snapshot.root, use.membership, str(use.membership.user)
     ref = SharedObjectBuilder(snapshot.configuration, snapshot.served, root.ref.namespace).ref_of(kind, membership)
     found = _existing(snapshot, ref)

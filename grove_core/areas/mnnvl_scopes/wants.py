@@ -39,12 +39,7 @@ _WITHHELD: Final = frozenset({SharedState.WAITED_FOR, SharedState.TAKEN, SharedS
 
 
 def wants_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement) -> Desired:
-    """Return the changes of owner, deletions and re-creations of shared domains and claims.
-
-    Args:
-        snapshot: of the set.
-        judgement: of the same snapshot.
-    """
+    """Return the changes of owner, deletions and re-creations of shared domains and claims."""
     return Desired.of(_wants(snapshot, judgement))
 
 
@@ -75,10 +70,6 @@ def apply_admission(snapshot: Snapshot, desired: Desired) -> Desired:
 
     Missing domains and claims are wanted before the PodCliques that share them. A PodClique that admission would
     refuse now is withheld (specs/decisions/0013). Linear in the wants.
-
-    Args:
-        snapshot: of the set.
-        desired: the wants of all areas.
     """
     if not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return desired
@@ -132,7 +123,6 @@ def _new_clique(want: Present) -> _NewClique:
 
 
 def _with_pod_spec(manifest: FrozenMap, pod_spec: FrozenMap) -> FrozenMap:
-    """Return the manifest of a PodClique with another pod spec."""
     return FrozenMap({**manifest, "spec": FrozenMap({**object_at(manifest, "spec"), "podSpec": pod_spec})})
 
 
@@ -144,13 +134,7 @@ def with_adoption_annotation(manifest: FrozenMap) -> FrozenMap:
 
 
 def findings_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement, desired: Desired) -> Iterator[Finding]:
-    """Yield the state of each shared domain and claim, and for each PodClique which criterion decided.
-
-    Args:
-        snapshot: of the set.
-        judgement: of the same snapshot.
-        desired: the result of apply_admission.
-    """
+    """Yield the state of each shared domain and claim, and for each PodClique which criterion decided."""
     for one in judgement.verdicts:
         yield Finding(one.because.subject, QUESTION, one.state.value, (one.because,))
     is_on = snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
@@ -180,11 +164,7 @@ def _finding_on(
     domain_of: dict[Ref, Ref],
     position: CliquePosition | None = None,
 ) -> Finding:
-    """Return the finding on a PodClique: whether it shares a domain, by its claim (MS-046).
-
-    Args:
-        domain_of: gets the claim and the domain that the PodClique shares.
-    """
+    """Return the finding on a PodClique: whether it shares a domain, by its claim (MS-046)."""
     membership = membership_in(clique, position)
     if isinstance(membership, LeftUnchanged):
         return Finding(clique.ref, QUESTION, "JoinsNothing", (membership.because,))
@@ -196,7 +176,6 @@ def _finding_on(
 
 
 def _admission_view(snapshot: Snapshot) -> CliqueAdmissionView:
-    """Return the view of admission on a snapshot."""
     return CliqueAdmissionView(
         configuration=snapshot.configuration,
         served=snapshot.served,

@@ -57,15 +57,7 @@ def objections_to(
     configuration: Configuration,
     view: TopologyView = NOTHING_KNOWN,
 ) -> Iterator[Objection]:
-    """Yield every objection to the topology name and constraints of a set.
-
-    Args:
-        subject: the set.
-        new: its manifest.
-        old: its manifest before the update; None if it is created.
-        configuration: of the operator.
-        view: the topologies, users and bound pods of the cluster.
-    """
+    """Yield every objection to the topology name and constraints of a set."""
     update = _SetUpdate(new, old, configuration, view)
     own = new_violations(
         _manifest_violations(update),
@@ -195,9 +187,7 @@ def broader_than_parent(one: ConstrainedLevel, position: int, order: Sequence[st
     """Return the facts for a domain that is broader than the one it is nested in (TP-066); empty if it is not.
 
     Args:
-        one: the clique, scaling group or set with its constraint.
         position: 0 for the required domain, 1 for the preferred one.
-        order: the domains of the topology, from broad to narrow.
     """
     domain = one.constraint.domains[position]
     above = next(((at, other.domains[position]) for at, other in one.above if other.domains[position]), None)

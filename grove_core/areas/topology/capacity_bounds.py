@@ -41,7 +41,6 @@ class CapacityBounds:
     """Bounds for trees on the domains of one capacity; each bound is computed once."""
 
     def __init__(self, capacity: NodeCapacity) -> None:
-        """Nothing is computed yet."""
         self.capacity = capacity
         self._copies: dict[tuple[TreeShape, int, tuple[str, ...]], int] = {}
         self._subtree_counts: dict[tuple[TreeShape, int, tuple[str, ...]], int] = {}
@@ -66,13 +65,7 @@ class CapacityBounds:
         return sorted((one for one in found if self.copies(tree, one)), key=lambda one: self.copies(tree, one))
 
     def why_not(self, tree: GangTree, domain: Domain, subject: Ref) -> tuple[Reason, ...]:
-        """Return why the tree fits into no domain of its level within a domain, with the shortage of the best of them.
-
-        Args:
-            tree: has a bound of zero in each of these domains.
-            domain: the domain that contains them.
-            subject: of the reasons.
-        """
+        """Return why the tree fits into no domain of its level within a domain, with the shortage of the best."""
         level = self._level_name(tree.level)
         domains = self.capacity.subdomains(domain, tree.level)
         if tree.level == domain.level == CLUSTER_LEVEL:
@@ -122,7 +115,6 @@ class CapacityBounds:
         return (Fit.PLACES_SHORT.because(subject, **facts, what=what, each=each, refused=obstacles),)
 
     def _obstacles_text(self, demand: int, domain: Domain) -> str:
-        """Return what keeps nodes of a domain from taking these pods, with the number of nodes for each obstacle."""
         capacity = self.capacity
         obstacles = (
             unschedulable_reason(capacity.nodes[node], capacity.demands[demand])
@@ -193,14 +185,12 @@ class CapacityBounds:
         yield _Limit(have, total, resource, tuple(demands))
 
     def _eligible_nodes(self, demands: tuple[int, ...]) -> list[bool]:
-        """Return for each node whether it takes pods of one of these demands."""
         if demands not in self._eligible:
             columns = [self.capacity.eligible[demand] for demand in demands]
             self._eligible[demands] = [any(column) for column in zip(*columns, strict=True)]
         return self._eligible[demands]
 
     def _distinct_subtrees(self, tree: GangTree) -> Iterator[tuple[GangTree, int]]:
-        """Return one subtree of each shape, and the number of subtrees of that shape."""
         times = Counter(subtree.shape for subtree in tree.subtrees)
         first = {subtree.shape: subtree for subtree in reversed(tree.subtrees)}
         return ((first[shape], count) for shape, count in times.items())

@@ -98,12 +98,6 @@ class SetFit:
 def fit_gangs(gangs: Sequence[GangRequest], nodes: Iterable[Node], levels: Levels, subject: Ref) -> SetFit:
     """Return whether the gangs of a set fit on nodes, each by itself and all at once.
 
-    Args:
-        gangs: in order.
-        nodes: with their free amounts.
-        levels: of the topology; empty where none applies.
-        subject: of the reasons.
-
     Cost: nodes times demands, for each shape of a gang and each level.
     """
     search = _FitSearch(gangs, nodes, levels, subject)
@@ -145,8 +139,7 @@ class _FitSearch:
             minimum=minimum.pods,
             requested=self._requested(tree),
             guaranteed=tuple(
-                Colocation(one.pods, one.name, self._domain_of_key(one.pack.required))
-                for one in _parts_with_requirement(gang)
+                self._colocation(one, one.pack.required) for one in constrained_parts_of(gang) if one.pack.required
             ),
             result=result,
             minimum_result=self.result_for(minimum)
@@ -154,8 +147,8 @@ class _FitSearch:
             else None,
             preferred=tuple(
                 (
-                    Colocation(one.pods, one.name, self._domain_of_key(one.pack.preferred)),
-                    self._result_if_preferred(gang, one),
+                    self._colocation(one, one.pack.preferred),
+                    self.result_for(self.tree(gang, preferring=one.owner)),
                 )
                 for one in _parts_with_preference(gang)
             ),
@@ -185,9 +178,6 @@ class _FitSearch:
         found = Fit.HAS_A_PLACE.because(self.subject, pods=all_pods(tree.pods), where=where)
         return FitResult(FitVerdict.FITS, (found,), domain.name, assignments)
 
-    def _result_if_preferred(self, gang: GangRequest, one: ConstrainedPart) -> FitResult:
-        return self.result_for(self.tree(gang, preferring=one.owner))
-
     def _requested(self, tree: GangTree) -> tuple[tuple[str, int], ...]:
         amounts: dict[str, int] = {}
         for demand, pods in tree.totals.items():
@@ -195,16 +185,12 @@ class _FitSearch:
                 amounts[resource] = amounts.get(resource, 0) + amount * pods
         return tuple(sorted(amounts.items(), key=scarcest_first))
 
-    def _domain_of_key(self, key: str) -> str:
-        return next((level.domain for level in self.capacity.levels if level.key == key), key)
-
-
-def _parts_with_requirement(gang: GangRequest) -> Iterator[ConstrainedPart]:
-    return (one for one in constrained_parts_of(gang) if one.pack.required)
+    def _colocation(self, part: ConstrainedPart, key: str) -> Colocation:
+        level = next((level.domain for level in self.capacity.levels if level.key == key), key)
+        return Colocation(part.pods, part.name, level)
 
 
 def _parts_with_preference(gang: GangRequest) -> Iterator[ConstrainedPart]:
-    """Yield the parts with a preferred domain; one for each part of the template."""
     seen: dict[ConstraintOwner, ConstrainedPart] = {}
     for one in constrained_parts_of(gang):
         if one.pack.preferred:

@@ -169,9 +169,6 @@ def gang_tree_of(
     """Return the tree of a gang, nested as its constraints are.
 
     Args:
-        gang: to be placed.
-        capacity: the nodes and levels.
-        demands: demand -> its index.
         preferring: the part of the set whose preferred domain is taken for required; None for none.
         minimum: whether to include only the pods that the gang needs to start.
     """

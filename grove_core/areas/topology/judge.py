@@ -13,11 +13,7 @@ from grove_core.snapshot.snapshot import Snapshot
 
 
 def judge_topology(snapshot: Snapshot) -> TopologyJudgement:
-    """Return which topology applies to the PodGangs of a set.
-
-    Args:
-        snapshot: of the set, with own writes applied.
-    """
+    """Return which topology applies to the PodGangs of a set."""
     root = snapshot.root.ref
     use = topology_use_of(snapshot.root.spec.template)
     name = use.topology
@@ -59,12 +55,7 @@ def has_bound_pods(snapshot: Snapshot) -> bool:
 
 
 def condition_reason(judgement: TopologyJudgement, misplaced: Sequence[str]) -> tuple[str, str] | None:
-    """Return reason code and message of the set's condition (TP-030); None if the set has none.
-
-    Args:
-        judgement: of the set.
-        misplaced: names of the PodGangs whose constraints differ from the topology (TP-026).
-    """
+    """Return reason code and message of the set's condition (TP-030); None if the set has none."""
     if judgement.resolution in {TopologyResolution.MISSING, TopologyResolution.LACKING}:
         first = judgement.because[0]
         return first.rule.code, "; ".join(reason.sentence for reason in judgement.because[:-1])[:LONGEST_MESSAGE]

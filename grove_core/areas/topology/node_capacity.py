@@ -135,8 +135,6 @@ def free_capacity_of(
     """Return the nodes with their amounts reduced by what the pods on them ask for (TP-103).
 
     Args:
-        nodes: with their allocatable amounts.
-        pods: the pods that are bound to nodes.
         namespace_and_name: of the PodCliqueSet whose own pods are not subtracted.
     """
     taken: dict[str, dict[str, int]] = {}

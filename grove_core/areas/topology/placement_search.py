@@ -31,7 +31,6 @@ class PlacementSearch:
         """No pods are assigned yet.
 
         Args:
-            bounds: of the nodes.
             largest_first: whether to try domains and nodes in the opposite order.
         """
         self._largest_first = largest_first
@@ -72,7 +71,6 @@ class PlacementSearch:
         return None
 
     def _fill(self, tree: GangTree, domain: Domain) -> bool:
-        """Assign all pods of a tree to one domain, or none of them."""
         before, queues = len(self._placed), dict[TreeShape, list[Domain]]()
         if all(self._find_domain(subtree, domain, queues) is not None for subtree in tree.subtrees) and all(
             self._spread(demand, list(batches), domain) for demand, batches in groupby(tree.batches, _DEMAND)

@@ -97,13 +97,7 @@ def kinds_missing_for_use(cluster: Cluster) -> tuple[str, ...]:
 def topology_snapshots(
     cluster: Cluster, now: datetime, attempts: tuple[Attempt, ...] = ()
 ) -> tuple[TopologySnapshot, ...]:
-    """Return a snapshot of each topology of a cluster, and of the default one if it has to be created; by name.
-
-    Args:
-        cluster: the topologies, the sets that may use them, and which kinds are complete.
-        now: aware UTC.
-        attempts: recent writes for any topology, with their results.
-    """
+    """Return a snapshot of each topology of a cluster, and of the default one if it has to be created; by name."""
     cliques = (clique for owned in cluster.cliques_of.values() for clique in owned)
     bound = bound_pods_by_set(cliques, cluster.pods_of)
     users = users_by_topology(((one.ref.namespace, one.ref.name, one.spec.template) for one in cluster.sets), bound)

@@ -3,13 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, unique
-from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from grove_core.areas.topology.lifecycle import deletion_hold_of, wants_of_lifecycle
 from grove_core.areas.topology.rules import Refuse, Why
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot, topology_snapshots
-from grove_core.areas.topology.verdicts import DeletionHold
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, Levels, did_you_mean, topology_ref
@@ -88,12 +86,7 @@ class TopologyUsage:
 
 
 def usage_report_of(cluster: Cluster, now: datetime) -> tuple[TopologyUsage, ...]:
-    """Return every topology of a cluster, including missing ones that sets use; sorted by name.
-
-    Args:
-        cluster: the topologies and sets.
-        now: aware UTC.
-    """
+    """Return every topology of a cluster, including missing ones that sets use; sorted by name."""
     users: dict[str, list[SetUsage]] = {}
     for root in cluster.sets:
         use = topology_use_of(root.spec.template)
@@ -137,7 +130,7 @@ def _usage_of(snapshot: TopologySnapshot, found: ClusterTopology, users: tuple[S
         kind=found.ref.kind,
         levels=found.levels,
         users=users,
-        state=_topology_state(snapshot, found),
+        state=TopologyState.LEAVING if found.deleting else TopologyState[deletion_hold_of(snapshot).name],
         has_finalizer=TOPOLOGY_FINALIZER in found.finalizers,
         locked=True if locking else None if is_unknown else False,
         because=(*findings[0].because, *withheld),
@@ -148,21 +141,6 @@ def _usage_of(snapshot: TopologySnapshot, found: ClusterTopology, users: tuple[S
     )
 
 
-_STATES: Final = MappingProxyType(
-    {
-        DeletionHold.HELD: TopologyState.HELD,
-        DeletionHold.FREE: TopologyState.FREE,
-        DeletionHold.UNKNOWN: TopologyState.UNKNOWN,
-    }
-)
-
-
-def _topology_state(snapshot: TopologySnapshot, found: ClusterTopology) -> TopologyState:
-    if found.deleting:
-        return TopologyState.LEAVING
-    return _STATES[deletion_hold_of(snapshot)]
-
-
 def _why_not_validated(snapshot: TopologySnapshot, found: ClusterTopology) -> Reason | None:
     """Return why no webhook validates a topology: only ClusterTopologies are, and only with TAS on (TP-093)."""
     if found.ref.kind != TOPOLOGY_KIND:
@@ -171,7 +149,6 @@ def _why_not_validated(snapshot: TopologySnapshot, found: ClusterTopology) -> Re
 
 
 def _missing_topology(name: str, users: tuple[SetUsage, ...], cluster: Cluster) -> TopologyUsage:
-    """Return the entry of a topology that sets use and the input does not have."""
     known = cluster.topologies
     facts = {"topology": name, "known": listed(known), "meant": did_you_mean(name, known)}
     is_known = TOPOLOGY_KIND in {kind for kind, _ in cluster.complete}

@@ -35,8 +35,6 @@ def wants_of_topology(snapshot: Snapshot, judgement: TopologyJudgement, misplace
     """Return the wanted change of the set's condition, which exists exactly while its topology is not usable.
 
     Args:
-        snapshot: of the set.
-        judgement: of its topology.
         misplaced: names of the PodGangs whose constraints differ from the topology (TP-026); None if unknown.
     """
     root = snapshot.root
@@ -73,7 +71,6 @@ def findings_of_misplacement(snapshot: Snapshot, nodes: NodeLabels) -> Iterator[
     """Yield a finding for each PodGang with pods in several domains of a required constraint, or in none. Linear.
 
     Args:
-        snapshot: of the set; its PodGangs name the node labels whose value their pods have to share.
         nodes: the known nodes; pods on other nodes are ignored.
     """
     placed = {
@@ -125,7 +122,6 @@ def _required_labels(gang: PodGang) -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _domains_text(domains: Mapping[str, list[str]]) -> str:
-    """Return a text with the number of pods in the largest domain and the names of the pods in all others."""
     (first, most), *others = sorted(domains.items(), key=lambda one: (-len(one[1]), one[0]))
     words = [f"{len(most)} pod{'' if len(most) == 1 else 's'} in {_domain_text(first)}"]
     words += [f"{listed(names)} in {_domain_text(value)}" for value, names in others]

@@ -18,7 +18,6 @@ from grove_core.areas.domain_cliques.protocols import (
     DaemonSettings,
     Protocol,
     problems_in_settings,
-    protocol_for,
     protocol_named,
 )
 from grove_core.areas.domain_cliques.rules import Why
@@ -41,21 +40,17 @@ from tests.property.domain_cliques.builders import IDENTITY, NOW, SETTINGS, UID,
 
 
 @pytest.mark.parametrize(
-    ("cliques", "uses_apply", "wanted"),
-    [
-        (False, True, Protocol.SSA),
-        (False, False, Protocol.RMW),
-        (True, True, Protocol.SHARDED),
-        (True, False, Protocol.SHARDED_RMW),
-    ],
+    ("name", "sharded", "uses_apply"),
+    [("ssa", False, True), ("rmw", False, False), ("sharded", True, True), ("sharded-rmw", True, False)],
 )
-def test_dc001_feature_gate_and_setting_choose_a_protocol(cliques: bool, uses_apply: bool, wanted: Protocol) -> None:
-    assert protocol_for(cliques=cliques, uses_apply=uses_apply) is wanted
-    assert protocol_named(wanted.short_name) is wanted
+def test_dc001_feature_gate_and_setting_choose_a_protocol(name: str, sharded: bool, uses_apply: bool) -> None:
+    found = protocol_named(name)
+    assert found is not None
+    assert (found.sharded, found.uses_apply) == (sharded, uses_apply)
 
 
 def test_dc001_default_protocol_is_ssa() -> None:
-    assert protocol_for() is DaemonSettings().protocol is Protocol.SSA
+    assert DaemonSettings().protocol is Protocol.SSA
 
 
 def test_dc003_names_of_cliques_and_back() -> None:

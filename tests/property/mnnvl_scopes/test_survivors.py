@@ -7,6 +7,7 @@ import pytest
 
 from grove_core.admit import admit
 from grove_core.admit_podclique import admit_podclique
+from grove_core.areas.mnnvl_scopes.admit import sharing_groups_of
 from grove_core.areas.mnnvl_scopes.clique_admission import (
     CliqueAdmissionView,
     JoinsDomain,
@@ -14,7 +15,6 @@ from grove_core.areas.mnnvl_scopes.clique_admission import (
     judge_clique_admission,
 )
 from grove_core.areas.mnnvl_scopes.rules import Why
-from grove_core.areas.mnnvl_scopes.sharing_groups import sharing_groups_of
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.steps import Delete
 from grove_core.reconcile import reconcile
