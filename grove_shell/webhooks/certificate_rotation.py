@@ -9,16 +9,21 @@ from typing import Any, Final
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, MANAGED_BY
 from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.kinds import path_of
 from grove_shell.client.response import CONFLICT
 from grove_shell.client.response_check import confirms_absence, shows_object
 from grove_shell.settings.webhooks import CertificateSettings
-from grove_shell.webhooks.certificate_chain import CertificateChain, CertificateTerms, chain_in, renewed_chain
-from grove_shell.webhooks.certificates import BadCertificate, KeyPair
+from grove_shell.webhooks.certificates import (
+    BadCertificate,
+    CertificateChain,
+    KeyPair,
+    ServedCertificate,
+    chain_in,
+    renewed_chain,
+)
 from grove_shell.webhooks.registration import NotRegistered, Registration
-from grove_shell.webhooks.served_certificate import ServedCertificate
 
 MANAGER: Final = "grove-webhooks"
-_SECRETS: Final = "/api/v1/namespaces/{}/secrets"
 _RETRY: Final = 1.0  # s
 
 Report = Callable[..., None]
@@ -57,7 +62,11 @@ class CertificateFiles:
 
 
 class CertificateSecret:
-    """Serves certificates that the replicas make and share in a Secret; the first replica makes them."""
+    """Serves certificates that the replicas make and share in a Secret; the first replica makes them.
+
+    Attributes:
+        listening: set by the caller once the server accepts connections.
+    """
 
     def __init__(
         self,
@@ -72,24 +81,16 @@ class CertificateSecret:
     ) -> None:
         """Send no request yet.
 
-        The caller sets ``listening`` once the server accepts connections.
-
         Args:
-            api: the API server.
-            served: gets the certificate.
-            registration: gets the authority.
-            settings: name of the Secret, lifetimes and intervals.
+            api, served, registration, settings, report: of the process.
             namespace: of the Secret.
             names: DNS names and addresses by which the API server calls.
-            report: writes to the log.
         """
         self.listening = asyncio.Event()
         self._api = api
         self._served = served
         self._registration = registration
         self._settings = settings
-        self._path = _SECRETS.format(namespace)
-        self._namespace = namespace
         self._ref = Ref(CORE, "Secret", namespace, settings.secret)
         self._names = names
         self._report = report
@@ -117,8 +118,7 @@ class CertificateSecret:
         if not self._served.is_valid or (is_known and chain.server != self._served.key_pair):
             self._serve(chain)
         await self.listening.wait()
-        changed = await self._registration.trust(chain.bundle)
-        if changed:
+        if changed := await self._registration.trust(chain.bundle):
             self._report("info", "authority registered", at=changed)
         if chain.server != self._served.key_pair:
             await asyncio.sleep(self._settings.settle)
@@ -135,18 +135,13 @@ class CertificateSecret:
         Raises:
             UnusableSecret, Unreachable.
         """
-        terms = CertificateTerms(
-            names=self._names,
-            valid_for=self._settings.valid_for,
-            authority_valid_for=self._settings.authority_valid_for,
-        )
         while True:
-            response = await self._api.request("GET", f"{self._path}/{self._settings.secret}")
+            response = await self._api.request("GET", path_of(self._ref))
             if not (shows_object(response, self._ref) or confirms_absence(response, self._ref)):
                 raise UnusableSecret(response.message)
             raw: dict[str, Any] = response.json() if response.ok else {}
             chain = self._parse(raw) if raw else None
-            due = renewed_chain(chain, terms, datetime.now(UTC))
+            due = renewed_chain(chain, self._settings, self._names, datetime.now(UTC))
             if due is None and chain is not None:
                 return chain
             if due is not None and await self._write(raw, due):
@@ -155,7 +150,7 @@ class CertificateSecret:
 
     def _parse(self, raw: dict[str, Any]) -> CertificateChain | None:
         """Return the chain in our Secret, or None if it is broken (WH-023). Raises UnusableSecret."""
-        secret = f"Secret {self._namespace}/{self._settings.secret}"
+        secret = f"Secret {self._ref.namespace}/{self._ref.name}"
         if (raw["metadata"].get("labels") or {}).get(MANAGED_BY) != MANAGER:
             raise UnusableSecret(
                 f"{secret} was not made by grove webhooks (its label {MANAGED_BY} is not {MANAGER}) and is left alone:"
@@ -169,14 +164,13 @@ class CertificateSecret:
 
     async def _write(self, before: dict[str, Any], chain: CertificateChain) -> bool:
         """Create or replace the Secret; return False if another replica wrote first, and it has to be read again."""
-        labels = {MANAGED_BY: MANAGER}
-        metadata = {"name": self._settings.secret, "namespace": self._namespace, "labels": labels}
-        body = {"apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls", "metadata": metadata}
+        path, data = path_of(self._ref), {"data": chain.secret_data}
         if before:
-            body = {**before, "data": chain.secret_data}
-            response = await self._api.request("PUT", f"{self._path}/{self._settings.secret}", body=body)
+            response = await self._api.request("PUT", path, body={**before, **data})
         else:
-            response = await self._api.request("POST", self._path, body={**body, "data": chain.secret_data})
+            meta = {"name": self._ref.name, "namespace": self._ref.namespace, "labels": {MANAGED_BY: MANAGER}}
+            body = {"apiVersion": CORE, "kind": "Secret", "type": "kubernetes.io/tls", "metadata": meta, **data}
+            response = await self._api.request("POST", path.rpartition("/")[0], body=body)
         is_written = shows_object(response, self._ref)
         if is_written or response.status == CONFLICT:
             return is_written

@@ -20,8 +20,8 @@ from grove_shell.until_stopped import until_stopped
 from grove_shell.webhooks.admission_server import AdmissionServer
 from grove_shell.webhooks.caches import caches_for
 from grove_shell.webhooks.certificate_rotation import CertificateFiles, CertificateSecret
+from grove_shell.webhooks.certificates import ServedCertificate
 from grove_shell.webhooks.registration import Registration
-from grove_shell.webhooks.served_certificate import ServedCertificate
 from grove_shell.webhooks.webhook_metrics import WebhookMetrics
 
 

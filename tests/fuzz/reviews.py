@@ -22,8 +22,7 @@ from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.client.webhook_names import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
 from grove_shell.webhooks.admission_server import AdmissionServer
 from grove_shell.webhooks.caches import caches_for
-from grove_shell.webhooks.certificates import KeyPair
-from grove_shell.webhooks.served_certificate import ServedCertificate
+from grove_shell.webhooks.certificates import KeyPair, ServedCertificate
 from grove_shell.webhooks.webhook_metrics import WebhookMetrics
 from tests.fuzz import mutations
 from tests.fuzz.commands import Broken

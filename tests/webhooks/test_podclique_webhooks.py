@@ -17,8 +17,7 @@ from grove_shell.client.api import Api
 from grove_shell.client.webhook_names import JOINING, PATHS, STAMPING
 from grove_shell.webhooks.admission_server import AdmissionServer
 from grove_shell.webhooks.caches import WebhookCaches
-from grove_shell.webhooks.certificates import KeyPair
-from grove_shell.webhooks.served_certificate import ServedCertificate
+from grove_shell.webhooks.certificates import KeyPair, ServedCertificate
 from grove_shell.webhooks.set_names import SetNames
 from grove_shell.webhooks.sharing_cache import SharedObjectCreator, SharingCache
 from grove_shell.webhooks.webhook_metrics import WebhookMetrics

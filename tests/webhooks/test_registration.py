@@ -12,8 +12,8 @@ from grove_shell.client.api import Api
 from grove_shell.client.webhook_names import DEFAULTING, GUARDING, JOINED, MUTATING, PATHS, VALIDATING, VALIDATION
 from grove_shell.settings.webhooks import CertificateSettings
 from grove_shell.webhooks.certificate_rotation import CertificateSecret
+from grove_shell.webhooks.certificates import ServedCertificate
 from grove_shell.webhooks.registration import NotRegistered, Registration
-from grove_shell.webhooks.served_certificate import ServedCertificate
 from tests.webhooks.object_server import ObjectServer
 from tests.webhooks.reviews import Json
 

@@ -24,9 +24,8 @@ from grove_shell.webhooks import admission_server, handlers
 from grove_shell.webhooks.admission_review import parse_review
 from grove_shell.webhooks.admission_server import AdmissionServer
 from grove_shell.webhooks.caches import WebhookCaches
-from grove_shell.webhooks.certificates import KeyPair
+from grove_shell.webhooks.certificates import KeyPair, ServedCertificate
 from grove_shell.webhooks.handlers import default_set, validate_set
-from grove_shell.webhooks.served_certificate import ServedCertificate
 from grove_shell.webhooks.set_names import SetNames
 from grove_shell.webhooks.webhook_metrics import WebhookMetrics
 from tests.webhooks.reviews import Json, patch_of, patched, review, set_of
