@@ -1,6 +1,5 @@
 """The admission webhooks: they default and validate PodCliqueSets, and more kinds where a feature needs it, over HTTPS.
 
 ``admission_review`` parses and writes AdmissionReviews, and ``handlers`` has one function for each webhook.
-``certificates`` makes, reads and serves certificates; ``certificate_rotation`` shares them between replicas and registers
-the authority.
+``certificates`` makes, reads and serves certificates; ``certificate_rotation`` shares them and registers the authority.
 """
