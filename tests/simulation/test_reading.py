@@ -1,12 +1,14 @@
 """Scenario files: all faults at once, and written scenarios read back."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grove_shell.simulator.scenario.events import Event
+from grove_shell.simulator.scenario.field_types import Model, Named
 from grove_shell.simulator.scenario.reading import read_scenario
 from grove_shell.simulator.simulation import Simulation
 from grove_shell.views.renderers import yaml_document
@@ -313,3 +315,16 @@ def test_sm001_a_set_beyond_all_measure_is_a_fault_at_once(tmp_path: Path, where
     events = [{"at": "1m", "applySet": {"manifest": huge}}, {"at": "2m", "deleteSet": {"name": "x"}}]
     found = read(tmp_path, {"sets": [huge]} if where == "spec.sets" else {"events": events})
     assert faults(found)[where] == ("sets with at most 200,000 objects", f"{3 * (2**31 - 1):,}")
+
+
+def test_sm001_every_field_with_a_name_is_checked() -> None:
+    """A field of an event that holds a name says so, except for names of what the event adds."""
+    unmarked = [
+        f"{kind}.{field}"
+        for kind, event in Event.model_fields.items()
+        for model in get_args(event.annotation)
+        if isinstance(model, type) and issubclass(model, Model)
+        for field, info in model.model_fields.items()
+        if field in {"name", "clique", "node"} and not any(isinstance(mark, Named) for mark in info.metadata)
+    ]
+    assert unmarked == ["add_nodes.name"]

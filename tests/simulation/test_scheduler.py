@@ -15,7 +15,7 @@ from grove_shell.simulator.cluster.nodes import nodes_of, requests_of
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.recording.history import EntryKind
 from grove_shell.simulator.scenario.events import Event
-from grove_shell.simulator.scenario.quantities import parse_quantity, thousandths_of
+from grove_shell.simulator.scenario.field_types import thousandths_in
 from grove_shell.simulator.scenario.scenario import SchedulerSpec
 from grove_shell.simulator.scenario.user_events import NodePool
 from grove_shell.simulator.simulation import Simulation
@@ -122,7 +122,7 @@ def test_sm021_a_node_must_suit(pool: Json, pod_spec: Json, node: str) -> None:
      ("1n", 1), (".5", 500), ("5.", 5000), ("-1", None), ("1 Gi", None), ("Gi", None), ("", None), ("1gb", None)],
 )  # fmt: skip
 def test_sm021_quantities_are_read_as_kubernetes_writes_them(text: str, amount: int | None) -> None:
-    assert parse_quantity(text) == amount
+    assert thousandths_in(text) == amount
 
 
 def test_sm021_a_pod_asks_for_its_containers_or_its_largest_init_container() -> None:
@@ -131,6 +131,7 @@ def test_sm021_a_pod_asks_for_its_containers_or_its_largest_init_container() -> 
             "containers": [
                 {"resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "2", "gpu": 1}}},
                 {"resources": {"limits": {"cpu": "500m"}}},
+                {"resources": {"limits": {"cpu": True, "gpu": "much"}}},
                 {},
             ],
             "initContainers": [{"resources": {"requests": {"cpu": "4"}}}, {"resources": {"requests": {"gpu": 0.5}}}],
@@ -138,7 +139,6 @@ def test_sm021_a_pod_asks_for_its_containers_or_its_largest_init_container() -> 
     )
     assert isinstance(spec, FrozenMap)
     assert requests_of(spec).amounts == {"cpu": 4000, "gpu": 1000, "pods": 1000}
-    assert thousandths_of(True) == thousandths_of("much") == 0
 
 
 def test_sm021_names_of_nodes() -> None:

@@ -6,7 +6,7 @@ from typing import Any, Final, TypeAlias
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.resources.pod import FINISHED_PHASES, Pod
-from grove_shell.simulator.scenario.quantities import thousandths_of
+from grove_shell.simulator.scenario.field_types import thousandths_in
 from grove_shell.simulator.scenario.user_events import NodePool
 
 Amounts: TypeAlias = Mapping[str, int]
@@ -70,7 +70,7 @@ class Node:
 
 def nodes_of(pool: NodePool) -> list[Node]:
     """Return the nodes of a pool."""
-    capacity = {resource: thousandths_of(amount) for resource, amount in pool.capacity.items()}
+    capacity = {resource: _thousandths_of(amount) for resource, amount in pool.capacity.items()}
     return [Node(name, {"kubernetes.io/hostname": name, **pool.labels}, capacity) for name in pool.names]
 
 
@@ -115,7 +115,13 @@ def _requests(container: Mapping[str, Any]) -> dict[str, int]:
     for key in ("limits", "requests"):  # a limit without a request is the request
         part = resources.get(key)
         amounts |= dict(part) if isinstance(part, Mapping) else {}
-    return {resource: thousandths_of(amount) for resource, amount in amounts.items()}
+    return {resource: _thousandths_of(amount) for resource, amount in amounts.items()}
+
+
+def _thousandths_of(value: object) -> int:
+    """Return a quantity of a manifest in thousandths; 0 for a value that is no quantity."""
+    is_number = isinstance(value, str | int | float) and not isinstance(value, bool)
+    return (thousandths_in(str(value)) if is_number else None) or 0
 
 
 def _parts(spec: Mapping[str, Any], key: str) -> Iterable[FrozenMap]:

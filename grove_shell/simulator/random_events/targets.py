@@ -12,8 +12,8 @@ from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.simulator.scenario.field_types import KINDS, Kind
+from grove_shell.simulator.scenario.name_registry import memberships_of
 from grove_shell.simulator.scenario.scenario import Scenario
-from grove_shell.simulator.scenario.shared_domain_names import memberships_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,123 +1,54 @@
 """The events of a scenario: each has a time and exactly one kind."""
 
-from typing import TypeAlias
-
 from pydantic import model_validator
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from grove_shell.simulator.scenario.fault_events import (
-    ChangeHashes,
-    CrashOperator,
-    EditLabels,
-    EditStatus,
-    ForeignDomain,
-    GateForeign,
-    HoldForeign,
-    JumpClock,
-    LagCache,
-    LimitDomains,
-    LoseAnswers,
-    PermuteLists,
-    Reconfigure,
-    RefuseWrites,
-    Relist,
-    RemoveLabels,
-    SecondLeader,
-    SlowAnswers,
-    Touch,
-)
+from grove_shell.simulator.scenario import fault_events as faults
+from grove_shell.simulator.scenario import user_events as users
 from grove_shell.simulator.scenario.field_types import Model, Span
-from grove_shell.simulator.scenario.user_events import (
-    ApplySet,
-    ApplyTopology,
-    Autoscale,
-    ClaimTarget,
-    CrashPod,
-    DomainTarget,
-    NodePool,
-    NodeTarget,
-    PodTarget,
-    Scale,
-    SetTarget,
-    TopologyTarget,
-)
-
-EventArguments: TypeAlias = (
-    ApplySet
-    | ApplyTopology
-    | TopologyTarget
-    | Scale
-    | Autoscale
-    | SetTarget
-    | DomainTarget
-    | ClaimTarget
-    | PodTarget
-    | CrashPod
-    | NodePool
-    | NodeTarget
-    | CrashOperator
-    | LagCache
-    | Relist
-    | Touch
-    | LoseAnswers
-    | RefuseWrites
-    | SlowAnswers
-    | ChangeHashes
-    | SecondLeader
-    | JumpClock
-    | HoldForeign
-    | GateForeign
-    | EditStatus
-    | RemoveLabels
-    | EditLabels
-    | PermuteLists
-    | Reconfigure
-    | ForeignDomain
-    | LimitDomains
-)
 
 
 class Event(Model):
     """One event: ``at`` a time after the start, and exactly one of the other fields."""
 
     at: Span
-    apply_set: ApplySet | None = None
-    scale: Scale | None = None
-    autoscale: Autoscale | None = None
-    delete_set: SetTarget | None = None
-    delete_pod: PodTarget | None = None
-    fail_pod: PodTarget | None = None
-    crash_pod: CrashPod | None = None
-    lose_node: NodeTarget | None = None
-    restore_node: NodeTarget | None = None
-    add_nodes: NodePool | None = None
-    remove_node: NodeTarget | None = None
-    cordon: NodeTarget | None = None
-    uncordon: NodeTarget | None = None
-    crash_operator: CrashOperator | None = None
-    lag_cache: LagCache | None = None
-    relist: Relist | None = None
-    touch: Touch | None = None
-    lose_answers: LoseAnswers | None = None
-    refuse_writes: RefuseWrites | None = None
-    slow_answers: SlowAnswers | None = None
-    change_hashes: ChangeHashes | None = None
-    second_leader: SecondLeader | None = None
-    jump_clock: JumpClock | None = None
-    hold_foreign: HoldForeign | None = None
-    gate_foreign: GateForeign | None = None
-    edit_status: EditStatus | None = None
-    remove_labels: RemoveLabels | None = None
-    edit_labels: EditLabels | None = None
-    permute_lists: PermuteLists | None = None
-    delete_domain: DomainTarget | None = None
-    delete_claim: ClaimTarget | None = None
-    foreign_domain: ForeignDomain | None = None
-    limit_domains: LimitDomains | None = None
-    reconfigure: Reconfigure | None = None
-    apply_topology: ApplyTopology | None = None
-    delete_topology: TopologyTarget | None = None
+    apply_set: users.ApplySet | None = None
+    scale: users.Scale | None = None
+    autoscale: users.Autoscale | None = None
+    delete_set: users.SetTarget | None = None
+    delete_pod: users.PodTarget | None = None
+    fail_pod: users.PodTarget | None = None
+    crash_pod: users.CrashPod | None = None
+    lose_node: users.NodeTarget | None = None
+    restore_node: users.NodeTarget | None = None
+    add_nodes: users.NodePool | None = None
+    remove_node: users.NodeTarget | None = None
+    cordon: users.NodeTarget | None = None
+    uncordon: users.NodeTarget | None = None
+    crash_operator: faults.CrashOperator | None = None
+    lag_cache: faults.LagCache | None = None
+    relist: faults.Relist | None = None
+    touch: faults.Touch | None = None
+    lose_answers: faults.LoseAnswers | None = None
+    refuse_writes: faults.RefuseWrites | None = None
+    slow_answers: faults.SlowAnswers | None = None
+    change_hashes: faults.ChangeHashes | None = None
+    second_leader: faults.SecondLeader | None = None
+    jump_clock: faults.JumpClock | None = None
+    hold_foreign: faults.HoldForeign | None = None
+    gate_foreign: faults.GateForeign | None = None
+    edit_status: faults.EditStatus | None = None
+    remove_labels: faults.RemoveLabels | None = None
+    edit_labels: faults.EditLabels | None = None
+    permute_lists: faults.PermuteLists | None = None
+    delete_domain: users.DomainTarget | None = None
+    delete_claim: users.ClaimTarget | None = None
+    foreign_domain: faults.ForeignDomain | None = None
+    limit_domains: faults.LimitDomains | None = None
+    reconfigure: faults.Reconfigure | None = None
+    apply_topology: users.ApplyTopology | None = None
+    delete_topology: users.TopologyTarget | None = None
 
     @model_validator(mode="after")
     def _exactly_one(self) -> "Event":
@@ -137,11 +68,11 @@ class Event(Model):
         return to_camel(self.kind)
 
     @property
-    def arguments(self) -> EventArguments:
+    def arguments(self) -> Model:
         """The arguments of the event: the value of its one field beside ``at``."""
-        given: EventArguments | None = self._given()
+        given: Model | None = self._given()
         assert given is not None  # noqa: S101 - the validator checked it
         return given
 
-    def _given(self) -> EventArguments | None:
+    def _given(self) -> Model | None:
         return next((getattr(self, name) for name in self.model_fields_set - {"at"}), None)

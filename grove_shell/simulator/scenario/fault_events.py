@@ -1,13 +1,25 @@
 """Arguments of fault events: faults of the connection and of the operator, and writes of other clients (F1 to F13)."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import StrictBool, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
+from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.settings.topology import TopologySettings
-from grove_shell.simulator.scenario.field_types import Address, Count, Interval, Kind, Model, Name, Several, Span
+from grove_shell.simulator.scenario.field_types import (
+    Address,
+    CliqueName,
+    Count,
+    Interval,
+    Kind,
+    Model,
+    Name,
+    Named,
+    Several,
+    Span,
+)
 from grove_shell.simulator.scenario.user_events import PodTarget
 from grove_shell.simulator.virtual_time import SECOND
 
@@ -94,7 +106,7 @@ class HoldForeign(Model):
     """An object has a foreign finalizer for a while (F10)."""
 
     kind: Literal["PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", "ClusterTopology"]
-    name: Name
+    name: Annotated[Name, Named()]
     span: Span = 30 * SECOND
 
 
@@ -107,13 +119,13 @@ class GateForeign(PodTarget):
 class EditStatus(Model):
     """Another client writes wrong counts into the status of a PodClique (F10)."""
 
-    clique: Name
+    clique: CliqueName
 
 
 class RemoveLabels(Model):
     """Another client removes all labels of a PodClique (F10)."""
 
-    clique: Name
+    clique: CliqueName
 
 
 class EditLabels(Model):
@@ -124,7 +136,7 @@ class EditLabels(Model):
     """
 
     kind: Literal["PodClique", "PodGang", "ComputeDomain", "ResourceClaim"]
-    name: Name
+    name: Annotated[Name, Named()]
     labels: dict[StrictStr, StrictStr | None]
 
 
@@ -155,7 +167,7 @@ class ForeignDomain(Model):
         span: until it is deleted; None for never.
     """
 
-    name: Name
+    name: Annotated[Name, Named(DOMAIN_KIND)]
     owner: Address | None = None
     span: Span | None = None
 

@@ -1,7 +1,10 @@
 """Types of the fields of a scenario, with the messages for wrong values."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
+from math import ceil
 from typing import Annotated, Any, Final, Literal, TypeAlias, get_args
 
 from pydantic import (
@@ -18,12 +21,15 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from grove_core.kernel.times import format_time, parse_time
-from grove_shell.simulator.scenario.quantities import parse_quantity
+from grove_core.resources.merge_patch import quantity_of
 from grove_shell.simulator.virtual_time import parse_span, span_text
 
 WRITTEN: Final = "written by a person"
 """Validation context of a file: there a span must be text, because a bare number has no unit."""
 
+AUTOSCALER: Final = "HorizontalPodAutoscaler"
+NODE: Final = "node"
+"""The kind of names of nodes in a scenario."""
 _FIRST_YEAR: Final = 1970
 _LAST_YEAR: Final = 2200
 
@@ -34,6 +40,41 @@ class Model(BaseModel):
     model_config = ConfigDict(
         frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, defer_build=True
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """Marks a field whose value, keys or items are names of objects.
+
+    Attributes:
+        kind: their kind; empty where the field ``kind`` beside it says so, or each name is ``Kind/name``.
+    """
+
+    kind: str = ""
+
+
+def names_in(part: Model) -> Iterator[tuple[str, str, str]]:
+    """Yield field path, kind and name of every object that a part of a scenario names."""
+    for field, info in type(part).model_fields.items():
+        value, path = getattr(part, field), to_camel(field)
+        named = next((mark for mark in info.metadata if isinstance(mark, Named)), None)
+        if isinstance(value, Model):
+            yield from ((f"{path}.{inner}", kind, name) for inner, kind, name in names_in(value))
+        elif named is not None and isinstance(value, str) and value:
+            yield path, named.kind or getattr(part, "kind", ""), value
+        elif named is not None and isinstance(value, Mapping):
+            yield from ((f"{path}.{name}", named.kind, name) for name in value)
+        elif named is not None and isinstance(value, tuple):
+            for place, address in enumerate(value):
+                kind, _, name = address.partition("/")
+                yield f"{path}[{place}]", kind, name
+
+
+@lru_cache(maxsize=1024)
+def thousandths_in(text: str) -> int | None:
+    """Return a Kubernetes quantity (``500m``, ``64Gi``) in thousandths, rounded up; None for any other text."""
+    amount = quantity_of(text)
+    return None if amount is None or amount < 0 else ceil(amount * 1000)
 
 
 def _span(value: object, info: ValidationInfo) -> object:
@@ -61,7 +102,7 @@ def _clock_time(value: object) -> object:
 
 
 def _amount(value: object) -> object:
-    if isinstance(value, bool) or not isinstance(value, str | int) or parse_quantity(str(value)) is None:
+    if isinstance(value, bool) or not isinstance(value, str | int) or thousandths_in(str(value)) is None:
         raise PydanticCustomError("quantity", 'a quantity such as 8, "500m" or "64Gi"')
     return str(value)
 
@@ -112,6 +153,7 @@ Counted = Annotated[int | dict[str, int], BeforeValidator(_counted)]
 Address = Annotated[StrictStr, BeforeValidator(_address)]
 Raw = Annotated[dict[str, Any], BeforeValidator(_object)]
 Name = Annotated[StrictStr, Field(min_length=1)]
+CliqueName = Annotated[Name, Named("PodClique")]
 Count = Annotated[StrictInt, Field(ge=0, le=100_000)]
 Several = Annotated[StrictInt, Field(ge=1, le=100_000)]
 Kind: TypeAlias = Literal[

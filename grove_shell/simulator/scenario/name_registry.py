@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, Final
 
 from grove_core.admit import admit
@@ -10,6 +11,12 @@ from grove_core.kernel.admission import Deny
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, TopologyAware
+from grove_core.resources.domain_sharing import (
+    DomainMembership,
+    effective_annotations,
+    membership_of,
+    position_in_template,
+)
 from grove_core.resources.names import (
     domain_name,
     member_clique_name,
@@ -22,9 +29,8 @@ from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.resources.template import SetSpec
 from grove_core.snapshot.cluster import Cluster
-from grove_shell.simulator.scenario.did_you_mean import suggestions_for
 from grove_shell.simulator.scenario.events import Event
-from grove_shell.simulator.scenario.shared_domain_names import memberships_of
+from grove_shell.simulator.scenario.field_types import AUTOSCALER, NODE
 from grove_shell.simulator.scenario.user_events import (
     ApplySet,
     ApplyTopology,
@@ -32,13 +38,37 @@ from grove_shell.simulator.scenario.user_events import (
     NodePool,
     Scale,
 )
+from grove_shell.simulator.scenario.validation_errors import suggestions_for
 
-AUTOSCALER: Final = "HorizontalPodAutoscaler"
-NODE: Final = "node"
+_NONE_REQUESTED: Final[Mapping[tuple[str, str], int]] = MappingProxyType({})
+
+
+def memberships_of(
+    root: PodCliqueSet, replica: int, requested: Mapping[tuple[str, str], int] = _NONE_REQUESTED, spare: int = 0
+) -> Iterator[DomainMembership]:
+    """Yield the shared ComputeDomain of each PodClique in one replica of a set; PodCliques may share the same one.
+
+    Args:
+        root: the set.
+        replica: index of the replica.
+        requested: kind and name of a scaling group -> the most replicas that an event requests.
+        spare: additional replicas that a scaling group may have during an update.
+    """
+    template = root.spec.template
+    for clique in template.cliques:
+        group, name = template.groups_by_clique.get(clique.name), root.ref.name
+        annotations = effective_annotations(root.annotations, clique, group)
+        positions = [position_in_template(name, replica, clique.name)]
+        if group is not None:
+            full = scaling_group_name(name, replica, group.name)
+            count = max(group.replicas, requested.get(("PodCliqueScalingGroup", full), 0)) + spare
+            positions = [position_in_template(name, replica, clique.name, group.name, index) for index in range(count)]
+        yield from (member for position in positions if (member := membership_of(position, annotations)) is not None)
+
+
 CLIQUE_TEMPLATE: Final = "clique"
-_KINDS: Final = frozenset(
-    {"PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", DOMAIN_KIND, CLAIM_KIND, TOPOLOGY_KIND}
-)
+_SET_PARTS: Final = ("PodCliqueSet", "PodCliqueScalingGroup", "PodClique", "PodGang", AUTOSCALER)
+_KINDS: Final = frozenset({*_SET_PARTS, DOMAIN_KIND, CLAIM_KIND, TOPOLOGY_KIND, NODE})
 
 _OPEN: Final = Configuration(topology=TopologyAware(enabled=True))
 """Configuration under which admission accepts any topology name: the topologies of that time are not known yet."""

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -99,8 +99,8 @@ class _ScenarioReader:
     def read_spec(self) -> Scenario | None:
         """Return the scenario; None where it has faults."""
         raw = self.item.value
-        self.topologies = self._topologies(raw)
-        self.sets = self._sets(raw)
+        self.topologies = self._stored("topologies", TOPOLOGY_KINDS, self._admitted_topology)
+        self.sets = self._stored("sets", _SET_KINDS, self._admitted_set)
         self.events = self._events(raw)
         try:
             scenario = Scenario.model_validate(raw, context=WRITTEN)
@@ -153,36 +153,34 @@ class _ScenarioReader:
                 self.manifests[str(meta.get("namespace") or "default"), str(meta.get("name"))] = item.value
         self.dump, self.newer = loaded.cluster, loaded.newer
 
-    def _topologies(self, raw: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
-        """Return the topologies of the start, from the scenario or a file beside it, that admission accepts."""
-        found: list[dict[str, Any]] = []
-        for place, given in enumerate(_listed(_part(raw, "spec").get("topologies"))):
-            for manifest, where in self._manifests(given, f"spec.topologies[{place}]", TOPOLOGY_KINDS):
-                verdict = admit_topology(manifest, None, NOTHING_KNOWN, self._configuration).verdict
-                if manifest.get("kind") not in TOPOLOGY_KINDS:
-                    self._note(f"{where}kind", " or ".join(TOPOLOGY_KINDS), shown(manifest.get("kind")))
-                elif not self._is_denied(verdict, where):
-                    name = (manifest["kind"], manifest["metadata"]["name"])
-                    if name in {(other["kind"], other["metadata"]["name"]) for other in found}:
-                        self._note(f"{where}metadata.name", "a name of its own", name[1])
-                    found.append(manifest)
-        return tuple(found)
-
-    def _sets(self, raw: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
-        """Return the sets of the start, from the scenario or a file beside it, as admission stores them."""
-        found: list[dict[str, Any]] = []
-        names: set[tuple[str, str]] = set()
-        for place, given in enumerate(_listed(_part(raw, "spec").get("sets"))):
-            for manifest, where in self._manifests(given, f"spec.sets[{place}]"):
-                admitted = self._admitted(manifest, where)
-                if admitted is None:
+    def _stored(
+        self, field: str, kinds: tuple[str, ...], admitted: Callable[[dict[str, Any], str], dict[str, Any] | None]
+    ) -> tuple[dict[str, Any], ...]:
+        """Return the sets or topologies of the start, in the scenario or files beside it, as admission stores them."""
+        found: dict[tuple[str, str], dict[str, Any]] = {}
+        for place, given in enumerate(_listed(_part(self.item.value, "spec").get(field))):
+            for manifest, where in self._manifests(given, f"spec.{field}[{place}]", kinds):
+                if manifest.get("kind") not in kinds:
+                    self._note(f"{where}kind", " or ".join(kinds), shown(manifest.get("kind")))
                     continue
-                name = (admitted["metadata"]["namespace"], admitted["metadata"]["name"])
-                if name in names:
-                    self._note(f"{where}metadata.name", "a name of its own", "/".join(name))
-                names.add(name)
-                found.append(admitted)
-        return tuple(found)
+                stored = admitted(manifest, where)
+                if stored is None:
+                    continue
+                meta = stored["metadata"]
+                name = "/".join(filter(None, (meta.get("namespace"), meta["name"])))
+                if (manifest["kind"], name) in found:
+                    self._note(f"{where}metadata.name", "a name of its own", name)
+                found[manifest["kind"], name] = stored
+        return tuple(found.values())
+
+    def _admitted_topology(self, manifest: dict[str, Any], where: str) -> dict[str, Any] | None:
+        verdict = admit_topology(manifest, None, NOTHING_KNOWN, self._configuration).verdict
+        return None if self._is_denied(verdict, where) else manifest
+
+    def _admitted_set(self, manifest: dict[str, Any], where: str) -> dict[str, Any] | None:
+        decision = admit(manifest, configuration=self._configuration, around=self._around)
+        denied = self._is_denied(with_schema_objections(manifest, decision).verdict, where)
+        return None if denied else with_defaults(manifest)
 
     def _events(self, raw: Mapping[str, Any]) -> dict[int, Event]:
         """Return the events with a manifest in place of each file; admission decides when they happen."""
@@ -202,9 +200,7 @@ class _ScenarioReader:
                     found[place] = Event.model_validate(replaced, context=WRITTEN)
         return found
 
-    def _manifests(
-        self, given: object, where: str, kinds: tuple[str, ...] = _SET_KINDS
-    ) -> Iterator[tuple[dict[str, Any], str]]:
+    def _manifests(self, given: object, where: str, kinds: tuple[str, ...]) -> Iterator[tuple[dict[str, Any], str]]:
         """Yield the manifests of one entry, each with the prefix of its field paths."""
         if not isinstance(given, dict) or "file" not in given:
             if isinstance(given, dict):
@@ -222,14 +218,6 @@ class _ScenarioReader:
             self._note(f"{where}.file", f"a file with a {kinds[0]}", name)
         for manifest in meant:
             yield manifest, f"{where} ({name}): "
-
-    def _admitted(self, manifest: dict[str, Any], where: str) -> dict[str, Any] | None:
-        if manifest.get("kind") != "PodCliqueSet":
-            self._note(f"{where}kind", "PodCliqueSet", shown(manifest.get("kind")))
-            return None
-        decision = admit(manifest, configuration=self._configuration, around=self._around)
-        denied = self._is_denied(with_schema_objections(manifest, decision).verdict, where)
-        return None if denied else with_defaults(manifest)
 
     def _is_denied(self, verdict: AdmissionVerdict, where: str) -> bool:
         """Return whether admission denies, and report its objections."""

@@ -1,20 +1,33 @@
 """The scenario file: the cluster at the start, the events, and the expectations."""
 
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, StrictBool, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_shell.settings.mnnvl import MnnvlSettings
 from grove_shell.settings.topology import TopologySettings
 from grove_shell.simulator.scenario.events import Event
-from grove_shell.simulator.scenario.field_types import Address, ClockTime, Count, Counted, Model, Name, Raw, Span, Time
+from grove_shell.simulator.scenario.field_types import (
+    Address,
+    ClockTime,
+    Count,
+    Counted,
+    Model,
+    Name,
+    Named,
+    Raw,
+    Span,
+    Time,
+)
 from grove_shell.simulator.scenario.user_events import NodePool
 from grove_shell.simulator.virtual_time import SECOND
 
 API_VERSION: Final = "grove.io/v1alpha1"
 KIND: Final = "Scenario"
+CountedPods = Annotated[Counted | None, Named("PodClique")]
 _START: Final = datetime(2026, 11, 20, 9, 0, 0, tzinfo=UTC)
 
 
@@ -103,24 +116,24 @@ class Expectation(Model):
 
     at: Time | None = None
     never: Literal["terminated", "breached", "unschedulable", "refused"] | None = None
-    pods: Counted | None = None
-    scheduled: Counted | None = None
-    ready: Counted | None = None
-    gated: Counted | None = None
+    pods: CountedPods = None
+    scheduled: CountedPods = None
+    ready: CountedPods = None
+    gated: CountedPods = None
     terminations: Count | None = None
     refused: Count | None = None
     objects: Count | None = None
     nodes: Count | None = None
-    images: dict[str, StrictStr] = Field(default_factory=dict)
-    exists: tuple[Address, ...] = ()
-    gone: tuple[Address, ...] = ()
-    joined: Counted | None = None
-    failed_domains: dict[str, tuple[Count, ...]] = Field(default_factory=dict)
-    stands_on: dict[str, dict[str, StrictStr]] = Field(default_factory=dict)
-    topologies: dict[str, StrictStr] = Field(default_factory=dict)
-    in_sync: dict[str, StrictBool] = Field(default_factory=dict)
-    held: dict[str, StrictBool] = Field(default_factory=dict)
-    levels: dict[str, tuple[StrictStr, ...]] = Field(default_factory=dict)
+    images: Annotated[dict[str, StrictStr], Named("PodClique")] = Field(default_factory=dict)
+    exists: Annotated[tuple[Address, ...], Named()] = ()
+    gone: Annotated[tuple[Address, ...], Named()] = ()
+    joined: CountedPods = None
+    failed_domains: Annotated[dict[str, tuple[Count, ...]], Named("PodCliqueSet")] = Field(default_factory=dict)
+    stands_on: Annotated[dict[str, dict[str, StrictStr]], Named("PodClique")] = Field(default_factory=dict)
+    topologies: Annotated[dict[str, StrictStr], Named("PodGang")] = Field(default_factory=dict)
+    in_sync: Annotated[dict[str, StrictBool], Named("PodCliqueSet")] = Field(default_factory=dict)
+    held: Annotated[dict[str, StrictBool], Named(TOPOLOGY_KIND)] = Field(default_factory=dict)
+    levels: Annotated[dict[str, tuple[StrictStr, ...]], Named(TOPOLOGY_KIND)] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _when_or_never(self) -> "Expectation":

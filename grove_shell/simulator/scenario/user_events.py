@@ -1,11 +1,26 @@
 """Arguments of events of users, autoscalers, pods and nodes."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
-from grove_shell.simulator.scenario.field_types import Amount, Count, Model, Name, Raw, Several, Span
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.owned_object import CLAIM_KIND
+from grove_shell.simulator.scenario.field_types import (
+    AUTOSCALER,
+    NODE,
+    Amount,
+    CliqueName,
+    Count,
+    Model,
+    Name,
+    Named,
+    Raw,
+    Several,
+    Span,
+)
 from grove_shell.simulator.virtual_time import SECOND
 
 # ------------------------------------------------------------------------------------------- users
@@ -27,7 +42,7 @@ class Scale(Model):
     """A user sets the replicas of an object."""
 
     kind: Literal["PodCliqueSet", "PodCliqueScalingGroup", "PodClique"]
-    name: Name
+    name: Annotated[Name, Named()]
     replicas: Count
 
 
@@ -38,38 +53,38 @@ class Autoscale(Model):
         name: of the HorizontalPodAutoscaler; its target has the same name.
     """
 
-    name: Name
+    name: Annotated[Name, Named(AUTOSCALER)]
     replicas: Count
 
 
 class SetTarget(Model):
     """A PodCliqueSet, by its name."""
 
-    name: Name
+    name: Annotated[Name, Named("PodCliqueSet")]
 
 
 class DomainTarget(Model):
     """A ComputeDomain, by its name."""
 
-    name: Name
+    name: Annotated[Name, Named(DOMAIN_KIND)]
 
 
 class ClaimTarget(Model):
     """A ResourceClaim that is shared by annotation, by its name."""
 
-    name: Name
+    name: Annotated[Name, Named(CLAIM_KIND)]
 
 
 class TopologyTarget(Model):
     """A ClusterTopology, by its name."""
 
-    name: Name
+    name: Annotated[Name, Named(TOPOLOGY_KIND)]
 
 
 class PodTarget(Model):
     """A pod, by its PodClique and index: the pod that has the index when the event happens (SM-007)."""
 
-    clique: Name
+    clique: CliqueName
     index: Count = 0
 
 
@@ -104,7 +119,7 @@ class NodePool(Model):
 class NodeTarget(Model):
     """A node, by its name or as the node of a pod."""
 
-    node: StrictStr = ""
+    node: Annotated[StrictStr, Named(NODE)] = ""
     of: PodTarget | None = None
 
     @model_validator(mode="after")
