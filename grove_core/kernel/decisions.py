@@ -46,8 +46,7 @@ class Share(NamedTuple):
     wanted: int
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """A decision as the plan lists it: the question, its subject, and the answer.
 
     Attributes:

@@ -1,7 +1,7 @@
 """Values that cannot change: JSON objects with one text form, and dicts of other values."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 
 MOST_LEVELS: Final = 256
@@ -89,9 +89,17 @@ class FrozenDict(dict[K, V]):
         return (FrozenDict, (dict(self),))
 
 
-def frozen_dict(items: Mapping[K, V]) -> FrozenDict[K, V]:
-    """Return an immutable dict; the same object where it is one already."""
-    return items if isinstance(items, FrozenDict) else FrozenDict(items)
+def frozen_lists(items: Mapping[K, Sequence[V]]) -> FrozenDict[K, Sequence[V]]:
+    """Return an immutable dict of tuples."""
+    return FrozenDict(zip(items, map(tuple, items.values()), strict=True))
+
+
+def freeze_fields(owner: object, names: Iterable[str]) -> None:
+    """Make immutable dicts of those fields of a new value that are other mappings."""
+    for name in names:
+        value = getattr(owner, name)
+        if not isinstance(value, FrozenDict):
+            object.__setattr__(owner, name, FrozenDict(value))
 
 
 def freeze(value: Any) -> Json:  # noqa: ANN401 - any JSON

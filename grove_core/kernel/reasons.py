@@ -1,9 +1,8 @@
 """Reasons: a rule, the object it was applied to, and the facts. Data, which is rendered only for readers."""
 
-from dataclasses import dataclass
 from enum import Enum
 from string import Formatter
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.refs import Ref
@@ -54,8 +53,7 @@ class Rule(Enum):
         return Reason(self, subject, tuple(sorted(facts.items())))
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(NamedTuple):
     """One reason. Facts are absolute (a moment, never a remaining time) and sorted by name."""
 
     rule: Rule

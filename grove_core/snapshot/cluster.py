@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Final, TypeAlias, TypeVar
 
-from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, freeze_fields, frozen_lists
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.compute_domain import ComputeDomain
@@ -101,12 +101,11 @@ class Cluster:
     def __post_init__(self) -> None:
         """Freeze the mappings."""
         if not isinstance(self.pods_of, FrozenDict):
-            pods_of = FrozenDict({uid: tuple(pods) for uid, pods in self.pods_of.items()})
+            pods_of = frozen_lists(self.pods_of)
             outlived = {key: FrozenDict({uid: pods_of[uid] for uid in uids}) for key, uids in self.outlived.items()}
             object.__setattr__(self, "pods_of", pods_of)
             object.__setattr__(self, "outlived", FrozenDict(outlived))
-        for name in _MAPPINGS:
-            object.__setattr__(self, name, frozen_dict(getattr(self, name)))
+        freeze_fields(self, _MAPPINGS)
 
     def snapshot_of(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...] = ()) -> Snapshot:
         """Return the snapshot of a root. Its objects are shared with the cluster and not copied."""

@@ -52,6 +52,7 @@ def cluster_of(
     owners = {root.uid for root in roots}
     owners |= {group.uid for root in roots for group in groups_of.get(root.uid, ())}
     attached = {clique.uid for uid in owners for clique in cliques_of.get(uid, ())}
+    outliving = pods_of.keys() - attached
     unowned = [(set_named_by(one.labels), one) for uid in cliques_of.keys() - owners for one in cliques_of[uid]]
     return Cluster(
         sets=roots,
@@ -65,7 +66,7 @@ def cluster_of(
         gangs_of=_by_owner(gangs),
         others_of=_by_owner(others),
         pods_of=pods_of,
-        outlived=_by_set_of_gang({uid: pods for uid, pods in pods_of.items() if uid not in attached}),
+        outlived=_by_set_of_gang({uid: pods for uid, pods in pods_of.items() if uid in outliving}) if outliving else {},
         gaps=gaps,
         complete=complete,
     )

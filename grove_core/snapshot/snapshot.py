@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from grove_core.kernel.frozen import FrozenDict, FrozenMap, frozen_dict
+from grove_core.kernel.frozen import FrozenDict, FrozenMap, freeze_fields, frozen_lists
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
 from grove_core.resources.cluster_topology import ClusterTopology
@@ -82,10 +82,8 @@ class Snapshot:
         if self.now.tzinfo is None:
             raise ValueError(f"now has no time zone: {self.now.isoformat()}; say datetime(..., tzinfo=UTC)")
         if not isinstance(self.pods_of, FrozenDict):
-            pods_of = FrozenDict({uid: tuple(pods) for uid, pods in self.pods_of.items()})
-            object.__setattr__(self, "pods_of", pods_of)
-        for name in _MAPPINGS:
-            object.__setattr__(self, name, frozen_dict(getattr(self, name)))
+            object.__setattr__(self, "pods_of", frozen_lists(self.pods_of))
+        freeze_fields(self, _MAPPINGS)
 
     def pods(self) -> Iterator[tuple[PodClique, Pod]]:
         """Yield every pod of the root with the PodClique that controls it (GT-001)."""

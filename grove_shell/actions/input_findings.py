@@ -1,7 +1,6 @@
 """Findings that rest on the input and not on the plan: misplaced pods, and an operator of a newer release."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from grove_core.areas.topology.wants import NodeLabels, findings_of_misplacement, has_unknown_node
 from grove_core.kernel.decisions import Finding
@@ -26,7 +25,7 @@ def with_input_findings(
         return (*findings, *more)
     alike = [one for one in findings if (one.subject, one.question) == (newer.subject, newer.question)]
     because = (*newer.because, *(why for one in alike for why in one.because))
-    return (*(one for one in findings if one not in alike), replace(newer, because=because), *more)
+    return (*(one for one in findings if one not in alike), newer._replace(because=because), *more)
 
 
 def sets_with_unknown_nodes(snapshots: Iterable[Snapshot], nodes: NodeLabels) -> tuple[str, ...]:

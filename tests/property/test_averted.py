@@ -85,7 +85,7 @@ def test_pl025_the_deadline_is_that_of_the_termination_whatever_else_is_found_ab
     forecast = forecast_for(broken_set(["0-a"], ["0-a"]))
     replica = forecast.root.at_replica(0)
     (termination,) = (one for one in forecast.findings if (one.subject, one.question) == (replica, TERMINATION))
-    other = replace(termination, question="mnnvl", deadline=None)
+    other = termination._replace(question="mnnvl", deadline=None)
     for findings in ((*forecast.findings, other), (other, *forecast.findings)):
         explained = explanation_of(replace(forecast, findings=findings))
         (kept,) = (entry for entry in explained.entries if entry.subject == replica)
@@ -99,7 +99,7 @@ def test_pl025_a_replica_of_a_group_of_which_nothing_is_said_any_more_has_the_fa
     kept = Finding(group, TERMINATION, "Keep", why)
     assert averted_between((waits,), (kept,)) == (Finding(group.at_replica(1), TERMINATION, "Keep", why),)
     assert averted_between((waits,), ()) == ()
-    assert averted_between((waits,), (replace(waits, because=why),)) == ()
+    assert averted_between((waits,), (waits._replace(because=why),)) == ()
     assert averted_between((kept,), ()) == ()
 
 
@@ -121,7 +121,7 @@ def test_pl025_what_ends_keeps_its_reasons() -> None:
         *(said(one, BREACH, "True", one, *of) for one, of in ((clique, ()), (group, (member,)), (member, ()))),
         said(replace(clique, name="llm-0-b"), BREACH, "True", clique),
     )
-    after = tuple(replace(one, verdict="False") for one in first if one.question == BREACH)
+    after = tuple(one._replace(verdict="False") for one in first if one.question == BREACH)
     kept = said(group, TERMINATION, "Keep", group)
     told = averted_between(first, (kept, *after))
     assert [(one.subject.name, one.question) for one in told] == [

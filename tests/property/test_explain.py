@@ -51,6 +51,6 @@ def test_a_verdict_that_nobody_knows_is_not_told_as_kept() -> None:
     """A saved plan may have been made by a later version."""
     told = forecast_of(reconcile(due(), FIELD), due().now)
     strange = replace(
-        told, findings=tuple(replace(one, verdict="Perhaps") for one in told.findings if one.question == "termination")
+        told, findings=tuple(one._replace(verdict="Perhaps") for one in told.findings if one.question == "termination")
     )
     assert {entry.tone for entry in explanation_of(strange).entries} == {Tone.UNKNOWN}

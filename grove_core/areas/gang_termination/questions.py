@@ -1,7 +1,6 @@
 """The questions that findings of gang termination answer, and terminations that the steps of a plan avert."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
@@ -52,7 +51,7 @@ def averted_between(first: Sequence[Finding], rest: Sequence[Finding]) -> tuple[
         # A group has a finding on a replica only where that replica is breached; else the finding on the group counts.
         now = there.get((one.subject, TERMINATION)) or there.get((one.subject.whole, TERMINATION))
         if now is not None and now.verdict not in {WAITS, TERMINATES}:
-            found.append(replace(now, subject=one.subject))
+            found.append(now._replace(subject=one.subject))
             behind |= dict.fromkeys(_behind(one, breaches))
     ends = (one for one in first if one.question == TERMINATION and one.verdict == TERMINATES)
     causes = {subject for one in ends for subject in _behind(one, breaches)} if found else set[Ref]()

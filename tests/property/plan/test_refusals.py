@@ -1,7 +1,5 @@
 """What was tried a moment ago holds back what hangs on it, and nothing else."""
 
-from dataclasses import replace
-
 import pytest
 
 from grove_core.areas.gang_termination.field.rules import Why
@@ -21,7 +19,7 @@ from tests.property.workload.sets import NOW
 
 CAUSE, FIRST, SECOND = (Ref(GROVE, "PodClique", "ml", f"llm-0-{name}") for name in "cab")
 RESTS = ((CAUSE, GUARD),)
-SURPLUS = tuple(replace(reason, subject=SECOND) for reason in BECAUSE)
+SURPLUS = tuple(reason._replace(subject=SECOND) for reason in BECAUSE)
 END = (
     Absent(FIRST, GUARD, BECAUSE, RESTS),
     Absent(SECOND, GUARD, BECAUSE, RESTS),

@@ -1,7 +1,6 @@
 """The verdicts of gang termination as findings, also where nothing is to be done (PL-003)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import chain
 from types import MappingProxyType
 from typing import Final
@@ -14,6 +13,7 @@ from grove_core.areas.gang_termination.rules import Why
 from grove_core.areas.gang_termination.verdicts import Judgement
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding, Health, Share
+from grove_core.kernel.refs import Ref
 from grove_core.snapshot.snapshot import Snapshot
 
 _HEALTH_BY: Final[Mapping[Why, Health]] = MappingProxyType(
@@ -37,9 +37,11 @@ def findings_of_termination(snapshot: Snapshot, judgement: Judgement, tally: Set
         found = tally.availability
         share = Share(found.available, found.replicas)
         yield Finding(root, AVAILABILITY, found.verdict, because, share=share)
+    around: dict[tuple[str, int, int], tuple[Ref, ...]] = {}  # one value for the cliques of one replica
     for judged in judgement.cliques:
         clique = judged.clique
-        within = clique.replicas_around(root)
+        place = (clique.owner_uid, clique.replica_index, clique.group_replica_index)
+        within = around.get(place) or around.setdefault(place, clique.replicas_around(root))
         health = _HEALTH_BY.get(judged.why, Health.LACKING)
         yield Finding(clique.ref, BREACH, judged.breach.value, (judged.reason,), health=health, within=within)
         placement = tally.placements[clique.ref]
@@ -60,4 +62,4 @@ def findings_of_termination(snapshot: Snapshot, judgement: Judgement, tally: Set
         missing = tally.missing[replica.index]
         because = of_replica.because_of_fate(snapshot.root, replica, missing, now, judgement.guard)
         finding = termination_of(root.at_replica(replica.index), replica.fate, because, replica.breaches, now)
-        yield replace(finding, health=Health.LACKING) if missing else finding
+        yield finding._replace(health=Health.LACKING) if missing else finding

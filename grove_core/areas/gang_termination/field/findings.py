@@ -1,7 +1,6 @@
 """The verdicts by the rules of the Go operator as findings, also where nothing is to be done (PL-003)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from datetime import datetime
 from itertools import chain
 from types import MappingProxyType
@@ -72,7 +71,7 @@ def findings_of_field(snapshot: Snapshot, judgement: FieldJudgement, stored: Fie
         because = (*_because_of_replica(snapshot, replica), *differs)
         finding = termination_of(subject, replica.fate, because, replica.breaches, now)
         is_kept = isinstance(replica.fate, Keep) and not snapshot.root.deleting
-        yield replace(finding, health=Health.LACKING) if differs or (replica.absent and is_kept) else finding
+        yield finding._replace(health=Health.LACKING) if differs or (replica.absent and is_kept) else finding
 
 
 def _of_clique(seen: JudgedClique, root: Ref) -> Iterator[Finding]:
@@ -110,7 +109,7 @@ def _of_group(found: JudgedGroup, stored: Mapping[int, GroupFate], now: datetime
         differs = tuple(_differs(subject, fate, stored.get(index)))
         because = (*_because_of_part(found, index, fate, now), *differs)
         part = termination_of(subject, fate, because, found.acting.get(index, ()), now)
-        yield replace(part, health=Health.LACKING) if differs else part
+        yield part._replace(health=Health.LACKING) if differs else part
 
 
 def _because_of_part(found: JudgedGroup, index: int, fate: GroupFate, now: datetime) -> tuple[Reason, ...]:
