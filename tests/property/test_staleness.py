@@ -55,7 +55,7 @@ def test_pl020_a_fact_that_an_end_rests_on_is_told(world: World, more: int) -> N
         first, *others = step.because
         name, value = first.facts[0]
         changed = f"{value}{more}" if isinstance(value, str) else value + more
-        other = replace(first, facts=((name, changed), *first.facts[1:]))
+        other = first._replace(facts=((name, changed), *first.facts[1:]))
         (found,) = changes_since([step], [replace(step, because=(other, *others))])
         assert (found.before, found.now) == (str(value), str(changed))
         assert isinstance(step.action, Delete)
