@@ -1,11 +1,28 @@
 """Log lines of all processes: writing a line, the format of times and of reasons."""
 
+import traceback
 from contextlib import suppress
 from datetime import datetime
-from typing import TextIO
+from pathlib import Path
+from typing import Final, TextIO
 
 from grove_core.document.writing import reason_as_json
 from grove_core.kernel.reasons import Reason
+
+_OURS: Final = ("grove_core", "grove_shell")
+
+
+def described_error(fault: BaseException) -> str:
+    """Return type, message and place of an exception on one line (OP-027, WH-009)."""
+    words = " ".join(f"{type(fault).__name__}: {fault}".split())
+    places = own_frames(traceback.extract_tb(fault.__traceback__))
+    return f"{words} (at {places[0]})" if places else words
+
+
+def own_frames(stack: traceback.StackSummary) -> list[str]:
+    """Return file and line of the frames that are code of Grove, the innermost first."""
+    split = [(Path(frame.filename).parts, frame.lineno) for frame in reversed(stack)]
+    return [f"{'/'.join(parts[parts.index(top) :])}:{line}" for parts, line in split for top in _OURS if top in parts]
 
 
 def log_time(moment: datetime) -> str:

@@ -23,8 +23,8 @@ from grove_core.rule_sets.named import rule_set, rule_sets
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.cluster import EVERYWHERE
 from grove_core.snapshot.snapshot import Snapshot
+from grove_shell.actions.command_input import ClusterUnavailable, LiveCluster
 from grove_shell.actions.live import collect
-from grove_shell.actions.source import ClusterUnavailable, LiveCluster
 from grove_shell.apply.execute_plan import execute_concurrently
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.planned_round import reconcile_root

@@ -1,16 +1,17 @@
-"""Reads the input of a command: files or a live cluster, earlier attempts, the configuration, and the clock."""
+"""The input of a command: files or a live cluster, earlier attempts, the configuration, the clock, selected sets."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.steps import Attempt
+from grove_core.resources.cluster_topology import most_similar
 from grove_core.resources.configuration import Configuration
+from grove_core.resources.podcliqueset import PodCliqueSet
+from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.actions.set_selection import selected_sets
-from grove_shell.actions.source import ClusterUnavailable, InputSource
 from grove_shell.page import print_error
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.items import fault_in
@@ -18,7 +19,76 @@ from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of, standard_input
 from grove_shell.views.problems_page import REST_UNKNOWN, closing_line, problems_page
-from grove_shell.views.progress import progress_counter
+from grove_shell.views.progress_bars import progress_counter
+
+
+class ClusterUnavailable(Exception):
+    """The cluster cannot be read. The message says what was tried, and what to try next."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveCluster:
+    """The live cluster to read.
+
+    Attributes:
+        everywhere: all namespaces, not only one.
+        namespace: None for that of the context.
+    """
+
+    kubeconfig: str | None = None
+    context: str | None = None
+    namespace: str | None = None
+    everywhere: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputSource:
+    """The input options of a command."""
+
+    filenames: tuple[str, ...] = ()
+    live: LiveCluster | None = None
+    namespace: str | None = None
+    now: datetime | None = None
+    attempts: str | None = None
+    config: str | None = None
+    keep_going: bool = False
+
+
+def selected_sets(cluster: Cluster, names: Collection[str], namespace: str | None = None) -> Iterator[PodCliqueSet]:
+    """Yield the selected sets, sorted by namespace and name.
+
+    Args:
+        cluster: all sets.
+        names: ``set`` or ``namespace/set``; empty for all.
+        namespace: only sets of this namespace; None for all.
+    """
+    wanted = set(names)
+    for root in cluster.sets:
+        if namespace in {None, root.ref.namespace} and (not wanted or wanted & {root.ref.name, _full(root)}):
+            yield root
+
+
+def missing_sets(cluster: Cluster, names: Collection[str], namespace: str | None = None) -> str:
+    """Return the selected names that are not there, with similar names (CL-009); empty where nothing is missing.
+
+    Args:
+        cluster: all sets.
+        names: ``set`` or ``namespace/set``.
+        namespace: only sets of this namespace; None for all.
+    """
+    present = [*selected_sets(cluster, (), namespace)]
+    if namespace is not None and not present and not names:
+        meant = most_similar(namespace, {root.ref.namespace for root in cluster.sets})
+        return f"a PodCliqueSet in namespace {namespace}" + (f"; did you mean {meant}?" if meant else "")
+    known = {name: _full(root) for root in present for name in (root.ref.name, _full(root))}
+    lacking = sorted(name for name in names if name not in known)
+    guesses = (known.get(most_similar(name, known)) or known.get(name.rpartition("/")[2]) for name in lacking)
+    meant = ", ".join(dict.fromkeys(filter(None, guesses)))
+    return ", ".join(f"PodCliqueSet {name}" for name in lacking) + (f"; did you mean {meant}?" if meant else "")
+
+
+def _full(root: PodCliqueSet) -> str:
+    return f"{root.ref.namespace}/{root.ref.name}"
 
 
 class ConfigurationFile(NamedTuple):

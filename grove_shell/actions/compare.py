@@ -8,13 +8,10 @@ from typing import Any
 from grove_core.compare import Comparison, Termination, compare
 from grove_core.document.writing import reason_as_json, ref_as_json, rules_source_as_json
 from grove_core.kernel.times import format_time
-from grove_shell.actions.command_input import CommandInput, read_input_or_report
-from grove_shell.actions.empty_input import nothing_judged_message
-from grove_shell.actions.input_findings import with_input_findings
+from grove_shell.actions.command_input import CommandInput, InputSource, missing_sets, read_input_or_report
+from grove_shell.actions.input_findings import nothing_judged_message, with_input_findings
 from grove_shell.actions.plan import gap_names, time_after
 from grove_shell.actions.rule_set_choice import AUTO, choose_rule_set
-from grove_shell.actions.set_selection import missing_sets
-from grove_shell.actions.source import InputSource
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.in_memory.forecasts import forecasts
 from grove_shell.page import print_error, print_warnings

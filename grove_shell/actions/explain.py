@@ -14,11 +14,10 @@ from grove_core.reconcile import reconcile
 from grove_core.resources.cluster_topology import most_similar
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell.actions.command_input import read_input_or_report
+from grove_shell.actions.command_input import InputSource, read_input_or_report
 from grove_shell.actions.input_findings import with_input_findings
 from grove_shell.actions.plan import operator_note
 from grove_shell.actions.rule_set_choice import choose_rule_set
-from grove_shell.actions.source import InputSource
 from grove_shell.exits import DONE, ERROR, USAGE
 from grove_shell.in_memory.forecasts import as_stored
 from grove_shell.page import print_error, print_warnings

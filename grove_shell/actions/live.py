@@ -7,18 +7,44 @@ from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Final, TypeVar
 
 from grove_core.resources.api_names import CORE
+from grove_core.resources.crd_names import CrdNames, crd_names_in
 from grove_core.resources.owner_reference import controller_in
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
-from grove_shell.actions.source import ClusterUnavailable, LiveCluster
+from grove_shell.actions.command_input import ClusterUnavailable, LiveCluster
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connect_check import advice_on
 from grove_shell.client.connection import NoAccess, connect
 from grove_shell.client.discovery import discover
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, ApiKind
-from grove_shell.client.lists import NotListed, list_pages
+from grove_shell.client.lists import NotListed, list_all, list_pages
+from grove_shell.operator.taken_names import served_definitions
 from grove_shell.reading.collected_objects import CollectedObjects
-from grove_shell.views.progress import progress_counter
+from grove_shell.reading.dra_objects import DEFINITION_KIND
+from grove_shell.views.progress_bars import progress_counter
+
+_DEFINITIONS: Final = ApiKind(DEFINITION_KIND, "apiextensions.k8s.io/v1", "customresourcedefinitions", clustered=True)
+
+
+def installed_names(live: LiveCluster) -> list[CrdNames]:
+    """Return the names of all definitions of a server.
+
+    Where the server does not list definitions to this user, only the resources that it serves are looked at.
+
+    Raises:
+        NoCluster: there is no way to it, or it does not answer.
+    """
+    return run_requests(_installed_names(live))
+
+
+async def _installed_names(live: LiveCluster) -> list[CrdNames]:
+    async with Api(await connect(live.kubeconfig, live.context)) as api:
+        try:
+            items, _version = await list_all(api, _DEFINITIONS)
+        except NotListed:
+            return await served_definitions(api)
+    return [names for item in items if (names := crd_names_in(item)) is not None]
+
 
 Json = dict[str, Any]
 T = TypeVar("T")

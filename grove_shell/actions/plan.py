@@ -15,12 +15,9 @@ from grove_core.kernel.steps import Delete, is_termination
 from grove_core.operator_recognition import Recognition
 from grove_core.plan.forecast import Forecast
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster, Gap
-from grove_shell.actions.command_input import CommandInput, read_input_or_report
-from grove_shell.actions.empty_input import nothing_judged_message
-from grove_shell.actions.input_findings import sets_with_unknown_nodes, with_input_findings
+from grove_shell.actions.command_input import CommandInput, InputSource, missing_sets, read_input_or_report
+from grove_shell.actions.input_findings import nothing_judged_message, sets_with_unknown_nodes, with_input_findings
 from grove_shell.actions.rule_set_choice import choose_rule_set
-from grove_shell.actions.set_selection import missing_sets
-from grove_shell.actions.source import InputSource
 from grove_shell.exits import CHANGES, DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.in_memory.forecasts import forecasts, topology_forecasts
 from grove_shell.page import print_error

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 from grove_core.areas.mnnvl.admit import objection_to_start
 from grove_core.resources.crd_names import CrdNames, name_clashes
-from grove_shell.actions.command_input import read_input
-from grove_shell.actions.source import ClusterUnavailable, InputSource
+from grove_shell.actions.command_input import ClusterUnavailable, InputSource, read_input
 from grove_shell.exits import DONE, ERROR
 from grove_shell.manifests.definitions import own_definition_names
 from grove_shell.page import Page, print_error, print_page
@@ -17,7 +16,7 @@ def preflight(source: InputSource) -> int:
     installed: list[CrdNames] = []
     try:
         if source.live is not None:
-            from grove_shell.actions.installed_names import installed_names  # noqa: PLC0415 - needs the client
+            from grove_shell.actions.live import installed_names  # noqa: PLC0415 - needs the client
 
             installed = installed_names(source.live)
         inputs = read_input(source)

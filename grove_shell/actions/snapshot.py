@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from grove_shell.actions.command_input import ClusterUnavailable, LiveCluster
 from grove_shell.actions.live import collect
-from grove_shell.actions.source import ClusterUnavailable, LiveCluster
 from grove_shell.client.nesting_limit import TOO_DEEP, cut_fields
 from grove_shell.exits import DONE, ERROR
 from grove_shell.page import print_error, write_stdout
-from grove_shell.reading import snapshot_header
+from grove_shell.reading.collected_objects import header_item
 from grove_shell.reading.items import display_name
 from grove_shell.redaction import Redaction
 from grove_shell.views.formatting import plural
@@ -38,7 +38,7 @@ def take_snapshot(options: SnapshotOptions) -> int:
         print_error(fault)
         return ERROR
     items = [*found.items] if options.whole else Redaction(os.urandom(_SALT)).of(found.items)
-    first = snapshot_header.header_item(found, datetime.now(UTC))
+    first = header_item(found, datetime.now(UTC))
     captured = {"apiVersion": "v1", "kind": "List", "metadata": {}, "items": [first, *items]}
     text = SERIALIZERS[options.output].document(captured)
     if options.out is None:

@@ -1,4 +1,4 @@
-"""``grove topology list`` and ``grove topology impact``: the users of topologies, and what a change would affect."""
+"""``grove topology``: the users of topologies, what a change would affect, and whether gangs fit on the nodes."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -8,6 +8,7 @@ from grove_core.admit_topology import admit_topology, admit_topology_deletion
 from grove_core.areas.topology.admit import TopologyView
 from grove_core.areas.topology.topology_snapshot import kinds_missing_for_use
 from grove_core.areas.topology.usage_report import TopologyUsage, count_without_topology, usage_report_of
+from grove_core.gang_fit import check_gang_fit
 from grove_core.impact_topology import set_impacts_of
 from grove_core.kernel.admission import AdmissionVerdict
 from grove_core.kernel.decisions import Decision
@@ -24,8 +25,14 @@ from grove_core.resources.configuration import Configuration, TopologyAware
 from grove_core.resources.names import listed
 from grove_core.resources.topology_usage import TopologyUser
 from grove_core.snapshot.cluster import Cluster
-from grove_shell.actions.command_input import input_time, read_configuration
-from grove_shell.actions.source import ClusterUnavailable, InputSource
+from grove_shell.actions.command_input import (
+    ClusterUnavailable,
+    InputSource,
+    input_time,
+    missing_sets,
+    read_configuration,
+    selected_sets,
+)
 from grove_shell.exits import DONE, ERROR, FAIL_ON, USAGE
 from grove_shell.page import print_error, print_warnings
 from grove_shell.reading.faults import Fault
@@ -36,10 +43,44 @@ from grove_shell.reading.node_collector import NodeCollector
 from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of, label_of, standard_input
 from grove_shell.views.problems_page import NOTHING_DECIDED, REST_UNKNOWN, closing_line, problems_page
-from grove_shell.views.progress import progress_counter
+from grove_shell.views.progress_bars import progress_counter
 from grove_shell.views.renderers import RENDERERS
-from grove_shell.views.topology_document import topology_impact_as_json, topology_list_as_json
+from grove_shell.views.topology_check_page import topology_check_page
+from grove_shell.views.topology_document import topology_check_as_json, topology_impact_as_json, topology_list_as_json
 from grove_shell.views.topology_page import TopologyImpact, topology_impact_page, topology_list_page
+
+
+def check_topologies(
+    sets: tuple[str, ...], filenames: tuple[str, ...], config: str | None, output: str, *, verbose: bool
+) -> int:
+    """Check and print. Returns the exit code (CL-001, TP-111).
+
+    Args:
+        sets: ``set`` or ``namespace/set``; empty for all.
+        filenames: files, folders or ``-``.
+        config: the operator's configuration file; None without one.
+        output: the value of ``-o``.
+        verbose: print the placement that was found, node by node.
+    """
+    found = read_topology_input(InputSource(filenames=filenames, config=config), NOTHING_DECIDED)
+    if found is None or not found.usable:
+        return ERROR
+    lacking = [
+        what for what, there in (("PodCliqueSet", found.cluster.sets), ("Node", found.grounds.nodes)) if not there
+    ]
+    if lacking:
+        print_error(f"nothing to check: no {' and no '.join(lacking)} in the input")
+        return ERROR
+    if unknown := missing_sets(found.cluster, sets):
+        print_error(f"not in the input: {unknown}")
+        return USAGE
+    snapshots = (found.cluster.snapshot_of(root, found.now) for root in selected_sets(found.cluster, sets))
+    checks = [check_gang_fit(snapshot, found.grounds.nodes.values(), found.grounds.tenants) for snapshot in snapshots]
+    RENDERERS[output].show(
+        page=lambda: topology_check_page(checks, found.grounds, verbose=verbose),
+        document=lambda: topology_check_as_json(checks, found.grounds),
+    )
+    return DONE if all(check.is_success for check in checks) else FAIL_ON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

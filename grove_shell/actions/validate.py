@@ -32,9 +32,8 @@ from grove_shell.reading.faults import Fault
 from grove_shell.reading.input_objects import API_GROUPS
 from grove_shell.reading.items import display_name, fault_in, identity_problems
 from grove_shell.reading.sources import Item, items_of, label_of, standard_input
-from grove_shell.views.formatting import plural, rule_citation
+from grove_shell.views.formatting import plural, remark_as_json, rule_citation
 from grove_shell.views.problems_page import NOTHING_CHECKED, REST_JUDGED, problems_page
-from grove_shell.views.remarks import remark_as_json
 from grove_shell.views.renderers import RENDERERS
 
 Judged = tuple[Item, Decision[AdmissionVerdict]]

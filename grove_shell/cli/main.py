@@ -1,17 +1,42 @@
 """The command group. It imports the module of a command when that command is used, so that help is fast (P10)."""
 
 import os
+import signal
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib import import_module
+from types import FrameType
 from typing import Final
 
 import click
 
-from grove_shell.cli.early_sigterm import exit_on_sigterm
 from grove_shell.exits import DONE, ERROR, INTERRUPTED, USAGE
 from grove_shell.python_gc import python_gc_paused
+
+
+@contextmanager
+def exit_on_sigterm() -> Iterator[None]:
+    """Exit with 0 on SIGTERM, until the command installs its own handler (OP-094).
+
+    The kernel drops SIGTERM for the first process of a container while it has no handler, so the kubelet would wait
+    for the grace period and then kill it.
+    """
+    if threading.current_thread() is not threading.main_thread():  # only the main thread may set handlers
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL if before is None else before)
+
+
+def _leave(_number: int, _frame: FrameType | None) -> None:
+    """Exit at once: nothing was started, and a normal exit would wait for a thread in a DNS lookup."""
+    os._exit(DONE)
+
 
 _COMMANDS: Final[Mapping[str, str]] = {
     "plan": "show what the operator will do, when, and why",

@@ -8,7 +8,7 @@ import click
 from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
-    from grove_shell.actions.source import InputSource
+    from grove_shell.actions.command_input import InputSource
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -191,7 +191,7 @@ def source_from_options(options: dict[str, Any]) -> "InputSource":
     Raises:
         click.UsageError: the options contradict each other.
     """
-    from grove_shell.actions.source import InputSource, LiveCluster
+    from grove_shell.actions.command_input import InputSource, LiveCluster
 
     named = {name: options.pop(name) for name in ("kubeconfig", "context", "everywhere")}
     filenames, live, namespace = options.pop("filenames"), options.pop("live"), options.pop("namespace")

@@ -34,8 +34,8 @@ def command(**options: Any) -> int:
 
     Exit codes: 0 done, 1 cluster not reachable, 64 usage.
     """
+    from grove_shell.actions.command_input import LiveCluster
     from grove_shell.actions.snapshot import SnapshotOptions, take_snapshot
-    from grove_shell.actions.source import LiveCluster
 
     if options["everywhere"] and options["namespace"] is not None:
         raise click.UsageError("-A (all namespaces) and -n (one namespace) exclude each other")

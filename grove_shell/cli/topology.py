@@ -124,6 +124,6 @@ def check(sets: tuple[str, ...], filenames: tuple[str, ...], config: str | None,
     Exit codes: 0 every gang fits under the set's own topology, 3 a gang does not fit or it is not decided, 1 bad input
     or nothing to check, 64 usage.
     """
-    from grove_shell.actions.topology_check import check_topologies
+    from grove_shell.actions.topology import check_topologies
 
     return check_topologies(sets, filenames, config, output, verbose=verbose)

@@ -51,7 +51,7 @@ def command(**options: Any) -> int:
         raise click.UsageError("--old, --rules and -o do not work with --preflight, which checks a configuration")
     if config is None or (not live and not filenames):
         raise click.UsageError("--preflight needs --config, and -f FILE or --live")
+    from grove_shell.actions.command_input import InputSource, LiveCluster
     from grove_shell.actions.preflight import preflight as judge
-    from grove_shell.actions.source import InputSource, LiveCluster
 
     return judge(InputSource(filenames=filenames, live=LiveCluster(**where) if live else None, config=config))

@@ -15,7 +15,6 @@ from grove_core.plan.laws import problems_in
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import drop_finalizers
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell import internal_errors
 from grove_shell.apply.execute_plan import Execute, execute_concurrently
 from grove_shell.apply.planned_round import PlannedRound, RoundListener
 from grove_shell.cache.cache_view import Observation
@@ -23,6 +22,7 @@ from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import RootKey
 from grove_shell.client.api import Unreachable
 from grove_shell.client.lists import NotListed
+from grove_shell.log_lines import described_error
 from grove_shell.operator.requeue import Requeue
 from grove_shell.operator.step_recheck import StepRecheck, terminated_by, unconfirmed
 from grove_shell.operator.write_throttle import DueWrites, WriteThrottle
@@ -146,7 +146,7 @@ class ReconcileLoop:
         except BrokenInvariant as fault:
             self._round_failed(root_key, requeue, f"broken invariant: {fault}")
         except Exception as fault:  # noqa: BLE001 - the root gets its next round after an internal error too (OP-027)
-            self._round_failed(root_key, requeue, f"internal error: {internal_errors.described(fault)}")
+            self._round_failed(root_key, requeue, f"internal error: {described_error(fault)}")
 
     def _round_failed(self, root_key: RootKey, requeue: Requeue, words: str) -> None:
         requeue.fail()

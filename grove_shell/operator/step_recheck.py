@@ -16,8 +16,8 @@ from grove_core.kernel.steps import Attempt, Outcome, Step, is_termination
 from grove_core.plan.plan import Plan
 from grove_core.resources.owner_reference import clique_of_new_pod
 from grove_core.snapshot.snapshot import Snapshot
-from grove_shell import internal_errors
 from grove_shell.cache.cache_view import Observation
+from grove_shell.log_lines import described_error
 
 _VALID_FOR: Final = 4  # times as long as the check took: a gang of a thousand parts is not planned a thousand times
 _RECOVERED: Final = "its gang is not to be terminated any more"
@@ -97,7 +97,7 @@ class StepRecheck:
             undone = with_deletions_undone(now, self._before, self._deleted) if now is not None else None
             self._terminated = terminated_by(self._plan(undone).steps if undone is not None else ())
         except Exception as fault:  # noqa: BLE001 - an internal error terminates nothing; the next round logs it (OP-027)
-            self._terminated, self._why_not = frozenset(), f"internal error: {internal_errors.described(fault)}"
+            self._terminated, self._why_not = frozenset(), f"internal error: {described_error(fault)}"
 
 
 def with_deletions_undone(now: Observation, before: Observation, deleted: AbstractSet[Ref]) -> Observation:

@@ -1,11 +1,19 @@
-"""Objects listed from a live cluster, or named as collected by a snapshot file."""
+"""Objects listed from a live cluster, or named as collected by the header of a snapshot file (IN-047)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final
 
-from grove_core.resources.configuration import ServedApis
+from grove_core.kernel.errors import Problem
+from grove_core.kernel.times import format_time
+from grove_core.resources.configuration import DomainShape, ServedApis
+from grove_core.resources.fields import Fields
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
+
+SNAPSHOT_VERSION: Final = "snapshot.grove.io/v1"
+SNAPSHOT_KIND: Final = "Snapshot"
+_NO_DOMAINS: Final = "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,3 +38,79 @@ class CollectedObjects:
     def is_part(self) -> bool:
         """Whether only some namespaces of the cluster were listed."""
         return any(where != EVERYWHERE for kind, where in self.complete if kind == "PodCliqueSet")
+
+
+def header_item(collected: CollectedObjects, taken_at: datetime) -> dict[str, Any]:
+    """Return the first object of a snapshot file."""
+    return {
+        "apiVersion": SNAPSHOT_VERSION,
+        "kind": SNAPSHOT_KIND,
+        "metadata": {"name": "snapshot"},
+        "takenAt": format_time(taken_at),
+        "server": collected.origin,
+        **({"offers": _served_as_json(collected.served)} if collected.served is not None else {}),
+        "collected": [{"kind": kind, "namespace": namespace} for kind, namespace in sorted(collected.complete)],
+        "notCollected": [
+            {"kind": kind, "namespace": namespace, "why": why}
+            for (kind, namespace), why in sorted(collected.unseen.items())
+        ],
+    }
+
+
+def read_header(raw: Mapping[str, Any]) -> tuple[CollectedObjects, datetime | None, tuple[Problem, ...]]:
+    """Parse a header; return the collected kinds, the time and every problem."""
+    problems: list[Problem] = []
+    top = Fields(raw, "", problems)
+    complete: set[Gap] = {(part.text("kind"), part.text("namespace")) for part in top.parts("collected")}
+    unseen = {(part.text("kind"), part.text("namespace")): part.text("why") for part in top.parts("notCollected")}
+    taken_at = top.time("takenAt", required=True)
+    served = _served_in(top.part("offers")) if "offers" in raw else None
+    found = CollectedObjects(origin=top.text("server"), complete=frozenset(complete), served=served, unseen=unseen)
+    return found, taken_at, tuple(problems)
+
+
+class SnapshotHeaders:
+    """The headers of all snapshot files of an input, combined.
+
+    Attributes:
+        taken_at: when the newest snapshot was taken.
+    """
+
+    def __init__(self) -> None:
+        """Begin without headers."""
+        self.taken_at: datetime | None = None
+        self._served: set[ServedApis] = set()
+
+    @property
+    def served(self) -> ServedApis | None:
+        """What their servers serve; None without a header that says so, or if two disagree."""
+        return next(iter(self._served)) if len(self._served) == 1 else None
+
+    def take(self, raw: Mapping[str, Any], live: CollectedObjects) -> tuple[CollectedObjects, tuple[Problem, ...]]:
+        """Add a header; return the combined collected kinds and every problem of the header."""
+        found, taken_at, problems = read_header(raw)
+        unseen, known = dict(live.unseen), len(self._served)
+        for gap, words in found.unseen.items():
+            unseen[gap] = min(words, unseen.get(gap, words))
+        if found.served is not None:
+            self._served.add(found.served)
+        if len(self._served) > 1 >= known:
+            expected = "what the other captures say that their server offers"
+            problems = (*problems, Problem(path="offers", expected=expected, got="something else"))
+        self.taken_at = max(filter(None, (self.taken_at, taken_at)), default=None)
+        return replace(live, complete=live.complete | found.complete, unseen=unseen), problems
+
+
+def _served_as_json(served: ServedApis) -> dict[str, Any]:
+    """Return what the server serves (IN-047); a field that was not requested is left out."""
+    domains = _NO_DOMAINS if served.without_domains else served.domains and served.domains.value
+    found = {"computeDomains": domains, "resourceClaims": served.claims}
+    return {key: value for key, value in found.items() if value}
+
+
+def _served_in(part: Fields) -> ServedApis:
+    text = part.text("computeDomains")
+    shapes = {shape.value: shape for shape in DomainShape}
+    if text and text != _NO_DOMAINS and text not in shapes:
+        part.note("computeDomains", f"one of {', '.join((*shapes, _NO_DOMAINS))}", text)
+    return ServedApis(domains=shapes.get(text), without_domains=text == _NO_DOMAINS, claims=part.text("resourceClaims"))

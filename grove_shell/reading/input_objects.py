@@ -21,7 +21,6 @@ from grove_core.resources.scaling_group import ScalingGroup, scaling_group_of
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.reading.dra_objects import DEFINITION_KIND, TEMPLATE_KIND, DraObjects
 from grove_shell.reading.faults import Fault
-from grove_shell.reading.foreign_objects import Address
 from grove_shell.reading.items import fault_in
 from grove_shell.reading.sources import Item, heading_of, label_of
 
@@ -29,6 +28,8 @@ K = TypeVar("K", bound=tuple[str, ...])
 V = TypeVar("V")
 Key = tuple[str, str]
 """Namespace and name."""
+Address = tuple[str, str, str]
+"""Kind, namespace and name."""
 
 API_GROUPS: Final[Mapping[str, str]] = {
     "PodCliqueSet": "grove.io",

@@ -15,8 +15,7 @@ from grove_core.resources.newer_release import is_newer_kind, newer_fields_in
 from grove_core.resources.owned_object import CLAIM_KIND, OWNED_KINDS, owned_object_of
 from grove_core.resources.pod import pod_of
 from grove_core.snapshot.cluster import EVERYWHERE
-from grove_shell.reading import snapshot_header
-from grove_shell.reading.collected_objects import CollectedObjects
+from grove_shell.reading.collected_objects import SNAPSHOT_KIND, SNAPSHOT_VERSION, CollectedObjects, SnapshotHeaders
 from grove_shell.reading.dra_objects import (
     DEFINITION,
     DEFINITION_KIND,
@@ -25,7 +24,6 @@ from grove_shell.reading.dra_objects import (
     shape_in_definition,
     template_in,
 )
-from grove_shell.reading.foreign_objects import ForeignObjects
 from grove_shell.reading.input_objects import API_GROUPS, InputObjects, is_same
 from grove_shell.reading.input_topologies import InputTopologies, around, is_topology
 from grove_shell.reading.items import identity_problems, labels_in, meta_text, server_error_in
@@ -37,10 +35,10 @@ from grove_shell.reading.manifest_admission import (
     unique_manifests,
     used_names_among,
 )
-from grove_shell.reading.owner_check import UnreadableObject
+from grove_shell.reading.owner_check import ForeignObjects, UnreadableObject
 from grove_shell.reading.sources import Item, heading_of, label_of
 
-_KINDS_OF_GROVE: Final = frozenset({*API_GROUPS, *TOPOLOGY_KINDS, snapshot_header.KIND, "Scenario"})
+_KINDS_OF_GROVE: Final = frozenset({*API_GROUPS, *TOPOLOGY_KINDS, SNAPSHOT_KIND, "Scenario"})
 JUDGED: Final = ("Pod", "PodClique", "PodCliqueScalingGroup")
 """Kinds whose objects must be complete for decisions."""
 
@@ -66,7 +64,7 @@ class ObjectCollector:
         self.warnings: list[str] = []
         self.server_errors: list[str] = []
         self.nodes: dict[str, dict[str, str]] = {}
-        self.snapshot_headers = snapshot_header.SnapshotHeaders()
+        self.snapshot_headers = SnapshotHeaders()
 
     def take(self, item: Item) -> None:
         """Parse one item and file it under its kind and name."""
@@ -77,7 +75,7 @@ class ObjectCollector:
             for problem in identity_problems(raw):
                 self.found.add_fault(item, *problem)
             self.found.gaps.update((judged, EVERYWHERE) for judged in JUDGED)
-        elif (kind, version) == (snapshot_header.KIND, snapshot_header.VERSION):
+        elif (kind, version) == (SNAPSHOT_KIND, SNAPSHOT_VERSION):
             self._take_capture(item)
         elif self._take_related(item, kind, version.rpartition("/")[0]):
             pass

@@ -10,7 +10,7 @@ from pydantic import model_validator as validator
 from grove_core.kernel.errors import Problem
 from grove_core.resources.configuration import Configuration
 from grove_core.version import IMAGE
-from grove_shell.settings.mnnvl import GoOperatorNetwork, MnnvlSettings
+from grove_shell.settings.features import GoOperatorNetwork, MnnvlSettings, TopologySettings
 from grove_shell.settings.rule_set_names import RuleSetName
 from grove_shell.settings.strict_model import (
     API_VERSION,
@@ -21,7 +21,6 @@ from grove_shell.settings.strict_model import (
     StrictModel,
     read_strictly,
 )
-from grove_shell.settings.topology import TopologySettings
 
 KIND: Final = "OperatorConfiguration"
 

@@ -10,8 +10,17 @@ from grove_core.compare import Change, Comparison, Difference, Termination
 from grove_core.document.document import RulesSource
 from grove_core.kernel.reasons import Reason
 from grove_shell.page import Page, Span
-from grove_shell.views.formatting import clock_time, impact_text, joined_names, object_label, plural, relative_time
-from grove_shell.views.layout import INDENT, MAX_NAMES, entry_label
+from grove_shell.views.formatting import (
+    INDENT,
+    MAX_NAMES,
+    clock_time,
+    entry_label,
+    impact_text,
+    joined_names,
+    object_label,
+    plural,
+    relative_time,
+)
 
 _STYLES: Final[Mapping[Change, str]] = {
     Change.ENDS: "bold red",

@@ -16,6 +16,8 @@ from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_shell.page import Page
 from grove_shell.views.formatting import (
+    MAX_NAMES,
+    STYLES,
     clock_time,
     impact_text,
     joined_names,
@@ -25,7 +27,6 @@ from grove_shell.views.formatting import (
     rule_citation,
 )
 from grove_shell.views.headline import as_of_line
-from grove_shell.views.layout import MAX_NAMES, STYLES
 
 _MANY: Final = 20
 _CLIQUES: Final = 40

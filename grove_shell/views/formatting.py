@@ -1,14 +1,44 @@
-"""Formats times, counts, names and reasons for pages."""
+"""Formats times, counts, names and reasons for pages; widths and colours of a plan's page."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Any, Final
 
+from grove_core.document.writing import reason_as_json
+from grove_core.explain import Tone
+from grove_core.kernel.admission import Remark
 from grove_core.kernel.durations import short_duration
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import DeletionImpact
 from grove_core.kernel.times import format_time, whole_seconds
 from grove_shell.page import Span
+
+
+def remark_as_json(found: Remark) -> dict[str, Any]:
+    """Return an objection or a warning as JSON."""
+    return {"path": found.path, "got": found.got, **reason_as_json(found.reason)}
+
+
+STYLES: Final[Mapping[Tone, str]] = MappingProxyType(
+    {
+        Tone.ENDS: "bold red",
+        Tone.WAITS: "bold yellow",
+        Tone.HELD: "bold magenta",
+        Tone.UNKNOWN: "bold magenta",
+        Tone.GATED: "yellow",
+        Tone.KEEPS: "green",
+    }
+)
+MAX_NAMES: Final = 8
+_WIDTH: Final = max(len(tone.value) for tone in Tone)
+INDENT: Final = " " * (_WIDTH + 4)
+
+
+def entry_label(word: str) -> str:
+    """Return the first word of an entry, padded to the width of the longest."""
+    return f"  {word:<{_WIDTH}}  "
 
 
 def clock_time(moment: datetime, now: datetime) -> str:

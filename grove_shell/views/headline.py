@@ -10,10 +10,15 @@ from grove_core.explain import Explanation, Tone
 from grove_core.kernel.refs import is_placeholder
 from grove_core.kernel.steps import Step, total_impact
 from grove_shell.page import Page, Span
-from grove_shell.views.formatting import clock_time, impact_text, not_predicted_text, plural
-from grove_shell.views.later_terminations import later_terminations, rounds_before_repeats, terminations_in
-from grove_shell.views.layout import STYLES
-from grove_shell.views.round_lines import applied_changes, created_kinds, ordinary_deletions
+from grove_shell.views.formatting import STYLES, clock_time, impact_text, not_predicted_text, plural
+from grove_shell.views.round_lines import (
+    applied_changes,
+    created_kinds,
+    later_terminations,
+    ordinary_deletions,
+    rounds_before_repeats,
+    terminations_in,
+)
 
 
 def add_headline(page: Page, document: PlanDocument, stories: Sequence[Explanation], nothing: str = "") -> None:

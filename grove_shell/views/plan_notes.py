@@ -11,8 +11,7 @@ from grove_core.kernel.durations import short_duration
 from grove_core.kernel.times import format_time
 from grove_shell.page import Page
 from grove_shell.reading.loaded_input import LoadedInput
-from grove_shell.views.formatting import joined_names, plural, relative_time
-from grove_shell.views.layout import MAX_NAMES
+from grove_shell.views.formatting import MAX_NAMES, joined_names, plural, relative_time
 
 _OLD: Final = timedelta(minutes=10)
 

@@ -12,7 +12,11 @@ from grove_core.kernel.steps import Delete, Step
 from grove_core.plan.forecast import Forecast
 from grove_shell.page import Page
 from grove_shell.views.formatting import (
+    INDENT,
+    MAX_NAMES,
+    STYLES,
     clock_time,
+    entry_label,
     impact_text,
     joined_names,
     object_label,
@@ -21,10 +25,14 @@ from grove_shell.views.formatting import (
     rule_citation,
 )
 from grove_shell.views.headline import add_headline
-from grove_shell.views.later_terminations import add_later_terminations
-from grove_shell.views.layout import INDENT, MAX_NAMES, STYLES, entry_label
 from grove_shell.views.plan_notes import PlanContext, add_notes
-from grove_shell.views.round_lines import add_gated_cliques, add_rounds, applied_changes, created_kinds
+from grove_shell.views.round_lines import (
+    add_gated_cliques,
+    add_later_terminations,
+    add_rounds,
+    applied_changes,
+    created_kinds,
+)
 
 _ENTRIES: Final = 20
 _ACTIONS: Final[Mapping[str, str]] = {

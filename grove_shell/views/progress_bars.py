@@ -1,21 +1,49 @@
-"""Progress bars on standard error, on a terminal only: of runs, and of virtual time."""
+"""Progress on standard error, on a terminal only: a count, a bar of runs, and a bar of virtual time."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from grove_shell.page import is_stderr_terminal
+from grove_shell.page import is_stderr_terminal, overwrite_line
 from grove_shell.simulator.virtual_time import SECOND, span_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-Tick: TypeAlias = Callable[[int, int], None]
-"""Called with the virtual time of a run and its earliest possible end, both in milliseconds."""
 
 _SHOWN_AFTER: Final = 0.7
-_EVERY: Final = 0.1
+_COUNTED_EVERY: Final = 500
+_DRAWN_EVERY: Final = 0.1
+
+
+@contextmanager
+def progress_counter(doing: str, what: str) -> Iterator[Callable[[Any], None] | None]:
+    """Yield a function that counts its calls and shows the count on standard error.
+
+    Yields None where standard error is no terminal.
+    """
+    if not is_stderr_terminal():
+        yield None
+        return
+    seen, start, drawn = 0, monotonic(), False
+
+    def count(_item: object) -> None:
+        nonlocal seen, drawn
+        seen += 1
+        if seen % _COUNTED_EVERY == 0 and monotonic() - start > _SHOWN_AFTER:
+            overwrite_line(f"{doing}: {seen:,} {what}")
+            drawn = True
+
+    try:
+        yield count
+    finally:
+        if drawn:
+            overwrite_line("")
+
+
+Tick: TypeAlias = Callable[[int, int], None]
+"""Called with the virtual time of a run and its earliest possible end, both in milliseconds."""
 
 
 @contextmanager
@@ -57,7 +85,7 @@ class _VirtualTimeBar:
         """Update the bar, at most ten times a second."""
         if monotonic() < self._next:
             return
-        self._next = monotonic() + _EVERY
+        self._next = monotonic() + _DRAWN_EVERY
         progress, task = self._shown = self._shown or _started()
         words = f"{span_text(at // SECOND * SECOND)} of virtual time"
         progress.update(task, description=words, completed=at, total=max(at, goal) if goal else None)

@@ -10,10 +10,9 @@ from grove_shell.simulator.recording.clique_states import CliqueState
 from grove_shell.simulator.recording.history import Actor, EntryKind, HistoryEntry
 from grove_shell.simulator.simulation import Run
 from grove_shell.simulator.virtual_time import span_text
-from grove_shell.views.formatting import not_predicted_text, plural
+from grove_shell.views.formatting import STYLES, entry_label, not_predicted_text, plural
 from grove_shell.views.headline import as_of_line
 from grove_shell.views.history_lines import lines_of
-from grove_shell.views.layout import STYLES, entry_label
 
 _STYLES: Final = {
     EntryKind.TERMINATED: "bold red",

@@ -9,7 +9,7 @@ from grove_core.document.writing import reason_as_json
 from grove_core.gang_fit import GangFitCheck, TopologyFit
 from grove_core.resources.cluster_topology import Levels
 from grove_shell.reading.node_collector import NodeCollector
-from grove_shell.views.remarks import remark_as_json
+from grove_shell.views.formatting import remark_as_json
 from grove_shell.views.topology_page import TopologyImpact
 
 Json = dict[str, Any]

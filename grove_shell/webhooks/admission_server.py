@@ -10,8 +10,8 @@ from aiohttp import web
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
-from grove_shell import internal_errors
 from grove_shell.client.webhook_names import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
+from grove_shell.log_lines import described_error
 from grove_shell.operator.health_server import HttpServer
 from grove_shell.webhooks.admission_review import AdmissionRequest, Json, allow, parse_review
 from grove_shell.webhooks.caches import WebhookCaches
@@ -116,7 +116,7 @@ class AdmissionServer(HttpServer):
             review = await self._handlers[webhook](request)
         except Exception as fault:  # noqa: BLE001 - an internal error in one review must not end the others
             uid = request.uid if request is not None else ""
-            self._report("error", "fault of ours", webhook=webhook, uid=uid, error=internal_errors.described(fault))
+            self._report("error", "fault of ours", webhook=webhook, uid=uid, error=described_error(fault))
             return _FAULT, f"a fault of grove webhooks, not of the request: {type(fault).__name__}; see its log\n"
         self._log(webhook, request, review["response"])
         return 200, review

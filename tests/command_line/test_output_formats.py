@@ -8,7 +8,7 @@ import pytest
 
 from docs.generator.commands import every_command
 from grove_shell.actions import topology
-from grove_shell.actions.source import InputSource
+from grove_shell.actions.command_input import InputSource
 from grove_shell.page import Page
 from grove_shell.views.renderers import RENDERERS, SERIALIZERS, Renderer
 from tests.command_line.process import ROOT

@@ -54,7 +54,7 @@ def test_cl049_a_terminal_without_colours_shows_what_a_pipe_gets() -> None:
 def test_cl001_long_work_is_counted_on_one_line_and_leaves_nothing_on_the_terminal() -> None:
     code = """
 import time
-from grove_shell.views.progress import progress_counter
+from grove_shell.views.progress_bars import progress_counter
 for patience in (0, 0.8):
     with progress_counter("reading", "objects") as count:
         time.sleep(patience)

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Final, NamedTuple
 
-from grove_shell.internal_errors import own_frames
+from grove_shell.log_lines import own_frames
 from tests.fuzz.fuzz_target import FuzzTarget
 
 CPU_SECONDS: Final = 10.0

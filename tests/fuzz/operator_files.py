@@ -13,8 +13,8 @@ from unittest.mock import patch
 
 from grove_core.snapshot.cluster import EVERYWHERE
 from grove_shell.actions import apply as applying
+from grove_shell.actions.command_input import LiveCluster
 from grove_shell.actions.configuration import configuration
-from grove_shell.actions.source import LiveCluster
 from grove_shell.page import print_error
 from grove_shell.reading.collected_objects import CollectedObjects
 from grove_shell.replay.log_format import encode_line

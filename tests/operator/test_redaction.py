@@ -17,8 +17,7 @@ from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import EVERY_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.kinds import KINDS
-from grove_shell.reading import snapshot_header
-from grove_shell.reading.collected_objects import CollectedObjects
+from grove_shell.reading.collected_objects import CollectedObjects, header_item
 from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.objects import load
 from grove_shell.reading.sources import items_of
@@ -233,7 +232,7 @@ def test_in047_a_capture_tells_what_it_is(tmp_path: Path) -> None:
         complete=frozenset((kind, "ml") for kind in EVERY_KIND - {"Pod"}),
         unseen={("Pod", "ml"): "pods is forbidden"},
     )
-    found = loaded([snapshot_header.header_item(told, taken_at)], tmp_path)
+    found = loaded([header_item(told, taken_at)], tmp_path)
     assert (found.faults, found.taken_at) == ((), taken_at)
     assert found.unseen == {("Pod", "ml"): "pods is forbidden"}
     assert found.cluster.complete == told.complete
@@ -242,7 +241,7 @@ def test_in047_a_capture_tells_what_it_is(tmp_path: Path) -> None:
 
 def test_in047_a_capture_that_does_not_read_is_a_fault(tmp_path: Path) -> None:
     broken = {
-        **snapshot_header.header_item(CollectedObjects(origin=""), NOW),
+        **header_item(CollectedObjects(origin=""), NOW),
         "takenAt": "yesterday",
         "collected": "all",
     }

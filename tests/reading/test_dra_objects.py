@@ -10,8 +10,7 @@ import pytest
 
 from grove_core.resources.configuration import DomainShape, MnnvlMode, ServedApis
 from grove_shell.actions.command_input import read_configuration
-from grove_shell.reading import snapshot_header
-from grove_shell.reading.collected_objects import CollectedObjects
+from grove_shell.reading.collected_objects import CollectedObjects, header_item
 from grove_shell.reading.loaded_input import LoadedInput
 from grove_shell.reading.objects import load
 
@@ -76,17 +75,13 @@ def test_in047_claims_show_their_version(tmp_path: Path) -> None:
     ],
 )
 def test_in047_a_capture_says_what_was_offered(tmp_path: Path, served: ServedApis) -> None:
-    taken = snapshot_header.header_item(
-        CollectedObjects(origin="here", served=served), datetime(2026, 11, 20, tzinfo=UTC)
-    )
+    taken = header_item(CollectedObjects(origin="here", served=served), datetime(2026, 11, 20, tzinfo=UTC))
     read = loaded(tmp_path, taken)
     assert (read.cluster.served, read.faults) == (served, ())
 
 
 def test_in047_a_capture_with_an_unknown_shape_is_a_fault(tmp_path: Path) -> None:
-    taken = snapshot_header.header_item(
-        CollectedObjects(origin="here", served=ServedApis()), datetime(2026, 11, 20, tzinfo=UTC)
-    )
+    taken = header_item(CollectedObjects(origin="here", served=ServedApis()), datetime(2026, 11, 20, tzinfo=UTC))
     (fault,) = loaded(tmp_path, {**taken, "offers": {"computeDomains": "round"}}).faults
     assert fault.path == "offers.computeDomains"
 

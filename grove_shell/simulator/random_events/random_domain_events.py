@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Final
 
-from grove_shell.settings.mnnvl import MnnvlSettings
+from grove_shell.settings.features import MnnvlSettings
 from grove_shell.simulator.random_events.draw import Draw, random_span
 from grove_shell.simulator.random_events.random_user_events import outage, scale
 from grove_shell.simulator.random_events.targets import Targets

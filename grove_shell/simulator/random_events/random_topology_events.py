@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any, Final
 
-from grove_shell.settings.topology import LevelSettings, TopologySettings
+from grove_shell.settings.features import LevelSettings, TopologySettings
 from grove_shell.simulator.random_events.draw import Draw, random_span
 from grove_shell.simulator.random_events.targets import Targets
 from grove_shell.simulator.scenario.events import Event

@@ -10,7 +10,7 @@ from grove_core.resources.domain_sharing import DomainMembership
 from grove_core.resources.names import domain_name, member_clique_name, scaling_group_name, standalone_clique_name
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.snapshot.cluster import Cluster
-from grove_shell.settings.mnnvl import MnnvlSettings
+from grove_shell.settings.features import MnnvlSettings
 from grove_shell.simulator.scenario.field_types import KINDS, Kind
 from grove_shell.simulator.scenario.name_registry import memberships_of
 from grove_shell.simulator.scenario.scenario import Scenario

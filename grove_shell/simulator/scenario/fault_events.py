@@ -6,8 +6,7 @@ from pydantic import StrictBool, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_shell.settings.mnnvl import MnnvlSettings
-from grove_shell.settings.topology import TopologySettings
+from grove_shell.settings.features import MnnvlSettings, TopologySettings
 from grove_shell.simulator.scenario.field_types import (
     Address,
     CliqueName,

@@ -27,8 +27,7 @@ from grove_shell.reading.items import fault_in
 from grove_shell.reading.manifest_admission import expectation_of
 from grove_shell.reading.observed_times import newest_time_in
 from grove_shell.reading.sources import Item, items_of, standard_input
-from grove_shell.settings.mnnvl import MnnvlSettings
-from grove_shell.settings.topology import TopologySettings
+from grove_shell.settings.features import MnnvlSettings, TopologySettings
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.field_types import WRITTEN, Model
 from grove_shell.simulator.scenario.name_registry import NameRegistry

@@ -7,8 +7,7 @@ from pydantic import Field, StrictBool, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
-from grove_shell.settings.mnnvl import MnnvlSettings
-from grove_shell.settings.topology import TopologySettings
+from grove_shell.settings.features import MnnvlSettings, TopologySettings
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.field_types import (
     Address,

@@ -1,12 +1,12 @@
-"""Topology-aware scheduling in configuration files, the same for operator and webhooks."""
+"""MNNVL and topology-aware scheduling in configuration files, the same for operator and webhooks."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 from pydantic import model_validator as validator
 
 from grove_core.resources.cluster_topology import Level, level_problems
-from grove_core.resources.configuration import TopologyAware
+from grove_core.resources.configuration import DomainShape, Mnnvl, MnnvlMode, TopologyAware
 from grove_shell.settings.strict_model import StrictModel
 
 
@@ -40,3 +40,29 @@ class TopologySettings(StrictModel):
     def as_configuration(self) -> TopologyAware:
         """The settings as decisions use them."""
         return TopologyAware(self.enabled, tuple(Level(one.domain, one.key) for one in self.levels))
+
+
+class MnnvlSettings(StrictModel):
+    """Whether sets get ComputeDomains, in which way, and how these are written.
+
+    Attributes:
+        mode: ``operator``: one for each replica of every set with GPUs that does not opt out; ``annotations``: where
+            sets ask for one.
+        compute_domain_shape: ``auto`` is that of the cluster.
+    """
+
+    enabled: bool = False
+    mode: Literal["operator", "annotations"] = "operator"
+    compute_domain_shape: Literal["auto", "design", "nvidia"] = "auto"
+
+    @property
+    def as_configuration(self) -> Mnnvl:
+        """The settings as decisions use them."""
+        shape = None if self.compute_domain_shape == "auto" else DomainShape(self.compute_domain_shape)
+        return Mnnvl(self.enabled, MnnvlMode(self.mode), shape)
+
+
+class GoOperatorNetwork(StrictModel):
+    """The field of the Go operator's configuration."""
+
+    auto_mnnvl_enabled: bool = Field(default=False, alias="autoMNNVLEnabled")
