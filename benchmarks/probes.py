@@ -228,14 +228,14 @@ def _expand(raw: Json, told: Configuration, found: dict[str, list[float]] | None
 
 def reviews(sets: int, rounds: int) -> dict[str, list[float]]:
     """Processor seconds to answer one review of each kind, from its bytes, with so many other sets in the copy."""
+    from grove_shell.webhooks.admission_cache import AdmissionCache  # noqa: PLC0415 - as above
     from grove_shell.webhooks.admission_review import parse_review  # noqa: PLC0415 - as above
     from grove_shell.webhooks.handlers import default_set, validate_set  # noqa: PLC0415 - each process imports what it measures
-    from grove_shell.webhooks.set_names import SetNames  # noqa: PLC0415 - as above
 
-    raw, names = bare_set(2), SetNames()
+    raw, cache = bare_set(2), AdmissionCache()
     namespace = raw["metadata"]["namespace"]
     others = [{**raw, "metadata": {"name": f"other-{number}", "namespace": namespace}} for number in range(sets)]
-    names.replace("PodCliqueSet", others, "1")
+    cache.replace("PodCliqueSet", others, "1")
     kind = {"group": "grove.io", "kind": "PodCliqueSet"}
     asked = {"uid": "u", "kind": kind, "namespace": namespace, "operation": "CREATE", "object": raw}
     review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": asked}
@@ -248,7 +248,7 @@ def reviews(sets: int, rounds: int) -> dict[str, list[float]]:
             if request is None:
                 raise RuntimeError("the review does not read")
             if way != "parse":
-                json.dumps(default_set(request) if way == "defaults" else validate_set(request, names))
+                json.dumps(default_set(request) if way == "defaults" else validate_set(request, cache))
             if measured >= 0:
                 seconds.append(process_time() - start)
     return found

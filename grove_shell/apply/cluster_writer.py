@@ -18,7 +18,7 @@ from grove_shell.cache.root_keys import RootKey
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.lists import OLDER_STATE, list_pages
-from grove_shell.client.version_numbers import version_number
+from grove_shell.client.store import version_number
 
 _RELISTED: Final = (GROUP_KIND, "PodClique", "Pod")
 

@@ -5,26 +5,24 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
 from grove_core.areas.topology.topology_snapshot import KINDS_THAT_SHOW_USE, TopologySnapshot
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.frozen import FrozenDict, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
-from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, TOPOLOGY_KINDS
-from grove_core.resources.compute_domain import ComputeDomain
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
+from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, ServedApis
-from grove_core.resources.owned_object import OwnedObject
-from grove_core.resources.owner_reference import ControllerReference
+from grove_core.resources.owned_object import CLAIM_KIND
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.topology_usage import SET_KIND, TopologyUser
 from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
-from grove_shell.cache.event_filter import EventFilter, incarnation_of
-from grove_shell.cache.named_objects import NamedObjects
-from grove_shell.cache.root_keys import RootKey, is_topology_key, key_of_topology, root_key_in
-from grove_shell.cache.set_cache import Address, Object, SetCache, address_of
+from grove_shell.cache.root_keys import RootKey, is_topology_key, key_of_topology
+from grove_shell.cache.set_cache import Object, SetCache
 from grove_shell.cache.topology_cache import TopologyCache
+from grove_shell.client.store import Key, Raw, StoresByKind, key_of, uid_and_version_of
 
 Observation: TypeAlias = Snapshot | TopologySnapshot
 """What a plan of one root is made of."""
@@ -32,16 +30,7 @@ Observation: TypeAlias = Snapshot | TopologySnapshot
 TEMPLATE_KIND: Final = "ResourceClaimTemplate"
 
 
-class CacheEntry(NamedTuple):
-    """Where an object is cached: the key of its root, its uid and version, and the uid of its controller."""
-
-    root_key: RootKey
-    uid: str
-    version: int
-    controller: str = ""
-
-
-class CacheView:
+class CacheView(StoresByKind):
     """The readable side of the cache; :class:`ClusterCache` applies events to it.
 
     Attributes:
@@ -50,23 +39,18 @@ class CacheView:
     """
 
     def __init__(self, topologies: TopologyCache) -> None:
-        """Start empty."""
+        """Start empty; the stores are those of the subclass."""
         self.configuration = Configuration()
         self.served = ServedApis()
         self.topologies = topologies
         self._set_caches: dict[RootKey, SetCache] = {}
-        self._entries: defaultdict[str, dict[Address, CacheEntry]] = defaultdict(dict)
-        self._root_of_owner: dict[str, RootKey] = {}
-        self._events = EventFilter()
         self._lost: dict[str, str] = {}
+        self._template_specs: FrozenDict[Key, FrozenMap] | None = None  # None after a change
         self._vanished_pods: defaultdict[str, int] = defaultdict(int)
-        self._templates: NamedObjects[FrozenMap] = NamedObjects()  # of all owners: any set may name them
-        self._domains: NamedObjects[ComputeDomain] = NamedObjects()  # of all owners: a name may be taken
-        self._claims: NamedObjects[OwnedObject] = NamedObjects()
 
     def has_tombstone(self, uid: object) -> bool:
         """Return whether an object of this uid was deleted, by the events so far."""
-        return uid in self._events
+        return any(store.has_tombstone(uid) for store in self.stores.values())
 
     def pods_of(self, root_key: RootKey, clique: str) -> Mapping[str, str]:
         """Return name -> uid of the pods that a PodClique controls, readable or not."""
@@ -74,19 +58,19 @@ class CacheView:
         if set_cache is None:
             return {}
         pods = {name: pod.uid for name, pod in set_cache.pods.get(clique, {}).items()}
-        for address in set_cache.broken:
-            if address[0] == "Pod" and (entry := self._entries["Pod"][address]).controller == clique:
-                pods[address[2]] = entry.uid
+        for (kind, *key), controller in set_cache.broken.items():
+            if kind == "Pod" and controller == clique:
+                pods[key[1]] = self.stores[kind].entries[key[0], key[1]].uid
         return pods
 
-    def knows(self, kind: str, raw: Mapping[str, Any]) -> bool:
+    def knows(self, kind: str, raw: Raw) -> bool:
         """Return whether an object is cached, in any version."""
-        known = self._entries[kind].get(address_of(kind, raw))
-        return known is not None and known.uid == incarnation_of(raw).uid
+        known = self.stores[kind].entries.get(key_of(raw))
+        return known is not None and known.uid == uid_and_version_of(raw)[0]
 
     def namespaces(self) -> list[str]:
         """Return the namespaces that hold an object of a set, sorted."""
-        return sorted({namespace for namespace, name in self._set_caches if name})
+        return sorted({namespace for namespace, _ in self._set_caches})
 
     def vanished_pods(self, namespace: str) -> int:
         """Return how many pods disappeared from the watch without a deletion timestamp (OP-106)."""
@@ -99,16 +83,9 @@ class CacheView:
             return []
         return sorted(set_cache.leaving, key=lambda part: part.ref.sort_key)
 
-    def newest(self, kind: str) -> int:
-        """Return the newest version seen of any object of a kind. Linear in these objects."""
-        if kind in TOPOLOGY_KINDS:
-            return self.topologies.newest(kind)
-        return max((entry.version for entry in self._entries[kind].values()), default=0)
-
-    def is_rolled_back(self, ref: Ref, raw: Mapping[str, Any], as_of: int) -> bool:
+    def is_rolled_back(self, ref: Ref, raw: Raw, as_of: int) -> bool:
         """Return whether a list as of a version shows an object in an older version than was known by then."""
-        known = self._entries[ref.kind].get((ref.kind, ref.namespace, ref.name))
-        return self._events.is_rolled_back(incarnation_of(raw), known, as_of)
+        return self.stores[ref.kind].is_rolled_back(raw, as_of)
 
     def is_gone(self, root_key: RootKey) -> bool:
         """Return whether a set is known not to exist; one that cannot be read exists."""
@@ -121,16 +98,8 @@ class CacheView:
 
     def find(self, ref: Ref) -> Object | None:
         """Return an object by its address; None without one."""
-        if ref.kind in TOPOLOGY_KINDS:
-            return self.topologies.find(ref)
-        address = (ref.kind, ref.namespace, ref.name)
-        entry = self._entries[ref.kind].get(address)
-        if entry is None:
-            return None
-        set_cache = self._set_caches[entry.root_key]
-        if ref.kind == "Pod":
-            return set_cache.pods.get(entry.controller, {}).get(ref.name)
-        return set_cache.root if ref.kind == SET_KIND else set_cache.items.get(address)
+        found: Object | None = self.stores[ref.kind].get((ref.namespace or "default", ref.name))
+        return found
 
     def holds(self, root_key: RootKey) -> bool:
         """Return whether anything of a root is cached."""
@@ -140,18 +109,12 @@ class CacheView:
         """Return the keys of all roots: sets, deleted ones with leftovers included, and reconciled topologies."""
         names = {DEFAULT_TOPOLOGY, *self.topologies.by_name} if self.topologies.kept else ()
         topologies = (key_of_topology(name) for name in names if self._has_topology(name))
-        return [*(root_key for root_key in self._set_caches if root_key[1]), *topologies]
+        return [*self._set_caches, *topologies]
 
     def of(self, root_key: RootKey, kind: str) -> list[Ref]:
         """Return the addresses of the objects of a kind that belong to a set."""
         set_cache = self._set_caches.get(root_key)
         return [] if set_cache is None else set_cache.refs(kind)
-
-    def root_key_in(self, kind: str, raw: Mapping[str, Any], owner: ControllerReference) -> RootKey | None:
-        """Return the key of the set that an object belongs to, cached or not; None for no set."""
-        if kind == TEMPLATE_KIND:  # of no set; any set may name it
-            return (str(raw["metadata"].get("namespace") or "default"), "")
-        return root_key_in(kind, raw, owner, self._root_of_owner)
 
     @property
     def lost(self) -> Mapping[str, str]:
@@ -159,11 +122,12 @@ class CacheView:
         return MappingProxyType(self._lost)
 
     def broken(self) -> dict[str, str]:
-        """Return kind and name of each object that cannot be read -> what is wrong with it."""
+        """Return kind and name of each object of a set that cannot be read -> what is wrong with it."""
         return {
-            f"{kind} {namespace}/{name}": words
-            for set_cache in self._set_caches.values()
-            for (kind, namespace, name), words in set_cache.broken.items()
+            f"{kind} {'/'.join(key)}": words
+            for kind, store in self.stores.items()
+            if kind not in self.topologies.stores
+            for key, words in store.unreadable.items()
         }
 
     def unread(self) -> Iterator[str]:
@@ -186,15 +150,22 @@ class CacheView:
         whole = EVERY_KIND | {TOPOLOGY_KIND} if self.topologies.knows_that_of(root_key) else EVERY_KIND
         return replace(
             set_cache.seen(set_cache.root, now, attempts),
-            named_domains=self._domains.frozen,
-            named_claims=self._claims.frozen,
+            named_domains=self.stores[DOMAIN_KIND].items,
+            named_claims=self.stores[CLAIM_KIND].items,
             configuration=self.configuration,
             served=self.served,
             not_collected=unknown,
             complete=whole - unknown,
-            claim_templates=self._templates.frozen,
+            claim_templates=self._claim_templates(),
             topologies=self.topologies.by_name,
         )
+
+    def _claim_templates(self) -> FrozenDict[Key, FrozenMap]:
+        """Return the specs of all ResourceClaimTemplates; the same object until one changes."""
+        if self._template_specs is None:
+            items = self.stores[TEMPLATE_KIND].items
+            self._template_specs = FrozenDict({key: template.spec for key, template in items.items()})
+        return self._template_specs
 
     def _has_topology(self, name: str) -> bool:
         """Return whether a topology exists, or is the default one that the operator creates."""
@@ -211,8 +182,7 @@ class CacheView:
             name=name,
             topology=self.topologies.by_name.get(name),
             users=tuple(
-                TopologyUser(*root_key, self._set_caches[root_key].bound)
-                for root_key in sorted(self.topologies.users(name))
+                TopologyUser(*root_key, self._set_caches[root_key].bound) for root_key in self.topologies.users(name)
             ),
             settings=self.configuration.topology,
             now=now,

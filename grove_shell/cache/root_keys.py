@@ -32,16 +32,8 @@ def shown_key(root_key: RootKey) -> dict[str, str]:
     return {"topology": root_key[1]} if is_topology_key(root_key) else {"set": "/".join(root_key)}
 
 
-def root_key_in(
-    kind: str, raw: Mapping[str, Any], owner: ControllerReference, root_of_owner: Mapping[str, RootKey]
-) -> RootKey | None:
-    """Return the key of the set that an object belongs to: by its controller, else by its labels (OP-075).
-
-    Args:
-        kind: of the object.
-        raw: the object.
-        owner: its controller.
-        root_of_owner: uid of a scaling group or PodClique -> key of its set.
+def root_key_in(kind: str, raw: Mapping[str, Any], owner: ControllerReference) -> RootKey | None:
+    """Return the key of the set that an object belongs to, whose controller is not cached: by its labels (OP-075).
 
     Returns:
         None for an object of no set; an empty name where its set is not known yet.
@@ -52,8 +44,6 @@ def root_key_in(
         return (namespace, str(meta["name"]))
     if owner.kind == "PodCliqueSet" and owner.name:
         return (namespace, owner.name)
-    if owner.uid in root_of_owner:
-        return root_of_owner[owner.uid]
     named = set_named_by(meta.get("labels") or {})
     if named:
         return (namespace, named)

@@ -1,9 +1,9 @@
 """The cached objects of one PodCliqueSet."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt
@@ -20,12 +20,6 @@ Address: TypeAlias = tuple[str, str, str]  # kind, namespace, name
 Object: TypeAlias = Resource | Pod
 
 
-def address_of(kind: str, raw: Mapping[str, Any]) -> Address:
-    """Return kind, namespace and name of an object as an API server returns it."""
-    meta = raw["metadata"]
-    return (kind, str(meta.get("namespace") or "default"), str(meta["name"]))
-
-
 @dataclass(slots=True)
 class SetCache:
     """A PodCliqueSet and its objects. Mutable.
@@ -34,7 +28,7 @@ class SetCache:
         root: the set; None where it is not known or cannot be read.
         items: its objects by address, pods excepted.
         pods: uid of a PodClique -> name -> pod.
-        broken: address of an object that cannot be read -> why; its kind counts as incomplete.
+        broken: address of an object that cannot be read -> uid of its controller; its kind counts as incomplete.
     """
 
     root: PodCliqueSet | None = None
@@ -64,13 +58,37 @@ class SetCache:
             return [pod.ref for pods in self.pods.values() for pod in pods.values()]
         return [item.ref for item in self.items.values() if item.ref.kind == kind]
 
-    def drop_pod(self, clique_uid: str, name: str) -> Pod | None:
-        """Remove a pod and return it; None where it is not there."""
-        pods = self.pods.get(clique_uid, {})
-        found = pods.pop(name, None)
-        if not pods:
-            self.pods.pop(clique_uid, None)
-        return found
+    def put(self, address: Address, controller: str, item: Object | None) -> None:
+        """Add or replace an object, given the uid of its controller; None for one that cannot be read."""
+        if item is None:
+            self.remove(address, controller)
+            self.broken[address] = controller
+            return
+        if self.broken:
+            self.broken.pop(address, None)
+        if isinstance(item, Pod):
+            pods = self.pods.get(controller)
+            if pods is None:
+                pods = self.pods[controller] = {}
+            pods[item.name] = item
+        elif isinstance(item, PodCliqueSet):
+            self.root = item
+        else:
+            self.items[address] = item
+
+    def remove(self, address: Address, controller: str) -> None:
+        """Remove an object."""
+        kind, _, name = address
+        self.broken.pop(address, None)
+        if kind == "Pod":
+            pods = self.pods.get(controller, {})
+            pods.pop(name, None)
+            if not pods:
+                self.pods.pop(controller, None)
+        elif kind == "PodCliqueSet":
+            self.root = None
+        else:
+            self.items.pop(address, None)
 
     def seen(self, root: PodCliqueSet, now: datetime, attempts: tuple[Attempt, ...]) -> Snapshot:
         """Return the snapshot of the set at a moment. Linear in its objects."""

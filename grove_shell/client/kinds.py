@@ -37,6 +37,7 @@ class ApiKind:
         metadata_only: whether only metadata is requested, as of Secrets.
         optional: whether a cluster need not serve it; then there are no objects of it.
         clustered: whether it is cluster-scoped.
+        name: of the only object that is listed and watched; empty for all.
     """
 
     kind: str
@@ -46,6 +47,7 @@ class ApiKind:
     metadata_only: bool = False
     optional: bool = False
     clustered: bool = False
+    name: str = ""
 
     @property
     def group(self) -> str:

@@ -9,7 +9,7 @@ from grove_shell.client.api import JSON, Api, Unreachable
 from grove_shell.client.kinds import ApiKind
 from grove_shell.client.response import FORBIDDEN, GONE, NOT_FOUND, SERVER_FAULT, TOO_MANY, Response
 from grove_shell.client.response_check import is_list
-from grove_shell.client.version_numbers import version_number
+from grove_shell.client.store import version_number
 
 OLDER_STATE: Final = "the server lists an older state than it showed before"  # OP-084
 _PAGE: Final = 500
@@ -69,7 +69,7 @@ async def list_pages(
         Unreachable: there was no response, or an older one (OP-084).
         NotListed: the response was no list, or expired twice (OP-082).
     """
-    query = {_LIMIT: str(_PAGE), **selector_query(kind, selector)}
+    query = {**({} if kind.name else {_LIMIT: str(_PAGE)}), **selector_query(kind, selector)}
     token, first = "", True
     while True:
         parameters: Mapping[str, str] = {**query, "continue": token} if token else query
@@ -111,9 +111,10 @@ async def list_all(api: Api, kind: ApiKind, namespace: str = "") -> tuple[list[d
 
 
 def selector_query(kind: ApiKind, selector: str | None = None) -> dict[str, str]:
-    """Return the query parameters of a label selector."""
+    """Return the query parameters that select objects by label, or the one object of a name."""
     wanted = kind.selector if selector is None else selector
-    return {"labelSelector": wanted} if wanted else {}
+    by_name = {"fieldSelector": f"metadata.name={kind.name}"} if kind.name else {}
+    return {**by_name, **({"labelSelector": wanted} if wanted else {})}
 
 
 def accept_header(kind: ApiKind, *, a_list: bool) -> str:

@@ -1,17 +1,19 @@
-"""Keeps a store in step with all objects of one kind: a list, then a watch, and a new list where the watch breaks."""
+"""Keeps a cache in step with all objects of one kind: a list, then a watch, and a new list where the watch breaks."""
 
 import asyncio
 import random
 import time
 from collections.abc import Callable, Iterable, Mapping
+from math import inf
 from typing import Any, Final, Protocol
 
 from grove_shell.client.api import Api, Unreachable, WatchRefused
 from grove_shell.client.kinds import ApiKind
 from grove_shell.client.lists import NotListed, accept_header, list_all, selector_query
+from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.client.response import FORBIDDEN, GONE, NOT_FOUND
 from grove_shell.client.response_check import CHANGES, parse_watch_event, watch_error
-from grove_shell.client.version_numbers import version_number
+from grove_shell.client.store import version_number
 
 _FIRST_BACKOFF: Final = 0.2
 _LONGEST_BACKOFF: Final = 30.0
@@ -25,11 +27,15 @@ _EXPECTED: Final = frozenset(
 )  # the version is too old, or the kind is not served any more, which the next list shows
 
 
-class Store(Protocol):
-    """What a reflector updates."""
+class Cache(Protocol):
+    """What a reflector updates; see :class:`StoresByKind`."""
+
+    def newest(self, kind: str) -> int:
+        """Return the newest version of a kind, from responses to writes too; 0 without one."""
+        ...
 
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
-        """Apply a complete list as of a version."""
+        """Apply a complete list as of a version; without a version it overrules everything known."""
         ...
 
     def put(self, kind: str, raw: Mapping[str, Any]) -> None:
@@ -46,38 +52,44 @@ class Store(Protocol):
 
 
 class Reflector:
-    """Lists and watches one kind into a store."""
+    """Lists and watches one kind into a cache."""
 
     def __init__(
         self,
         api: Api,
         kind: ApiKind,
-        store: Store,
+        cache: Cache,
         *,
         namespace: str = "",
         report: Callable[[str, str], None] = lambda _kind, _words: None,
-        newest: Callable[[str], int] = lambda _kind: 0,
+        longest_pause: float = inf,
+        limiter: RateLimiter | None = None,
+        parse_event: Callable[[bytes], tuple[str, dict[str, Any]]] = parse_watch_event,
     ) -> None:
         """Start without a list.
 
         Args:
             api: the API server.
             kind: of the objects.
-            store: updated by lists and events.
+            cache: updated by lists and events.
             namespace: of the objects; empty for all.
             report: called once for each error, with the kind and what is wrong.
-            newest: returns the newest version of a kind in the store, from responses to writes too.
+            longest_pause: seconds between two attempts, at the most.
+            limiter: of lists; watches are not limited.
+            parse_event: reads one line of a watch.
         """
         self.kind = kind
         self.synced = asyncio.Event()
         self._api = api
-        self._store = store
+        self._cache = cache
         self._namespace = namespace
         self._report = report
-        self._newest_in_store = newest
+        self._longest_pause = longest_pause
+        self._limiter = limiter
+        self._parse_event = parse_event
         self._backoff = _FIRST_BACKOFF
         self._error = ""  # the last reported one; empty while lists and watches work
-        self._unlisted = ""  # why the kind is not listed, as the store has it
+        self._unlisted = ""  # why the kind is not listed, as the cache has it
         self._version = ""  # of the last event, or of the list; empty to list anew
         self._newest = 0  # of any list or event
         self._updated_at = 0.0  # when that arrived
@@ -107,7 +119,9 @@ class Reflector:
                 await self._wait("" if status in _EXPECTED else str(fault), at_least=at_least)
 
     async def _list(self) -> str:
-        newest = max(self._newest, self._newest_in_store(self.kind.kind))
+        newest = max(self._newest, self._cache.newest(self.kind.kind))
+        if self._limiter is not None:
+            await self._limiter.take()
         found, version = await list_all(self._api, self.kind, self._namespace)
         was_rolled_back = (
             0 < version_number(version) < newest
@@ -115,7 +129,7 @@ class Reflector:
         if was_rolled_back:
             self._report(self.kind.kind, _ROLLED_BACK)
         self._newest = version_number(version)
-        self._store.replace(self.kind.kind, found, "" if was_rolled_back else version)
+        self._cache.replace(self.kind.kind, found, "" if was_rolled_back else version)
         if self._error == self._unlisted:  # that of a watch stays until a watch works
             self._error = ""
         self._unlisted = ""
@@ -128,9 +142,9 @@ class Reflector:
         if str(fault) != self._unlisted:
             self._unlisted = str(fault)
             if fault.is_absent and self.kind.optional:  # OP-060
-                self._store.replace(self.kind.kind, (), "")
+                self._cache.replace(self.kind.kind, (), "")
             else:
-                self._store.mark_unlisted(self.kind.kind, str(fault))
+                self._cache.mark_unlisted(self.kind.kind, str(fault))
         self.synced.set()
 
     async def _watch(self) -> bool:
@@ -153,7 +167,7 @@ class Reflector:
         }
         seen, since, begun, has_news = 0, self._version, time.monotonic(), False
         async for line in self._api.lines(path, query, accept_header(self.kind, a_list=False)):
-            event_type, raw = parse_watch_event(line)
+            event_type, raw = self._parse_event(line)
             if event_type == "ERROR":
                 if not seen:  # the same watch would end with it again
                     self._version = ""
@@ -167,9 +181,9 @@ class Reflector:
             if version != since or self._updated_at - begun > _LONGEST_BACKOFF:
                 has_news, self._backoff = True, _FIRST_BACKOFF
             if event_type == "DELETED":
-                self._store.drop(self.kind.kind, self._whole(raw))
+                self._cache.drop(self.kind.kind, self._whole(raw))
             elif event_type in CHANGES:
-                self._store.put(self.kind.kind, self._whole(raw))
+                self._cache.put(self.kind.kind, self._whole(raw))
             self._version = version
             self._newest = max(self._newest, version_number(version))
             seen += 1
@@ -186,6 +200,6 @@ class Reflector:
         if error and error != self._error:
             self._error = error
             self._report(self.kind.kind, error)
-        pause = max(self._backoff, at_least) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
+        pause = min(max(self._backoff, at_least), self._longest_pause) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret
         self._backoff = min(self._backoff * 2, _LONGEST_BACKOFF)
         await asyncio.sleep(pause)

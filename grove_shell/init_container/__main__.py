@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -18,13 +18,15 @@ from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connection import Connection
 from grove_shell.client.kinds import ApiKind
 from grove_shell.client.reflector import Reflector
+from grove_shell.client.store import Raw, Store, StoresByKind
 from grove_shell.exits import DONE, ERROR, INTERRUPTED, USAGE
 
+_POD: Final = "Pod"
 _READY: Final = ("Ready", "True")
 
 
-class ReadyPodStore:
-    """A reflector's store that keeps the ready pods of one gang.
+class ReadyPodStore(StoresByKind):
+    """The pods of one gang.
 
     Attributes:
         satisfied: set once every PodClique has the wanted number of ready pods.
@@ -34,53 +36,32 @@ class ReadyPodStore:
         """Start empty; ``wanted`` is the number of ready pods by the name of their PodClique."""
         self.satisfied = asyncio.Event()
         self._wanted = dict(wanted)
-        self._ready: dict[str, str] = {}  # name of a pod -> of its PodClique
+        self.stores = {_POD: Store(_clique_if_ready, lambda *_: self._check())}
 
     def missing(self) -> list[str]:
         """Return the PodCliques with too few ready pods, sorted: ``llama-0-router: 0 of 1 pods ready``."""
-        ready = Counter(self._ready.values())
+        ready = Counter(self.stores[_POD].items.values())
         return [
             f"{name}: {ready[name]} of {number} pods ready"
             for name, number in sorted(self._wanted.items())
             if ready[name] < number
         ]
 
-    def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
+    def replace(self, kind: str, items: Iterable[Raw], version: str) -> None:
         """Apply a complete list."""
-        del kind, version
-        self._ready.clear()
-        for raw in items:
-            self._store(raw)
+        super().replace(kind, items, version)
         self._check()
-
-    def put(self, kind: str, raw: Mapping[str, Any]) -> None:
-        """Apply a new or changed pod."""
-        del kind
-        self._store(raw)
-        self._check()
-
-    def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
-        """Apply a deletion."""
-        del kind
-        self._ready.pop(raw["metadata"]["name"], None)
-
-    def mark_unlisted(self, kind: str, why: str) -> None:
-        """Forget all pods."""
-        del kind, why
-        self._ready.clear()
-
-    def _store(self, raw: Mapping[str, Any]) -> None:
-        meta, conditions = raw["metadata"], (raw.get("status") or {}).get("conditions") or ()
-        ready = any((one.get("type"), one.get("status")) == _READY for one in conditions)
-        clique = label_in(meta.get("labels") or {}, CLIQUE)
-        if ready and not meta.get("deletionTimestamp") and clique in self._wanted:
-            self._ready[meta["name"]] = clique
-        else:
-            self._ready.pop(meta["name"], None)
 
     def _check(self) -> None:
         if not self.missing():
             self.satisfied.set()
+
+
+def _clique_if_ready(raw: Raw) -> str:
+    """Return the PodClique in the label of a ready pod; empty for any other pod."""
+    meta, conditions = raw["metadata"], (raw.get("status") or {}).get("conditions") or ()
+    ready = any((one.get("type"), one.get("status")) == _READY for one in conditions)
+    return label_in(meta.get("labels") or {}, CLIQUE) if ready and not meta.get("deletionTimestamp") else ""
 
 
 ACCOUNT: Final = "/var/run/secrets/kubernetes.io/serviceaccount"

@@ -126,7 +126,7 @@ class _Running:
         metrics.observe_queue(lambda: self._loop.queue_depth)
         self._synced = asyncio.Event()
         self._reflectors = [
-            Reflector(api, kind, cache, namespace=options.namespace, report=self._report_watch, newest=cache.newest)
+            Reflector(api, kind, cache, namespace=options.namespace, report=self._report_watch)
             for kind in watched_kinds(
                 kinds_as_served(cache.configuration, cache.served),
                 everywhere=not options.namespace,

@@ -9,13 +9,15 @@ from typing import Any, Final
 from aiohttp import web
 
 from grove_core.resources.cluster_topology import TOPOLOGY_KIND
-from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
+from grove_shell.client.api import Api
 from grove_shell.client.webhook_names import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
 from grove_shell.log_lines import described_error
 from grove_shell.operator.health_server import HttpServer
+from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_review import AdmissionRequest, Json, allow, parse_review
-from grove_shell.webhooks.caches import WebhookCaches
 from grove_shell.webhooks.handlers import (
+    SharedObjectCreator,
+    TopologyLookup,
     default_set,
     mutate_podclique,
     mutate_podgang,
@@ -53,8 +55,8 @@ class AdmissionServer(HttpServer):
         host: str,
         port: int,
         tls: ssl.SSLContext,
-        caches: WebhookCaches,
-        configuration: Configuration = DEFAULT_CONFIGURATION,
+        api: Api,
+        cache: AdmissionCache,
         metrics: WebhookMetrics,
         report: Callable[..., None],
     ) -> None:
@@ -63,8 +65,8 @@ class AdmissionServer(HttpServer):
         Args:
             host, port: to listen at; port 0 for any that is free.
             tls: with a certificate.
-            caches: of what verdicts depend on.
-            configuration: what verdicts depend on.
+            api: reads single topologies and creates shared objects.
+            cache: of what verdicts depend on.
             metrics: count reviews and responses.
             report: writes to the log.
         """
@@ -73,22 +75,20 @@ class AdmissionServer(HttpServer):
         self._handlers: dict[str, Handler] = {
             **dict.fromkeys(PATHS, _at_once(allow)),  # where a feature is off (WH-010)
             DEFAULTING: _at_once(default_set),
-            VALIDATION: _at_once(lambda request: validate_set(request, caches.names, configuration)),
+            VALIDATION: _at_once(lambda request: validate_set(request, cache)),
         }
-        if caches.sharing is not None:
-            cache, creator = caches.sharing
+        if cache.shares:
+            creator = SharedObjectCreator(api, cache)
             self._handlers |= {
                 JOINING: lambda request: mutate_podclique(request, cache, creator),
                 STAMPING: _at_once(lambda request: mutate_podgang(request, cache)),
             }
-        if caches.topology is not None:
-            context = caches.topology
-            self._handlers[VALIDATION] = lambda request: validate_set_with_topology(
-                request, caches.names, configuration, context
-            )
-            if context.validates_topologies:
-                handler = _at_once(lambda request: validate_topology(request, context.caches, configuration))
-                self._handlers |= dict.fromkeys((TOPOLOGIES, LEAVING), handler)
+        if cache.places:
+            lookup = TopologyLookup(api)
+            self._handlers[VALIDATION] = lambda request: validate_set_with_topology(request, cache, lookup)
+        if cache.validates_topologies:
+            handler = _at_once(lambda request: validate_topology(request, cache))
+            self._handlers |= dict.fromkeys((TOPOLOGIES, LEAVING), handler)
         application = web.Application(client_max_size=_LARGEST)
         application.add_routes([web.post(PATHS[name], self._route(name)) for name in self._handlers])
         super().__init__(application, host, port, tls=tls, finish=_FINISH)

@@ -1,6 +1,8 @@
 """One function for each admission webhook: the core decides, from the request and the caches (WH-001, WH-005)."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from grove_core.admit import admit, used_names_in
@@ -9,9 +11,18 @@ from grove_core.admit_topology import admit_topology, admit_topology_deletion, t
 from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyView
 from grove_core.areas.workload.admission.defaults import patch_between, with_defaults
 from grove_core.kernel.admission import AdmissionVerdict, Deny
+from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.steps import Outcome
-from grove_core.resources.configuration import DEFAULT_CONFIGURATION, Configuration
-from grove_shell.client.api import Unreachable
+from grove_core.kernel.wants import Ensured
+from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology, cluster_topology_of, topology_ref
+from grove_core.resources.name_syntax import is_dns_subdomain
+from grove_shell.apply.ensure import ensure
+from grove_shell.apply.single_flight import SingleFlight
+from grove_shell.client.api import Api, Unreachable
+from grove_shell.client.kinds import KINDS
+from grove_shell.client.response import NOT_FOUND
+from grove_shell.client.response_check import shows_object
+from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_review import (
     CREATE,
     DELETE,
@@ -23,12 +34,83 @@ from grove_shell.webhooks.admission_review import (
     deny_for_now,
     warning_of,
 )
-from grove_shell.webhooks.caches import TopologyContext
-from grove_shell.webhooks.set_names import SetNames
-from grove_shell.webhooks.sharing_cache import SharedObjectCreator, SharingCache
-from grove_shell.webhooks.topology_caches import TopologyCaches
 
+WRITER: Final = "grove-webhooks"
+_LOOKUP_TIMEOUT: Final = 3.0  # s; an API server waits 10 s for a review
 _VALIDATED_METADATA: Final = ("labels", "annotations", "deletionTimestamp")
+
+
+class SharedObjectCreator:
+    """Creates shared objects; concurrent requests for one object wait for a single creation (MS-092)."""
+
+    def __init__(self, api: Api, cache: AdmissionCache) -> None:
+        """Start without requests in flight; created objects are put into the cache."""
+        self._api = api
+        self._cache = cache
+        self._in_flight = SingleFlight[tuple[Outcome, str]]()
+
+    async def ensure_all(self, ensures: Iterable[Ensured]) -> tuple[Outcome, str]:
+        """Ensure objects one after the other and stop at the first failure.
+
+        Returns:
+            The outcome, and the reason of a failure.
+
+        Raises:
+            Unreachable: the API server did not respond.
+        """
+        for wanted in ensures:
+            outcome, words = await self._in_flight.once(wanted.target, partial(self._ensure, wanted))
+            if outcome is not Outcome.DONE:
+                return outcome, f"{wanted.target.short}: {words}"
+        return Outcome.DONE, ""
+
+    async def _ensure(self, wanted: Ensured) -> tuple[Outcome, str]:
+        ref = wanted.target
+        return await ensure(self._api, ref, wanted.manifest, WRITER, lambda raw: self._cache.put(ref.kind, raw))
+
+
+class TopologyLookup:
+    """Reads one topology from the API server before a stale cache would refuse a set for it (TP-091)."""
+
+    def __init__(self, api: Api, timeout: float = _LOOKUP_TIMEOUT) -> None:
+        """Send no request yet; ``timeout`` is in seconds, for one topology."""
+        self._api = api
+        self._timeout = timeout
+
+    async def with_current(
+        self, known: Mapping[str, ClusterTopology], name: str
+    ) -> Mapping[str, ClusterTopology] | None:
+        """Return the known topologies with one of them as the API server has it now; None if it cannot be read.
+
+        A name that no object can have is not requested, since it would become part of a path.
+        """
+        if not is_dns_subdomain(name):
+            return known
+        try:
+            async with asyncio.timeout(self._timeout):
+                found = await self._find(name)
+        except (Unreachable, TimeoutError, _Unreadable):
+            return None
+        others = {other: one for other, one in known.items() if other != name}
+        return others if found is None else {**others, name: found}
+
+    async def _find(self, name: str) -> ClusterTopology | None:
+        """Return the effective topology of a name (TP-004), or None. Raises Unreachable, _Unreadable."""
+        for kind in TOPOLOGY_KINDS:
+            response = await self._api.request("GET", KINDS[kind].path(name=name))
+            is_stored = shows_object(response, topology_ref(name, kind))
+            if not is_stored and response.status != NOT_FOUND:
+                raise _Unreadable
+            if is_stored:
+                try:
+                    return cluster_topology_of({**response.json(), "kind": kind})
+                except MalformedObject as fault:
+                    raise _Unreadable from fault  # it is the effective one all the same
+        return None
+
+
+class _Unreadable(Exception):
+    """The API server does not return the topology, or it cannot be parsed."""
 
 
 def default_set(request: AdmissionRequest) -> Json:
@@ -38,64 +120,57 @@ def default_set(request: AdmissionRequest) -> Json:
     return allow(request, patch=list(patch_between(request.new, with_defaults(request.new))))
 
 
-def validate_set(
-    request: AdmissionRequest,
-    names: SetNames,
-    configuration: Configuration = DEFAULT_CONFIGURATION,
-    view: TopologyView = NOTHING_KNOWN,
-) -> Json:
+def validate_set(request: AdmissionRequest, cache: AdmissionCache, view: TopologyView = NOTHING_KNOWN) -> Json:
     """Return the response with the core's verdict on a PodCliqueSet (WH-001)."""
     if request.operation not in {CREATE, UPDATE} or _changes_nothing_validated(request):
         return allow(request)
     meta = _meta(request.new)
-    others = names.possible_collisions(str(meta.get("namespace") or "default"), str(meta.get("name") or ""))
+    others = cache.possible_collisions(str(meta.get("namespace") or "default"), str(meta.get("name") or ""))
     used_names = None if others is None else used_names_in(others)
-    verdict = admit(request.new, request.old, used_names, configuration, around=view).verdict
-    reason = names.unknown_because
+    verdict = admit(request.new, request.old, used_names, cache.configuration, around=view).verdict
+    reason = cache.unknown_because
     unknown = [f"names of other PodCliqueSets were not compared: {reason} (WL-117)"] if others is None else []
     return _response(request, verdict, unknown)
 
 
-async def validate_set_with_topology(
-    request: AdmissionRequest, names: SetNames, configuration: Configuration, context: TopologyContext
-) -> Json:
+async def validate_set_with_topology(request: AdmissionRequest, cache: AdmissionCache, lookup: TopologyLookup) -> Json:
     """Return the response for a PodCliqueSet where pods are placed by topology (TP-090).
 
     The cache of topologies may be stale. A refusal that depends on it is decided again with the topology as the API
     server has it now (TP-090).
     """
-    view = context.caches.view_for_sets
-    response = validate_set(request, names, configuration, view)
+    view = cache.view_for_sets
+    response = validate_set(request, cache, view)
     topology = topology_used_in(request.new)
     if response["response"]["allowed"] or view.topologies is None or not topology:
         return response
-    without = validate_set(request, names, configuration, view._replace(topologies=None))
+    without = validate_set(request, cache, view._replace(topologies=None))
     if without["response"].get("status") == response["response"]["status"]:
         return response
-    current = await context.lookup.with_current(view.topologies, topology)
-    return validate_set(request, names, configuration, view._replace(topologies=current))
+    current = await lookup.with_current(view.topologies, topology)
+    return validate_set(request, cache, view._replace(topologies=current))
 
 
-def validate_topology(request: AdmissionRequest, caches: TopologyCaches, configuration: Configuration) -> Json:
+def validate_topology(request: AdmissionRequest, cache: AdmissionCache) -> Json:
     """Return the response with the core's verdict on a topology itself (TP-080 to TP-088)."""
     old = request.old or {}
     name = str(_meta(request.new if request.operation != DELETE else old).get("name") or "")
-    view = caches.view_for_topology(name)
+    view = cache.view_for_topology(name)
     if request.operation == DELETE:
         return _response(request, admit_topology_deletion(old, view).verdict)
     if request.operation not in {CREATE, UPDATE}:
         return allow(request)
-    return _response(request, admit_topology(request.new, request.old, view, configuration).verdict)
+    return _response(request, admit_topology(request.new, request.old, view, cache.configuration).verdict)
 
 
-async def mutate_podclique(request: AdmissionRequest, cache: SharingCache, creator: SharedObjectCreator) -> Json:
+async def mutate_podclique(request: AdmissionRequest, cache: AdmissionCache, creator: SharedObjectCreator) -> Json:
     """Return the response for a PodClique once the objects that it shares exist (MS-090).
 
     A dry run creates nothing (MS-090).
     """
     if request.operation != CREATE:
         return allow(request)
-    verdict = admit_podclique(request.new, cache.view_for(request.new)).verdict
+    verdict = admit_podclique(request.new, cache.view_for_clique(request.new)).verdict
     warnings = [warning_of(one) for one in verdict.warnings]
     if isinstance(verdict, Deny):
         return deny(request, verdict.objections, warnings)
@@ -110,7 +185,7 @@ async def mutate_podclique(request: AdmissionRequest, cache: SharingCache, creat
     return allow(request, warnings, verdict.patch)
 
 
-def mutate_podgang(request: AdmissionRequest, cache: SharingCache) -> Json:
+def mutate_podgang(request: AdmissionRequest, cache: AdmissionCache) -> Json:
     """Return the response that marks a PodGang whose PodCliques share ComputeDomains (MS-044)."""
     if request.operation != CREATE:
         return allow(request)

@@ -17,8 +17,8 @@ from grove_shell.operator.json_log import JsonLog
 from grove_shell.operator.taken_names import log_taken_names
 from grove_shell.settings.webhooks import WebhookSettings
 from grove_shell.until_stopped import until_stopped
+from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_server import AdmissionServer
-from grove_shell.webhooks.caches import caches_for
 from grove_shell.webhooks.certificate_rotation import CertificateFiles, CertificateSecret
 from grove_shell.webhooks.certificates import ServedCertificate
 from grove_shell.webhooks.registration import Registration
@@ -71,10 +71,12 @@ class _Running:
         self._served = served
         self._metrics = metrics
         self._log = JsonLog(options.out)
-        self._caches = caches_for(api, options.settings.configuration, options.served, everywhere=not options.watched)
+        self._cache = AdmissionCache(options.settings.configuration, options.served, everywhere=not options.watched)
         self._reflectors = [
-            Reflector(api, self._caches.kinds[kind], store, namespace=options.watched, report=self._report_unlisted)
-            for kind, store in self._caches.stores.items()
+            Reflector(
+                api, self._cache.kinds[kind], self._cache, namespace=options.watched, report=self._report_unlisted
+            )
+            for kind in self._cache.stores
         ]
         registered, certificates = options.settings.registration, options.settings.certificates
         suffix = f"-{options.watched}" if options.watched else ""
@@ -82,8 +84,8 @@ class _Running:
             api,
             mutating=f"{registered.mutating}{suffix}",
             validating=f"{registered.validating}{suffix}",
-            sharing=self._caches.sharing is not None,
-            validates_topologies=self._caches.topology is not None and self._caches.topology.validates_topologies,
+            sharing=self._cache.shares,
+            validates_topologies=self._cache.validates_topologies,
         )
         report = self._log.report
         names = self._dns_names()
@@ -137,8 +139,8 @@ class _Running:
             host=listening.host,
             port=listening.port,
             tls=self._served.context,
-            caches=self._caches,
-            configuration=self._options.settings.configuration,
+            api=self._api,
+            cache=self._cache,
             metrics=self._metrics,
             report=self._log.report,
         )

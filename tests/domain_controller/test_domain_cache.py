@@ -117,6 +117,7 @@ def test_dc076_malformed_pod_of_another_domain_withholds_nothing() -> None:
     cache.replace("Pod", [foreign], "107")
     assert removed(cache) == ["d"]
     del foreign["metadata"]["labels"][LABEL]
+    foreign["metadata"]["resourceVersion"] = "108"
     cache.replace("Pod", [foreign], "108")
     assert not removed(cache)
     cache.replace("Pod", [pod(109)], "109")

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import sys
+import time
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,9 +20,9 @@ from grove_core.areas.domain_cliques.protocols import DaemonSettings
 from grove_core.areas.domain_cliques.verdicts import ReadObjectRequest, RequestResult, ResultKind, WaitAction
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import NVIDIA
-from grove_shell.client.api import Api
-from grove_shell.client.connection import NoAccess
+from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.rate_limiter import RateLimiter
+from grove_shell.client.reflector import Reflector
 from grove_shell.domain_daemon.daemon_log import DaemonLog
 from grove_shell.domain_daemon.identity import DaemonArguments, problems_in_arguments
 from grove_shell.domain_daemon.kinds import DOMAINS, parse_registry
@@ -93,20 +94,21 @@ def test_dc132_daemon_ends_with_its_watch(tmp_path: Path, monkeypatch: pytest.Mo
             assert fault.value.subgroup(KeyError) is not None
             assert not server.peers.exists(), "its fabric daemon went with it"
 
-    monkeypatch.setattr(ObjectWatch, "_watch", broken)
+    monkeypatch.setattr(Reflector, "_watch", broken)
     asyncio.run(live())
 
 
 def test_dc120_watch_without_token_is_reported_and_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     reports, versions = list[str](), list[int]()
-    trouble = [NoAccess("the plugin gave no token")] * 2
+    trouble = [Unreachable("the plugin gave no token")] * 2
 
     async def watch(_watch: object) -> None:
         if trouble:
             raise trouble.pop()
         await asyncio.sleep(60)
 
-    async def listed(_watch: object) -> str:
+    async def listed(reflector: Reflector) -> str:
+        reflector._updated_at = time.monotonic()  # noqa: SLF001 - as the list does that this replaces
         versions.append(5)
         return "5"
 
@@ -120,8 +122,8 @@ def test_dc120_watch_without_token_is_reported_and_repeated(monkeypatch: pytest.
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
-    monkeypatch.setattr(ObjectWatch, "_watch", watch)
-    monkeypatch.setattr(ObjectWatch, "_list", listed)
+    monkeypatch.setattr(Reflector, "_watch", watch)
+    monkeypatch.setattr(Reflector, "_list", listed)
     asyncio.run(live())
     assert reports == ["the plugin gave no token"]
     assert versions == [5]

@@ -20,8 +20,8 @@ from grove_core.resources.configuration import Configuration, Mnnvl, MnnvlMode, 
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.client.webhook_names import DEFAULTING, JOINING, LEAVING, PATHS, STAMPING, TOPOLOGIES, VALIDATION
+from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_server import AdmissionServer
-from grove_shell.webhooks.caches import caches_for
 from grove_shell.webhooks.certificates import KeyPair, ServedCertificate
 from grove_shell.webhooks.webhook_metrics import WebhookMetrics
 from tests.fuzz import mutations
@@ -74,17 +74,17 @@ class _Calling:
         tls = ssl.create_default_context()
         authority.configure_trust(tls)
         async with self.server.connection() as connection, Api(connection, tries=1) as api:
-            caches = caches_for(api, _EVERYTHING, _SERVED, everywhere=True)
-            caches.stores[POD_CLIQUE_SET].replace(POD_CLIQUE_SET, [_stored()], "1")
-            caches.stores["PodClique"].replace("PodClique", [], "1")
-            caches.stores[TOPOLOGY_KIND].replace(TOPOLOGY_KIND, THERE, "1")
-            caches.stores[BINDING_KIND].replace(BINDING_KIND, [], "1")
+            cache = AdmissionCache(_EVERYTHING, _SERVED)
+            cache.replace(POD_CLIQUE_SET, [_stored()], "1")
+            cache.replace("PodClique", [], "1")
+            cache.replace(TOPOLOGY_KIND, THERE, "1")
+            cache.replace(BINDING_KIND, [], "1")
             reviews = AdmissionServer(
                 host="127.0.0.1",
                 port=0,
                 tls=served.context,
-                caches=caches,
-                configuration=_EVERYTHING,
+                api=api,
+                cache=cache,
                 metrics=WebhookMetrics(lambda: served.expires),
                 report=self.say,
             )

@@ -92,6 +92,10 @@ class Server:
 
     # as a shelf of reflectors
 
+    def newest(self, kind: str) -> int:
+        """The newest version of a kind."""
+        return self.cache.newest(kind)
+
     def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
         """Everything there is."""
         self.cache.replace(kind, items, version)

@@ -41,8 +41,8 @@ from grove_shell.reading.sources import items_of, standard_input
 from grove_shell.settings.operator import OperatorSettings
 from grove_shell.settings.webhooks import WebhookSettings, settings_of
 from grove_shell.webhooks.certificate_rotation import MANAGER
+from grove_shell.webhooks.handlers import TopologyLookup
 from grove_shell.webhooks.process import WebhookProcess
-from grove_shell.webhooks.topology_lookup import TopologyLookup
 from tests.manifests.invalid_sets import sound
 from tests.manifests.request_recorder import Asked, Recorder
 from tests.property.workload.sets import applied, rounds_of

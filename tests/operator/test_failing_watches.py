@@ -59,7 +59,6 @@ class Server:
         self.lists = 0
         self.cache = ClusterCache()
         self.told: list[str] = []
-        self.newest: Callable[[str], int] = lambda _kind: 0
 
     async def answer(self, request: web.Request) -> web.Response:
         if "watch" in request.query:
@@ -82,7 +81,6 @@ class Server:
                     KINDS["PodCliqueSet"],
                     self.cache,
                     report=lambda _kind, words: self.told.append(words),
-                    newest=self.newest,
                 )
                 following = asyncio.create_task(keeping.run())
                 while not (until() or len(self.since) > 20 or following.done()):  # noqa: ASYNC110 - nobody tells
@@ -213,7 +211,7 @@ def test_op084_older_news_on_a_watch_show_that_a_store_went_back(what: str) -> N
     assert server.follow(lambda: server.lists > 1 and server.shows())
 
 
-def test_op084_what_others_told_of_before_a_list_counts_as_told() -> None:
+def test_op084_what_others_told_of_before_a_list_counts_as_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """An answer to a write was of a version that the list is older than; the list shows what was before."""
     server, since = Server(refused(410)), list[str]()
 
@@ -221,7 +219,7 @@ def test_op084_what_others_told_of_before_a_list_counts_as_told() -> None:
         since.append(kind)
         return 8 if len(since) < 2 else 0
 
-    server.newest = newest
+    monkeypatch.setattr(server.cache, "newest", newest)
     assert server.follow(server.shows)
     assert (server.told, since[:2]) == ([WENT_BACK], ["PodCliqueSet"] * 2)
 

@@ -51,11 +51,21 @@ EVENTS: Final = st.lists(
 )
 
 
+def _in_version(version: int, drawn: Any) -> Any:
+    if isinstance(drawn, list):
+        return [_in_version(version, pod) for pod in drawn]
+    return drawn and {
+        **drawn,
+        "metadata": {**drawn["metadata"], "uid": drawn["metadata"]["name"], "resourceVersion": str(version)},
+    }
+
+
 @given(st.dictionaries(st.sampled_from(CLIQUES[:2]), st.integers(1, 3), min_size=1), EVENTS)
 def test_wl084_it_is_over_when_enough_were_ready_at_once(wanted: Mapping[str, int], events: list[Any]) -> None:
     """Whatever is told of pods, in any order; what is known is written down apart."""
     waiting, there, over = ReadyPodStore(wanted), dict[str, Json](), False
-    for what, told in events:
+    for version, (what, drawn) in enumerate(events, 1):
+        told = _in_version(version, drawn)
         if what == "put":
             there[told["metadata"]["name"]] = told
             waiting.put("Pod", told)
@@ -64,7 +74,7 @@ def test_wl084_it_is_over_when_enough_were_ready_at_once(wanted: Mapping[str, in
             waiting.drop("Pod", told)
         elif what == "replace":
             there = {pod["metadata"]["name"]: pod for pod in told}
-            waiting.replace("Pod", told, "1")
+            waiting.replace("Pod", told, str(version))
         else:
             there = {}
             waiting.mark_unlisted("Pod", "pods is forbidden")

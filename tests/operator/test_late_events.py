@@ -10,9 +10,9 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import BINDING_KIND, TOPOLOGY_KIND, topology_ref
 from grove_shell.apply.fresh_reader import FreshReader
-from grove_shell.cache import tombstones
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.topology_cache import TopologyCache
+from grove_shell.client import store
 from tests.operator.cached_objects import NAMESPACE, Json
 from tests.operator.stub_server import api_with, not_found
 from tests.property.resources.manifests import clique, owner
@@ -142,7 +142,7 @@ def test_op002_what_never_was_ours_takes_no_memory() -> None:
 
 
 def test_op002_only_the_last_ends_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tombstones, "_MOST_KEPT", 3)
+    monkeypatch.setattr(store, "_MOST_TOMBSTONES", 3)
     cache = ClusterCache()
     for number in range(1, 9):
         cache.put(KIND, ours(f"no. {number}", number))
@@ -215,7 +215,7 @@ def topologies(*told: Json) -> TopologyCache:
 
 
 def is_in_doubt(shelf: TopologyCache) -> bool:
-    return shelf.find(TOPOLOGY) is None and len(list(shelf.unread)) == 1
+    return TOPOLOGY.name not in shelf.by_name and len(list(shelf.unread)) == 1
 
 
 def test_op088_older_news_that_read_leave_it_in_doubt() -> None:
@@ -224,7 +224,7 @@ def test_op088_older_news_that_read_leave_it_in_doubt() -> None:
     shelf.put(TOPOLOGY_KIND, a_topology("before", 5))
     assert is_in_doubt(shelf)
     shelf.put(TOPOLOGY_KIND, a_topology("one", 10))
-    assert shelf.find(TOPOLOGY) is not None
+    assert TOPOLOGY.name in shelf.by_name
 
 
 def test_op088_the_end_of_the_one_before_leaves_it_in_doubt() -> None:
@@ -244,10 +244,10 @@ def test_op088_a_list_ends_only_what_is_older(reads: bool) -> None:
     assert is_in_doubt(shelf) != reads
     shelf.replace(TOPOLOGY_KIND, [], "12")
     shelf.put(TOPOLOGY_KIND, a_topology("one", 10, reads=reads))
-    assert shelf.find(TOPOLOGY) is None, "an answer that the list overtook (OP-002)"
+    assert TOPOLOGY.name not in shelf.by_name, "an answer that the list overtook (OP-002)"
     assert not list(shelf.unread)
     shelf.replace(TOPOLOGY_KIND, [a_topology("one", 10)], "13")
-    assert shelf.find(TOPOLOGY) is not None
+    assert TOPOLOGY.name in shelf.by_name
 
 
 def test_op084_a_list_without_a_version_counts_more_than_all_that_is_known() -> None:
@@ -293,7 +293,7 @@ def test_op021_a_list_of_topologies_that_brings_nothing_new_wakes_nobody() -> No
     woken.clear()
     shelf.replace(TOPOLOGY_KIND, [raw], "6")
     assert woken == []
-    shelf.mark_unlisted(TOPOLOGY_KIND)
+    shelf.mark_unlisted(TOPOLOGY_KIND, "forbidden")
     woken.clear()
     shelf.replace(TOPOLOGY_KIND, [raw], "7")
     assert woken

@@ -110,19 +110,6 @@ def test_op075_an_owner_that_was_out_of_sight_finds_its_own_again(items: list[Js
     assert seen_by(cache) == seen_by(kept(items))
 
 
-def test_op003_the_same_version_puts_right_what_is_misplaced() -> None:
-    """As the last look before an end hears of it (OP-013), were there a fault of ours."""
-    of_set, of_clique = owner("uid-llm", kind="PodCliqueSet", name="llm"), owner("uid-llm-0-a", name="llm-0-a")
-    cache = kept([{"kind": "PodCliqueSet", **a_set(name, f"uid-{name}")} for name in SETS])
-    pod = part("Pod", "llm-0-a-0", of_clique, {})
-    cache.put("PodClique", part("PodClique", "llm-0-a", of_set, {}))
-    cache.put("Pod", pod)
-    cache._move([("Pod", NAMESPACE, "llm-0-a-0")], (NAMESPACE, "chat"))  # noqa: SLF001 - the fault
-    assert seen_by(cache)["llm"][2] == {}
-    cache.put("Pod", pod)
-    assert seen_by(cache)["llm"][2] == {"uid-llm-0-a": ["llm-0-a-0"]}
-
-
 def test_op075_a_clique_that_changes_hands_is_no_more_of_the_one_before() -> None:
     of_set, pool = (
         owner("uid-llm", kind="PodCliqueSet", name="llm"),
@@ -156,7 +143,7 @@ def test_op075_nothing_is_kept_for_whom_nobody_waits(items: list[Json], data: st
     for raw in data.draw(st.permutations(items)):
         cache.drop(raw["kind"], raw)
     assert not any(cache.holds((NAMESPACE, name)) for name in (*SETS, "my-app", ""))
-    assert not cache._owner_index._of  # noqa: SLF001 - memory is what this is about
+    assert not cache._controlled  # noqa: SLF001 - memory is what this is about
 
 
 def test_op075_an_owner_that_is_put_right_brings_its_own_along() -> None:

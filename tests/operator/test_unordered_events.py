@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import topology_ref
 from grove_core.resources.owner_reference import controller_in
+from grove_shell.cache.cache_view import TEMPLATE_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.kinds import KINDS
+from grove_shell.client.store import Entry
 from tests.operator.cached_objects import Json
 from tests.operator.random_cluster import NAMES, RandomCluster, is_shown
 
@@ -116,30 +117,42 @@ class Copy:
 def held_by(cache: ClusterCache) -> dict[Any, Any]:
     """Every object, in which version, with whom if its controller is known, and whether it reads (OP-003, OP-075)."""
     found: dict[Any, Any] = {"unread": sorted(cache.topologies.unread)}
-    known = cache._root_of_owner  # noqa: SLF001 - who is known decides whether a label counts
-    for places in cache._entries.values():  # noqa: SLF001 - all there is
-        for address, where in places.items():
-            reads = cache.find(Ref("", *address)) is not None
-            root_key = where.root_key if not where.controller or where.controller in known else None
-            found[address] = (where.uid, where.version, where.controller, root_key, reads)
+    known = cache._places  # noqa: SLF001 - a known controller decides whether a label counts
+    for (kind, *key), entry in entries_of(cache):
+        (root_key, controller), reads = entry.index, entry.item is not None
+        found[kind, *key] = (
+            entry.uid,
+            entry.version,
+            controller,
+            root_key if not controller or controller in known else None,
+            reads,
+        )
     for ref in TOPOLOGIES:
         topology = cache.find(ref)
         found[ref] = topology and (topology.uid, topology.resource_version)
     return found
 
 
+def entries_of(cache: ClusterCache) -> list[tuple[Any, Entry[Any]]]:
+    """Address and entry of each object of a set."""
+    return [
+        ((kind, *key), entry)
+        for kind, store in cache.stores.items()
+        if not (KINDS[kind].clustered or kind == TEMPLATE_KIND)
+        for key, entry in store.entries.items()
+    ]
+
+
 def versions_of(cache: ClusterCache) -> dict[Any, int]:
     """In which version each name is known; those that do not read among them, but for topologies."""
-    places = cache._entries.values()  # noqa: SLF001 - all there is
-    found: dict[Any, int] = {address: where.version for of in places for address, where in of.items()}
+    found: dict[Any, int] = {address: entry.version for address, entry in entries_of(cache)}
     return found | {ref: int(one.resource_version) for ref in TOPOLOGIES if (one := cache.find(ref)) is not None}
 
 
 def is_sound(cache: ClusterCache) -> bool:
     """Nobody is held twice or left behind, and everybody stands with a controller that is known (OP-075)."""
-    kept = cache._entries.values()  # noqa: SLF001 - memory is what this is about
-    places = [(address, where) for of in kept for address, where in of.items()]
-    set_caches = cache._set_caches  # noqa: SLF001 - as above
+    places = [entry.index for _, entry in entries_of(cache)]
+    set_caches = cache._set_caches  # noqa: SLF001 - memory is what this is about
     inside = sum(
         (set_cache.root is not None)
         + len(set_cache.items)
@@ -147,9 +160,12 @@ def is_sound(cache: ClusterCache) -> bool:
         + sum(map(len, set_cache.pods.values()))
         for set_cache in set_caches.values()
     )
-    owners = cache._root_of_owner  # noqa: SLF001 - as above
-    stand = all(owners.get(where.controller, where.root_key) == where.root_key for _, where in places)
-    return stand and inside == len(places) and set(set_caches) == {where.root_key for _, where in places}
+    of_sets = [root_key for root_key, _ in places if root_key[1]]
+    controllers = cache._places  # noqa: SLF001 - as above
+    stand = all(
+        controller not in controllers or controllers[controller].root_key == root_key for root_key, controller in places
+    )
+    return stand and inside == len(of_sets) and set(set_caches) == set(of_sets)
 
 
 @OFTEN

@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 
 from grove_core.admit_topology import topology_view_of
 from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND, TOPOLOGY_KINDS
-from grove_core.resources.configuration import NOT_DISCOVERED
 from grove_core.resources.podclique import podclique_of
 from grove_shell.client.kinds import POD_CLIQUE_SET
-from grove_shell.webhooks.caches import caches_for
+from grove_shell.webhooks.admission_cache import AdmissionCache
 from tests.property.topology.sets_to_admit import a_set
 from tests.property.topology.sets_with_constraints import ON
 from tests.webhooks.reviews import Json
@@ -50,31 +49,30 @@ def object_of(kind: str, name: str, how: Any) -> Json:
 @pytest.mark.req("TP-004")
 def test_tp090_the_copies_say_what_the_objects_themselves_would(changes: list[Any]) -> None:
     """One event after another, in whatever order: the same as if all there is were read at once."""
-    cache = caches_for(object(), ON, NOT_DISCOVERED, everywhere=True)  # type: ignore[arg-type]  # nobody is asked
+    cache = AdmissionCache(ON)
     there: dict[str, dict[str, Json]] = {kind: {} for kind in cache.stores}
-    for kind, shelf in cache.stores.items():
-        shelf.replace(kind, (), "1")
-    for (kind, name, how), what in changes:
-        raw, shelf = object_of(kind, name, how), cache.stores[kind]
+    for kind in cache.stores:
+        cache.replace(kind, (), "1")
+    for version, ((kind, name, how), what) in enumerate(changes, 2):
+        raw = object_of(kind, name, how)
+        raw["metadata"] |= {"uid": name, "resourceVersion": str(version)}
         if what == "drop":
             there[kind].pop(name, None)
-            shelf.drop(kind, raw)
+            cache.drop(kind, raw)
         else:
             there[kind][name] = raw
-            shelf.put(kind, raw)
+            cache.put(kind, raw)
         if what == "again":
-            shelf.mark_unlisted(kind, "cut")
-            shelf.replace(kind, list(there[kind].values()), "2")
+            cache.mark_unlisted(kind, "cut")
+            cache.replace(kind, list(there[kind].values()), str(version))
     of = {kind: list(found.values()) for kind, found in there.items()}
     cliques = [podclique_of(one) for one in of["PodClique"]]
     expected = topology_view_of([*of[TOPOLOGY_KIND], *of[BINDING_KIND]], of[POD_CLIQUE_SET], cliques)
-    assert cache.topology is not None
-    known = cache.topology.caches
-    assert known.view_for_sets.topologies == (expected.topologies or {})
-    assert known.view_for_sets.scheduled == (expected.scheduled or {})
-    assert known.view_for_sets.unreadable == expected.unreadable
+    assert cache.view_for_sets.topologies == (expected.topologies or {})
+    assert cache.view_for_sets.scheduled == (expected.scheduled or {})
+    assert cache.view_for_sets.unreadable == expected.unreadable
     for name in ("aws-p5", "flat", "gone", DEFAULT_TOPOLOGY):
-        users = known.view_for_topology(name).users
+        users = cache.view_for_topology(name).users
         assert users is not None
         if cliques:
             assert users[name] == (expected.users or {}).get(name, ())

@@ -15,11 +15,9 @@ import trustme
 from grove_core.resources.configuration import Configuration, DomainShape, Mnnvl, MnnvlMode, ServedApis
 from grove_shell.client.api import Api
 from grove_shell.client.webhook_names import JOINING, PATHS, STAMPING
+from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_server import AdmissionServer
-from grove_shell.webhooks.caches import WebhookCaches
 from grove_shell.webhooks.certificates import KeyPair, ServedCertificate
-from grove_shell.webhooks.set_names import SetNames
-from grove_shell.webhooks.sharing_cache import SharedObjectCreator, SharingCache
 from grove_shell.webhooks.webhook_metrics import WebhookMetrics
 from tests.webhooks.object_server import ObjectServer
 from tests.webhooks.reviews import Json, patch_of, patched, review
@@ -28,6 +26,7 @@ T = TypeVar("T")
 SCOPED: Final = Configuration(Mnnvl(enabled=True, mode=MnnvlMode.ANNOTATIONS))
 DOMAINS: Final = "/apis/resource.nvidia.com/v1alpha1/namespaces/ml/computedomains"
 CLAIMS: Final = "/apis/resource.k8s.io/v1/namespaces/ml/resourceclaims"
+NO_API: Any = None
 SERVED: Final = ServedApis(claims="resource.k8s.io/v1")
 ROOT: Final = {"metadata": {"name": "llm", "namespace": "ml", "uid": "root", "resourceVersion": "1"}}
 
@@ -62,7 +61,7 @@ def review_of(new: Json, **request: Any) -> Json:
 class Caller:
     """An API server that calls, and the one that is called back."""
 
-    def __init__(self, session: aiohttp.ClientSession, server: ObjectServer, known: SharingCache) -> None:
+    def __init__(self, session: aiohttp.ClientSession, server: ObjectServer, known: AdmissionCache) -> None:
         self.session = session
         self.server = server
         self.known = known
@@ -84,13 +83,14 @@ async def calling(configuration: Configuration = SCOPED) -> AsyncIterator[Caller
     tls = ssl.create_default_context()
     authority.configure_trust(tls)
     async with server.connection() as connection, Api(connection) as api:
-        known = SharingCache(configuration, SERVED)
+        known = AdmissionCache(configuration, SERVED)
         known.put("PodCliqueSet", ROOT)
         reviews = AdmissionServer(
             host="127.0.0.1",
             port=0,
             tls=served.context,
-            caches=WebhookCaches(names=SetNames(), sharing=(known, SharedObjectCreator(api, known))),
+            api=api,
+            cache=known,
             metrics=WebhookMetrics(lambda: served.expires),
             report=lambda *_words, **_fields: None,
         )
@@ -155,8 +155,8 @@ def test_ms090_another_replica_of_the_webhooks_was_first(quota_is_full: bool) ->
 
     async def play(caller: Caller) -> None:
         assert (await caller.ask(clique(enabled="true")))["allowed"]
-        caller.known.replace("ComputeDomain", (), "1")
-        caller.known.replace("ResourceClaim", (), "1")
+        caller.known.mark_unlisted("ComputeDomain", "cut")
+        caller.known.mark_unlisted("ResourceClaim", "cut")
         if quota_is_full:
             caller.server.refuses["computedomains"] = (403, {"kind": "Status", "message": "exceeded quota: gpus"})
         assert (await caller.ask(clique("llm-0-b", enabled="true")))["allowed"]
@@ -225,7 +225,7 @@ def test_ms036_what_serves_another_is_not_joined() -> None:
             assert "replica 1 of a-0" in message
             assert refused["status"]["code"] == (422 if is_known else 409)
             for kind in ("ComputeDomain", "ResourceClaim"):
-                caller.known.replace(kind, (), "1")
+                caller.known.mark_unlisted(kind, "cut")
         assert len(caller.server.objects) == 2
 
     played(play)
@@ -239,11 +239,15 @@ def test_ms039_a_wait_is_a_refusal() -> None:
         assert "PodCliqueSet other" in refused["status"]["message"]
         assert (await caller.ask(clique(enabled="true")))["allowed"]
         leaving = caller.server.objects[f"{DOMAINS}/llm-0-cd"]
-        leaving["metadata"] |= {"deletionTimestamp": "2026-11-20T09:00:00Z", "finalizers": ["example.com/x"]}
+        leaving["metadata"] |= {
+            "deletionTimestamp": "2026-11-20T09:00:00Z",
+            "finalizers": ["example.com/x"],
+            "resourceVersion": "99",
+        }
         caller.known.put("ComputeDomain", leaving)
         refused = await caller.ask(clique("llm-0-b", enabled="true"))
         assert "is being deleted" in refused["status"]["message"]
-        caller.known.replace("ComputeDomain", (), "1")
+        caller.known.mark_unlisted("ComputeDomain", "cut")
         refused = await caller.ask(clique("llm-0-b", enabled="true"))
         assert (refused["allowed"], refused["status"]["code"]) == (False, 503)
 
@@ -311,7 +315,8 @@ def test_ms094_elsewhere_they_are_left_as_they_are() -> None:
             host="127.0.0.1",
             port=0,
             tls=served.context,
-            caches=WebhookCaches(names=SetNames()),
+            api=NO_API,
+            cache=AdmissionCache(),
             metrics=metrics,
             report=lambda *_words, **_fields: None,
         )

@@ -21,20 +21,19 @@ from grove_core.kernel.admission import Deny
 from grove_shell.client.kinds import POD_CLIQUE_SET
 from grove_shell.client.webhook_names import DEFAULTING, PATHS, VALIDATION
 from grove_shell.webhooks import admission_server, handlers
+from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_review import parse_review
 from grove_shell.webhooks.admission_server import AdmissionServer
-from grove_shell.webhooks.caches import WebhookCaches
 from grove_shell.webhooks.certificates import KeyPair, ServedCertificate
 from grove_shell.webhooks.handlers import default_set, validate_set
-from grove_shell.webhooks.set_names import SetNames
 from grove_shell.webhooks.webhook_metrics import WebhookMetrics
 from tests.webhooks.reviews import Json, patch_of, patched, review, set_of
 
 T = TypeVar("T")
 
 
-def names(*sets: Json) -> SetNames:
-    found = SetNames()
+def names(*sets: Json) -> AdmissionCache:
+    found = AdmissionCache()
     found.replace(POD_CLIQUE_SET, sets, "1")
     return found
 
@@ -55,7 +54,7 @@ class Caller:
 
 
 @asynccontextmanager
-async def calling(known: SetNames) -> AsyncIterator[Caller]:
+async def calling(known: AdmissionCache) -> AsyncIterator[Caller]:
     authority, served, said = trustme.CA(), ServedCertificate(), list[Json]()
     issued = authority.issue_cert("127.0.0.1")
     served.load(KeyPair(issued.cert_chain_pems[0].bytes(), issued.private_key_pem.bytes()))
@@ -66,8 +65,10 @@ async def calling(known: SetNames) -> AsyncIterator[Caller]:
 
     tls = ssl.create_default_context()
     authority.configure_trust(tls)
-    caches = WebhookCaches(names=known)
-    reviews = AdmissionServer(host="127.0.0.1", port=0, tls=served.context, caches=caches, metrics=metrics, report=say)
+    no_api: Any = None
+    reviews = AdmissionServer(
+        host="127.0.0.1", port=0, tls=served.context, api=no_api, cache=known, metrics=metrics, report=say
+    )
     async with (
         reviews as port,
         aiohttp.ClientSession(f"https://127.0.0.1:{port}", connector=aiohttp.TCPConnector(ssl=tls)) as session,
@@ -75,7 +76,7 @@ async def calling(known: SetNames) -> AsyncIterator[Caller]:
         yield Caller(session, metrics, said)
 
 
-def played(play: Callable[[Caller], Awaitable[T]], known: SetNames | None = None) -> T:
+def played(play: Callable[[Caller], Awaitable[T]], known: AdmissionCache | None = None) -> T:
     async def whole() -> T:
         async with calling(names() if known is None else known) as caller:
             return await play(caller)
@@ -83,7 +84,7 @@ def played(play: Callable[[Caller], Awaitable[T]], known: SetNames | None = None
     return asyncio.run(whole())
 
 
-def answered(webhook: str, body: Any, known: SetNames | None = None) -> tuple[int, Any]:
+def answered(webhook: str, body: Any, known: AdmissionCache | None = None) -> tuple[int, Any]:
     return played(lambda caller: caller.ask(webhook, body), known)
 
 
@@ -177,6 +178,7 @@ def colliding() -> tuple[Json, Json]:
     """Clique ``0-a`` of set ``b`` has the name of clique ``a`` in replica 0 of set ``b-0``."""
     first, second = set_of(name="b-0"), set_of(name="b")
     second["spec"]["template"]["cliques"][0]["name"] = "0-a"
+    second["metadata"]["uid"] = "another"
     return first, second
 
 
@@ -213,7 +215,7 @@ def test_wh006_what_is_not_known_is_said() -> None:
     _, said = answered(VALIDATION, review(set_of()), known)
     assert said["response"]["allowed"]
     assert "podcliquesets is forbidden" in said["response"]["warnings"][-1]
-    assert "were not compared" in answered(VALIDATION, review(set_of()), SetNames())[1]["response"]["warnings"][0]
+    assert "were not compared" in answered(VALIDATION, review(set_of()), AdmissionCache())[1]["response"]["warnings"][0]
 
 
 def test_wh007_what_is_let_go_is_not_judged() -> None:

@@ -10,7 +10,7 @@ from grove_core.resources.configuration import DEFAULT_CONFIGURATION
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.webhook_names import LEAVING, TOPOLOGIES
-from grove_shell.webhooks.topology_lookup import TopologyLookup
+from grove_shell.webhooks.handlers import TopologyLookup
 from tests.property.topology.sets_to_admit import CREATED, a_set, raw_topology
 from tests.webhooks.object_server import ObjectServer
 from tests.webhooks.reviews import Json
@@ -58,7 +58,7 @@ def test_tp090_who_is_admitted_waits_for_nobody() -> None:
         wrong = a_set("aws-p5", "rack")
         wrong["spec"]["replicas"] = -1
         assert not (await caller.about(wrong))["allowed"], "and whoever is refused for something else"
-        caller.caches.stores["PodClique"].put("PodClique", clique())
+        caller.cache.put("PodClique", clique())
         assert numbers(await caller.about(a_set("", "rack"), a_set("aws-p5", "rack"))) == {"TP-062"}
         assert not caller.server.asked
 
@@ -70,7 +70,7 @@ def test_tp090_the_name_is_locked_while_a_pod_is_bound() -> None:
     old, new = a_set("aws-p5", "rack"), a_set("", "rack")
 
     async def play(caller: Caller) -> None:
-        shelf = caller.caches.stores["PodClique"]
+        shelf = caller.cache
         for one in (clique(), clique("llm-0-b", scheduled=1), clique("x-0-a", "llm", namespace="other")):
             shelf.put("PodClique", one)
         response = await caller.about(new, old)
@@ -180,7 +180,7 @@ class TestARefusalNeedsAFreshTopology:
 @pytest.mark.parametrize("lost", [TOPOLOGY_KIND, BINDING_KIND])
 def test_tp072_a_kind_that_is_not_shown_refuses_nobody(lost: str) -> None:
     async def play(caller: Caller) -> None:
-        caller.caches.stores[lost].mark_unlisted(lost, "forbidden")
+        caller.cache.mark_unlisted(lost, "forbidden")
         response = await caller.about(a_set("aws-p4", "rack"))
         assert response["allowed"]
         assert response["warnings"][0].endswith("(TP-072)")
@@ -198,7 +198,7 @@ def test_tp072_a_topology_that_does_not_read_refuses_nobody() -> None:
     """Others do; and it is not asked for, for it would read no better."""
 
     async def play(caller: Caller) -> None:
-        caller.caches.stores[TOPOLOGY_KIND].put(TOPOLOGY_KIND, BROKEN)
+        caller.cache.put(TOPOLOGY_KIND, BROKEN)
         other = {**raw_topology("broken", ("host", "h")), "kind": BINDING_KIND}
         caller.server.objects[path_of(other)] = other
         caller.list_all(BINDING_KIND, other)
@@ -208,10 +208,10 @@ def test_tp072_a_topology_that_does_not_read_refuses_nobody() -> None:
         assert warning.endswith("(TP-072)")
         assert not caller.server.asked
         assert numbers(await caller.about(a_set("other", "rack"))) == {"TP-060"}
-        caller.caches.stores[TOPOLOGY_KIND].put(TOPOLOGY_KIND, raw_topology("broken", ("rack", "r")))
+        caller.cache.put(TOPOLOGY_KIND, raw_topology("broken", ("rack", "r")))
         assert await caller.about(a_set("broken", "rack")) == {"uid": "7f3c", "allowed": True}
-        caller.caches.stores[TOPOLOGY_KIND].put(TOPOLOGY_KIND, BROKEN)
-        caller.caches.stores[TOPOLOGY_KIND].drop(TOPOLOGY_KIND, BROKEN)
+        caller.cache.put(TOPOLOGY_KIND, BROKEN)
+        caller.cache.drop(TOPOLOGY_KIND, BROKEN)
         assert numbers(await caller.about(a_set("broken", "rack"))) == {"TP-065"}, "the other kind counts now"
 
     played(play)
@@ -222,7 +222,7 @@ def test_tp072_a_podclique_that_does_not_read_may_have_pods_anywhere() -> None:
     old, new = a_set("aws-p5", "rack"), a_set("", "rack")
 
     async def play(caller: Caller) -> None:
-        shelf = caller.caches.stores["PodClique"]
+        shelf = caller.cache
         shelf.put("PodClique", {**clique(), "spec": "none"})
         response = await caller.about(new, old)
         assert (response["allowed"], response["warnings"][0][-8:]) == (True, "(TP-072)")
@@ -259,7 +259,7 @@ YES: Final = (200, {"uid": "7f3c", "allowed": True})
 @pytest.mark.req("WH-010")
 def test_tp064_with_the_feature_off_nothing_is_known_and_no_name_taken() -> None:
     async def play(caller: Caller) -> None:
-        assert set(caller.caches.stores) == {POD_CLIQUE_SET}
+        assert set(caller.cache.stores) == {POD_CLIQUE_SET}
         assert numbers(await caller.about(a_set("aws-p5", "rack"))) == {"TP-064"}
         assert (await caller.about(a_set("aws-p5", "rack"), a_set("aws-p5", "rack")))["allowed"]
         response = await caller.about(a_set("", "rack"))
@@ -277,7 +277,7 @@ def test_tp045_for_one_namespace_no_topology_is_judged_and_sets_are() -> None:
         for webhook in (TOPOLOGIES, LEAVING):
             assert await caller.ask(webhook, topology_review(ODD)) == YES
         caller.list_all(POD_CLIQUE_SET, a_set("aws-p5", "rack"))
-        assert not caller.caches.topology.caches.users.users.of("aws-p5")
+        assert not (caller.cache.view_for_topology("aws-p5").users or {})["aws-p5"]
         assert numbers(await caller.about(a_set("aws-p4", "rack"))) == {"TP-060"}
 
     played(play, everywhere=False)

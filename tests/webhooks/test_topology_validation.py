@@ -58,7 +58,7 @@ def test_tp090_topologies_are_judged_in_the_words_of_validate() -> None:
             assert causes(response) == said_by(admit_topology(new, old, around, told).verdict)
         refused = [line for line in caller.said if line["msg"] == "refused"]
         assert {line["topology"] for line in refused} == {"odd", DEFAULT_TOPOLOGY, "aws-p5"}
-        caller.caches.stores["PodClique"].drop("PodClique", clique())
+        caller.cache.drop("PodClique", clique())
         assert (await caller.ask(TOPOLOGIES, topology_review(LESS, P5)))[1]["allowed"], "it waits again"
         assert not caller.server.asked
 
@@ -81,7 +81,7 @@ def test_tp076_who_cannot_be_read_may_be_placed(kind: str, unread: Json) -> None
         for each, raw in there.items():
             caller.list_all(each, raw)
         assert numbers((await caller.ask(TOPOLOGIES, topology_review(LESS, P5)))[1]) == {"TP-084"}
-        shelf = caller.caches.stores[kind]
+        shelf = caller.cache
         shelf.put(kind, unread)
         response = (await caller.ask(TOPOLOGIES, topology_review(LESS, P5)))[1]
         assert (response["allowed"], response["warnings"][0][-8:]) == (True, "(TP-076)")
@@ -138,7 +138,7 @@ def test_tp086_a_deletion_is_admitted_and_warned_of() -> None:
             for text, user in zip(response.get("warnings", []), words, strict=True):
                 assert user in text
                 assert text.endswith("(TP-086)")
-        caller.caches.stores[POD_CLIQUE_SET].drop(POD_CLIQUE_SET, users[0])
+        caller.cache.drop(POD_CLIQUE_SET, users[0])
         _, response = await caller.ask(LEAVING, topology_review(None, P5, operation="DELETE"))
         assert response == {"uid": "7f3c", "allowed": True}
 

@@ -4,7 +4,7 @@ import asyncio
 import io
 import json
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final, TypeVar
 
@@ -15,13 +15,13 @@ from grove_core.admit import admit, used_names_in
 from grove_core.admit_topology import topology_view_of
 from grove_core.kernel.admission import AdmissionVerdict, Deny
 from grove_core.resources.cluster_topology import BINDING_KIND, DEFAULT_TOPOLOGY, TOPOLOGY_KIND
-from grove_core.resources.configuration import NOT_DISCOVERED, Configuration
+from grove_core.resources.configuration import Configuration
 from grove_core.resources.podclique import podclique_of
 from grove_shell.client.api import Api
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET
 from grove_shell.client.webhook_names import PATHS, VALIDATION
+from grove_shell.webhooks.admission_cache import AdmissionCache
 from grove_shell.webhooks.admission_server import AdmissionServer
-from grove_shell.webhooks.caches import caches_for
 from grove_shell.webhooks.certificates import KeyPair, ServedCertificate
 from grove_shell.webhooks.webhook_metrics import WebhookMetrics
 from tests.property.topology.sets_to_admit import raw_topology
@@ -57,17 +57,38 @@ def path_of(topology: Json) -> str:
     return KINDS[topology["kind"]].path(name=topology["metadata"]["name"])
 
 
+class StampedCache(AdmissionCache):
+    """A cache that sees every object in a new version, as a server sends them."""
+
+    version = 1
+
+    def stamped(self, raw: Mapping[str, Any]) -> Json:
+        self.version += 1
+        meta = raw["metadata"]
+        return {**raw, "metadata": {"uid": meta["name"], **meta, "resourceVersion": str(self.version)}}
+
+    def replace(self, kind: str, items: Iterable[Mapping[str, Any]], version: str) -> None:
+        found = [self.stamped(raw) for raw in items]
+        super().replace(kind, found, version and str(self.version))
+
+    def put(self, kind: str, raw: Mapping[str, Any]) -> None:
+        super().put(kind, self.stamped(raw))
+
+    def drop(self, kind: str, raw: Mapping[str, Any]) -> None:
+        super().drop(kind, self.stamped(raw))
+
+
 class Caller:
     """An API server that calls, with caches of its own objects in our hands."""
 
-    def __init__(self, session: aiohttp.ClientSession, server: ObjectServer, caches: Any) -> None:
+    def __init__(self, session: aiohttp.ClientSession, server: ObjectServer, cache: AdmissionCache) -> None:
         self.session = session
         self.server = server
-        self.caches = caches
+        self.cache = cache
         self.said: list[Json] = []
 
     def list_all(self, kind: str, *items: Json) -> None:
-        self.caches.stores[kind].replace(kind, items, "1")
+        self.cache.replace(kind, items, "1")
 
     async def ask(self, webhook: str, body: Json) -> tuple[int, Any]:
         async with self.session.post(PATHS[webhook], data=io.BytesIO(json.dumps(body).encode())) as answer:
@@ -90,13 +111,13 @@ async def calling(told: Configuration, *, everywhere: bool) -> AsyncIterator[Cal
     authority.configure_trust(tls)
     said: list[Json] = []
     async with server.connection() as connection, Api(connection, tries=1) as api:
-        caches = caches_for(api, told, NOT_DISCOVERED, everywhere=everywhere)
+        cache = StampedCache(told, everywhere=everywhere)
         reviews = AdmissionServer(
             host="127.0.0.1",
             port=0,
             tls=served.context,
-            caches=caches,
-            configuration=told,
+            api=api,
+            cache=cache,
             metrics=WebhookMetrics(lambda: served.expires),
             report=lambda level, message, **fields: said.append({"level": level, "msg": message, **fields}),
         )
@@ -104,7 +125,7 @@ async def calling(told: Configuration, *, everywhere: bool) -> AsyncIterator[Cal
             reviews as port,
             aiohttp.ClientSession(f"https://127.0.0.1:{port}", connector=aiohttp.TCPConnector(ssl=tls)) as session,
         ):
-            caller = Caller(session, server, caches)
+            caller = Caller(session, server, cache)
             caller.said = said
             yield caller
 

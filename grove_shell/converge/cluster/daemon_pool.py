@@ -32,7 +32,7 @@ from grove_shell.client.rate_limiter import RateLimiter
 from grove_shell.converge.cluster.watch_decoder import WatchDecoder
 from grove_shell.converge.runs import Point
 from grove_shell.domain_daemon.daemon import DomainDaemon, MonotonicClock
-from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS, parse_registry
+from grove_shell.domain_daemon.kinds import CLIQUES, DOMAINS
 from grove_shell.domain_daemon.object_watch import ObjectWatch
 from grove_shell.domain_daemon.requests import REQUEST_TIMEOUT_S, HttpRequestSender
 
@@ -160,7 +160,8 @@ class PooledDaemon:
             daemon.on_registry_change(version, registry)
 
         kind, key = CLIQUES if sharded else DOMAINS, (ref.namespace, ref.name)
-        watch = ObjectWatch(api, kind, key, parse_registry, on_change, limiter=limiter, read=self._decoder.read)
+        decoder = self._decoder
+        watch = ObjectWatch(api, kind, key, decoder.parse, on_change, limiter=limiter, parse_event=decoder.read)
         async with asyncio.TaskGroup() as group:
             group.create_task(watch.run())
             group.create_task(daemon.run())

@@ -5,13 +5,14 @@ the same megabytes for every daemon would measure the daemons and not the server
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from grove_core.areas.domain_cliques.daemon_context import entries_of_clique
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry
+from grove_shell.client.response_check import parse_watch_event
 from grove_shell.domain_daemon.kinds import parse_registry
-from grove_shell.domain_daemon.object_watch import WatchEvent, event_reader
 
 _VERSION: Final = b'"resourceVersion":"'
 _HEAD: Final = 14
@@ -35,28 +36,36 @@ class WatchDecoder:
     decoded: int = 0
     latest: int = 0
 
-    def __post_init__(self) -> None:
-        self._decode = event_reader(parse_registry)
-        self._cache: OrderedDict[bytes, WatchEvent[DaemonRegistry]] = OrderedDict()
-        self._members: OrderedDict[tuple[str, str], tuple[int, bool]] = OrderedDict()
+    _events: OrderedDict[bytes, tuple[str, dict[str, Any]]] = field(default_factory=OrderedDict)
+    _registries: OrderedDict[str, DaemonRegistry] = field(default_factory=OrderedDict)
+    _members: OrderedDict[tuple[str, str], tuple[int, bool]] = field(default_factory=OrderedDict)
 
-    def read(self, line: bytes) -> WatchEvent[DaemonRegistry]:
-        """Return the event of one line, decoded or from the cache."""
+    def read(self, line: bytes) -> tuple[str, dict[str, Any]]:
+        """Return type and object of one line, decoded or from the cache."""
         if line[:_HEAD] not in _CACHEABLE:
-            return self._decode(line)
+            return parse_watch_event(line)
         self.events += 1
         self.length += len(line) + 1
         at = line.rfind(_VERSION) + len(_VERSION)
         version = line[at : line.index(b'"', at)]
-        event = self._cache.get(version)
+        event = self._events.get(version)
         if event is None:
-            event = self._decode(line)
+            event = self._events[version] = parse_watch_event(line)
             self.decoded += 1
             self.latest = max(self.latest, int(version))
-            self._cache[version] = event
-            if len(self._cache) > _CACHED:
-                self._cache.popitem(last=False)
+            if len(self._events) > _CACHED:
+                self._events.popitem(last=False)
         return event
+
+    def parse(self, raw: Mapping[str, Any]) -> DaemonRegistry:
+        """Return the registry in an object, parsed or from the cache."""
+        version = str(raw["metadata"].get("resourceVersion") or "")
+        found = self._registries.get(version)
+        if found is None:
+            found = self._registries[version] = parse_registry(raw)
+            if len(self._registries) > _CACHED:
+                self._registries.popitem(last=False)
+        return found
 
     def members(self, registry: DaemonRegistry, clique: str) -> tuple[int, bool]:
         """Return the number of entries of a clique, and whether two have one index; cached by version."""

@@ -1,0 +1,227 @@
+"""What the verdicts of the webhooks depend on: only the kinds that a configuration needs are watched (WH-005)."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final, NamedTuple, TypeVar
+
+from grove_core.admit_podclique import set_named_in
+from grove_core.admit_topology import topology_used_in
+from grove_core.areas.mnnvl_scopes.clique_admission import CliqueAdmissionView
+from grove_core.areas.topology.admit import NOTHING_KNOWN, TopologyView
+from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.resources.api_names import GROVE
+from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
+from grove_core.resources.configuration import (
+    DEFAULT_CONFIGURATION,
+    NOT_DISCOVERED,
+    Configuration,
+    MnnvlMode,
+    ServedApis,
+)
+from grove_core.resources.fields import Fields
+from grove_core.resources.meta import Resource, read_identity
+from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject, owned_object_of
+from grove_core.resources.podclique import GROUP_KIND, podclique_of
+from grove_core.resources.topology_usage import (
+    CLIQUE_KIND,
+    SET_KIND,
+    TopologyUser,
+    bound_pods_by_set,
+    bound_pods_of,
+    set_of_clique,
+)
+from grove_shell.cache.root_keys import RootKey
+from grove_shell.cache.topology_cache import TopologyCache
+from grove_shell.client.kinds import KINDS, ApiKind, kinds_as_served
+from grove_shell.client.store import Entry, Key, Raw, Store, StoresByKind, key_of
+
+T = TypeVar("T")
+_NO_PODS: Final[tuple[RootKey, int]] = (("", ""), 0)
+_UNNAMED: Final = Problem(path="metadata.labels", expected="the name of its set, as it has bound pods", got="none")
+
+
+class _KnownSet(NamedTuple):
+    """What verdicts on other objects depend on of a PodCliqueSet.
+
+    Attributes:
+        named: the fields that names depend on.
+        identity: as an owner.
+        topology: that it uses, empty for none; None if the set cannot be parsed.
+    """
+
+    named: Raw
+    identity: Resource
+    topology: str | None
+
+
+class AdmissionCache(StoresByKind):
+    """Objects in the cluster that verdicts depend on. It belongs to one event loop.
+
+    Attributes:
+        configuration: what verdicts depend on.
+        served: what the API server serves.
+        kinds: kind -> how it is requested.
+        shares: whether PodCliques share objects by annotation (MS-095).
+        places: whether pods are placed by topology (TP-092).
+        validates_topologies: whether topologies themselves are validated as well (TP-094).
+    """
+
+    def __init__(
+        self,
+        configuration: Configuration = DEFAULT_CONFIGURATION,
+        served: ServedApis = NOT_DISCOVERED,
+        *,
+        everywhere: bool = True,
+    ) -> None:
+        """Start empty; ``everywhere`` is whether all namespaces are watched, and not one."""
+        self.configuration = configuration
+        self.served = served
+        self.shares = configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS)
+        self.places = configuration.topology.enabled
+        self.validates_topologies = self.places and everywhere
+        self.kinds: Mapping[str, ApiKind] = kinds_as_served(configuration, served) if self.shares else KINDS
+        self._names: dict[str, dict[str, Raw]] = {}  # namespace -> name of a set -> the set
+        self._owners: dict[Key, Resource] = {}
+        self._domains: dict[Key, ComputeDomain] = {}
+        self._claims: dict[Key, OwnedObject] = {}
+        self._bound_pods: dict[RootKey, int] = {}
+        self._unparsed_sets: set[Key] = set()
+        self._topologies = TopologyCache()
+        self.stores = {SET_KIND: Store(self._known_set, self._on_set)}
+        if self.shares:
+            self.stores |= {
+                DOMAIN_KIND: Store(_domain_in, partial(_copy, self._domains)),
+                CLAIM_KIND: Store(_claim_in, partial(_copy, self._claims)),
+            }
+        if self.places:
+            self.stores |= {CLIQUE_KIND: Store(_bound_pods_in, self._count_bound_pods), **self._topologies.stores}
+
+    @property
+    def unknown_because(self) -> str:
+        """Why the names of other sets are not known; empty if they are."""
+        return self.stores[SET_KIND].unlisted_because
+
+    def possible_collisions(self, namespace: str, name: str) -> list[Raw] | None:
+        """Return the sets whose name is a prefix of this one or has it as a prefix; None if the sets are unknown.
+
+        The names of objects of any other set cannot collide (WL-117). Compares one string for each set of the
+        namespace.
+        """
+        if self.unknown_because:
+            return None
+        there = self._names.get(namespace, {})
+        words = name.split("-")
+        shorter = ("-".join(words[:end]) for end in range(1, len(words)))
+        found = [there[other] for other in shorter if other in there]
+        return found + [raw for other, raw in there.items() if other.startswith(f"{name}-")]
+
+    def view_for_clique(self, raw: Raw) -> CliqueAdmissionView:
+        """Return what the admission of a PodClique depends on (MS-093); nothing is copied."""
+        namespace = Fields(raw, "", []).part("metadata").text("namespace") or "default"
+        return CliqueAdmissionView(
+            configuration=self.configuration,
+            served=self.served,
+            owner=self._owners.get((namespace, set_named_in(raw))),
+            domains=self._domains,
+            claims=self._claims,
+        )
+
+    @property
+    def view_for_sets(self) -> TopologyView:
+        """Return what the admission of a set compares with; nothing is copied."""
+        if not self.places:
+            return NOTHING_KNOWN
+        cliques = self.stores[CLIQUE_KIND]
+        return TopologyView(
+            self._topologies.by_name if self._topologies.is_listed else None,
+            self._bound_pods if cliques.listed else None,
+            unreadable=self._topologies.unreadable,
+            incomplete_kinds=frozenset({CLIQUE_KIND} if cliques.unreadable else ()),
+        )
+
+    def view_for_topology(self, name: str) -> TopologyView:
+        """Return what the admission of a topology compares with: its users, with their bound pods."""
+        cliques = self.stores[CLIQUE_KIND]
+        if not (self.stores[SET_KIND].listed and cliques.listed):
+            return TopologyView()
+        incomplete = {CLIQUE_KIND: cliques.unreadable, SET_KIND: self._unparsed_sets}
+        users = (TopologyUser(*key, self._bound_pods.get(key, 0)) for key in self._topologies.users(name))
+        return TopologyView(
+            users={name: tuple(users)},
+            incomplete_kinds=frozenset(kind for kind, unreadable in incomplete.items() if unreadable),
+        )
+
+    def _known_set(self, raw: Raw) -> _KnownSet:
+        namespace, name = key_of(raw)
+        return _KnownSet(
+            {"kind": SET_KIND, "metadata": {"name": name, "namespace": namespace}, "spec": raw.get("spec")},
+            Resource(**read_identity(Fields(raw, "", []), GROVE, SET_KIND, None)),
+            topology_used_in(raw) if self.validates_topologies else "",
+        )
+
+    def _on_set(self, key: Key, _before: Entry[_KnownSet] | None, after: Entry[_KnownSet] | None) -> None:
+        namespace, name = key
+        known = None if after is None else after.item
+        if known is None:
+            self._names[namespace].pop(name)
+            self._owners.pop(key)
+        else:
+            self._names.setdefault(namespace, {})[name] = known.named
+            self._owners[key] = known.identity
+        topology = "" if known is None else known.topology
+        self._topologies.note(key, topology or "")
+        self._unparsed_sets.discard(key)
+        if topology is None:
+            self._unparsed_sets.add(key)
+
+    def _count_bound_pods(
+        self, _key: Key, before: Entry[tuple[RootKey, int]] | None, after: Entry[tuple[RootKey, int]] | None
+    ) -> None:
+        for entry, sign in ((before, -1), (after, 1)):
+            if entry is not None and entry.item is not None:
+                owner, count = entry.item
+                left = self._bound_pods.pop(owner, 0) + sign * count
+                if left:
+                    self._bound_pods[owner] = left
+
+
+def _copy(items: dict[Key, T], key: Key, _before: Entry[T] | None, after: Entry[T] | None) -> None:
+    """Apply a change of a store to a plain dict of its readable objects."""
+    if after is None or after.item is None:
+        items.pop(key, None)
+    else:
+        items[key] = after.item
+
+
+def _domain_in(raw: Raw) -> ComputeDomain:
+    """Return a domain; one that cannot be parsed still occupies its name, without a known owner."""
+    try:
+        return compute_domain_of(raw)
+    except MalformedObject:
+        return compute_domain_of(_without_content(raw))
+
+
+def _claim_in(raw: Raw) -> OwnedObject:
+    """Return the same for a claim."""
+    try:
+        return owned_object_of(raw)
+    except MalformedObject:
+        return owned_object_of(_without_content(raw))
+
+
+def _without_content(raw: Raw) -> dict[str, Any]:
+    namespace, name = key_of(raw)
+    metadata = {"namespace": namespace, "name": name}
+    return {"apiVersion": raw["apiVersion"], "kind": raw["kind"], "metadata": metadata}
+
+
+def _bound_pods_in(raw: Raw) -> tuple[RootKey, int]:
+    """Return the set of a PodClique and the number of its pods that are bound to nodes.
+
+    Raises:
+        MalformedObject: also for a bound PodClique of a scaling group, which is not cached here, without a label.
+    """
+    clique = podclique_of(raw)
+    if clique.owner_kind == GROUP_KIND and bound_pods_of(clique) and not set_of_clique(clique):
+        raise MalformedObject((_UNNAMED,))
+    return next(iter(bound_pods_by_set([clique]).items()), _NO_PODS)
