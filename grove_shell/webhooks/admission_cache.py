@@ -61,9 +61,9 @@ class AdmissionCache(StoresByKind):
         configuration: what verdicts depend on.
         served: what the API server serves.
         kinds: kind -> how it is requested.
-        shares: whether PodCliques share objects by annotation (MS-095).
-        places: whether pods are placed by topology (TP-092).
-        validates_topologies: whether topologies themselves are validated as well (TP-094).
+        shares: whether PodCliques share objects by annotation (MS-094).
+        places: whether pods are placed by topology (TP-093).
+        validates_topologies: whether topologies themselves are validated as well (TP-045).
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class AdmissionCache(StoresByKind):
         return found + [raw for other, raw in there.items() if other.startswith(f"{name}-")]
 
     def view_for_clique(self, raw: Raw) -> CliqueAdmissionView:
-        """Return what the admission of a PodClique depends on (MS-093); nothing is copied."""
+        """Return what the admission of a PodClique depends on (MS-090); nothing is copied."""
         namespace = Fields(raw, "", []).part("metadata").text("namespace") or "default"
         return CliqueAdmissionView(
             configuration=self.configuration,

@@ -41,7 +41,7 @@ _VALIDATED_METADATA: Final = ("labels", "annotations", "deletionTimestamp")
 
 
 class SharedObjectCreator:
-    """Creates shared objects; concurrent requests for one object wait for a single creation (MS-092)."""
+    """Creates shared objects; concurrent requests for one object wait for a single creation (MS-090)."""
 
     def __init__(self, api: Api, cache: AdmissionCache) -> None:
         """Start without requests in flight; created objects are put into the cache."""
@@ -70,7 +70,7 @@ class SharedObjectCreator:
 
 
 class TopologyLookup:
-    """Reads one topology from the API server before a stale cache would refuse a set for it (TP-091)."""
+    """Reads one topology from the API server before a stale cache would refuse a set for it (TP-090)."""
 
     def __init__(self, api: Api, timeout: float = _LOOKUP_TIMEOUT) -> None:
         """Send no request yet; ``timeout`` is in seconds, for one topology."""
