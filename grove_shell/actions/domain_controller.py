@@ -5,8 +5,8 @@ from datetime import timedelta
 
 from grove_shell.actions.run_process import run_process
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.connect_check import advice_on
 from grove_shell.client.connection import NoAccess, connect
+from grove_shell.client.discovery import advice_on
 from grove_shell.domain_controller.process import DomainControllerProcess
 from grove_shell.domain_daemon.daemon_log import DaemonLog
 from grove_shell.domain_daemon.kinds import DOMAINS

@@ -13,9 +13,8 @@ from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.actions.command_input import ClusterUnavailable, LiveCluster
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.connect_check import advice_on
 from grove_shell.client.connection import NoAccess, connect
-from grove_shell.client.discovery import discover
+from grove_shell.client.discovery import advice_on, discover
 from grove_shell.client.kinds import KINDS, POD_CLIQUE_SET, ApiKind
 from grove_shell.client.lists import NotListed, list_all, list_pages
 from grove_shell.operator.taken_names import served_definitions

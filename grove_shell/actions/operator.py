@@ -9,9 +9,8 @@ from grove_core.version import IMAGE
 from grove_shell.actions.configuration import configuration
 from grove_shell.actions.run_process import run_process
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.connect_check import check_connection
 from grove_shell.client.connection import NoAccess, connect
-from grove_shell.client.discovery import discover
+from grove_shell.client.discovery import check_connection, discover
 from grove_shell.exits import ERROR
 from grove_shell.operator.process import OperatorProcess
 from grove_shell.operator.taken_names import taken_names

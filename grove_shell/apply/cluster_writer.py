@@ -81,11 +81,11 @@ class ClusterWriter:
 
     async def _take_in(self, ref: Ref, raw: Mapping[str, Any], as_of: int) -> list[str]:
         """Put a listed object into the cache; return why that forbids a termination. Raises Unreachable."""
-        doubts = []
-        if self._cache.is_rolled_back(ref, raw, as_of):
-            self._cache.overwrite(ref.kind, raw)
+        doubts, store = [], self._cache.stores[ref.kind]
+        if store.is_rolled_back(raw, as_of):
+            store.overwrite(raw)
             doubts.append(f"{ref.short}: {OLDER_STATE}")
-        had_tombstone = self._cache.has_tombstone(raw["metadata"].get("uid"))
+        had_tombstone = store.has_tombstone(raw["metadata"].get("uid"))
         if not _is_unlabelled_pod(ref, raw):
             self._cache.put(ref.kind, raw)
         elif not await self._reader.take_in(ref, raw):

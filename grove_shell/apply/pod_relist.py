@@ -74,8 +74,8 @@ class PodRelist:
         return self._reader.cache.vanished_pods(namespace) + self._lost_creations[namespace]
 
     def _unread_pod(self, listed: PodList, clique: str) -> str:
-        knows = self._reader.cache.knows
-        return next((why for owner, raw, why in listed.unread if owner == clique and not knows(_POD, raw)), "")
+        knows = self._reader.cache.stores[_POD].knows
+        return next((why for owner, raw, why in listed.unread if owner == clique and not knows(raw)), "")
 
     async def _list_once(self, namespace: str) -> PodList:
         return await self._in_flight.once(namespace, partial(self._list, namespace))
@@ -99,7 +99,7 @@ class PodRelist:
                 unknown.clear()
             for raw in page.items:
                 owner = controller_in(raw)
-                if (owner.api_version, owner.kind) == (GROVE, "PodClique") and not cache.knows(_POD, raw):
+                if (owner.api_version, owner.kind) == (GROVE, "PodClique") and not cache.stores[_POD].knows(raw):
                     unknown.append((owner.uid, raw))
         silence = ""
         for clique, pod in unknown:
@@ -114,7 +114,10 @@ class PodRelist:
 
     async def _read(self, raw: Mapping[str, Any]) -> str:
         """Read a pod into the cache; return why it is not there then."""
-        ref, knows = Ref(CORE, _POD, raw["metadata"]["namespace"], raw["metadata"]["name"]), self._reader.cache.knows
-        if knows(_POD, raw) or not await self._reader.read(ref) or knows(_POD, raw):
+        ref, knows = (
+            Ref(CORE, _POD, raw["metadata"]["namespace"], raw["metadata"]["name"]),
+            self._reader.cache.stores[_POD].knows,
+        )
+        if knows(raw) or not await self._reader.read(ref) or knows(raw):
             return ""
         return f"{ref.short} exists, and counts as deleted"

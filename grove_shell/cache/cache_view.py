@@ -22,7 +22,7 @@ from grove_core.snapshot.snapshot import EVERY_KIND, Snapshot
 from grove_shell.cache.root_keys import RootKey, is_topology_key, key_of_topology
 from grove_shell.cache.set_cache import Object, SetCache
 from grove_shell.cache.topology_cache import TopologyCache
-from grove_shell.client.store import Key, Raw, StoresByKind, key_of, uid_and_version_of
+from grove_shell.client.store import Key, StoresByKind
 
 Observation: TypeAlias = Snapshot | TopologySnapshot
 """What a plan of one root is made of."""
@@ -48,10 +48,6 @@ class CacheView(StoresByKind):
         self._template_specs: FrozenDict[Key, FrozenMap] | None = None  # None after a change
         self._vanished_pods: defaultdict[str, int] = defaultdict(int)
 
-    def has_tombstone(self, uid: object) -> bool:
-        """Return whether an object of this uid was deleted, by the events so far."""
-        return any(store.has_tombstone(uid) for store in self.stores.values())
-
     def pods_of(self, root_key: RootKey, clique: str) -> Mapping[str, str]:
         """Return name -> uid of the pods that a PodClique controls, readable or not."""
         set_cache = self._set_caches.get(root_key)
@@ -62,11 +58,6 @@ class CacheView(StoresByKind):
             if kind == "Pod" and controller == clique:
                 pods[key[1]] = self.stores[kind].entries[key[0], key[1]].uid
         return pods
-
-    def knows(self, kind: str, raw: Raw) -> bool:
-        """Return whether an object is cached, in any version."""
-        known = self.stores[kind].entries.get(key_of(raw))
-        return known is not None and known.uid == uid_and_version_of(raw)[0]
 
     def namespaces(self) -> list[str]:
         """Return the namespaces that hold an object of a set, sorted."""
@@ -82,10 +73,6 @@ class CacheView(StoresByKind):
         if set_cache is None or not self.is_gone(root_key):
             return []
         return sorted(set_cache.leaving, key=lambda part: part.ref.sort_key)
-
-    def is_rolled_back(self, ref: Ref, raw: Raw, as_of: int) -> bool:
-        """Return whether a list as of a version shows an object in an older version than was known by then."""
-        return self.stores[ref.kind].is_rolled_back(raw, as_of)
 
     def is_gone(self, root_key: RootKey) -> bool:
         """Return whether a set is known not to exist; one that cannot be read exists."""

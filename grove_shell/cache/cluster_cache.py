@@ -22,10 +22,9 @@ from grove_core.resources.podgang import podgang_of
 from grove_core.resources.scaling_group import scaling_group_of
 from grove_core.resources.topology_usage import SET_KIND, topology_use_of
 from grove_shell.cache.cache_view import TEMPLATE_KIND, CacheView
-from grove_shell.cache.root_keys import RootKey, root_key_in
+from grove_shell.cache.root_keys import RootKey, UserIndex, root_key_in
 from grove_shell.cache.set_cache import Address, SetCache
 from grove_shell.cache.topology_cache import TopologyCache
-from grove_shell.cache.user_index import UserIndex
 from grove_shell.client.store import Entry, Key, Raw, Store, key_of
 
 _FEWEST_SHARED: Final = 8_192
@@ -89,10 +88,6 @@ class ClusterCache(CacheView):
         self._count_vanished(kind, self.stores[kind].replace(items, version))
         if was_lost:
             self._requeue_all(kind)
-
-    def overwrite(self, kind: str, raw: Raw) -> None:
-        """Replace an object by the version that a restored store shows, also an older one (OP-084)."""
-        self.stores[kind].overwrite(raw)
 
     def drop(self, kind: str, raw: Raw, *, confirmed: bool = False) -> None:
         """Apply the deletion of an object.

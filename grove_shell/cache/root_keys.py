@@ -1,7 +1,9 @@
-"""The key of the root that an object belongs to: its PodCliqueSet, or the topology itself."""
+"""The key of the root of an object: its PodCliqueSet, or the topology itself; and which names each root uses."""
 
-from collections.abc import Mapping
-from typing import Any, Final, TypeAlias
+from collections import defaultdict
+from collections.abc import Hashable, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Any, Final, Generic, TypeAlias, TypeVar
 
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.labels import set_named_by
@@ -9,6 +11,7 @@ from grove_core.resources.names import set_of_domain
 from grove_core.resources.owner_reference import ControllerReference
 from grove_core.resources.podclique import GROUP_KIND
 
+Name = TypeVar("Name", bound=Hashable)
 RootKey: TypeAlias = tuple[str, str]
 """Namespace and name of a PodCliqueSet; an empty namespace and the name of a topology."""
 _OF_TOPOLOGIES: Final = ""  # instead of a namespace
@@ -50,3 +53,37 @@ def root_key_in(kind: str, raw: Mapping[str, Any], owner: ControllerReference) -
     if kind == DOMAIN_KIND:
         return (namespace, set_of_domain(str(meta["name"])))
     return (namespace, _NOT_KNOWN) if owner.kind in _PARTS else None
+
+
+class UserIndex(Generic[Name]):
+    """The names of topologies or templates that each root uses, and the users of each name. Mutable."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._used: dict[RootKey, frozenset[Name]] = {}
+        self._users: defaultdict[Name, set[RootKey]] = defaultdict(set)
+
+    @property
+    def names(self) -> frozenset[Name]:
+        """The names that a root uses, existing or not."""
+        return frozenset(self._users)
+
+    def used_by(self, root_key: RootKey) -> frozenset[Name]:
+        """Return the names that a root uses."""
+        return self._used.get(root_key, frozenset())
+
+    def users_of(self, name: Name) -> list[RootKey]:
+        """Return the keys of the roots that use a name, sorted."""
+        return sorted(self._users.get(name, ()))
+
+    def note(self, root_key: RootKey, used: AbstractSet[Name]) -> None:
+        """Set the names that a root uses; none for a deleted one."""
+        before = self._used.pop(root_key, frozenset[Name]())
+        if used:
+            self._used[root_key] = frozenset(used)
+        for name in before - used:
+            self._users[name].discard(root_key)
+            if not self._users[name]:
+                del self._users[name]
+        for name in used - before:
+            self._users[name].add(root_key)

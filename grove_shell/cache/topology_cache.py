@@ -16,8 +16,7 @@ from grove_core.resources.cluster_topology import (
     topology_ref,
     unreadable_names,
 )
-from grove_shell.cache.root_keys import RootKey, key_of_topology
-from grove_shell.cache.user_index import UserIndex
+from grove_shell.cache.root_keys import RootKey, UserIndex, key_of_topology
 from grove_shell.client.store import Entry, Key, Raw, Store, StoresByKind
 
 _NONE: Final[frozenset[str]] = frozenset()

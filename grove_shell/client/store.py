@@ -56,8 +56,7 @@ class Store(Generic[T]):
     Attributes:
         entries: all objects, unreadable ones included; read only.
         unreadable: key of an object that cannot be parsed -> why.
-        listed: whether a list was applied, and the watch works since.
-        unlisted_because: why there is no list; empty where there is one.
+        unlisted_because: why the kind is not listed; empty where it is.
     """
 
     def __init__(
@@ -87,7 +86,7 @@ class Store(Generic[T]):
 
     @property
     def listed(self) -> bool:
-        """Whether a list was applied, and the kind is listed since."""
+        """Whether a list was applied, and the kind can be listed since."""
         return not self.unlisted_because
 
     @property
@@ -107,6 +106,11 @@ class Store(Generic[T]):
         entry = self.entries.get(key)
         return None if entry is None else entry.item
 
+    def knows(self, raw: Raw) -> bool:
+        """Return whether an object is cached, in any version."""
+        entry = self.entries.get(key_of(raw))
+        return entry is not None and entry.uid == uid_and_version_of(raw)[0]
+
     def has_tombstone(self, uid: object) -> bool:
         """Return whether an object of this uid was deleted, by the events so far."""
         return uid in self._deleted
@@ -117,7 +121,7 @@ class Store(Generic[T]):
         return known is not None and known.uid == uid and version < known.version <= as_of
 
     def put(self, raw: Raw) -> None:
-        """Apply a new or changed object, unless something newer of its name or its deletion is known (OP-002)."""
+        """Apply a new or changed object, unless its deletion or something newer of its name is known (OP-002)."""
         key, (uid, version) = key_of(raw), uid_and_version_of(raw)
         before = self.entries.get(key)
         if before is not None:
@@ -188,9 +192,9 @@ class Store(Generic[T]):
         return [(key, self._remove(key)) for key in list(self.entries)]
 
     def overwrite(self, raw: Raw) -> None:
-        """Replace an object by the version that a restored store shows, also by an older one (OP-084)."""
-        if key_of(raw) in self.entries:
-            self._remove(key_of(raw))
+        """Replace an object by the version that a restored store of the server shows, also by an older one (OP-084)."""
+        if (key := key_of(raw)) in self.entries:
+            self._remove(key)
         self._deleted.pop(uid_and_version_of(raw)[0], None)
         self.put(raw)
 

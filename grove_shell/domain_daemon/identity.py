@@ -17,8 +17,8 @@ from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
 from grove_core.resources.name_syntax import is_dns_subdomain, is_label_value
 from grove_core.resources.names import domain_clique_name
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.connect_check import advice_on
 from grove_shell.client.connection import NoAccess
+from grove_shell.client.discovery import advice_on
 from grove_shell.client.kinds import ApiKind
 from grove_shell.client.response_check import confirms_absence, shows_object
 from grove_shell.domain_daemon.kinds import DOMAINS, PODS

@@ -15,7 +15,7 @@ from aiohttp import web
 from kubernetes.aio.config import incluster_config
 
 from grove_shell.cli.main import run
-from grove_shell.client import connection, token_source
+from grove_shell.client import connection
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connection import NoAccess, connect
 
@@ -184,7 +184,7 @@ def tokens(kubeconfig: str, between: Callable[[], object] = lambda: None) -> lis
 def test_op072_a_plugin_is_asked_again_when_its_token_ran_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lives: int, later: str
 ) -> None:
-    monkeypatch.setattr(token_source, "PLUGIN_PAUSE_S", 0.0)
+    monkeypatch.setattr(connection, "PLUGIN_PAUSE_S", 0.0)
     until = f"{datetime.now(UTC) + timedelta(seconds=lives):%Y-%m-%dT%H:%M:%SZ}"
     plugin = tmp_path / "plugin"
     asked = tmp_path / "asked"
@@ -212,7 +212,7 @@ def test_op072_a_token_file_is_read_again(tmp_path: Path, monkeypatch: pytest.Mo
         held.write_text("two", encoding="utf-8")
 
     assert tokens(kubeconfig, changed) == ["one", "one"], "not before every request"
-    monkeypatch.setattr(token_source, "FILE_PAUSE_S", 0.0)
+    monkeypatch.setattr(connection, "FILE_PAUSE_S", 0.0)
     assert tokens(kubeconfig, changed) == ["two", "two"]
     held.write_text("one", encoding="utf-8")
     assert tokens(kubeconfig, changed) == ["one", "two"]
@@ -220,7 +220,7 @@ def test_op072_a_token_file_is_read_again(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_op072_a_token_that_cannot_be_had_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither ends the process; a list and a watch are tried again."""
-    monkeypatch.setattr(token_source, "FILE_PAUSE_S", 0.0)
+    monkeypatch.setattr(connection, "FILE_PAUSE_S", 0.0)
     held = tmp_path / "token"
     held.write_text("one", encoding="utf-8")
     kubeconfig = of_user(tmp_path, {"tokenFile": str(held)})

@@ -17,9 +17,8 @@ from grove_core.resources.configuration import ServedApis
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cli.main import run
 from grove_shell.client.api import Api
-from grove_shell.client.connect_check import check_connection
 from grove_shell.client.connection import NoAccess
-from grove_shell.client.discovery import discover
+from grove_shell.client.discovery import check_connection, discover
 from grove_shell.client.kinds import KINDS
 from grove_shell.client.lists import NotListed, list_pages
 from grove_shell.client.reflector import Reflector

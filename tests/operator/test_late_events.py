@@ -101,7 +101,7 @@ def test_op002_an_answer_that_a_list_overtook() -> None:
     cache.replace(KIND, [], "10")
     cache.put(KIND, ours("one", 8))
     assert shown(cache) is None
-    assert cache.has_tombstone("one"), "an end is not decided on the page that still had it (OP-019)"
+    assert cache.stores[KIND].has_tombstone("one"), "an end is not decided on the page that still had it (OP-019)"
 
 
 def test_op002_who_comes_back_to_sight_after_a_list_is_seen() -> None:
@@ -109,7 +109,7 @@ def test_op002_who_comes_back_to_sight_after_a_list_is_seen() -> None:
     cache.replace(KIND, [], "10")
     cache.put(KIND, ours("one", 11))
     assert shown(cache) == ("one", "11")
-    assert not cache.has_tombstone("one")
+    assert not cache.stores[KIND].has_tombstone("one")
 
 
 def test_op002_an_end_is_not_forgotten_for_one_that_is_told_without_a_version() -> None:
@@ -138,7 +138,7 @@ def test_op002_who_became_nobodys_stays_that(by_list: bool) -> None:
 
 def test_op002_what_never_was_ours_takes_no_memory() -> None:
     cache = knowing(*(a_clique(f"theirs {number}", number) for number in range(1, 9)))
-    assert not any(cache.has_tombstone(f"theirs {number}") for number in range(1, 9))
+    assert not any(cache.stores[KIND].has_tombstone(f"theirs {number}") for number in range(1, 9))
 
 
 def test_op002_only_the_last_ends_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,7 +147,7 @@ def test_op002_only_the_last_ends_are_remembered(monkeypatch: pytest.MonkeyPatch
     for number in range(1, 9):
         cache.put(KIND, ours(f"no. {number}", number))
         cache.replace(KIND, [], str(number))
-    assert [number for number in range(1, 9) if cache.has_tombstone(f"no. {number}")] == [6, 7, 8]
+    assert [number for number in range(1, 9) if cache.stores[KIND].has_tombstone(f"no. {number}")] == [6, 7, 8]
 
 
 @pytest.mark.req("OP-001")

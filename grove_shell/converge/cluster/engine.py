@@ -19,8 +19,8 @@ from typing import Any, Final
 
 from grove_core.areas.domain_cliques.daemon_context import DaemonIdentity
 from grove_shell.client.api import Api, Unreachable
-from grove_shell.client.connect_check import advice_on
 from grove_shell.client.connection import Connection, NoAccess, connect
+from grove_shell.client.discovery import advice_on
 from grove_shell.client.reflector import Reflector
 from grove_shell.client.response import CONFLICT
 from grove_shell.converge.cluster.daemon_pool import DaemonCounts, PoolTask, limiter_of, run_pool
