@@ -6,7 +6,7 @@ from typing import Any
 
 from grove_core.admit_topology import admit_topology, admit_topology_deletion
 from grove_core.areas.topology.admit import TopologyView
-from grove_core.areas.topology.topology_snapshot import kinds_missing_for_use
+from grove_core.areas.topology.topology_snapshot import kinds_that_may_hide_users
 from grove_core.areas.topology.usage_report import TopologyUsage, count_without_topology, usage_report_of
 from grove_core.gang_fit import check_gang_fit
 from grove_core.impact_topology import set_impacts_of
@@ -152,7 +152,7 @@ def list_topologies(source: InputSource, output: str) -> int:
     if found is None or not found.usable:
         return ERROR
     survey, without = usage_report_of(found.cluster, found.now), count_without_topology(found.cluster)
-    unknown = kinds_missing_for_use(found.cluster)
+    unknown = kinds_that_may_hide_users(found.cluster)
     sets = found.cluster.sets
     is_unapplied = bool(sets) and not any(root.uid for root in sets) and not found.cluster.gaps
     RENDERERS[output].show(

@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from grove_core.areas.domain_cliques.protocols import DaemonSettings
-from grove_core.areas.domain_cliques.verdicts import DaemonRegistry, PeerMap
+from grove_core.areas.domain_cliques.rules import Why
+from grove_core.areas.domain_cliques.verdicts import DaemonAction, DaemonRegistry, PeerMap
+from grove_core.kernel.decisions import Decision
+from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, NVIDIA
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
@@ -147,6 +150,10 @@ class DaemonContext:
     def running_index(self) -> int | None:
         """The index the fabric daemon runs with; None if none runs."""
         return self.fabric.index if self.fabric is not None else None
+
+    def decision(self, action: DaemonAction, why: Why, **facts: Fact) -> Decision[DaemonAction]:
+        """Return the decision for an action, with a reason about the daemon's pod."""
+        return Decision(action, (why.because(self.identity.pod_ref, **facts),))
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,6 @@ class DomainSnapshot:
         unreadable_pods, unreadable_cliques: objects that belong, or may belong, to the domain and cannot be parsed, as
             a sentence lists them; empty if there are none (DC-076, DC-089).
         attempts: always empty, since no earlier write matters to a decision.
-        now: aware UTC.
     """
 
     domain: ComputeDomain

@@ -38,12 +38,13 @@ def take_over_entry(context: DaemonContext, view: CliqueView, own: DaemonEntry) 
         listed_at = state.pods_listed_at
         expired = listed_at is None or context.now >= listed_at + settings.recheck_interval
         if listed_at is None or expired or state.pods_listed_for != own.ip:
-            return Decision(ListPodsRequest(own.ip), (Why.STRANGER_SEEN.because(identity.pod_ref, ip=own.ip),))
+            return context.decision(ListPodsRequest(own.ip), Why.STRANGER_SEEN, ip=own.ip)
         newer = newer_pod(state.pods, identity.pod_uid, own.ip)
         if newer is not None:
             until = listed_at + settings.recheck_interval
-            because = Why.SUPERSEDED.because(identity.pod_ref, pod=newer.ref.name, until=format_time(until))
-            return Decision(StopFabricAction(until), (because,))
+            return context.decision(
+                StopFabricAction(until), Why.SUPERSEDED, pod=newer.ref.name, until=format_time(until)
+            )
     running = context.running_index
     sticky = own.index if own.clique == identity.clique else None
     index = choose_index(view, settings.limit, running, sticky)
@@ -84,12 +85,11 @@ def confirm_index(context: DaemonContext, view: CliqueView, own: DaemonEntry) ->
 
 def withdraw_entry(context: DaemonContext, view: CliqueView, own: DaemonEntry) -> Decision[DaemonAction]:
     """Remove the own entry if no index is free: no daemon pushes while two entries share an index (DC-029)."""
-    ref, registry, limit = context.identity.pod_ref, context.registry, context.settings.limit
+    registry, limit = context.registry, context.settings.limit
+    action = WaitAction() if registry is None else removal_request(context, registry)
     if own.index is not None and (rival := view.rival(own.index)):
-        because = Why.WITHDRAWN.because(ref, rival=rival, before=own.index, limit=limit)
-    else:
-        because = Why.CLIQUE_FULL.because(ref, limit=limit)
-    return Decision(WaitAction() if registry is None else removal_request(context, registry), (because,))
+        return context.decision(action, Why.WITHDRAWN, rival=rival, before=own.index, limit=limit)
+    return context.decision(action, Why.CLIQUE_FULL, limit=limit)
 
 
 def register_index(context: DaemonContext, index: int | None, reason: Reason | None) -> Decision[DaemonAction]:
@@ -98,7 +98,7 @@ def register_index(context: DaemonContext, index: int | None, reason: Reason | N
     if index is None or reason is None:
         until = context.now + context.settings.recheck_interval
         action = WaitAction(next_read_at(context)) if context.fabric is None else StopFabricAction(until)
-        return Decision(action, (Why.CLIQUE_FULL.because(identity.pod_ref, limit=context.settings.limit),))
+        return context.decision(action, Why.CLIQUE_FULL, limit=context.settings.limit)
     return write_entry(context, DaemonEntry(identity.node, identity.ip, identity.clique, index, NOT_READY), reason)
 
 

@@ -61,35 +61,20 @@ def write_request(
 ) -> ApplyRequest | PutRequest | PostRequest:
     """Return the request that writes this entry for the daemon's node."""
     registry, protocol = context.registry, context.settings.protocol
-    path = entry_path(sharded=protocol.sharded)
-    own = entry.as_json(path.node_key)
+    own = entry.as_json(entry_path(sharded=protocol.sharded).node_key)
     if protocol.uses_apply:
-        return _apply(context, path, (own,), version="", force=force)
+        return _apply(context, (own,), version="", force=force)
     if registry is None:
-        manifest = {**_head(context), "metadata": _metadata(context, "", ""), "daemons": (own,)}
+        manifest = {**_head(context, "", ""), "daemons": (own,)}
         return PostRequest(target=context.registry_ref, manager=field_manager_of(context), manifest=frozen(manifest))
-    return _put(context, path, registry, own)
+    return _put(context, registry, own)
 
 
 def removal_request(context: DaemonContext, registry: DaemonRegistry) -> RemoveEntryRequest:
     """Return the request that removes the own entry, with the version the decision is based on (DC-030)."""
-    protocol = context.settings.protocol
-    path = entry_path(sharded=protocol.sharded)
-    if protocol.uses_apply and not context.state.removes_by_put:
-        return RemoveEntryRequest(_apply(context, path, (), version=registry.resource_version, force=False))
-    return RemoveEntryRequest(_put(context, path, registry, None))
-
-
-def other_entry_removal_request(context: DaemonContext, other: DaemonRegistry) -> ClearOtherEntryRequest:
-    """Return the PUT that removes the node's entry from the other registry, at its version (DC-030, DC-067)."""
-    path = entry_path(sharded=isinstance(other, ComputeDomainClique))
-    left = {path.list_key: entries_without(other, path, [context.identity.node])}
-    whole: dict[str, Any] = dict(other.stored)
-    whole |= {path.parent: {**(whole.get(path.parent) or EMPTY), **left}} if path.parent else left
-    manager = field_manager_of(context)
-    return ClearOtherEntryRequest(
-        PutRequest(target=other.ref, subresource=path.subresource, manager=manager, manifest=frozen(whole))
-    )
+    if context.settings.protocol.uses_apply and not context.state.removes_by_put:
+        return RemoveEntryRequest(_apply(context, (), version=registry.resource_version, force=False))
+    return RemoveEntryRequest(_put(context, registry, None))
 
 
 def field_manager_of(context: DaemonContext) -> str:
@@ -109,12 +94,9 @@ def node_of_entry(item: Json, path: EntryPath) -> str:
     return str(item.get(path.node_key, "")) if isinstance(item, Mapping) else ""
 
 
-def _apply(
-    context: DaemonContext, path: EntryPath, entries: tuple[FrozenMap, ...], *, version: str, force: bool
-) -> ApplyRequest:
-    registry = context.registry
-    uid = registry.uid if registry is not None else ""
-    body: dict[str, Any] = {**_head(context), "metadata": _metadata(context, uid, version)}
+def _apply(context: DaemonContext, entries: tuple[FrozenMap, ...], *, version: str, force: bool) -> ApplyRequest:
+    path = entry_path(sharded=context.settings.protocol.sharded)
+    body = _head(context, context.registry.uid if context.registry is not None else "", version)
     if path.parent:
         body[path.parent] = {path.list_key: entries}
     elif entries:
@@ -128,21 +110,26 @@ def _apply(
     )
 
 
-def _put(context: DaemonContext, path: EntryPath, registry: DaemonRegistry, own: FrozenMap | None) -> PutRequest:
-    node = context.identity.node
+def _put(
+    context: DaemonContext, registry: DaemonRegistry, own: FrozenMap | None, *, becomes_owner: bool = True
+) -> PutRequest:
+    """Return the write of a whole registry with this entry for the daemon's node; None removes the entry."""
+    path = entry_path(sharded=isinstance(registry, ComputeDomainClique))
     entries = list(_stored_entries(registry, path))
-    at = next((at for at, item in enumerate(entries) if node_of_entry(item, path) == node), len(entries))
+    nodes = [node_of_entry(item, path) for item in entries]
+    at = nodes.index(context.identity.node) if context.identity.node in nodes else len(entries)
     before = entries[at] if at < len(entries) else EMPTY
     kept = dict(before) if own is not None and isinstance(before, FrozenMap) else {}
     entries[at : at + 1] = [] if own is None else [frozen({**kept, **own})]
     whole: dict[str, Any] = dict(registry.stored)
     if path.parent:
-        parent = whole.get(path.parent) or EMPTY
-        whole[path.parent] = {**parent, path.list_key: tuple(entries)}
+        whole[path.parent] = {**(whole.get(path.parent) or EMPTY), path.list_key: tuple(entries)}
     else:
-        whole |= {path.list_key: tuple(entries), "metadata": _with_owner(context, whole["metadata"])}
+        whole[path.list_key] = tuple(entries)
+        if becomes_owner:
+            whole["metadata"] = _with_owner(context, whole["metadata"])
     return PutRequest(
-        target=context.registry_ref,
+        target=registry.ref,
         subresource=path.subresource,
         manager=field_manager_of(context),
         manifest=frozen(whole),
@@ -154,12 +141,8 @@ def _stored_entries(registry: DaemonRegistry, path: EntryPath) -> tuple[Json, ..
     return tuple(parent.get(path.list_key) or ())
 
 
-def _head(context: DaemonContext) -> dict[str, str]:
-    return {"apiVersion": NVIDIA, "kind": context.registry_ref.kind}
-
-
-def _metadata(context: DaemonContext, uid: str, version: str) -> dict[str, Any]:
-    """Metadata of a request; for a clique with its labels and the daemon's pod as an owner (DC-036).
+def _head(context: DaemonContext, uid: str, version: str) -> dict[str, Any]:
+    """Return kind and metadata of a request; for a clique with labels, uid and the daemon's pod as an owner (DC-036).
 
     The uid is left out for a subresource, where the API server ignores it.
     """
@@ -167,12 +150,11 @@ def _metadata(context: DaemonContext, uid: str, version: str) -> dict[str, Any]:
     metadata: dict[str, Any] = {"name": ref.name, "namespace": ref.namespace}
     if version:
         metadata["resourceVersion"] = version
-    if uid and context.settings.protocol.sharded:
-        metadata["uid"] = uid
     if context.settings.protocol.sharded:
+        metadata |= {"uid": uid} if uid else {}
         metadata["labels"] = {DOMAIN: identity.domain_uid, DOMAIN_CLIQUE: identity.clique}
         metadata["ownerReferences"] = (_owner_reference(context),)
-    return metadata
+    return {"apiVersion": NVIDIA, "kind": ref.kind, "metadata": metadata}
 
 
 def _owner_reference(context: DaemonContext) -> dict[str, str]:
@@ -189,16 +171,15 @@ def _with_owner(context: DaemonContext, metadata: Mapping[str, Any]) -> dict[str
 def read_other_registry(context: DaemonContext) -> Decision[DaemonAction]:
     """Return a GET of the other registry (DC-065)."""
     target = context.other_registry_ref
-    because = Why.OTHER_SOURCE_UNREAD.because(context.identity.pod_ref, register=target.short)
-    return Decision(ReadObjectRequest(target), (because,))
+    return context.decision(ReadObjectRequest(target), Why.OTHER_SOURCE_UNREAD, register=target.short)
 
 
 def clean_up_other_registry(context: DaemonContext, view: CliqueView) -> Decision[DaemonAction] | None:
     """Remove the node's entry with the daemon's own IP from the other registry (DC-067), or read it again when due."""
     other, entry = context.state.other_registry, view.own_in_other
     if other is not None and entry is not None and entry.ip == context.identity.ip:
-        because = Why.LEFT_BEHIND.because(context.identity.pod_ref, register=other.ref.short)
-        return Decision(other_entry_removal_request(context, other), (because,))
+        request = ClearOtherEntryRequest(_put(context, other, None, becomes_owner=False))
+        return context.decision(request, Why.LEFT_BEHIND, register=other.ref.short)
     read_at = next_read_at(context)
     return read_other_registry(context) if read_at is not None and context.now >= read_at else None
 

@@ -34,6 +34,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.kernel.reasons import Fact
 from grove_core.kernel.times import format_time
 from grove_core.resources.api_names import DOMAIN_CLIQUE
 from grove_core.resources.compute_domain_clique import ComputeDomainClique
@@ -77,7 +78,7 @@ def _next(context: DaemonContext) -> Decision[DaemonAction]:
         return take_over_entry(context, view, view.own)
     if state.settled_index is None:
         return confirm_index(context, view, view.own)
-    return maintain(context, view, view.own, state.settled_index)
+    return next_settled_action(context, view, view.own, state.settled_index)
 
 
 def _precondition(context: DaemonContext) -> Decision[DaemonAction] | None:
@@ -86,40 +87,38 @@ def _precondition(context: DaemonContext) -> Decision[DaemonAction] | None:
     unlabelled = pod is None or pod.clique != identity.clique  # a pod that was not observed yet may have no label
     if context.settings.has_pods and unlabelled and not state.pod_labelled:
         labels = FrozenMap({DOMAIN_CLIQUE: identity.clique})
-        because = Why.CLIQUE_UNLABELLED.because(identity.pod_ref, clique=identity.clique or "none")
-        return Decision(LabelPodRequest(identity.pod_ref, labels), (because,))
+        return context.decision(
+            LabelPodRequest(identity.pod_ref, labels), Why.CLIQUE_UNLABELLED, clique=identity.clique or "none"
+        )
     if not identity.clique:
-        return Decision(IdleAction(), (Why.NO_FABRIC.because(identity.pod_ref),))
+        return context.decision(IdleAction(), Why.NO_FABRIC)
     if state.observed is None:
-        return Decision(
-            WaitAction(), (Why.NOTHING_SEEN.because(identity.pod_ref, register=context.registry_ref.short),)
-        )
+        return context.decision(WaitAction(), Why.NOTHING_SEEN, register=context.registry_ref.short)
     if registry is None and not context.settings.protocol.sharded:
-        return Decision(
-            WaitAction(), (Why.DOMAIN_MISSING.because(identity.pod_ref, register=context.registry_ref.short),)
-        )
+        return context.decision(WaitAction(), Why.DOMAIN_MISSING, register=context.registry_ref.short)
     if registry is not None and context.is_other_domain:
-        because = Why.OTHER_DOMAIN.because(identity.pod_ref, found=registry.uid, wanted=identity.domain_uid)
-        return Decision(WaitAction(), (because,))
+        return context.decision(WaitAction(), Why.OTHER_DOMAIN, found=registry.uid, wanted=identity.domain_uid)
     return None
 
 
 def _deregister(context: DaemonContext) -> Decision[DaemonAction]:
     """Remove the own entry until the deadline; an entry with another IP belongs to a successor (DC-053 to DC-057)."""
-    identity, registry, ref = context.identity, context.registry, context.identity.pod_ref
+    identity, registry = context.identity, context.registry
     is_registered = registry is not None and any(
         entry.node == identity.node and entry.ip == identity.ip for entry in registry.entries
     )
     if registry is None or not is_registered or context.is_other_domain:
-        return Decision(StoppedAction(), (Why.NOTHING_LEFT.because(ref, ip=identity.ip),))
+        return context.decision(StoppedAction(), Why.NOTHING_LEFT, ip=identity.ip)
     deadline = context.stop_deadline
     if deadline is not None and context.now >= deadline:
-        return Decision(StoppedAction(entry_remains=True), (Why.OUT_OF_TIME.because(ref, until=format_time(deadline)),))
+        return context.decision(StoppedAction(entry_remains=True), Why.OUT_OF_TIME, until=format_time(deadline))
     why = Why.ENTRY_REMAINS if context.state.removes_by_put else Why.LEAVING
-    return Decision(removal_request(context, registry), (why.because(ref),))
+    return context.decision(removal_request(context, registry), why)
 
 
-def maintain(context: DaemonContext, view: CliqueView, own: DaemonEntry, index: int) -> Decision[DaemonAction]:
+def next_settled_action(
+    context: DaemonContext, view: CliqueView, own: DaemonEntry, index: int
+) -> Decision[DaemonAction]:
     """Return the next action of a daemon that settled on an index."""
     identity, settings, state = context.identity, context.settings, context.state
     if state.contested_since is not None:
@@ -148,8 +147,8 @@ def maintain(context: DaemonContext, view: CliqueView, own: DaemonEntry, index: 
     if duplicate is not None:
         return _wait_for_unique_indices(context, view, index, duplicate, until)
     peers = len(view.peers(settings.limit).addresses)
-    because = (Why.CONVERGED.because(identity.pod_ref, index=index, peers=peers),)
-    return Decision(IdleAction() if until is None else WaitAction(until), because)
+    at_rest = IdleAction() if until is None else WaitAction(until)
+    return context.decision(at_rest, Why.CONVERGED, index=index, peers=peers)
 
 
 def _resolve_contest(
@@ -169,11 +168,11 @@ def _resolve_contest(
         return None
     if free is None:
         return withdraw_entry(context, view, own)
-    rival = view.rival(index)
-    reason = Why.CONTESTED_ELSEWHERE.because(identity.pod_ref, rival=rival, before=index, index=free)
-    if not only_in_other:
-        facts = {"rival": rival, "since": format_time(since)}
-        reason = Why.STALEMATE_ENDED.because(identity.pod_ref, **facts, before=index, index=free)
+    facts: dict[str, Fact] = {"rival": view.rival(index), "before": index, "index": free}
+    if only_in_other:
+        reason = Why.CONTESTED_ELSEWHERE.because(identity.pod_ref, **facts)
+    else:
+        reason = Why.STALEMATE_ENDED.because(identity.pod_ref, since=format_time(since), **facts)
     return register_index(context, free, reason)
 
 
@@ -181,26 +180,25 @@ def _wait_for_unique_indices(
     context: DaemonContext, view: CliqueView, index: int, duplicate: int, read_at: datetime | None
 ) -> Decision[DaemonAction]:
     """Wait while two entries share an index; for the own index no longer than the rival timeout."""
-    ref, since = context.identity.pod_ref, context.state.contested_since
+    since = context.state.contested_since
     if since is not None:
-        because = Why.RIVAL_AWAITED.because(ref, index=index, rival=view.rival(index))
         deadline = since + context.settings.rival_timeout
         times = [time for time in (deadline, read_at) if time is not None and time > context.now]
-        return Decision(WaitAction(min(times, default=None)), (because,))
+        action = WaitAction(min(times, default=None))
+        return context.decision(action, Why.RIVAL_AWAITED, index=index, rival=view.rival(index))
     nodes = ", ".join(view.holders(duplicate))
-    return Decision(WaitAction(read_at), (Why.DUPLICATE_VISIBLE.because(ref, index=duplicate, nodes=nodes),))
+    return context.decision(WaitAction(read_at), Why.DUPLICATE_VISIBLE, index=duplicate, nodes=nodes)
 
 
 def _update_fabric(context: DaemonContext, view: CliqueView, index: int) -> Decision[DaemonAction] | None:
     """Start, restart or update the fabric daemon; None if it runs with this index and the present peer map."""
-    ref, fabric = context.identity.pod_ref, context.fabric
+    fabric = context.fabric
     peers = view.peers(context.settings.limit)
     count = len(peers.addresses)
     if fabric is None:
-        return Decision(StartFabricAction(index, peers), (Why.FIRST_MAP.because(ref, index=index, peers=count),))
+        return context.decision(StartFabricAction(index, peers), Why.FIRST_MAP, index=index, peers=count)
     if fabric.index != index:
-        because = Why.INDEX_CHANGED.because(ref, before=fabric.index, index=index)
-        return Decision(RestartFabricAction(index, peers), (because,))
+        return context.decision(RestartFabricAction(index, peers), Why.INDEX_CHANGED, before=fabric.index, index=index)
     if fabric.peers != peers:
-        return Decision(PushPeersAction(index, peers), (Why.MAP_CHANGED.because(ref, peers=count),))
+        return context.decision(PushPeersAction(index, peers), Why.MAP_CHANGED, peers=count)
     return None

@@ -127,20 +127,16 @@ def wants_of_domain(snapshot: DomainSnapshot) -> tuple[Desired, tuple[Finding, .
     wants: list[Want] = [*removals]
     if all(want.target != snapshot.domain.ref for want in removals) and not snapshot.unreadable_cliques:
         wants += _status_wants(snapshot, judged, status)
-    withheld = list(_withheld_status(snapshot)) + [
+    withheld = [
         Withheld(found.registry.ref, found.decision.because)
         for found in judged
         if found.decision is not None and found.verdict is EntryVerdict.UNKNOWN
     ]
+    if snapshot.unreadable_cliques:  # the record of such a clique would be dropped (DC-089)
+        because = (Why.CLIQUES_UNREAD.because(snapshot.domain.ref, cliques=snapshot.unreadable_cliques),)
+        withheld.insert(0, Withheld(snapshot.domain.ref, because))
     first_by_target = {item.target: item for item in reversed(withheld)}
     return Desired(tuple(wants), tuple(first_by_target.values())), tuple(_findings(snapshot, judged, status))
-
-
-def _withheld_status(snapshot: DomainSnapshot) -> Iterator[Withheld]:
-    """Withhold the status while a clique cannot be parsed: its record would be dropped (DC-089)."""
-    if snapshot.unreadable_cliques:
-        because = Why.CLIQUES_UNREAD.because(snapshot.domain.ref, cliques=snapshot.unreadable_cliques)
-        yield Withheld(snapshot.domain.ref, (because,))
 
 
 def _removals(judged: tuple[JudgedEntry, ...]) -> Iterator[Want]:

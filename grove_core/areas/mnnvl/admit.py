@@ -152,7 +152,6 @@ class _Pod(NamedTuple):
 
     Attributes:
         clique, group: names in the template; the group is empty for a standalone clique.
-        replica: of the set.
         group_replica: of the scaling group; -1 for a standalone clique.
         number: of the pod in its PodClique.
         claim: identity of its claim to a ComputeDomain.

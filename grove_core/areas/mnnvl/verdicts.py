@@ -49,10 +49,7 @@ class ReplicaDomain(NamedTuple):
     """The ComputeDomain of one replica.
 
     Attributes:
-        index: of the replica.
         siblings: whether existing parts of the replica use a domain.
-        state: of the domain.
-        because: the reasons for the state.
         until: when the wait for an earlier domain ends; None if there is none.
         name_is_taken: whether another object holds its name, or a domain that is being deleted.
         error: why its creation fails; empty if that is not known now.
@@ -88,7 +85,6 @@ class MnnvlJudgement(NamedTuple):
 
     Attributes:
         criterion: the criterion that decided whether the set has domains (MN-001 to MN-003, MN-008).
-        is_wanted: whether the set has domains.
         replicas: the domains by replica; without replicas that have no domain and need none.
         failure: the replicas whose domain could not be created; None if unknown.
     """

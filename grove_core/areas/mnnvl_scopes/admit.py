@@ -40,7 +40,6 @@ class SharingGroup(NamedTuple):
     """Cliques of a template whose PodCliques share a domain, in each replica another one.
 
     Attributes:
-        scope: of the sharing.
         path: of the element that shares: the set (``metadata``), a clique or a scaling group.
         name: of the clique or scaling group; empty for the set.
         group: scaling group of the cliques; empty for standalone cliques and for scope ``replica``.

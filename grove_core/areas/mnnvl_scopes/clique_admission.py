@@ -34,6 +34,7 @@ from grove_core.resources.new_object import NewObject
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.pod_spec_edits import with_gpu_claim
 from grove_core.resources.sharing_labels import managed_user_of
+from grove_core.snapshot.snapshot import Snapshot
 
 _REQUEST = "mnnvl"
 _SELECTOR = 'device.attributes["compute-domain.nvidia.com"].name == "{}"'
@@ -46,6 +47,11 @@ class SharedObjectBuilder:
         self._domain_format = domain_format_of(configuration, served)
         self._claim_format = claim_format_of(served)
         self._namespace = namespace
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> "SharedObjectBuilder":
+        """Return the builder for the objects of a set."""
+        return cls(snapshot.configuration, snapshot.served, snapshot.root.ref.namespace)
 
     def ref_of(self, kind: str, membership: DomainMembership) -> Ref:
         """Return the address of the domain or claim of a membership."""
@@ -98,7 +104,6 @@ class CliqueAdmissionView:
     """What the admission of a PodClique needs besides the PodClique.
 
     Attributes:
-        configuration: of the operator.
         served: the API versions that the server serves.
         owner: the PodCliqueSet that is to own new domains and claims; None if it is not known (yet).
         domains, claims: (namespace, name) -> the object of that name.
@@ -117,9 +122,7 @@ class JoinsDomain(NamedTuple):
     """The PodClique shares a domain.
 
     Attributes:
-        pod_spec: with the claim.
         ensures: the objects to create before the PodClique is stored; empty if they exist.
-        because: the reason.
     """
 
     pod_spec: FrozenMap
@@ -131,7 +134,6 @@ class LeftUnchanged(NamedTuple):
     """The PodClique shares nothing, and is stored unchanged.
 
     Attributes:
-        because: the reason.
         invalid: an invalid annotation and what is wrong with it; empty if none is.
     """
 
@@ -149,7 +151,6 @@ class ClaimConflict(NamedTuple):
     """The pod spec has a claim of the user under the name of the claim that the PodClique would get (MS-008).
 
     Attributes:
-        because: the reason.
         claim_index: of that claim in ``resourceClaims``.
     """
 

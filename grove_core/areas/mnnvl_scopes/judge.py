@@ -118,7 +118,7 @@ def _use_of(clique: PodClique, one: "_PlannedClique | None") -> _SharedUse | Non
 
 def _verdict_on(snapshot: Snapshot, kind: str, use: _SharedUse, owner: Resource) -> SharedVerdict:
     root, membership, user = snapshot.root, use.membership, str(use.membership.user)
-    ref = SharedObjectBuilder(snapshot.configuration, snapshot.served, root.ref.namespace).ref_of(kind, membership)
+    ref = SharedObjectBuilder.of(snapshot).ref_of(kind, membership)
     found = _existing(snapshot, ref)
 
     def in_state(state: SharedState, because: Why, subject: Ref, **facts: str) -> SharedVerdict:
@@ -222,7 +222,7 @@ def shared_domain_ref(snapshot: Snapshot, name: str) -> Ref | None:
     found = next((one.ref for one in snapshot.domains if one.ref.name == name and is_managed(one.labels)), None)
     if found is not None or not snapshot.configuration.mnnvl.in_mode(MnnvlMode.ANNOTATIONS):
         return found
-    builder = SharedObjectBuilder(snapshot.configuration, snapshot.served, snapshot.root.ref.namespace)
+    builder = SharedObjectBuilder.of(snapshot)
     matching = (membership for membership in _planned_memberships(snapshot) if membership.domain == name)
     return next((builder.ref_of(DOMAIN_KIND, membership) for membership in matching), None)
 
@@ -238,7 +238,6 @@ class _PlannedClique(NamedTuple):
     """A PodClique of the set by the template, whether it exists or not.
 
     Attributes:
-        position: in the set.
         gang: name of the PodGang of its pods.
         base_gang: name of the base PodGang of its replica.
     """

@@ -45,8 +45,6 @@ class SharedVerdict(NamedTuple):
         membership: of the PodCliques that use it; None for a surplus object.
         found: the object; None if it does not exist.
         owner: the object that should own it.
-        state: of the object.
-        because: the reason for the state.
     """
 
     kind: str

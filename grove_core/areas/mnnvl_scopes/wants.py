@@ -47,7 +47,7 @@ def _wants(snapshot: Snapshot, judgement: ScopeJudgement) -> Iterator[Want | Wit
     for one in judgement.verdicts:
         found = one.found
         if one.state is SharedState.MADE_AGAIN and one.membership is not None:
-            builder = SharedObjectBuilder(snapshot.configuration, snapshot.served, snapshot.root.ref.namespace)
+            builder = SharedObjectBuilder.of(snapshot)
             yield builder.ensured(one.kind, one.membership, one.owner, one.because)
         elif found is not None and one.state is SharedState.HANDED_OVER:
             owners = (owner_reference_to(one.owner, blocks=blocks_deletion_of(one.owner)),)
@@ -82,9 +82,8 @@ def apply_admission(snapshot: Snapshot, desired: Desired) -> Desired:
         if not isinstance(want, Present):
             wants.append(want)
         elif want.target.kind == "PodGang":
-            wants.append(
-                Present(want.target, with_adoption_annotation(want.manifest), want.because, want.is_foundation)
-            )
+            manifest = with_adoption_annotation(want.manifest)
+            wants.append(Present(want.target, manifest, want.because, want.is_foundation))
         elif want.target.kind == "PodClique":
             admission = judge_clique_admission(_new_clique(want), view, ensured)
             match admission:
@@ -142,7 +141,7 @@ def findings_of_scopes(snapshot: Snapshot, judgement: ScopeJudgement, desired: D
         sharing = [name for name, annotations in judgement.annotations.items() if scope_of(annotations) is not None]
         because = Why.CLIQUES_OPT_IN.because(snapshot.root.ref, cliques=listed(sharing))
         yield Finding(snapshot.root.ref, QUESTION, "Wanted" if sharing else "NotWanted", (because,))
-    builder = SharedObjectBuilder(snapshot.configuration, snapshot.served, snapshot.root.ref.namespace)
+    builder = SharedObjectBuilder.of(snapshot)
     domain_of: dict[Ref, Ref] = {}  # ResourceClaim -> the ComputeDomain that its pods reach
     if is_on or judgement.verdicts:
         for clique in snapshot.cliques:

@@ -32,7 +32,6 @@ class TopologyView(NamedTuple):
     """The part of the cluster that admission compares with; None for what is unknown.
 
     Attributes:
-        topologies: by name.
         scheduled: (namespace, name) of a set -> number of its pods that are bound to nodes; sets without any may be
             left out.
         users: topology -> the sets that use it, by name or by default.

@@ -22,7 +22,6 @@ class _Limit(NamedTuple):
 
     Attributes:
         have: what the domain has at most: pods, subtrees, or thousandths of the resource.
-        need: what one tree needs of it.
         resource: index of the resource; -1 if pods or subtrees are counted.
         demands: the pods that are counted, by their demands.
         least: the least that each of these pods asks of the resource; 0 if amounts are summed.

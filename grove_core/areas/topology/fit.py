@@ -32,8 +32,6 @@ class FitResult(NamedTuple):
     """The verdict on a gang tree, with a placement if one was found.
 
     Attributes:
-        verdict: whether the tree fits.
-        because: the reasons, for a reader.
         domain: name of the domain that takes all pods; empty if they may be on any node, or if none was found.
         assignments: a node for every pod; empty if no placement was found.
     """
@@ -48,7 +46,6 @@ class Colocation(NamedTuple):
     """A statement that a number of pods of a gang, group replica or PodClique share one domain of a level.
 
     Attributes:
-        pods: number of pods.
         of: name of the gang, group replica or PodClique.
         level: domain of the level, such as ``rack``.
     """
@@ -88,7 +85,6 @@ class SetFit:
 
     Attributes:
         gangs: equal gangs are one entry.
-        result: whether all gangs fit at once.
     """
 
     gangs: tuple[GangFit, ...]

@@ -13,10 +13,8 @@ class CliqueRequest(NamedTuple):
     """The pods of one PodClique that are to be placed.
 
     Attributes:
-        name: of the PodClique.
         template: name of the clique in the set's template.
         group: name of the scaling group in the set; empty for a standalone clique.
-        pods: number of pods.
         minimum: number of pods that the gang needs to start.
         demand: what each of the pods asks of a node.
     """
@@ -65,8 +63,6 @@ class PodBatch(NamedTuple):
 
     Attributes:
         demand: index of the pods' demand.
-        pods: number of pods.
-        clique: name of the PodClique.
     """
 
     demand: int

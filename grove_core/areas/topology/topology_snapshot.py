@@ -27,11 +27,9 @@ class TopologySnapshot:
     """One topology, the sets that use it, and the operator's settings.
 
     Attributes:
-        name: of the topology.
         topology: the object; None if it does not exist.
         users: every set that uses it, including sets that are being deleted; sorted.
         settings: of topology-aware scheduling, from the operator's configuration.
-        now: aware UTC.
         not_collected: kinds that show users of topologies and are incomplete in the input.
         attempts: recent writes for this topology, with their results.
         shadowed: a ClusterTopologyBinding of the same name that the ClusterTopology takes precedence over (TP-004).
@@ -81,7 +79,7 @@ class TopologySnapshot:
         return users_with_bound_pods(self.users)
 
 
-def kinds_missing_for_use(cluster: Cluster) -> tuple[str, ...]:
+def kinds_that_may_hide_users(cluster: Cluster) -> tuple[str, ...]:
     """Return the kinds that are incomplete in the input and may hide users of topologies, sorted (TP-042).
 
     An input without a PodCliqueSet of a cluster counts as incomplete, unless the kind is known to be complete.
@@ -105,7 +103,7 @@ def topology_snapshots(
     names = set(cluster.topologies)
     if settings.enabled and TOPOLOGY_KIND in complete_kinds:
         names.add(DEFAULT_TOPOLOGY)
-    not_collected = kinds_missing_for_use(cluster)
+    not_collected = kinds_that_may_hide_users(cluster)
     return tuple(
         TopologySnapshot(
             name=name,

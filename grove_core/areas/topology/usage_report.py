@@ -52,14 +52,9 @@ class TopologyUsage:
     """One topology with its users.
 
     Attributes:
-        name: of the topology.
         kind: of the object; empty if it does not exist.
-        levels: of the object.
-        users: the sets that use it.
         state: whether it can be deleted now.
-        has_finalizer: whether it has Grove's finalizer.
         locked: whether admission refuses other levels because pods are placed by these; None if unknown.
-        because: the reasons for its state.
         lock: the reasons why its levels are locked, or why no webhook protects them.
         drops_finalizer: whether the operator removes the finalizer even if sets use it (TP-053).
         not_collected: kinds that show users of topologies and are incomplete in the input.

@@ -55,7 +55,6 @@ class TopologyJudgement(NamedTuple):
 
     Attributes:
         resolution: which topology applies, and whether it is usable.
-        because: the reasons for that.
         name: of the topology; empty where none applies.
         keys: domain -> key of the node label; empty unless the resolution is USED.
     """
