@@ -22,6 +22,8 @@ from grove_core.resources.names import index_from
 _HOLDS: Final = MappingProxyType({"True": True, "False": False, "Unknown": False})
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 _PLAIN: Final = 9  # digits
+_SET_NAME: Final = SET.primary  # which most pods have
+_SMALL_INDICES: Final = MappingProxyType({str(index): index for index in range(256)})
 UNSCHEDULABLE: Final = "Unschedulable"
 """The trouble of a pod that has no room."""
 FINISHED_PHASES: Final = frozenset({"Succeeded", "Failed"})
@@ -104,11 +106,10 @@ def _read_well_formed(raw: Mapping[str, Any], share: Callable[[str, str], str]) 
     crashed, unready = (False, False) if ready else _failing(status)
     namespace, name, uid = meta.get("namespace") or "default", meta["name"], meta.get("uid") or ""
     version, deleted = meta.get("resourceVersion") or "", meta.get("deletionTimestamp") or ""
-    owner, set_name = _controller_uid_in(meta), first_value(SET, labels.get) or ""
+    owner, set_name = _controller_uid_in(meta), labels.get(_SET_NAME) or first_value(SET, labels.get) or ""
     template_hash, gang = labels.get(TEMPLATE_HASH) or "", labels.get(POD_GANG) or ""
-    node, phase, trouble = spec.get("nodeName") or "", status.get("phase") or "", ""
-    if not ready:
-        trouble = _trouble_of(status, reason)
+    node, phase = spec.get("nodeName") or "", status.get("phase") or ""
+    trouble = "" if ready else _trouble_of(status, reason)
     # One C call that raises TypeError where any of them is no string.
     "".join((namespace, name, uid, version, owner, set_name, template_hash, gang, node, phase, trouble))  # noqa: FLY002 - see above
     if not name or deleted.__class__ is not str:
@@ -189,7 +190,11 @@ def _gpus_in(spec: Mapping[str, Any]) -> int:
 
 def _index_of(text: object) -> int:
     """Return the index in a label; -1 where it is invalid, which is no reason to refuse the pod."""
-    found = index_from(text) if isinstance(text, str) else None
+    if not isinstance(text, str):
+        return -1
+    found = _SMALL_INDICES.get(text)
+    if found is None:
+        found = index_from(text)
     return -1 if found is None else found
 
 
