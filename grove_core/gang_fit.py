@@ -19,9 +19,9 @@ from grove_core.areas.topology.node_capacity import (
 )
 from grove_core.areas.topology.rules import Fit, Refuse
 from grove_core.areas.topology.verdicts import FitVerdict, GangTopology, TopologyJudgement, TopologyResolution
-from grove_core.areas.workload.objects.gang_placement import placement_of
-from grove_core.areas.workload.size_limit import why_too_large
-from grove_core.areas.workload.template.expected_replicas import ExpectedGang, expected_replicas_of
+from grove_core.areas.workload.expected_replicas import ExpectedGang, expected_replicas_of
+from grove_core.areas.workload.judge import why_too_large
+from grove_core.areas.workload.objects.podgangs import placement_of
 from grove_core.kernel.admission import Objection
 from grove_core.kernel.frozen import EMPTY
 from grove_core.kernel.reasons import Reason
@@ -30,8 +30,7 @@ from grove_core.resources.cluster_topology import Levels
 from grove_core.resources.domain_sharing import scope_of
 from grove_core.resources.manifest import Manifest
 from grove_core.resources.node import Node
-from grove_core.resources.pod_demand import PodDemand, pod_demand_of
-from grove_core.resources.pod_on_node import PodOnNode
+from grove_core.resources.pod_demand import PodDemand, PodOnNode, pod_demand_of
 from grove_core.resources.topology_usage import bound_pods_of, constrained_levels
 from grove_core.snapshot.snapshot import Snapshot
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from grove_core.areas.topology.judge import gang_topology_of, judge_topology
 from grove_core.areas.topology.verdicts import TopologyJudgement
-from grove_core.areas.workload.objects.gang_placement import placement_of
-from grove_core.areas.workload.size_limit import why_too_large
-from grove_core.areas.workload.template.expected_replicas import expected_replicas_of
+from grove_core.areas.workload.expected_replicas import expected_replicas_of
+from grove_core.areas.workload.judge import why_too_large
+from grove_core.areas.workload.objects.podgangs import placement_of
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import ClusterTopology

@@ -7,7 +7,7 @@ from itertools import chain
 from typing import Final
 
 from grove_core.areas.gang_termination.questions import PREDICTION
-from grove_core.areas.workload.template.template_hash import is_own_hash
+from grove_core.areas.workload.template_hash import is_own_hash
 from grove_core.kernel.conditions import Truth
 from grove_core.kernel.decisions import Finding
 from grove_core.kernel.refs import Ref

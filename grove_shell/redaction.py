@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from grove_core.areas.workload.pods.manifest import INIT_CONTAINER, PARENTS_FLAG
-from grove_core.areas.workload.template.template_hash import generation_of, template_hash
+from grove_core.areas.workload.template_hash import generation_of, template_hash
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.api_names import PREFIX
 from grove_core.resources.podcliqueset import podcliqueset_of

@@ -16,11 +16,10 @@ from grove_core.resources.fields import Fields
 from grove_core.resources.merge_patch import apply_merge_patch
 from grove_core.resources.meta import read_identity
 from grove_core.resources.owned_object import OwnedObject, is_managed_by_grove
-from grove_core.resources.placement import placement_in
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique, read_clique_labels
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.podgang import PodGang, groups_in
+from grove_core.resources.podgang import PodGang, groups_in, placement_in
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import with_status
 

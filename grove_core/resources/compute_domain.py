@@ -1,4 +1,7 @@
-"""ComputeDomain: lets the pods of one workload share GPU memory across nodes; its status lists the daemons."""
+"""ComputeDomain and ComputeDomainClique: they let pods share GPU memory across nodes, and list the daemons on them.
+
+The entry of a daemon is the same in both, except for the key of its node.
+"""
 
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
@@ -8,11 +11,78 @@ from typing import Any, ClassVar, Final
 
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import EMPTY, FrozenMap
-from grove_core.resources.api_names import NVIDIA
+from grove_core.resources.api_names import DOMAIN, DOMAIN_CLIQUE, NVIDIA
 from grove_core.resources.configuration import DomainShape
-from grove_core.resources.daemon_entry import DaemonEntry, read_entries
 from grove_core.resources.fields import Fields
 from grove_core.resources.meta import Resource, read_identity, read_labels, view_of
+from grove_core.resources.names import clique_of_name
+
+READY: Final = "Ready"
+NOT_READY: Final = "NotReady"
+NO_FABRIC_INDEX: Final = -1
+"""What the entry of a node without fabric has for an index (DC-062)."""
+
+_LOWEST: Final = -(2**31)
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonEntry:
+    """The entry of one daemon.
+
+    Attributes:
+        node: name of the node, by which entries are merged.
+        ip: of the daemon's pod; it distinguishes consecutive pods of a node.
+        clique: id of its clique; empty where the node has no fabric.
+        index: in the clique; None where a writer older than v25.8.0 left it out.
+        status: as stored; empty where a writer left it out.
+    """
+
+    FIELDS: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"ipAddress": "ip", "cliqueID": "clique", "index": "index", "status": "status"}
+    )
+
+    node: str
+    ip: str
+    clique: str
+    index: int | None = None
+    status: str = ""
+
+    @property
+    def ready(self) -> bool:
+        """Whether its status is ready; a missing status is not (DC-084)."""
+        return self.status == READY
+
+    def as_json(self, name: str) -> FrozenMap:
+        """Return all five fields, with the node under this key; a field that is left out would be released (DC-030)."""
+        return FrozenMap(
+            {
+                name: self.node,
+                "ipAddress": self.ip,
+                "cliqueID": self.clique,
+                **({} if self.index is None else {"index": self.index}),
+                "status": self.status,
+            }
+        )
+
+
+def read_entries(part: Fields, key: str, name: str) -> tuple[DaemonEntry, ...]:
+    """The entries of a list, sorted by node: a merged list has no order of its own (DC-010)."""
+    found = [
+        DaemonEntry(
+            entry.text(name, required=True),
+            entry.text("ipAddress"),
+            entry.text("cliqueID"),
+            entry.integer("index", at_least=_LOWEST),
+            entry.text("status"),
+        )
+        for entry in part.parts(key)
+    ]
+    return tuple(sorted(found, key=_by_node))
+
+
+def _by_node(entry: DaemonEntry) -> str:
+    return entry.node
+
 
 DOMAIN_KIND: Final = "ComputeDomain"
 NODE_NAME: Final = "name"
@@ -92,3 +162,56 @@ def shape_of(channel: Mapping[str, Any]) -> DomainShape:
 
 def _by_id(clique: CliqueInfo) -> str:
     return clique.id
+
+
+CLIQUE_KIND: Final = "ComputeDomainClique"
+DAEMON_NODE_NAME: Final = "nodeName"
+"""What an entry of ``daemons`` calls its node."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComputeDomainClique(Resource):
+    """The fields of a ComputeDomainClique that decisions use.
+
+    Attributes:
+        domain_uid: from its label; empty where there is none.
+        clique: its id, from its label, else from its name.
+        owners: uids of all its owners, sorted; these are the pods of its daemons.
+        daemons: sorted by node.
+        stored: the whole object, for writers that replace it as a whole.
+    """
+
+    domain_uid: str = ""
+    clique: str = ""
+    owners: tuple[str, ...] = ()
+    daemons: tuple[DaemonEntry, ...] = ()
+    stored: FrozenMap = EMPTY
+
+    @property
+    def entries(self) -> tuple[DaemonEntry, ...]:
+        """The daemons that registered here."""
+        return self.daemons
+
+
+def compute_domain_clique_of(raw: Mapping[str, Any]) -> ComputeDomainClique:
+    """Project a ComputeDomainClique as the API writes it; unknown fields are ignored, missing ones have defaults.
+
+    Raises:
+        MalformedObject: with every problem (IN-030).
+    """
+    problems: list[Problem] = []
+    top = Fields(raw, "", problems)
+    identity = read_identity(top, NVIDIA, CLIQUE_KIND, None)
+    labels = read_labels(top)
+    domain_uid = labels.text(DOMAIN)
+    clique = ComputeDomainClique(
+        **identity,
+        domain_uid=domain_uid,
+        clique=labels.text(DOMAIN_CLIQUE) or clique_of_name(domain_uid, identity["ref"].name),
+        owners=tuple(sorted(owner.text("uid") for owner in top.part("metadata").parts("ownerReferences"))),
+        daemons=read_entries(top, "daemons", DAEMON_NODE_NAME),
+        stored=FrozenMap.over(raw),
+    )
+    if problems:
+        raise MalformedObject(tuple(problems))
+    return clique

@@ -1,15 +1,58 @@
-"""A PodCliqueSet manifest as admission reads it."""
+"""A PodCliqueSet manifest as admission reads it, the paths in it, and violations of rules at these paths."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, NamedTuple
 
+from grove_core.kernel.admission import Caution, Objection
 from grove_core.kernel.errors import Problem
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.resources.fields import Fields
+from grove_core.kernel.reasons import Fact, Rule
+from grove_core.kernel.refs import Ref
+from grove_core.resources.fields import Fields, shown
 from grove_core.resources.meta import read_texts
-from grove_core.resources.pod_template import PodTemplate, read_device_requests, read_pod_template
 from grove_core.resources.template import SetSpec, read_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """One container or init container: its path in the pod spec, and the names of its variables."""
+
+    path: str
+    env: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PodTemplate:
+    """The validated parts of a pod template; empty or 0 where absent."""
+
+    scheduler_name: str
+    node_name: str
+    restart_policy: str
+    spread_constraints: int
+    containers: tuple[Container, ...]
+
+
+def read_pod_template(raw: Mapping[str, Any], path: str, problems: list[Problem]) -> PodTemplate:
+    """Read a pod spec at ``path``; problems are added to ``problems``."""
+    spec = Fields(raw, path, problems)
+    return PodTemplate(
+        scheduler_name=spec.text("schedulerName"),
+        node_name=spec.text("nodeName"),
+        restart_policy=spec.text("restartPolicy"),
+        spread_constraints=sum(1 for _ in spec.parts("topologySpreadConstraints")),
+        containers=tuple(
+            Container(f"{key}[{index}]", tuple(variable.text("name") for variable in container.parts("env")))
+            for key in ("containers", "initContainers")
+            for index, container in enumerate(spec.parts(key))
+        ),
+    )
+
+
+def read_device_requests(raw: Mapping[str, Any], path: str, problems: list[Problem]) -> int:
+    """Return the number of device requests in the ``templateSpec`` of a ResourceClaimTemplate at ``path``."""
+    devices = Fields(raw, path, problems).part("spec").part("devices")
+    return sum(1 for _ in devices.parts("requests"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,3 +104,71 @@ def manifest_of(raw: Mapping[str, Any]) -> tuple[Manifest | None, tuple[Problem,
         ),
     )
     return manifest, tuple(problems)
+
+
+METADATA: Final = "metadata"
+TEMPLATE: Final = "spec.template"
+CLIQUES: Final = f"{TEMPLATE}.cliques"
+GROUPS: Final = f"{TEMPLATE}.podCliqueScalingGroups"
+
+
+class AnnotatedElement(NamedTuple):
+    """A part of a manifest that may have annotations.
+
+    Attributes:
+        path: of the object that has the annotations.
+        name: of the clique or group; empty for the set.
+        level: METADATA, CLIQUES or GROUPS.
+    """
+
+    path: str
+    name: str
+    level: str
+    annotations: FrozenMap
+
+    def at(self, key: str) -> str:
+        """Return the path of one annotation."""
+        return f"{self.path}.annotations[{key}]"
+
+
+def annotated_set(manifest: Manifest) -> AnnotatedElement:
+    """Return the set itself."""
+    return AnnotatedElement(METADATA, "", METADATA, manifest.annotations)
+
+
+def annotated_template_elements(manifest: Manifest) -> Iterator[AnnotatedElement]:
+    """Return the cliques, then the groups."""
+    template = manifest.spec.template
+    for index, clique in enumerate(template.cliques):
+        yield AnnotatedElement(f"{CLIQUES}[{index}]", clique.name, CLIQUES, clique.annotations)
+    for index, group in enumerate(template.pod_clique_scaling_groups):
+        yield AnnotatedElement(f"{GROUPS}[{index}]", group.name, GROUPS, group.annotations)
+
+
+def annotated_elements(manifest: Manifest) -> Iterator[AnnotatedElement]:
+    """Return the set, its cliques, then its groups."""
+    yield annotated_set(manifest)
+    yield from annotated_template_elements(manifest)
+
+
+class Violation(NamedTuple):
+    """A field, its value, the violated rule and the facts that the rule quotes."""
+
+    path: str
+    got: object
+    rule: Rule
+    facts: Mapping[str, Fact]
+
+    def objection(self, subject: Ref) -> Objection:
+        """Return the violation as an objection, which refuses the manifest."""
+        return Objection(self.path, shown(self.got), self.rule.because(subject, **self.facts))
+
+    def caution(self, subject: Ref) -> Caution:
+        """Return the violation as a warning."""
+        return Caution(self.path, shown(self.got), self.rule.because(subject, **self.facts))
+
+
+def new_violations(now: Iterable[Violation], before: Iterable[Violation]) -> Iterator[Violation]:
+    """Return the violations that the manifest did not have before the update, at any path."""
+    known = {(found.rule, found.got) for found in before}
+    return (found for found in now if (found.rule, found.got) not in known)

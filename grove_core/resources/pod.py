@@ -14,10 +14,10 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.resources.api_names import CORE, GATE, POD_GANG, POD_INDEX, TEMPLATE_HASH
 from grove_core.resources.fields import Fields
-from grove_core.resources.gpus import GPU, gpus_of
 from grove_core.resources.labels import SET, first_value
 from grove_core.resources.meta import read_identity, read_label, read_labels
 from grove_core.resources.names import index_from
+from grove_core.resources.pod_spec import GPU, gpus_of
 
 _HOLDS: Final = MappingProxyType({"True": True, "False": False, "Unknown": False})
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})

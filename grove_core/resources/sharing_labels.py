@@ -1,8 +1,13 @@
-"""Existing domains and claims: whether one is shared by annotation, and by which user, from its labels."""
+"""Existing domains and claims: which are shared by annotation and by which user; and creations that lack theirs."""
+
+from collections.abc import Set as AbstractSet
 
 from grove_core.kernel.frozen import FrozenMap, object_at
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.steps import Create, Step
 from grove_core.resources.api_names import COMPONENT, MNNVL_MANAGED
-from grove_core.resources.domain_sharing import CLAIM_SUFFIX, DomainUser
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.domain_sharing import CLAIM_SUFFIX, DOMAIN_SUFFIX, DomainUser, shared_claim_entry
 from grove_core.resources.labels import CLIQUE, GROUP, GROUP_REPLICA, SET_REPLICA, label_in, set_named_by, text_at
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 
@@ -43,3 +48,20 @@ def managed_user_of(labels: FrozenMap) -> DomainUser | None:
 def managed_user_in(manifest: FrozenMap) -> DomainUser | None:
     """Return the user in the labels of a manifest; None where it is not shared by annotation."""
     return managed_user_of(object_at(object_at(manifest, "metadata"), "labels"))
+
+
+def uses_missing_domain(step: Step, missing: AbstractSet[Ref]) -> bool:
+    """Return whether a step creates a PodClique with a claim to a domain that could not be ensured.
+
+    Args:
+        step: any step.
+        missing: domains and claims that were to be ensured and do not exist.
+    """
+    if not missing or not isinstance(step.action, Create) or step.target.kind != "PodClique":
+        return False
+    claim = shared_claim_entry(object_at(object_at(step.action.manifest, "spec"), "podSpec"))
+    if claim is None:
+        return False
+    name = str(claim["resourceClaimName"])
+    needed = {(CLAIM_KIND, name), (DOMAIN_KIND, name.removesuffix(CLAIM_SUFFIX) + DOMAIN_SUFFIX)}
+    return any(ref.namespace == step.target.namespace and (ref.kind, ref.name) in needed for ref in missing)

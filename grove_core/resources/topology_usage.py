@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY
 from grove_core.resources.labels import set_named_by
-from grove_core.resources.manifest_paths import CLIQUES, GROUPS, TEMPLATE
+from grove_core.resources.manifest import CLIQUES, GROUPS, TEMPLATE
 from grove_core.resources.pod import Pod
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.template import SetTemplate, TopologyConstraint

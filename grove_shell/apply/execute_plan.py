@@ -20,7 +20,7 @@ from grove_core.kernel.steps import (
 )
 from grove_core.plan.partial_status import without_termination
 from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.missing_domains import uses_missing_domain
+from grove_core.resources.sharing_labels import uses_missing_domain
 
 Execute: TypeAlias = Callable[[Step], Awaitable[Attempt]]
 StepBatches: TypeAlias = Generator[Sequence[Step], Sequence[Attempt], None]

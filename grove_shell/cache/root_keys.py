@@ -8,7 +8,7 @@ from typing import Any, Final, Generic, TypeAlias, TypeVar
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.labels import set_named_by
 from grove_core.resources.names import set_of_domain
-from grove_core.resources.owner_reference import ControllerReference
+from grove_core.resources.new_object import ControllerReference
 from grove_core.resources.podclique import GROUP_KIND
 
 Name = TypeVar("Name", bound=Hashable)

@@ -7,7 +7,7 @@ from grove_shell.cli.options import config_option, document_option
 
 def _namespace(_ctx: click.Context, _param: click.Parameter, value: str | None) -> str | None:
     """Return the name; a name that no API server accepts for a namespace is a usage error."""
-    from grove_core.resources.name_syntax import is_dns_label
+    from grove_core.resources.names import is_dns_label
 
     if value is not None and not is_dns_label(value):
         raise click.BadParameter(f"{value!r} is not a namespace name: lower case letters, digits and '-', at most 63")

@@ -14,8 +14,7 @@ from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, DOMAIN
 from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
-from grove_core.resources.name_syntax import is_dns_subdomain, is_label_value
-from grove_core.resources.names import domain_clique_name
+from grove_core.resources.names import domain_clique_name, is_dns_subdomain, is_label_value
 from grove_shell.client.api import Api, Unreachable
 from grove_shell.client.connection import NoAccess
 from grove_shell.client.discovery import advice_on

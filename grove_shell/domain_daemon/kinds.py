@@ -7,8 +7,7 @@ from typing import Any, Final
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, DOMAIN, NVIDIA
-from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_of
-from grove_core.resources.compute_domain_clique import CLIQUE_KIND, compute_domain_clique_of
+from grove_core.resources.compute_domain import CLIQUE_KIND, DOMAIN_KIND, compute_domain_clique_of, compute_domain_of
 from grove_shell.client.kinds import ApiKind
 
 DOMAINS: Final = ApiKind(DOMAIN_KIND, NVIDIA, "computedomains")

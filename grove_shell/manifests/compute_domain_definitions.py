@@ -8,11 +8,17 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from grove_core.resources.api_names import NVIDIA
-from grove_core.resources.compute_domain import DOMAIN_KIND, NODE_NAME, CliqueInfo
-from grove_core.resources.compute_domain_clique import CLIQUE_KIND, DAEMON_NODE_NAME
-from grove_core.resources.daemon_entry import NOT_READY, READY, DaemonEntry
-from grove_shell.manifests.definition_template import definition, object_schema
-from grove_shell.manifests.schemas import Json, array_schema, object_type, string_schema
+from grove_core.resources.compute_domain import (
+    CLIQUE_KIND,
+    DAEMON_NODE_NAME,
+    DOMAIN_KIND,
+    NODE_NAME,
+    NOT_READY,
+    READY,
+    CliqueInfo,
+    DaemonEntry,
+)
+from grove_shell.manifests.schemas import Json, array_schema, definition, object_schema, object_type, string_schema
 
 _WORDS: Final = (READY, NOT_READY)
 _IMMUTABLE: Final = {"rule": "self == oldSelf", "message": "A computeDomain.spec is immutable"}

@@ -1,9 +1,12 @@
-"""The specs of Grove's kinds: that of a set from its model, the others from parts of it or by hand."""
+"""The specs of Grove's kinds, with descriptions of their fields for ``kubectl explain`` (MF-001).
 
+That of a set is made from its model, the others from parts of it or by hand.
+"""
+
+from collections.abc import Mapping
 from typing import Final
 
 from grove_core.resources.template import CliqueSpec, GroupTemplate, SetSpec
-from grove_shell.manifests.field_descriptions import explain_clique, explain_group, explain_set
 from grove_shell.manifests.schemas import (
     Json,
     array_schema,
@@ -15,6 +18,98 @@ from grove_shell.manifests.schemas import (
     subschema,
 )
 from grove_shell.manifests.validation_rules import ORDERED_LISTS, REQUIRED, RULES
+
+_CLIQUES: Final = "template.cliques[]"
+_GROUPS: Final = "template.podCliqueScalingGroups[]"
+
+_SHARING: Final[Mapping[str, str]] = {
+    "name": "An entry of resourceClaimTemplates, or else a ResourceClaimTemplate.",
+    "namespace": "Where the ResourceClaimTemplate is; that of the set if empty.",
+    "scope": "One claim for all replicas, or one for each.",
+}
+_SCALING: Final[Mapping[str, str]] = {
+    "minReplicas": "At least so many, and not fewer than minAvailable; replicas if left out.",
+    "maxReplicas": "At most so many.",
+    "metrics": "What to scale by, as a HorizontalPodAutoscaler (autoscaling/v2) has it.",
+}
+_OF_CLIQUE: Final[Mapping[str, str]] = {
+    "roleName": "What the pods do; no two cliques of a set have the same role.",
+    "podSpec": "The pods of the clique.",
+    "replicas": "How many pods the clique begins with.",
+    "minAvailable": "With fewer ready pods the clique is breached; all of them if left out. Never changes.",
+    "startsAfter": "Cliques whose pods are ready before those of this one start; for CliqueStartupTypeExplicit.",
+    "autoScalingConfig": "Scales the clique by itself; not for members of a scaling group.",
+    **{f"autoScalingConfig.{name}": sentence for name, sentence in _SCALING.items()},
+}
+_OF_GROUP: Final[Mapping[str, str]] = {
+    "replicas": "How many times the group's cliques exist to begin with, in each replica of the set.",
+    "minAvailable": "With fewer replicas that are not breached the group is; what is beyond is placed by itself.",
+    "cliqueNames": "Its cliques, each in one group only. Never changes.",
+}
+EXPLANATIONS: Final[Mapping[str, str]] = {
+    "replicas": "How many times the whole template exists.",
+    "updateStrategy": "How a changed template reaches pods that run.",
+    "updateStrategy.type": "RollingRecreate replaces pods, never below minAvailable; OnDelete leaves that to you.",
+    "template": "What each replica of the set consists of.",
+    "template.cliques": "Cliques of equal pods, at least one. None comes or goes later.",
+    f"{_CLIQUES}.name": "Part of the names of PodCliques and pods; at most 45 characters with the names above it.",
+    f"{_CLIQUES}.labels": "Labels of the PodCliques and their pods.",
+    f"{_CLIQUES}.annotations": "Annotations of the PodCliques and their pods.",
+    f"{_CLIQUES}.resourceSharing": "Claims that the pods of each of these PodCliques share.",
+    **{f"{_CLIQUES}.resourceSharing[].{name}": sentence for name, sentence in _SHARING.items()},
+    f"{_CLIQUES}.spec": "What is the same for every PodClique of this template.",
+    **{f"{_CLIQUES}.spec.{name}": sentence for name, sentence in _OF_CLIQUE.items()},
+    "template.cliqueStartupType": "Cliques start in any order, each after the one before it, or as startsAfter says.",
+    "template.priorityClassName": "Priority of the gangs and all their pods.",
+    "template.headlessServiceConfig": "The Service by which pods of one replica find each other.",
+    "template.headlessServiceConfig.publishNotReadyAddresses": "Whether pods are found before they are ready.",
+    "template.terminationDelay": "How long a gang may stay breached before it is ended, e.g. 4h; never, if left out.",
+    "template.resourceClaimTemplates": "Templates of claims that resourceSharing names.",
+    "template.resourceClaimTemplates[].name": "What resourceSharing calls it.",
+    "template.resourceClaimTemplates[].templateSpec": "As the spec of a ResourceClaimTemplate has it.",
+    "template.resourceSharing": "Claims that pods of the whole set share.",
+    **{f"template.resourceSharing[].{name}": sentence for name, sentence in _SHARING.items()},
+    "template.resourceSharing[].filter": "Who takes part; everybody, if left out.",
+    "template.resourceSharing[].filter.childCliqueNames": "Cliques that take part.",
+    "template.resourceSharing[].filter.childScalingGroupNames": "Scaling groups whose cliques take part.",
+    "template.podCliqueScalingGroups": "Cliques that are scaled together. None comes or goes later.",
+    f"{_GROUPS}.name": "Part of the names of what it becomes.",
+    f"{_GROUPS}.annotations": "Annotations of the PodCliqueScalingGroups.",
+    **{f"{_GROUPS}.{name}": sentence for name, sentence in _OF_GROUP.items()},
+    f"{_GROUPS}.terminationDelay": "A delay of its own; only where the template has one.",
+    f"{_GROUPS}.scaleConfig": "Scales the group.",
+    **{f"{_GROUPS}.scaleConfig.{name}": sentence for name, sentence in _SCALING.items()},
+    f"{_GROUPS}.resourceSharing": "Claims that pods of one PodCliqueScalingGroup share.",
+    **{f"{_GROUPS}.resourceSharing[].{name}": sentence for name, sentence in _SHARING.items()},
+    f"{_GROUPS}.resourceSharing[].filter": "Who takes part; everybody, if left out.",
+    f"{_GROUPS}.resourceSharing[].filter.childCliqueNames": "Cliques of the group that take part.",
+    "template.clusterTopologyName": "The ClusterTopology that constraints speak of; grove-topology, if left out.",
+    **{
+        f"{level}.topologyConstraint": "Where in the topology of the cluster its pods are packed."
+        for level in ("template", _CLIQUES, _GROUPS)
+    },
+}
+
+
+def explain_set(spec: Json) -> None:
+    """Add the descriptions to the spec of a PodCliqueSet."""
+    _explain(spec, EXPLANATIONS)
+
+
+def explain_clique(spec: Json) -> None:
+    """Add the descriptions to the spec of a PodClique."""
+    _explain(spec, _OF_CLIQUE)
+
+
+def explain_group(spec: Json) -> None:
+    """Add the descriptions to the spec of a PodCliqueScalingGroup."""
+    _explain(spec, _OF_GROUP)
+
+
+def _explain(spec: Json, sentences: Mapping[str, str]) -> None:
+    for path, sentence in sentences.items():
+        subschema(spec, path)["description"] = sentence
+
 
 _DOMAIN: Final = {"minLength": 1, "maxLength": 63}
 

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Attempt, Make, Outcome, SetStatus, Stage, Step
-from grove_core.resources.owner_reference import clique_of_new_pod
+from grove_core.resources.new_object import clique_of_new_pod
 from grove_core.snapshot.snapshot import Snapshot
 
 _PAUSE_WHILE_WRITING: Final = 5.0

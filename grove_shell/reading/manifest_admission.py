@@ -186,7 +186,7 @@ def edit_between(before: SetSpec, after: SetSpec) -> Edit:
 
 def _besides_numbers(spec: SetSpec) -> SetSpec:
     """The spec without the number of replicas and the delay, and with all quantities in one form."""
-    from grove_core.areas.workload.template.pod_spec_normal_form import normal_form  # noqa: PLC0415 - see above
+    from grove_core.areas.workload.revision import normal_form  # noqa: PLC0415 - see above
 
     cliques = tuple(
         one.model_copy(update={"spec": one.spec.model_copy(update={"pod_spec": normal_form(one.spec.pod_spec)})})

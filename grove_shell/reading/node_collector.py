@@ -7,7 +7,7 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.api_names import CORE
 from grove_core.resources.cluster_topology import cluster_topology_of, level_problems
 from grove_core.resources.node import Node, node_of
-from grove_core.resources.pod_on_node import PodOnNode, pod_on_node_of
+from grove_core.resources.pod_demand import PodOnNode, pod_on_node_of
 from grove_shell.reading.faults import Fault
 from grove_shell.reading.input_topologies import is_topology
 from grove_shell.reading.items import Item, Problem, fault_in

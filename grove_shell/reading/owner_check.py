@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.meta import Resource
-from grove_core.resources.owner_reference import ControllerReference, controller_in
+from grove_core.resources.new_object import ControllerReference, controller_in
 from grove_core.resources.podclique import GROUP_KIND, PodClique
 from grove_core.resources.podgang import PodGang
 from grove_core.resources.scaling_group import ScalingGroup

@@ -10,7 +10,7 @@ from pydantic.alias_generators import to_camel
 from grove_core.kernel.durations import parse_duration
 from grove_core.kernel.errors import Problem
 from grove_core.resources.fields import shown
-from grove_core.resources.name_syntax import is_dns_label, is_dns_subdomain
+from grove_core.resources.names import is_dns_label, is_dns_subdomain
 
 API_VERSION: Final = "operator.config.grove.io/v1alpha1"
 _PORTS: Final = 65_535

@@ -32,8 +32,12 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import format_time, parse_time
 from grove_core.reconcile_domain import reconcile_domain
 from grove_core.resources.api_names import DOMAIN
-from grove_core.resources.compute_domain import ComputeDomain, compute_domain_of
-from grove_core.resources.compute_domain_clique import ComputeDomainClique, compute_domain_clique_of
+from grove_core.resources.compute_domain import (
+    ComputeDomain,
+    ComputeDomainClique,
+    compute_domain_clique_of,
+    compute_domain_of,
+)
 from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
 from grove_core.resources.meta import ref_in
 from tests.golden.reason_notation import write_reasons_in_notation

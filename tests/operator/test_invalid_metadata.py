@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.resources.labels import SET
-from grove_core.resources.owner_reference import controller_in
+from grove_core.resources.new_object import controller_in
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.cache.root_keys import root_key_in
 from grove_shell.client import reflector

@@ -5,9 +5,8 @@ from typing import Final
 
 from grove_core.resources.cluster_topology import ClusterTopology
 from grove_core.resources.configuration import Configuration
-from grove_core.resources.placement import NO_PACK, NO_PLACEMENT, Pack, PackedGroup, Placement
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.podgang import PodGang
+from grove_core.resources.podgang import NO_PACK, NO_PLACEMENT, Pack, PackedGroup, Placement, PodGang
 from grove_core.resources.template import TopologyConstraint
 
 DEFAULT: Final = "grove-topology"

@@ -16,8 +16,8 @@ from grove_core.kernel.steps import Delete, DeletionImpact
 from grove_core.plan.deletion_impact import DeletionImpacts
 from grove_core.reconcile import reconcile
 from grove_core.resources.api_names import MIN_AVAILABLE_BREACHED
-from grove_core.resources.gpus import gpus_of
 from grove_core.resources.pod import pod_of
+from grove_core.resources.pod_spec import gpus_of
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.strategies.worlds import World, worlds

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from grove_core.resources.api_names import DOMAIN, NVIDIA
-from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.compute_domain_clique import CLIQUE_KIND
+from grove_core.resources.compute_domain import CLIQUE_KIND, DOMAIN_KIND
 
 Json = dict[str, Any]
 NAME: Final = "object"

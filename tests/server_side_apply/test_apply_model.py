@@ -2,8 +2,7 @@
 
 import pytest
 
-from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.compute_domain_clique import CLIQUE_KIND
+from grove_core.resources.compute_domain import CLIQUE_KIND, DOMAIN_KIND
 from grove_shell.manifests.compute_domain_definitions import domain_schemas
 from grove_shell.manifests.schema_validation import violations_in
 from tests.server_side_apply.apply_model import ManagedObject, Manager, applied, updated

@@ -12,8 +12,7 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.steps import Apply, Outcome, Stage, Step
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
 from grove_core.resources.cluster_topology import ClusterTopology, topology_ref
-from grove_core.resources.placement import Pack
-from grove_core.resources.podgang import PodGang
+from grove_core.resources.podgang import Pack, PodGang
 from grove_shell.simulator.cluster.simulated_cluster import is_live
 from grove_shell.simulator.recording.history import EntryKind
 from grove_shell.simulator.scenario.field_types import WRITTEN

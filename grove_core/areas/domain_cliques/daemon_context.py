@@ -14,9 +14,13 @@ from grove_core.kernel.decisions import Decision
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, NVIDIA
-from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
-from grove_core.resources.compute_domain_clique import CLIQUE_KIND, ComputeDomainClique
-from grove_core.resources.daemon_entry import DaemonEntry
+from grove_core.resources.compute_domain import (
+    CLIQUE_KIND,
+    DOMAIN_KIND,
+    ComputeDomain,
+    ComputeDomainClique,
+    DaemonEntry,
+)
 from grove_core.resources.daemon_pod import DaemonPod
 from grove_core.resources.names import domain_clique_name
 

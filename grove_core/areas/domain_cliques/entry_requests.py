@@ -24,9 +24,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, frozen
 from grove_core.resources.api_names import CORE, DOMAIN, DOMAIN_CLIQUE, NVIDIA
-from grove_core.resources.compute_domain import NODE_NAME
-from grove_core.resources.compute_domain_clique import DAEMON_NODE_NAME, ComputeDomainClique
-from grove_core.resources.daemon_entry import DaemonEntry
+from grove_core.resources.compute_domain import DAEMON_NODE_NAME, NODE_NAME, ComputeDomainClique, DaemonEntry
 from grove_core.resources.names import field_manager
 
 

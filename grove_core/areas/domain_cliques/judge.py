@@ -37,8 +37,7 @@ from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.times import format_time
 from grove_core.resources.api_names import DOMAIN_CLIQUE
-from grove_core.resources.compute_domain_clique import ComputeDomainClique
-from grove_core.resources.daemon_entry import NOT_READY, READY, DaemonEntry
+from grove_core.resources.compute_domain import NOT_READY, READY, ComputeDomainClique, DaemonEntry
 
 
 def next_action(context: DaemonContext) -> Decision[DaemonAction]:

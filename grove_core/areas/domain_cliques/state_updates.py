@@ -30,8 +30,7 @@ from grove_core.areas.domain_cliques.verdicts import (
     ResultKind,
 )
 from grove_core.kernel.frozen import EMPTY, FrozenMap
-from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.daemon_entry import DaemonEntry
+from grove_core.resources.compute_domain import ComputeDomain, DaemonEntry
 
 _DEFAULT_RETRY_AFTER: Final = timedelta(seconds=1)
 _MAX_DOUBLINGS: Final = 32

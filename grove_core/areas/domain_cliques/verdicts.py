@@ -7,8 +7,7 @@ from typing import Final, TypeAlias
 
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
-from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.compute_domain_clique import ComputeDomainClique
+from grove_core.resources.compute_domain import ComputeDomain, ComputeDomainClique
 from grove_core.resources.daemon_pod import DaemonPod
 from grove_core.resources.names import daemon_host
 

@@ -12,9 +12,15 @@ from grove_core.kernel.decisions import Decision, Finding
 from grove_core.kernel.frozen import Json, frozen
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Applied, Desired, Status, Want, Withheld
-from grove_core.resources.compute_domain import NODE_NAME, CliqueInfo
-from grove_core.resources.compute_domain_clique import ComputeDomainClique
-from grove_core.resources.daemon_entry import NO_FABRIC_INDEX, NOT_READY, READY, DaemonEntry
+from grove_core.resources.compute_domain import (
+    NO_FABRIC_INDEX,
+    NODE_NAME,
+    NOT_READY,
+    READY,
+    CliqueInfo,
+    ComputeDomainClique,
+    DaemonEntry,
+)
 from grove_core.resources.names import listed
 
 

@@ -7,10 +7,9 @@ from grove_core.areas.gang_termination.rules import Refuse
 from grove_core.kernel.admission import Objection
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
-from grove_core.resources.manifest_paths import CLIQUES, GROUPS, TEMPLATE
+from grove_core.resources.manifest import CLIQUES, GROUPS, TEMPLATE, Violation
 from grove_core.resources.names import listed
 from grove_core.resources.template import CliqueTemplate, GroupTemplate, SetSpec
-from grove_core.resources.violation import Violation
 
 
 def objections_to(subject: Ref, new: SetSpec, old: SetSpec | None) -> Iterator[Objection]:

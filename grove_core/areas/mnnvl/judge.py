@@ -16,8 +16,8 @@ from grove_core.resources.api_names import DOMAIN_TEMPLATE, MNNVL_ENABLED
 from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
 from grove_core.resources.configuration import Mnnvl, MnnvlMode
 from grove_core.resources.domains_ready_condition import CreationFailure, creation_failure_in
-from grove_core.resources.gpus import GPU, asks_for_gpus
 from grove_core.resources.names import domain_claim_template_name, domain_name, listed
+from grove_core.resources.pod_spec import GPU, asks_for_gpus
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.template import SetTemplate

@@ -10,11 +10,9 @@ from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import MNNVL_ENABLED
 from grove_core.resources.configuration import Configuration, MnnvlMode
-from grove_core.resources.gpus import GPU, asks_for_gpus
-from grove_core.resources.manifest import Manifest
-from grove_core.resources.manifest_paths import CLIQUES, GROUPS, AnnotatedElement, annotated_elements
+from grove_core.resources.manifest import CLIQUES, GROUPS, AnnotatedElement, Manifest, Violation, annotated_elements
+from grove_core.resources.pod_spec import GPU, asks_for_gpus
 from grove_core.resources.template import CliqueTemplate
-from grove_core.resources.violation import Violation
 
 MOST_RESERVED: Final = 256
 """The most pods for which the API server lets one ResourceClaim be reserved."""

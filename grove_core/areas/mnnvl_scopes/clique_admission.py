@@ -29,10 +29,10 @@ from grove_core.resources.domain_sharing import (
 )
 from grove_core.resources.fields import shown
 from grove_core.resources.meta import Resource
-from grove_core.resources.name_syntax import is_dns_subdomain
+from grove_core.resources.names import is_dns_subdomain
 from grove_core.resources.new_object import NewObject
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
-from grove_core.resources.pod_spec_edits import with_gpu_claim
+from grove_core.resources.pod_spec import with_gpu_claim
 from grove_core.resources.sharing_labels import managed_user_of
 from grove_core.snapshot.snapshot import Snapshot
 

@@ -30,8 +30,8 @@ from grove_core.resources.configuration import MnnvlMode
 from grove_core.resources.domain_sharing import CliquePosition, LabelledClique, scope_of, shared_claim_entry
 from grove_core.resources.labels import SET_REPLICA, label_in
 from grove_core.resources.names import index_from, listed
+from grove_core.resources.new_object import owner_reference_to
 from grove_core.resources.owned_object import CLAIM_KIND
-from grove_core.resources.owner_reference import owner_reference_to
 from grove_core.snapshot.in_flight import refusals
 from grove_core.snapshot.snapshot import Snapshot
 

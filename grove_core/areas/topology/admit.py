@@ -10,8 +10,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopology, Levels, did_you_mean
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.fields import shown
-from grove_core.resources.manifest import Manifest
-from grove_core.resources.manifest_paths import CLIQUES, TEMPLATE
+from grove_core.resources.manifest import CLIQUES, TEMPLATE, Manifest, Violation, new_violations
 from grove_core.resources.names import listed
 from grove_core.resources.topology_usage import (
     CLIQUE_KIND,
@@ -22,7 +21,6 @@ from grove_core.resources.topology_usage import (
     is_ineffective,
     topology_use_of,
 )
-from grove_core.resources.violation import Violation, new_violations
 
 NAME: Final = f"{TEMPLATE}.clusterTopologyName"
 _STRENGTHS: Final = ("required", "preferred")  # the domains of a constraint, in their order

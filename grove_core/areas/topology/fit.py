@@ -24,8 +24,8 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.cluster_topology import Levels
 from grove_core.resources.names import all_pods, listed
 from grove_core.resources.node import Node
-from grove_core.resources.placement import NO_PACK
 from grove_core.resources.pod_demand import scarcest_first
+from grove_core.resources.podgang import NO_PACK
 
 
 class FitResult(NamedTuple):

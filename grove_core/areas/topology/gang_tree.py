@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from grove_core.areas.topology.node_capacity import CLUSTER_LEVEL, NodeCapacity
-from grove_core.resources.placement import NO_PACK, Pack, Placement
 from grove_core.resources.pod_demand import PodDemand
+from grove_core.resources.podgang import NO_PACK, Pack, Placement
 
 
 class CliqueRequest(NamedTuple):

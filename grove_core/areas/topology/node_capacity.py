@@ -6,8 +6,7 @@ from typing import Final, NamedTuple
 
 from grove_core.resources.cluster_topology import Levels
 from grove_core.resources.node import Node, unschedulable_reason
-from grove_core.resources.pod_demand import Amounts, PodDemand
-from grove_core.resources.pod_on_node import PodOnNode
+from grove_core.resources.pod_demand import Amounts, PodDemand, PodOnNode
 
 CLUSTER_LEVEL: Final = -1
 """The level of the cluster as a whole, above every level of a topology."""

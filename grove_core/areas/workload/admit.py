@@ -3,19 +3,25 @@
 from collections.abc import Collection, Iterator
 
 from grove_core.areas.workload.admission.changes import change_violations, change_warnings
-from grove_core.areas.workload.admission.derived_names import derived_name_violations, name_length_violations
-from grove_core.areas.workload.admission.metadata import metadata_violations
 from grove_core.areas.workload.admission.name_collisions import UsedNames
-from grove_core.areas.workload.admission.pod_specs import placement_violations, pod_spec_violations, pod_spec_warnings
+from grove_core.areas.workload.admission.names import (
+    derived_name_violations,
+    metadata_violations,
+    name_length_violations,
+)
 from grove_core.areas.workload.admission.resource_sharing import resource_sharing_violations
 from grove_core.areas.workload.admission.startup_order import startup_order_violations, startup_order_warnings
-from grove_core.areas.workload.admission.template import template_violations
+from grove_core.areas.workload.admission.template import (
+    placement_violations,
+    pod_spec_violations,
+    pod_spec_warnings,
+    template_violations,
+)
 from grove_core.areas.workload.rules import Refuse
 from grove_core.kernel.admission import Caution, Objection
 from grove_core.kernel.refs import Ref
 from grove_core.resources.fields import shown
-from grove_core.resources.manifest import Manifest
-from grove_core.resources.violation import Violation
+from grove_core.resources.manifest import Manifest, Violation
 
 
 def objections_to(subject: Ref, new: Manifest, old: Manifest | None) -> Iterator[Objection]:

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
 
-from grove_core.areas.workload.template.expected_replicas import ExpectedClique
-from grove_core.areas.workload.template.revision import TemplateRevision
+from grove_core.areas.workload.expected_replicas import ExpectedClique
+from grove_core.areas.workload.revision import TemplateRevision
 from grove_core.kernel.steps import Create
 from grove_core.resources.api_names import POD_GANG
 from grove_core.resources.pod import Pod

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from grove_core.areas.workload.context import WorkloadContext
+from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedGroup, ExpectedReplica
 from grove_core.areas.workload.pods.slots import active_pods
 from grove_core.areas.workload.rolling_update.clique import outdated_pods
 from grove_core.areas.workload.rolling_update.judge import ReplicaState, Rollout, updating_replica
 from grove_core.areas.workload.rules import Why
-from grove_core.areas.workload.template.expected_replicas import ExpectedClique, ExpectedGroup, ExpectedReplica
 from grove_core.kernel.conditions import Condition, Truth, condition_of, is_true, transition_time
 from grove_core.kernel.frozen import FrozenMap, Json
 from grove_core.kernel.times import format_time, whole_seconds

@@ -1,24 +1,201 @@
-"""All wants of a set that is not being deleted: surplus, expansion, update and statuses.
+"""All wants and findings of a set that is not being deleted: surplus, missing and changed objects, update, statuses.
 
-The update is judged first, because it may need a surge pod or replica.
+The update is judged first, because it may need a surge pod or replica. An object is created once its owner exists,
+since its manifest has the owner's uid (WL-010).
 """
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Final, NamedTuple, TypeAlias
 
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.mnnvl.verdicts import CliqueDomains
 from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.areas.workload.context import WorkloadContext
-from grove_core.areas.workload.expansion.set_objects import ExpansionInputs
-from grove_core.areas.workload.expansion.surplus import wants_of_surplus
-from grove_core.areas.workload.expansion.wants import wants_of_expansion
-from grove_core.areas.workload.rolling_update.findings import findings_of_update
-from grove_core.areas.workload.rolling_update.judge import judge_rollout
+from grove_core.areas.workload.expected_replicas import ExpectedReplica, expected_replicas_of
+from grove_core.areas.workload.objects.manifests import LazyManifest
+from grove_core.areas.workload.objects.podcliques_and_groups import removed_metrics
+from grove_core.areas.workload.rolling_update.clique import outdated_pods
+from grove_core.areas.workload.rolling_update.judge import Rollout, judge_rollout
+from grove_core.areas.workload.rules import Why
+from grove_core.areas.workload.set_objects import ExpansionInputs, SetObjects
 from grove_core.areas.workload.status import statuses_of
-from grove_core.areas.workload.template.expected_replicas import expected_replicas_of
+from grove_core.areas.workload.surplus import unexpected_objects, wants_of_surplus
 from grove_core.areas.workload.verdicts import WorkloadResult
 from grove_core.kernel.area_result import AreaResult
-from grove_core.kernel.wants import Desired
+from grove_core.kernel.decisions import Finding
+from grove_core.kernel.frozen import FrozenMap, object_at
+from grove_core.kernel.reasons import Reason
+from grove_core.kernel.refs import Ref
+from grove_core.kernel.wants import Applied, Desired, Obstacle, Present, Want, Withheld
+from grove_core.resources.api_names import GROVE
+from grove_core.resources.compute_domain import DOMAIN_KIND
+from grove_core.resources.merge_patch import changed_fields
+from grove_core.resources.owned_object import OwnedObject
+from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.set_size import is_too_large
 from grove_core.snapshot.snapshot import Snapshot
+
+UPDATE: Final = "update"
+
+
+def findings_of_update(context: WorkloadContext, rollout: Rollout) -> Iterator[Finding]:
+    """Return a finding for each clique that is of an old template, or has pods of one. Linear in those replicas."""
+    root = context.root.ref
+    lagging = [state for state in rollout.states if state.outdated]
+    left = sum(state.part.index != rollout.current for state in lagging)
+    waits = (Why.ROLLOUT_WAITS.because(root.at_replica(rollout.current), left=left),) if rollout.current >= 0 else ()
+    for state in lagging:
+        turn: tuple[Reason, ...] = () if state.part.index == rollout.current else waits
+        for part in state.part.all_cliques:
+            clique = context.clique_of(part)
+            if clique is None:
+                continue
+            if part.name not in rollout.updated:
+                yield Finding(clique.ref, UPDATE, "Outdated", (Why.OLD_TEMPLATE.because(clique.ref), *turn))
+                continue
+            pods = context.snapshot.pods_of.get(clique.uid, ())
+            outdated = len(outdated_pods(clique, pods))
+            if outdated:
+                because = Why.OLD_PODS.because(clique.ref, outdated=outdated, pods=len(pods))
+                yield Finding(clique.ref, UPDATE, "PodsOutdated", (because, *turn))
+
+
+_FOLLOW_TEMPLATE: Final = frozenset(
+    {"Service", "HorizontalPodAutoscaler"}
+)  # kinds whose spec changes with the template
+_Key: TypeAlias = tuple[str, str]  # kind and name
+
+
+class Expansion(NamedTuple):
+    """What a set should consist of and does not.
+
+    Attributes:
+        desired: objects to create, change and delete, and those that are withheld.
+        misplaced: names of the PodGangs that keep constraints which their topology no longer has (TP-026).
+    """
+
+    desired: Desired
+    misplaced: tuple[str, ...]
+
+
+def wants_of_expansion(
+    context: WorkloadContext, replicas: Sequence[ExpectedReplica], inputs: ExpansionInputs
+) -> Expansion:
+    """Return the wants for everything that a set should consist of and does not (WL-010 to WL-026). Linear.
+
+    Args:
+        context: of a set that is not being deleted. Kinds that it does not know completely are left alone.
+        replicas: what the set should consist of.
+        inputs: verdicts of other areas and of the update.
+    """
+    terminating = _terminating_cliques(replicas, inputs.ending)
+    objects = SetObjects(context, inputs.written | terminating, inputs)
+    existing = _Existing(context, terminating, _waiting_for_domains(replicas, inputs.clique_domains))
+    wants: list[Want | Withheld] = []
+    manifests: dict[_Key, LazyManifest] = {}
+    for item in objects.everything(replicas):
+        if not isinstance(item, LazyManifest):
+            wants.append(item)
+            continue
+        key = (item.kind, item.name)
+        if key in manifests:
+            wants.append(_wanted_twice(manifests[key], item))
+        else:
+            manifests[key] = item
+            wants += existing.wants_for(item)
+    withheld = (want.target for want in wants if isinstance(want, Withheld))
+    expected = {*manifests, *((target.kind, target.name) for target in withheld)}
+    return Expansion(Desired.of([*wants, *unexpected_objects(context, expected)]), tuple(objects.misplaced))
+
+
+class _Existing:
+    """The existing objects of a set, against which the expected ones are compared."""
+
+    def __init__(
+        self,
+        context: WorkloadContext,
+        terminating: AbstractSet[str],
+        waiting: Mapping[_Key, tuple[Reason, ...]],
+    ) -> None:
+        """Index a snapshot.
+
+        Args:
+            context: of the set.
+            terminating: names of cliques that are being terminated: they are not created again meanwhile (WL-076).
+            waiting: cliques and groups that are not created yet, and why (MN-010).
+        """
+        self._context = context
+        self._terminating = terminating
+        self._waiting = waiting
+        self._found = {(ref.kind, ref.name): found for ref, found in context.snapshot.targets().items()}
+
+    def wants_for(self, item: LazyManifest) -> Iterator[Want | Withheld]:
+        """Return what has to be done about one expected object."""
+        key = (item.kind, item.name)
+        found = self._found.get(key)
+        if not self._context.knows(item.kind):
+            return
+        if found is None and key in self._waiting:
+            ref = Ref(GROVE, item.kind, self._context.root.ref.namespace, item.name)
+            is_known = self._context.knows(DOMAIN_KIND)
+            obstacle = Obstacle.RULE if is_known else Obstacle.DOMAINS_NOT_COLLECTED
+            yield Withheld(ref, self._waiting[key], obstacle=obstacle)
+        elif found is None and not (item.kind == "PodClique" and item.name in self._terminating):
+            yield self._creation_of(item)
+        elif item.kind in _FOLLOW_TEMPLATE and isinstance(found, OwnedObject) and not _has_spec(found, item):
+            yield from _spec_changes(found, item.make())
+
+    def _creation_of(self, item: LazyManifest) -> Present | Withheld:
+        """Return the creation of an object; it is withheld where a foreign object has its name (WL-027)."""
+        want = item.make()
+        holder = self._context.snapshot.foreign_owners.get((item.kind, want.target.namespace, item.name))
+        if holder is None:
+            return want
+        because = Why.NAME_IS_ANOTHERS.because(want.target, holder=holder)
+        return Withheld(want.target, (because, *want.because))
+
+
+def _wanted_twice(first: LazyManifest, second: LazyManifest) -> Withheld:
+    """Return the second of two objects of one kind and name: it is withheld (WL-022)."""
+    other, want = first.make(), second.make()
+    because = Why.NAME_WANTED_TWICE.because(want.target, other=other.because[0].sentence)
+    return Withheld(want.target, (because, *want.because))
+
+
+def _has_spec(found: OwnedObject, item: LazyManifest) -> bool:
+    """Return whether an object has the expected spec already; this saves the whole manifest for most objects."""
+    return item.spec is not None and not changed_fields(item.spec(), found.spec)
+
+
+def _terminating_cliques(replicas: Iterable[ExpectedReplica], ending: TerminatingReplicas) -> AbstractSet[str]:
+    """Return the names of the cliques that are being terminated."""
+    if not ending.replicas and not ending.parts:
+        return frozenset()
+    parts = (part for replica in replicas for part in replica.all_cliques)
+    return {part.name for part in parts if ending.holds(part.replica, part.group, part.group_replica)}
+
+
+def _waiting_for_domains(
+    replicas: Iterable[ExpectedReplica], clique_domains: CliqueDomains
+) -> Mapping[tuple[str, str], tuple[Reason, ...]]:
+    """Return the cliques and groups of replicas that wait for a ComputeDomain, and why (MN-010)."""
+    return {
+        (kind, part.name): clique_domains.waiting[replica.index]
+        for replica in (replicas if clique_domains.waiting else ())
+        if replica.index in clique_domains.waiting
+        for kind, parts in (("PodClique", replica.all_cliques), (GROUP_KIND, replica.groups))
+        for part in parts
+    }
+
+
+def _spec_changes(found: OwnedObject, wanted: Present) -> Iterator[Applied]:
+    """Return the change of an object whose spec differs; fields that a server filled in do not count (WL-025)."""
+    spec = object_at(wanted.manifest, "spec")
+    fields = FrozenMap({**changed_fields(spec, found.spec), **removed_metrics(spec, found.spec)})
+    if fields and found.managed and not found.deleting:
+        because = (Why.FOLLOWS_TEMPLATE.because(found.ref), *wanted.because)
+        yield Applied(found.ref, found.guard, FrozenMap({"spec": fields}), because)
 
 
 def wants_of_set(

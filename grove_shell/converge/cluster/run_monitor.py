@@ -10,9 +10,7 @@ from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE
-from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.compute_domain_clique import ComputeDomainClique
-from grove_core.resources.daemon_entry import READY
+from grove_core.resources.compute_domain import READY, ComputeDomain, ComputeDomainClique
 from grove_core.resources.daemon_pod import DaemonPod
 from grove_shell.converge.runs import Point
 from grove_shell.domain_controller.domain_cache import DomainCache

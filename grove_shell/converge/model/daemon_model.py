@@ -32,7 +32,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.kernel.errors import BrokenInvariant
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.resources.daemon_entry import READY, read_entries
+from grove_core.resources.compute_domain import READY, read_entries
 from grove_core.resources.fields import Fields
 from grove_shell.converge.model.model_context import LocalAction, ModelWrite, Participants, WakeAt, WriteResult
 from grove_shell.converge.model.object_store import CliqueState, EntryState

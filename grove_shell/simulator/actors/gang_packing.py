@@ -7,8 +7,8 @@ other, the largest first, without backtracking: a gang that fits only in another
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from grove_core.resources.placement import NO_PACK, Pack, Placement
 from grove_core.resources.pod import Pod
+from grove_core.resources.podgang import NO_PACK, Pack, Placement
 from grove_shell.simulator.cluster.nodes import UNLIMITED, Node, PodRequests
 
 Assignment: TypeAlias = list[tuple[Pod, Node]]

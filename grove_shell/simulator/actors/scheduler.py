@@ -7,10 +7,9 @@ from dataclasses import replace
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import SCHEDULER
-from grove_core.resources.placement import NO_PACK, NO_PLACEMENT
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
-from grove_core.resources.podgang import PodGang
+from grove_core.resources.podgang import NO_PACK, NO_PLACEMENT, PodGang
 from grove_shell.simulator.actors.gang_packing import Assignment, Block, assign_nodes, block_of, release, required_in
 from grove_shell.simulator.cluster.changes import Change
 from grove_shell.simulator.cluster.nodes import NO_REQUESTS, UNLIMITED, Node, PodRequests, recount_requests, requests_of

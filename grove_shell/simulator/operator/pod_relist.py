@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
 from grove_core.kernel.steps import Attempt, Outcome, Step
-from grove_core.resources.owner_reference import clique_of_new_pod
+from grove_core.resources.new_object import clique_of_new_pod
 from grove_shell.simulator.operator.informers import Informers
 
 

@@ -36,8 +36,13 @@ from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import SetStatus
 from grove_core.reconcile_domain import reconcile_domain
 from grove_core.resources.api_names import NVIDIA
-from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain, compute_domain_of
-from grove_core.resources.compute_domain_clique import ComputeDomainClique, compute_domain_clique_of
+from grove_core.resources.compute_domain import (
+    DOMAIN_KIND,
+    ComputeDomain,
+    ComputeDomainClique,
+    compute_domain_clique_of,
+    compute_domain_of,
+)
 from grove_core.resources.daemon_pod import DaemonPod
 from grove_shell.converge.model.controller import ControllerModel
 from grove_shell.converge.model.costs import Costs

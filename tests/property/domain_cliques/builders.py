@@ -17,8 +17,12 @@ from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import SetStatus
 from grove_core.reconcile_domain import reconcile_domain
 from grove_core.resources.api_names import DOMAIN, DOMAIN_CLIQUE
-from grove_core.resources.compute_domain import ComputeDomain, compute_domain_of
-from grove_core.resources.compute_domain_clique import ComputeDomainClique, compute_domain_clique_of
+from grove_core.resources.compute_domain import (
+    ComputeDomain,
+    ComputeDomainClique,
+    compute_domain_clique_of,
+    compute_domain_of,
+)
 from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
 
 Json = dict[str, Any]

@@ -9,8 +9,7 @@ from typing import Any
 from grove_core.areas.domain_cliques.protocols import Protocol
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry, DaemonRequest
 from grove_core.resources.api_names import NVIDIA
-from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_of
-from grove_core.resources.compute_domain_clique import CLIQUE_KIND, compute_domain_clique_of
+from grove_core.resources.compute_domain import CLIQUE_KIND, DOMAIN_KIND, compute_domain_clique_of, compute_domain_of
 from grove_core.resources.daemon_pod import DaemonPod, daemon_pod_of
 from tests.property.domain_cliques.core_functions import CoreFunctions
 from tests.property.domain_cliques.processes import (

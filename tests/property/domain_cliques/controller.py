@@ -7,8 +7,7 @@ from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot, doma
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Apply, SetStatus, Step
 from grove_core.resources.api_names import NVIDIA
-from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
-from grove_core.resources.compute_domain_clique import CLIQUE_KIND, ComputeDomainClique
+from grove_core.resources.compute_domain import CLIQUE_KIND, DOMAIN_KIND, ComputeDomain, ComputeDomainClique
 from tests.property.domain_cliques.checked_server import CheckedServer
 from tests.property.domain_cliques.processes import DOMAIN_NAME, NAMESPACE, Json, address_of
 from tests.server_side_apply.object_server import Address, Response

@@ -20,9 +20,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.kernel.frozen import thaw
 from grove_core.plan.plan import Plan
-from grove_core.resources.compute_domain import DOMAIN_KIND, ComputeDomain
-from grove_core.resources.compute_domain_clique import CLIQUE_KIND
-from grove_core.resources.daemon_entry import NOT_READY, READY
+from grove_core.resources.compute_domain import CLIQUE_KIND, DOMAIN_KIND, NOT_READY, READY, ComputeDomain
 from grove_core.resources.daemon_pod import DaemonPod
 from tests.property.domain_cliques.processes import Commit, DaemonProcess
 from tests.property.domain_cliques.small_cluster import SmallCluster

@@ -8,8 +8,7 @@ from typing import Final
 
 from grove_core.areas.domain_cliques.protocols import Protocol
 from grove_core.areas.domain_cliques.verdicts import RequestResult, ResultKind
-from grove_core.resources.compute_domain import DOMAIN_KIND
-from grove_core.resources.compute_domain_clique import CLIQUE_KIND
+from grove_core.resources.compute_domain import CLIQUE_KIND, DOMAIN_KIND
 from tests.property.domain_cliques.core_functions import CoreFunctions
 from tests.property.domain_cliques.invariants import InvariantChecker, Violation, violations_at_rest
 from tests.property.domain_cliques.processes import DOMAIN_NAME, DRIVER_NAMESPACE, NAMESPACE, DaemonProcess, Node

@@ -42,7 +42,7 @@ from grove_core.kernel.decisions import Decision
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.times import format_time
 from grove_core.resources.api_names import CORE, DOMAIN
-from grove_core.resources.compute_domain_clique import CLIQUE_KIND
+from grove_core.resources.compute_domain import CLIQUE_KIND
 from tests.property.domain_cliques.checked_server import CheckedServer
 from tests.property.domain_cliques.controller import Controller
 from tests.property.domain_cliques.processes import (

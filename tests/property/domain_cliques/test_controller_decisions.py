@@ -9,8 +9,12 @@ from hypothesis import strategies as st
 
 from grove_core.kernel.frozen import thaw
 from grove_core.kernel.steps import Apply as ApplyStep
-from grove_core.resources.compute_domain import ComputeDomain, compute_domain_of
-from grove_core.resources.compute_domain_clique import ComputeDomainClique, compute_domain_clique_of
+from grove_core.resources.compute_domain import (
+    ComputeDomain,
+    ComputeDomainClique,
+    compute_domain_clique_of,
+    compute_domain_of,
+)
 from grove_core.resources.daemon_pod import DaemonPod
 from tests.property.domain_cliques.builders import NOW, Json, clique, domain, entry, planned, pod, status_in
 

@@ -32,8 +32,7 @@ from grove_core.areas.domain_cliques.verdicts import (
 )
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import thaw
-from grove_core.resources.compute_domain import compute_domain_of
-from grove_core.resources.compute_domain_clique import compute_domain_clique_of
+from grove_core.resources.compute_domain import compute_domain_clique_of, compute_domain_of
 from grove_core.resources.daemon_pod import daemon_pod_of
 from grove_core.resources.names import clique_of_name, daemon_host, domain_clique_name, field_manager
 from tests.property.domain_cliques.builders import IDENTITY, NOW, SETTINGS, UID, Json, context_for, domain, entry

@@ -13,8 +13,12 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Apply, SetStatus
 from grove_core.plan.plan import Plan
 from grove_core.reconcile_domain import reconcile_domain
-from grove_core.resources.compute_domain import ComputeDomain, compute_domain_of
-from grove_core.resources.compute_domain_clique import ComputeDomainClique, compute_domain_clique_of
+from grove_core.resources.compute_domain import (
+    ComputeDomain,
+    ComputeDomainClique,
+    compute_domain_clique_of,
+    compute_domain_of,
+)
 from grove_core.resources.daemon_pod import DaemonPod
 from tests.property.domain_cliques.builders import NOW, UID, Json, clique, domain, entry, pod
 

@@ -19,11 +19,10 @@ from grove_core.resources.labels import LabelKeys
 from grove_core.resources.merge_patch import changed_fields
 from grove_core.resources.meta import read_conditions, read_index
 from grove_core.resources.owned_object import owned_object_of
-from grove_core.resources.placement import Pack
 from grove_core.resources.pod import pod_of
 from grove_core.resources.pod_demand import pod_demand_of
 from grove_core.resources.podclique import podclique_of
-from grove_core.resources.podgang import podgang_of
+from grove_core.resources.podgang import Pack, podgang_of
 from grove_core.resources.scaling_group import scaling_group_of
 from grove_core.resources.sharing_labels import managed_user_in
 

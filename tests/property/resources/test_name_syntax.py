@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grove_core.resources import names
-from grove_core.resources.name_syntax import (
+from grove_core.resources.names import (
     annotation_bytes,
     is_annotation_key,
     is_dns_label,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from grove_core.resources.owner_reference import ControllerReference, controller_in
+from grove_core.resources.new_object import ControllerReference, controller_in
 
 SET = {"apiVersion": "grove.io/v1alpha1", "kind": "PodCliqueSet", "name": "llm", "uid": "u"}
 

@@ -11,8 +11,8 @@ from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.cluster_topology import Level, Levels
 from grove_core.resources.node import Node, Taint
-from grove_core.resources.placement import NO_PACK, Pack, PackedGroup, Placement
 from grove_core.resources.pod_demand import PodDemand, Toleration
+from grove_core.resources.podgang import NO_PACK, Pack, PackedGroup, Placement
 
 LEVELS: Final[Levels] = (Level("zone", "z"), Level("rack", "r"), Level("host", "h"))
 KEYS: Final = ("z", "r", "h")

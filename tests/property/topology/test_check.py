@@ -15,10 +15,9 @@ from grove_core.kernel.frozen import FrozenMap, freeze
 from grove_core.resources.api_names import MNNVL_ENABLED
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
 from grove_core.resources.configuration import Mnnvl, MnnvlMode
-from grove_core.resources.gpus import GPU
 from grove_core.resources.node import Node
-from grove_core.resources.pod_demand import pod_demand_of
-from grove_core.resources.pod_on_node import PodOnNode, pod_on_node_of
+from grove_core.resources.pod_demand import PodOnNode, pod_demand_of, pod_on_node_of
+from grove_core.resources.pod_spec import GPU
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_core.snapshot.indexing import cluster_of
 from grove_core.snapshot.snapshot import Snapshot

@@ -14,7 +14,7 @@ from grove_core.areas.topology.node_capacity import unlabelled_nodes
 from grove_core.areas.topology.rules import Fit
 from grove_core.areas.topology.verdicts import FitVerdict
 from grove_core.resources.node import Node
-from grove_core.resources.placement import Pack
+from grove_core.resources.podgang import Pack
 from tests.property.topology.gangs_and_nodes import (
     LEVELS,
     SUBJECT,

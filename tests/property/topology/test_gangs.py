@@ -26,8 +26,7 @@ from grove_core.resources.cluster_topology import (
     effective_topologies,
 )
 from grove_core.resources.configuration import DEFAULT_CONFIGURATION
-from grove_core.resources.placement import NO_PLACEMENT, Pack, PackedGroup
-from grove_core.resources.podgang import PodGang, podgang_of
+from grove_core.resources.podgang import NO_PLACEMENT, Pack, PackedGroup, PodGang, podgang_of
 from grove_core.resources.template import SetTemplate
 from grove_core.resources.topology_usage import topology_use_of
 from grove_core.snapshot.snapshot import Snapshot

@@ -6,7 +6,7 @@ import pytest
 
 from grove_core.areas.topology.fit import fit_gangs
 from grove_core.areas.topology.verdicts import FitVerdict
-from grove_core.resources.placement import Pack
+from grove_core.resources.podgang import Pack
 from tests.property.topology.gangs_and_nodes import LEVELS, SUBJECT, TAINT, a_clique, a_demand, a_gang, a_node
 
 Ground = tuple[tuple[str, int, int], ...]

@@ -8,10 +8,10 @@ import pytest
 
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.workload.context import WorkloadContext
+from grove_core.areas.workload.expected_replicas import expected_replicas_of
 from grove_core.areas.workload.rolling_update.judge import judge_rollout
 from grove_core.areas.workload.rolling_update.scaling_group import group_replicas_of
 from grove_core.areas.workload.rules import Why
-from grove_core.areas.workload.template.expected_replicas import expected_replicas_of
 from grove_core.kernel.conditions import Condition, Truth
 from grove_core.kernel.frozen import FrozenMap
 from grove_core.kernel.refs import Guard

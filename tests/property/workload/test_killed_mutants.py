@@ -7,15 +7,15 @@ from typing import Any, Final
 import pytest
 
 from grove_core.areas.workload.admission.defaults import with_defaults
+from grove_core.areas.workload.expected_replicas import expected_replicas_of
 from grove_core.areas.workload.objects.podgangs import PlacementChange, changes_of_podgang
 from grove_core.areas.workload.pods.slots import excess_pods
 from grove_core.areas.workload.rules import Why
-from grove_core.areas.workload.template.expected_replicas import expected_replicas_of
 from grove_core.kernel.frozen import FrozenMap, Json, thaw
 from grove_core.kernel.steps import Apply, Attempt, Create, Delete, Outcome, SetStatus, Step
 from grove_core.kernel.times import format_time
 from grove_core.reconcile import reconcile
-from grove_core.resources.placement import Placement
+from grove_core.resources.podgang import Placement
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.life import Life
 from tests.property.workload.sets import clique_raw, pods_of, set_raw

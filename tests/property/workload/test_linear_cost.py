@@ -7,8 +7,8 @@ from typing import Final
 
 import pytest
 
+from grove_core.areas.workload import wants
 from grove_core.areas.workload.pods import creation
-from grove_core.areas.workload.rolling_update import findings
 from grove_core.reconcile import reconcile
 from grove_core.snapshot.snapshot import Snapshot
 from tests.property.workload.call_count import calls_of
@@ -48,7 +48,7 @@ def with_scaled_gangs(count: int) -> Snapshot:
 @pytest.mark.parametrize(
     ("moment", "module"),
     [
-        (in_the_middle_of_an_update, findings),
+        (in_the_middle_of_an_update, wants),
         (with_the_gang_there, creation),
         (with_scaled_gangs, creation),
     ],

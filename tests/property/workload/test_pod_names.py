@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from grove_core.areas.workload.template.template_hash import short_hash
+from grove_core.areas.workload.template_hash import short_hash
 from grove_core.kernel.steps import Create
 from grove_core.reconcile import reconcile
 from grove_core.resources.pod import Pod

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from grove_core.areas.workload.template.template_hash import template_hash
+from grove_core.areas.workload.template_hash import template_hash
 from grove_core.kernel.frozen import FrozenMap, thaw
 from grove_core.kernel.steps import Create
 from grove_core.reconcile import reconcile

@@ -15,7 +15,7 @@ from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.times import format_time
 from grove_core.resources.fields import shown
-from grove_core.resources.manifest_paths import TEMPLATE
+from grove_core.resources.manifest import TEMPLATE
 from grove_core.resources.pod import UNSCHEDULABLE
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup

@@ -9,10 +9,8 @@ from typing import Final
 
 from grove_core.areas.workload.rules import Refuse, Warn
 from grove_core.resources.fields import shown
-from grove_core.resources.manifest import Manifest
-from grove_core.resources.manifest_paths import CLIQUES, GROUPS, TEMPLATE
+from grove_core.resources.manifest import CLIQUES, GROUPS, TEMPLATE, Manifest, Violation
 from grove_core.resources.template import EXPLICIT, IN_ORDER, CliqueTemplate, ResourceSharing, SetTemplate
-from grove_core.resources.violation import Violation
 
 _ORDERED: Final = frozenset({IN_ORDER, EXPLICIT})
 _MOST_QUOTED: Final = 10

@@ -4,11 +4,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from grove_core.areas.workload.rules import Refuse
-from grove_core.resources.manifest import Manifest
-from grove_core.resources.manifest_paths import CLIQUES, GROUPS, TEMPLATE
+from grove_core.resources.manifest import CLIQUES, GROUPS, TEMPLATE, Manifest, Violation
 from grove_core.resources.names import listed
 from grove_core.resources.template import SCOPES, ResourceSharing, SharingFilter
-from grove_core.resources.violation import Violation
 
 
 class _Sharers(NamedTuple):

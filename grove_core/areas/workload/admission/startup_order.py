@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from grove_core.areas.workload.rules import Refuse, Warn
-from grove_core.resources.manifest_paths import CLIQUES
+from grove_core.resources.manifest import CLIQUES, Violation
 from grove_core.resources.names import listed
 from grove_core.resources.template import ANY_ORDER, EXPLICIT, IN_ORDER, CliqueTemplate, SetSpec
-from grove_core.resources.violation import Violation
 
 Waits = Mapping[str, Sequence[str]]
 """Clique -> the cliques that it waits for; every name is a key."""

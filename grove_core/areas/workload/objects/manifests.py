@@ -1,15 +1,17 @@
-"""Lazily built manifests, and the labels of PodCliques and pods (WL-030)."""
+"""Lazily built manifests; labels (WL-030) and environment variables (WL-061) of PodCliques and pods."""
 
 from collections.abc import Callable, Iterable
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from grove_core.areas.workload.template.expected_replicas import ExpectedClique
-from grove_core.kernel.frozen import FrozenMap
+from grove_core.areas.workload.expected_replicas import ExpectedClique
+from grove_core.kernel.frozen import FrozenMap, Json, frozen, list_at
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Present
-from grove_core.resources.api_names import BASE_GANG, POD_GANG, TEMPLATE_HASH
+from grove_core.resources.api_names import BASE_GANG, POD_GANG, POD_INDEX, TEMPLATE_HASH
 from grove_core.resources.labels import GROUP, GROUP_REPLICA, labels_of, labels_of_replica
+from grove_core.resources.names import replica_name
 from grove_core.resources.new_object import Body, NewObject
+from grove_core.resources.pod_spec import in_containers
 
 _OF_PLACE: Final = frozenset((*GROUP.keys, *GROUP_REPLICA.keys, BASE_GANG))  # scaling groups and gates go by them
 
@@ -54,3 +56,57 @@ def _groves_labels(set_name: str, part: ExpectedClique, template_hash: str) -> d
     if part.base_gang:
         labels[BASE_GANG] = part.base_gang
     return labels
+
+
+Variable = dict[str, Any]
+
+
+def with_group_variables(pod_spec: FrozenMap, pods: int) -> FrozenMap:
+    """Return the pod spec of a scaling group's PodClique with the variables of the group.
+
+    Args:
+        pod_spec: of the template.
+        pods: in one replica of the group, by the template.
+    """
+    return _with_variables(
+        pod_spec,
+        (
+            _from_label("GROVE_PCSG_NAME", GROUP.primary),
+            {"name": "GROVE_PCSG_TEMPLATE_NUM_PODS", "value": str(pods)},
+            _from_label("GROVE_PCSG_INDEX", GROUP_REPLICA.primary),
+        ),
+    )
+
+
+def with_pod_variables(pod_spec: FrozenMap, set_name: str, namespace: str, part: ExpectedClique) -> FrozenMap:
+    """Return the pod spec of a pod with its names and the domain of its replica's Service."""
+    domain = f"{replica_name(set_name, part.replica)}.{namespace}.svc.cluster.local"
+    return _with_variables(
+        pod_spec,
+        (
+            {"name": "GROVE_PCS_NAME", "value": set_name},
+            {"name": "GROVE_PCS_INDEX", "value": str(part.replica)},
+            {"name": "GROVE_PCLQ_NAME", "value": part.name},
+            {"name": "GROVE_HEADLESS_SERVICE", "value": domain},
+            _from_label("GROVE_PCLQ_POD_INDEX", POD_INDEX),
+        ),
+    )
+
+
+def _from_label(name: str, label: str) -> Variable:
+    return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": f"metadata.labels['{label}']"}}}
+
+
+def _with_variables(pod_spec: FrozenMap, variables: Iterable[Variable]) -> FrozenMap:
+    given = tuple(variables)
+    names = {variable["name"] for variable in given}
+
+    def filled(container: FrozenMap) -> Json:
+        kept = [
+            variable
+            for variable in list_at(container, "env")
+            if not (isinstance(variable, FrozenMap) and variable.get("name") in names)
+        ]
+        return FrozenMap({**container, "env": (*map(frozen, given), *kept)})
+
+    return in_containers(pod_spec, filled)

@@ -1,11 +1,12 @@
-"""Manifests of PodGangs, and their changes."""
+"""Manifests of PodGangs with their topology constraints (TP-020), and their changes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from grove_core.areas.topology.verdicts import GangTopology
+from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedGang
 from grove_core.areas.workload.objects.manifests import wanted_object
 from grove_core.areas.workload.rules import Why
-from grove_core.areas.workload.template.expected_replicas import ExpectedClique, ExpectedGang
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json, freeze
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Applied, Present
@@ -13,9 +14,50 @@ from grove_core.resources.api_names import COMPONENT, PREFIX, SCHEDULER, SCHEDUL
 from grove_core.resources.labels import labels_of_set
 from grove_core.resources.merge_patch import changed_texts, replacement_patch
 from grove_core.resources.new_object import NewObject
-from grove_core.resources.placement import NO_PLACEMENT, Placement
 from grove_core.resources.podcliqueset import PodCliqueSet
-from grove_core.resources.podgang import PodGang, PodGroup
+from grove_core.resources.podgang import NO_PACK, NO_PLACEMENT, Pack, PackedGroup, Placement, PodGang, PodGroup
+from grove_core.resources.template import TopologyConstraint
+
+
+def placement_of(root: PodCliqueSet, part: ExpectedGang, gang_topology: GangTopology) -> Placement:
+    """Return the topology constraints of one gang; empty where no topology applies. Linear in its cliques.
+
+    Args:
+        root: the set.
+        part: the gang.
+        gang_topology: has a node label key for each domain that the set names.
+    """
+    if not gang_topology.topology:
+        return NO_PLACEMENT
+    template, keys = root.spec.template, gang_topology.keys
+    own = (_of_home(part.cliques[0]) if part.group else None) or template.topology_constraint
+    packs = ((clique.name, _pack(clique.template.topology_constraint, keys)) for clique in part.cliques)
+    return Placement(
+        gang_topology.topology,
+        _pack(own, keys),
+        tuple(sorted((name, pack) for name, pack in packs if pack != NO_PACK)),
+        () if part.group else tuple(sorted(_together(part, keys))),
+    )
+
+
+def _together(part: ExpectedGang, keys: Mapping[str, str]) -> Iterator[PackedGroup]:
+    """Return the constraints of scaling group replicas that are part of a base gang (TP-020)."""
+    members: dict[tuple[str, int], list[ExpectedClique]] = {}
+    for clique in part.cliques:
+        if _of_home(clique) is not None:
+            members.setdefault((clique.group, clique.group_replica), []).append(clique)
+    for (group, replica), cliques in members.items():
+        yield PackedGroup(f"{group}-{replica}", tuple(one.name for one in cliques), _pack(_of_home(cliques[0]), keys))
+
+
+def _of_home(clique: ExpectedClique) -> TopologyConstraint | None:
+    return clique.group_template.topology_constraint if clique.group_template is not None else None
+
+
+def _pack(constraint: TopologyConstraint | None, keys: Mapping[str, str]) -> Pack:
+    required, preferred = constraint.domains if constraint is not None else ("", "")
+    return Pack(keys.get(required, ""), keys.get(preferred, ""))
+
 
 _DEFAULT_SCHEDULER: Final = "default-scheduler"
 

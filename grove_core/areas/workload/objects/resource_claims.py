@@ -5,9 +5,9 @@ from functools import partial
 from typing import TypeAlias
 
 from grove_core.areas.workload.context import WorkloadContext
+from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedGroup
 from grove_core.areas.workload.objects.manifests import LazyManifest, wanted_object
 from grove_core.areas.workload.rules import Why
-from grove_core.areas.workload.template.expected_replicas import ExpectedClique, ExpectedGroup
 from grove_core.kernel.frozen import FrozenMap, Json, list_at, object_at
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Present, Withheld
@@ -17,7 +17,7 @@ from grove_core.resources.meta import Resource
 from grove_core.resources.names import claim_name
 from grove_core.resources.new_object import NewObject
 from grove_core.resources.owned_object import CLAIM_KIND
-from grove_core.resources.pod_spec_edits import in_containers
+from grove_core.resources.pod_spec import in_containers
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.scaling_group import ScalingGroup

@@ -3,14 +3,12 @@
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
-from grove_core.areas.workload.objects.manifests import wanted_object, with_grove_labels
+from grove_core.areas.workload.expected_replicas import ExpectedClique, StartupParents
+from grove_core.areas.workload.objects.manifests import wanted_object, with_grove_labels, with_pod_variables
 from grove_core.areas.workload.objects.resource_claims import with_claims
 from grove_core.areas.workload.pods.slots import PodSlot
 from grove_core.areas.workload.rules import Why
-from grove_core.areas.workload.template.env_variables import with_pod_variables
-from grove_core.areas.workload.template.expected_replicas import ExpectedClique
-from grove_core.areas.workload.template.startup_parents import StartupParents
-from grove_core.areas.workload.template.template_hash import short_hash
+from grove_core.areas.workload.template_hash import short_hash
 from grove_core.kernel.frozen import FrozenMap, freeze, list_at
 from grove_core.kernel.wants import Present
 from grove_core.resources.api_names import CORE, DOMAIN_TEMPLATE, GATE, MNNVL_CLAIM, POD_GANG, POD_INDEX
@@ -18,7 +16,7 @@ from grove_core.resources.labels import CLIQUE
 from grove_core.resources.names import pod_hostname, pod_name, replica_name, token_secret_name
 from grove_core.resources.new_object import NewObject
 from grove_core.resources.pod import Pod
-from grove_core.resources.pod_spec_edits import with_gpu_claim
+from grove_core.resources.pod_spec import with_gpu_claim
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 

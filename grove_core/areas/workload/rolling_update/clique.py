@@ -1,14 +1,35 @@
 """The update of one standalone clique: its pods are replaced while enough of them stay ready (WL-214 to WL-217)."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from grove_core.areas.workload.pods.slots import active_pods, duplicate_pods
-from grove_core.areas.workload.rolling_update.step import NO_STEP, RolloutStep
 from grove_core.areas.workload.rules import Why
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.wants import Absent, Obstacle, Withheld
 from grove_core.resources.pod import UNSCHEDULABLE, Pod
 from grove_core.resources.podclique import PodClique
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutStep:
+    """One round of the update of a clique or scaling group.
+
+    Attributes:
+        runs: whether the update is not complete; the status shows it (WL-224).
+        surge: whether there is one additional pod or replica.
+        absents: what is deleted.
+        held: what is withheld.
+    """
+
+    runs: bool = False
+    surge: bool = False
+    absents: tuple[Absent, ...] = ()
+    held: tuple[Withheld, ...] = ()
+
+
+NO_STEP: Final = RolloutStep()
 
 
 def outdated_pods(clique: PodClique, pods: Sequence[Pod]) -> list[Pod]:

@@ -7,12 +7,11 @@ from typing import Final, TypedDict
 
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.workload.context import WorkloadContext
+from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedReplica
 from grove_core.areas.workload.objects.podcliques_and_groups import template_update_fields
-from grove_core.areas.workload.rolling_update.clique import clique_rollout_step, surge_pod_is_needed
+from grove_core.areas.workload.rolling_update.clique import RolloutStep, clique_rollout_step, surge_pod_is_needed
 from grove_core.areas.workload.rolling_update.scaling_group import GroupReplica, group_replicas_of, group_rollout_step
-from grove_core.areas.workload.rolling_update.step import RolloutStep
 from grove_core.areas.workload.rules import Why
-from grove_core.areas.workload.template.expected_replicas import ExpectedClique, ExpectedReplica
 from grove_core.kernel.frozen import FrozenMap, list_at
 from grove_core.kernel.wants import Absent, Applied, Desired, Obstacle, Want, Withheld
 from grove_core.resources.names import member_clique_name

@@ -7,10 +7,9 @@ from datetime import datetime, timedelta
 from typing import TypeAlias
 
 from grove_core.areas.workload.context import WorkloadContext
-from grove_core.areas.workload.rolling_update.clique import outdated_pods
-from grove_core.areas.workload.rolling_update.step import NO_STEP, RolloutStep
+from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedGroup
+from grove_core.areas.workload.rolling_update.clique import NO_STEP, RolloutStep, outdated_pods
 from grove_core.areas.workload.rules import Why
-from grove_core.areas.workload.template.expected_replicas import ExpectedClique, ExpectedGroup
 from grove_core.kernel.conditions import is_true
 from grove_core.kernel.reasons import Reason
 from grove_core.kernel.refs import Ref

@@ -1,17 +1,18 @@
 """Compares PodCliques with the present template of the set (WL-043).
 
 A clique with a hash of this operator is compared by hash. A clique with another operator's hash is compared by content,
-so that taking over a cluster restarts nothing.
+so that taking over a cluster restarts nothing. Pod specs are compared in the form in which a typed Go client writes
+them: quantities in one form, defaults filled in, empty values removed.
 """
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
+from types import MappingProxyType
 from typing import Final
 
-from grove_core.areas.workload.template.env_variables import with_group_variables
-from grove_core.areas.workload.template.expected_replicas import ExpectedClique
-from grove_core.areas.workload.template.pod_spec_normal_form import normal_form
-from grove_core.areas.workload.template.template_hash import generation_of, hash_of, is_own_hash, template_hash
+from grove_core.areas.workload.expected_replicas import ExpectedClique
+from grove_core.areas.workload.objects.manifests import with_group_variables
+from grove_core.areas.workload.template_hash import generation_of, hash_of, is_own_hash, template_hash
 from grove_core.kernel.frozen import EMPTY, FrozenMap, Json
 from grove_core.resources.api_names import (
     COMPONENT,
@@ -25,11 +26,53 @@ from grove_core.resources.api_names import (
 )
 from grove_core.resources.domain_sharing import shared_claim_entry
 from grove_core.resources.labels import SET
+from grove_core.resources.merge_patch import AMOUNTS, quantity_of
 from grove_core.resources.pod import Pod
-from grove_core.resources.pod_spec_edits import in_containers
+from grove_core.resources.pod_spec import in_containers
 from grove_core.resources.podclique import PodClique
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.template import CliqueTemplate
+
+_QUANTITY_IN: Final = MappingProxyType({"emptyDir": "sizeLimit", "resourceFieldRef": "divisor"})
+# Numbers and flags that are no pointers and may be left out in the types of k8s.io/api/core/v1: a client written in Go
+# leaves 0 and false out. Of a pointer both are kept, as in allowPrivilegeEscalation, and mean something.
+_DROPPED: Final = frozenset(
+    {
+        *("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"),
+        *("readOnly", "stdin", "stdinOnce", "tty", "hostPort", "hostNetwork", "hostPID", "hostIPC", "partition"),
+    }
+)
+
+
+def normal_form(pod_spec: FrozenMap) -> FrozenMap:
+    """Return the pod spec in normal form: two that mean the same are equal, except for the order of keyed lists."""
+    found = _typed(pod_spec, "")
+    return found if isinstance(found, FrozenMap) else EMPTY
+
+
+def _typed(value: Json, key: str) -> Json:
+    if isinstance(value, FrozenMap):
+        items = {name: _typed(item, name) for name, item in value.items()}
+        if key in AMOUNTS:
+            items = {name: _one_form(item) for name, item in items.items()}
+        elif "containerPort" in items:
+            items.setdefault("protocol", "TCP")
+        elif key == "resourceFieldRef":
+            items.setdefault("divisor", "0")
+        items = {name: _one_form(item) if name == _QUANTITY_IN.get(key) else item for name, item in items.items()}
+        kept = (name for name, item in items.items() if not _is_empty(item) and (item or name not in _DROPPED))
+        return FrozenMap({name: items[name] for name in kept})
+    return tuple(_typed(item, "") for item in value) if isinstance(value, tuple) else value
+
+
+def _one_form(value: Json) -> Json:
+    quantity = quantity_of(value)
+    return value if quantity is None else f"{quantity.numerator}/{quantity.denominator}"
+
+
+def _is_empty(value: Json) -> bool:
+    return value is None or value in ("", ()) or (isinstance(value, FrozenMap) and not value)
+
 
 _VARIABLES: Final = "GROVE_"
 _SAID_BY_GROVE: Final = frozenset({TOPOLOGY_NAME, DOMAIN_TEMPLATE})

@@ -10,31 +10,30 @@ from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.mnnvl.verdicts import CliqueDomains
 from grove_core.areas.topology.verdicts import GangTopology
 from grove_core.areas.workload.context import WorkloadContext
-from grove_core.areas.workload.expansion.surplus import pods_to_delete
-from grove_core.areas.workload.objects.autoscalers import autoscaler_for
-from grove_core.areas.workload.objects.gang_placement import placement_of
+from grove_core.areas.workload.expected_replicas import (
+    ExpectedClique,
+    ExpectedGroup,
+    ExpectedReplica,
+    StartupParents,
+    first_by_name,
+)
 from grove_core.areas.workload.objects.manifests import LazyManifest
 from grove_core.areas.workload.objects.podcliques_and_groups import (
     MnnvlAnnotations,
+    autoscaler_for,
     changes_of_podclique,
     changes_of_scaling_group,
     claim_template_of_group,
     podclique_for,
     scaling_group_for,
 )
-from grove_core.areas.workload.objects.podgangs import PlacementChange, changes_of_podgang, podgang_for
+from grove_core.areas.workload.objects.podgangs import PlacementChange, changes_of_podgang, placement_of, podgang_for
 from grove_core.areas.workload.objects.resource_claims import claims_of_clique, claims_of_group, claims_of_set
 from grove_core.areas.workload.objects.service_and_rbac import rbac_manifests, service_for, service_spec
 from grove_core.areas.workload.pods.creation import CliquePods, GangPods, ReplicaPods
 from grove_core.areas.workload.pods.manifest import pod_for
 from grove_core.areas.workload.rules import Why
-from grove_core.areas.workload.template.expected_replicas import (
-    ExpectedClique,
-    ExpectedGroup,
-    ExpectedReplica,
-    first_by_name,
-)
-from grove_core.areas.workload.template.startup_parents import StartupParents
+from grove_core.areas.workload.surplus import pods_to_delete
 from grove_core.kernel.frozen import EMPTY
 from grove_core.kernel.refs import Ref
 from grove_core.kernel.wants import Absent, Applied, Withheld

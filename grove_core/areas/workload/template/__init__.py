@@ -1,1 +1,0 @@
-"""What follows from the template of a set: expected replicas, names, hashes, start-up order, environment."""
