@@ -39,15 +39,7 @@ H = TypeVar("H", OwnedObject, ComputeDomain)
 
 
 def after_write(item: K, write: Write) -> K:
-    """Return the object after an accepted write.
-
-    Args:
-        item: the object before the write.
-        write: what is written; its guard is ignored.
-
-    Returns:
-        The same object where its kind does not show what was written.
-    """
+    """Return the object after an accepted write; the same one where its kind does not show what was written."""
     return _pod_after_write(item, write) if isinstance(item, Pod) else _after_write(item, write)  # type: ignore[return-value]  # the kind stays
 
 
@@ -95,9 +87,7 @@ def without_finalizer(item: R, finalizer: str) -> R:
 def with_applied_fields(item: A, fields: FrozenMap) -> A:
     """Return the object after a merge patch; its generation increases where its spec changed.
 
-    Args:
-        item: the object before the patch.
-        fields: of those that Grove applies to this kind. Others, such as a clique's ``replicas``, are ignored.
+    Fields that Grove does not apply to this kind, such as a clique's ``replicas``, are ignored.
     """
     return _with_fields(item, fields)  # type: ignore[return-value]  # the kind stays
 

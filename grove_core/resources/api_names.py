@@ -8,18 +8,12 @@ from typing import Final
 GROVE: Final = "grove.io/v1alpha1"
 SCHEDULER: Final = "scheduler.grove.io/v1alpha1"
 CORE: Final = "v1"
-
-SET_REPLICA: Final = ("grove.io/podcliqueset-replica-index", "grove.io/replica-index", "grove.io/pcs-replica-index")
-GROUP_REPLICA: Final = ("grove.io/podcliquescalinggroup-replica-index", "grove.io/pcsg-replica-index")
 RBAC: Final = "rbac.authorization.k8s.io/v1"
 AUTOSCALING: Final = "autoscaling/v2"
 CLAIMS: Final = "resource.k8s.io/v1"
 CLAIM_VERSIONS: Final = (CLAIMS, "resource.k8s.io/v1beta2", "resource.k8s.io/v1beta1")  # the newest first
 NVIDIA: Final = "resource.nvidia.com/v1beta1"
 
-SET: Final = ("app.kubernetes.io/part-of", "grove.io/podcliqueset", "grove.io/pcs-name")
-GROUP: Final = ("grove.io/podcliquescalinggroup", "grove.io/pcsg-name")
-CLIQUE: Final = ("grove.io/podclique", "grove.io/clique-name")
 PREFIX: Final = "grove.io/"
 MANAGED_BY: Final = "app.kubernetes.io/managed-by"
 NAME: Final = "app.kubernetes.io/name"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
-from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.kernel.errors import Problem
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import GROVE
@@ -57,20 +57,14 @@ def topology_ref(name: str, kind: str = TOPOLOGY_KIND) -> Ref:
 
 
 def cluster_topology_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> ClusterTopology:
-    """Project a topology of either kind; unknown fields are ignored.
-
-    Raises:
-        MalformedObject: with every problem (IN-030).
-    """
-    problems: list[Problem] = []
-    top = Fields(raw, "", problems)
+    """Read a topology of either kind; raises MalformedObject with every problem (IN-030)."""
+    top = Fields(raw, "", [])
     kind = raw.get("kind")
     identity = read_identity(top, GROVE, kind if kind in TOPOLOGY_KINDS else TOPOLOGY_KIND, shared)
     identity["ref"] = replace(identity["ref"], namespace="")
-    topology = ClusterTopology(**identity, labels=view_of(read_labels(top)), levels=levels_in(top.part("spec")))
-    if problems:
-        raise MalformedObject(tuple(problems))
-    return topology
+    return top.checked(
+        ClusterTopology(**identity, labels=view_of(read_labels(top)), levels=levels_in(top.part("spec")))
+    )
 
 
 def levels_in(spec: Fields) -> Levels:
@@ -90,12 +84,7 @@ def effective_topologies(topologies: Iterable[ClusterTopology]) -> dict[str, Clu
 
 
 def unreadable_names(unread: Iterable[Ref], known: Iterable[ClusterTopology]) -> frozenset[str]:
-    """Return the names whose effective topology (TP-004) cannot be read.
-
-    Args:
-        unread: the topologies that cannot be read.
-        known: the topologies that can be read.
-    """
+    """Return the names whose effective topology (TP-004) cannot be read, by the unread and the read topologies."""
     sure = {topology.ref.name for topology in known if topology.ref.kind == TOPOLOGY_KIND}
     return frozenset(ref.name for ref in unread) - sure
 
@@ -128,29 +117,3 @@ def level_problems(levels: Levels) -> Iterator[Problem]:
             expected = f"levels from broad to narrow: {level.domain} is broader than {RANKED[widest]}"
             yield Problem(path=f"[{index}].domain", expected=expected, got=level.domain)
         widest = max(widest, rank)
-
-
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a suggestion for an unknown name, as the end of a sentence; empty where no known name is similar.
-
-    The cost is the length of the name times the total length of the known names.
-    """
-    names = list(known)
-    found = most_similar(name, names)
-    return f", did you mean {found if len(names) > 1 else 'that'}?" if found else ""
-
-
-def most_similar(name: str, known: Iterable[str]) -> str:
-    """Return the known name with the fewest different letters; empty where all differ by more than a typing error."""
-    distance, found = min(((_distance(name, other), other) for other in known), default=(0, ""))
-    return found if distance <= max(1, len(name) // 4) else ""
-
-
-def _distance(one: str, other: str) -> int:
-    """Return how many letters have to be added, removed or replaced."""
-    row = list(range(len(other) + 1))
-    for place, letter in enumerate(one, 1):
-        before, row[0] = row[0], place
-        for index, there in enumerate(other, 1):
-            before, row[index] = row[index], min(row[index] + 1, row[index - 1] + 1, before + (letter != there))
-    return row[-1]

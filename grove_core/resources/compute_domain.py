@@ -9,7 +9,6 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any, ClassVar, Final
 
-from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.api_names import DOMAIN, DOMAIN_CLIQUE, NVIDIA
 from grove_core.resources.configuration import DomainShape
@@ -129,30 +128,24 @@ class ComputeDomain(Resource):
 
 
 def compute_domain_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> ComputeDomain:
-    """Project a ComputeDomain of any version; unknown fields are ignored, missing ones have defaults.
-
-    Raises:
-        MalformedObject: with every problem (IN-030).
-    """
-    problems: list[Problem] = []
-    top = Fields(raw, "", problems)
+    """Read a ComputeDomain of any version; raises MalformedObject with every problem (IN-030)."""
+    top = Fields(raw, "", [])
     identity = read_identity(top, str(raw.get("apiVersion") or NVIDIA), DOMAIN_KIND, shared)
     spec, status = top.part("spec"), top.part("status")
     cliques = [CliqueInfo(part.text("id", required=True), part.text("status")) for part in status.parts("cliques")]
-    domain = ComputeDomain(
-        **identity,
-        labels=view_of(read_labels(top)),
-        spec=view_of(spec),
-        num_nodes=spec.integer("numNodes") or 0,
-        deleted_at=top.part("metadata").time("deletionTimestamp"),
-        readiness=status.text("status"),
-        nodes=read_entries(status, "nodes", NODE_NAME),
-        cliques=tuple(sorted(cliques, key=_by_id)),
-        stored=FrozenMap.over(raw),
+    return top.checked(
+        ComputeDomain(
+            **identity,
+            labels=view_of(read_labels(top)),
+            spec=view_of(spec),
+            num_nodes=spec.integer("numNodes") or 0,
+            deleted_at=top.part("metadata").time("deletionTimestamp"),
+            readiness=status.text("status"),
+            nodes=read_entries(status, "nodes", NODE_NAME),
+            cliques=tuple(sorted(cliques, key=_by_id)),
+            stored=FrozenMap.over(raw),
+        )
     )
-    if problems:
-        raise MalformedObject(tuple(problems))
-    return domain
 
 
 def shape_of(channel: Mapping[str, Any]) -> DomainShape:
@@ -194,24 +187,18 @@ class ComputeDomainClique(Resource):
 
 
 def compute_domain_clique_of(raw: Mapping[str, Any]) -> ComputeDomainClique:
-    """Project a ComputeDomainClique as the API writes it; unknown fields are ignored, missing ones have defaults.
-
-    Raises:
-        MalformedObject: with every problem (IN-030).
-    """
-    problems: list[Problem] = []
-    top = Fields(raw, "", problems)
+    """Read a ComputeDomainClique; raises MalformedObject with every problem (IN-030)."""
+    top = Fields(raw, "", [])
     identity = read_identity(top, NVIDIA, CLIQUE_KIND, None)
     labels = read_labels(top)
     domain_uid = labels.text(DOMAIN)
-    clique = ComputeDomainClique(
-        **identity,
-        domain_uid=domain_uid,
-        clique=labels.text(DOMAIN_CLIQUE) or clique_of_name(domain_uid, identity["ref"].name),
-        owners=tuple(sorted(owner.text("uid") for owner in top.part("metadata").parts("ownerReferences"))),
-        daemons=read_entries(top, "daemons", DAEMON_NODE_NAME),
-        stored=FrozenMap.over(raw),
+    return top.checked(
+        ComputeDomainClique(
+            **identity,
+            domain_uid=domain_uid,
+            clique=labels.text(DOMAIN_CLIQUE) or clique_of_name(domain_uid, identity["ref"].name),
+            owners=tuple(sorted(owner.text("uid") for owner in top.part("metadata").parts("ownerReferences"))),
+            daemons=read_entries(top, "daemons", DAEMON_NODE_NAME),
+            stored=FrozenMap.over(raw),
+        )
     )
-    if problems:
-        raise MalformedObject(tuple(problems))
-    return clique

@@ -110,9 +110,7 @@ def served_names(group: str, resource: Mapping[str, Any]) -> CrdNames | None:
 def name_clashes(found: Iterable[CrdNames], own: Collection[CrdNames]) -> tuple[NameClash, ...]:
     """Return every name that two definitions of one group ask for, where one of the two is ours; sorted.
 
-    Args:
-        found: the definitions of an input or of a server.
-        own: ours as they are printed; they count whether they are installed or not.
+    Ours count whether they are installed or not.
     """
     ours = {names.definition for names in own}
     known: dict[str, CrdNames] = {}

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, DOMAIN, DOMAIN_CLIQUE
 from grove_core.resources.fields import Fields
@@ -43,24 +42,22 @@ class DaemonPod:
 
 def daemon_pod_of(raw: Mapping[str, Any]) -> DaemonPod:
     """Project a daemon's pod as the API writes it. Raises MalformedObject with every problem (IN-030)."""
-    problems: list[Problem] = []
-    top = Fields(raw, "", problems)
+    top = Fields(raw, "", [])
     identity = read_identity(top, CORE, "Pod", None)
     labels, status = read_labels(top), top.part("status")
-    pod = DaemonPod(
-        ref=identity["ref"],
-        uid=identity["uid"],
-        node=top.part("spec").text("nodeName"),
-        ip=status.text("podIP"),
-        domain_uid=labels.text(DOMAIN),
-        clique=labels.text(DOMAIN_CLIQUE) if DOMAIN_CLIQUE in labels else None,
-        created=top.part("metadata").time("creationTimestamp"),
-        ready=_is_ready(status),
-        living=not identity["deleting"] and status.text("phase") not in FINISHED_PHASES,
+    return top.checked(
+        DaemonPod(
+            ref=identity["ref"],
+            uid=identity["uid"],
+            node=top.part("spec").text("nodeName"),
+            ip=status.text("podIP"),
+            domain_uid=labels.text(DOMAIN),
+            clique=labels.text(DOMAIN_CLIQUE) if DOMAIN_CLIQUE in labels else None,
+            created=top.part("metadata").time("creationTimestamp"),
+            ready=_is_ready(status),
+            living=not identity["deleting"] and status.text("phase") not in FINISHED_PHASES,
+        )
     )
-    if problems:
-        raise MalformedObject(tuple(problems))
-    return pod
 
 
 def _is_ready(status: Fields) -> bool:

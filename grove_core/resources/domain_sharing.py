@@ -215,10 +215,7 @@ def position_of_clique(clique: LabelledClique) -> CliquePosition | None:
 def effective_annotations(of_set: FrozenMap, clique: CliqueTemplate, group: GroupTemplate | None) -> FrozenMap:
     """Return the MNNVL annotations of a clique's PodCliques, key by key (MS-010).
 
-    Args:
-        of_set: the set's annotations; they apply to standalone cliques only.
-        clique: its annotations override the set's; its group's override them.
-        group: the scaling group of the clique; None for a standalone clique.
+    A clique's override those of its set, which apply to standalone cliques only, and its group's override the clique's.
     """
     layers = (clique.annotations, group.annotations) if group is not None else (of_set, clique.annotations)
     found = {key: layer[key] for layer in layers for key in MNNVL_ANNOTATIONS if key in layer}

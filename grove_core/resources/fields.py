@@ -6,16 +6,17 @@ A look-up never raises, so that one pass finds every problem of an object (IN-03
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from grove_core.kernel.durations import short_duration
-from grove_core.kernel.errors import Problem
+from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.times import parse_time
 
 _LONGEST_SHOWN: Final = 60
 _MOST_BITS_SHOWN: Final = 256
 _EMPTY: Final[Mapping[str, Any]] = MappingProxyType({})
 _INT32: Final = 2**31 - 1
+T = TypeVar("T")
 
 
 def shown(value: object) -> str:
@@ -67,6 +68,12 @@ class Fields:
         base = self.path
         path = f"{base}.{key}" if base and key and not key.startswith("[") else f"{base}{key}"
         self.problems.append(Problem(path=path, expected=expected, got=shown(got)))
+
+    def checked(self, found: T) -> T:
+        """Return what was read of the object; raises MalformedObject with every problem where there is one (IN-030)."""
+        if self.problems:
+            raise MalformedObject(tuple(self.problems))
+        return found
 
     def __contains__(self, key: str) -> bool:
         return self.raw.get(key) is not None

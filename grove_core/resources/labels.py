@@ -34,12 +34,7 @@ class LabelKeys:
         object.__setattr__(self, "keys", (self.primary, self.design, *self.others))
 
     def written(self, value: str, *, design: str | None = None) -> dict[str, str]:
-        """Return the label under every key.
-
-        Args:
-            value: of the label.
-            design: the value under the design's key, if that differs.
-        """
+        """Return the label under every key; ``design`` is the value under the design's key, if that differs."""
         return {**dict.fromkeys(self.keys, value), self.design: value if design is None else design}
 
 
@@ -58,12 +53,7 @@ CLIQUE: Final = LabelKeys("grove.io/podclique", "grove.io/clique-name")
 
 
 def first_value(label: LabelKeys, value_at: Callable[[str], V]) -> V | None:
-    """Return the value of the first key of a label that has one; None where no key has.
-
-    Args:
-        label: the label.
-        value_at: returns the value at a key; anything falsy where there is none.
-    """
+    """Return the value of the first key of a label that has a truthy one; None where no key has."""
     for key in label.keys:
         value = value_at(key)
         if value:

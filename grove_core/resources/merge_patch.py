@@ -27,9 +27,7 @@ _AMOUNT: Final = frozenset({"value", "averageValue"})  # keys of quantities: the
 def changed_fields(wanted: FrozenMap, stored: FrozenMap, above: str = "") -> FrozenMap:
     """Return the wanted fields that are not stored, with lists as a whole; empty for none (WL-025).
 
-    Args:
-        wanted, stored: fields of a spec; for labels and annotations see :func:`changed_texts`.
-        above: the key that both are under; empty for a whole spec.
+    ``above`` is the key that both are under; empty for a whole spec. For labels see :func:`changed_texts`.
     """
     changed: dict[str, Json] = {}
     for key, value in wanted.items():
@@ -83,10 +81,7 @@ def apply_merge_patch(stored: FrozenMap, fields: FrozenMap) -> FrozenMap:
 def _holds(stored: Json, wanted: Json, key: str = "", above: str = "") -> bool:
     """Return whether a stored value equals the wanted one, apart from what a server changes.
 
-    Args:
-        stored, wanted: the values at ``key``.
-        key: empty for an item of a list.
-        above: the key of the object that contains ``key``.
+    ``key`` is empty for an item of a list; ``above`` is the key of the object that contains ``key``.
     """
     if isinstance(wanted, FrozenMap):
         return isinstance(stored, FrozenMap) and all(

@@ -60,10 +60,7 @@ class Identity(TypedDict):
 def read_identity(top: Fields, api_version: str, kind: str, shared: MutableMapping[str, str] | None) -> Identity:
     """Read ``metadata``. A missing namespace is ``default``, as for kubectl.
 
-    Args:
-        top: the object.
-        api_version, kind: of the object's address.
-        shared: strings read before, so that equal strings share one copy; indexes compare by identity first.
+    ``shared`` has strings read before, so that equal strings share one copy; indexes compare by identity first.
     """
     meta = top.raw.get("metadata")
     found = _identity_at_once(meta, api_version, kind, {} if shared is None else shared)
@@ -168,11 +165,8 @@ def read_label(labels: Fields, label: LabelKeys) -> str:
 def read_index(labels: Fields, label: LabelKeys, named: int | None, *, is_known: bool = False) -> int:
     """Return a replica index (GT-026); -1 where neither name nor label has it.
 
-    Args:
-        labels: of the object.
-        label: the label that has the index.
-        named: the index in the object's name, which cannot be edited and wins over the label; None where there is none.
-        is_known: whether the index is found elsewhere, so that a missing one is no problem.
+    The index in the object's name (``named``) cannot be edited and wins over the label. Where the index ``is_known``
+    from elsewhere, a missing one is no problem.
     """
     text = read_label(labels, label)
     index = index_from(text)

@@ -186,3 +186,29 @@ def is_variable_name(text: str) -> bool:
 def annotation_bytes(annotations: Mapping[str, object]) -> int:
     """The size of all keys and values together, as the API server counts it."""
     return sum(len(str(text).encode(errors="surrogatepass")) for pair in annotations.items() for text in pair)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a suggestion for an unknown name, as the end of a sentence; empty where no known name is similar.
+
+    The cost is the length of the name times the total length of the known names.
+    """
+    names = list(known)
+    found = most_similar(name, names)
+    return f", did you mean {found if len(names) > 1 else 'that'}?" if found else ""
+
+
+def most_similar(name: str, known: Iterable[str]) -> str:
+    """Return the known name with the fewest different letters; empty where all differ by more than a typing error."""
+    distance, found = min(((_distance(name, other), other) for other in known), default=(0, ""))
+    return found if distance <= max(1, len(name) // 4) else ""
+
+
+def _distance(one: str, other: str) -> int:
+    """Return how many letters have to be added, removed or replaced."""
+    row = list(range(len(other) + 1))
+    for place, letter in enumerate(one, 1):
+        before, row[0] = row[0], place
+        for index, there in enumerate(other, 1):
+            before, row[index] = row[index], min(row[index] + 1, row[index - 1] + 1, before + (letter != there))
+    return row[-1]

@@ -11,11 +11,9 @@ from grove_core.resources.meta import Resource
 
 
 def owner_reference_to(owner: Resource, *, blocks: bool = True) -> FrozenMap:
-    """Return an entry of ``metadata.ownerReferences`` (WL-030).
+    """Return an entry of ``metadata.ownerReferences`` that makes the owner the controller (WL-030).
 
-    Args:
-        owner: the controller.
-        blocks: whether the owner's foreground deletion waits; writing that may need rights on its finalizers.
+    If it ``blocks``, the owner's foreground deletion waits; writing that may need rights on the owner's finalizers.
     """
     return FrozenMap(
         {

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.resources.fields import Fields
 from grove_core.resources.pod_demand import Amounts, Match, PodDemand, Toleration, read_amounts
 
@@ -42,22 +41,14 @@ class Node:
 
 
 def node_of(raw: Mapping[str, Any]) -> Node:
-    """Project a node as ``kubectl get nodes -o json`` prints it.
-
-    Raises:
-        MalformedObject: with every problem (IN-030).
-    """
-    problems: list[Problem] = []
-    top = Fields(raw, "", problems)
+    """Read a node; raises MalformedObject with every problem (IN-030)."""
+    top = Fields(raw, "", [])
     meta, spec, status = top.part("metadata"), top.part("spec"), top.part("status")
     name = meta.text("name", required=True)
     labels = meta.part("labels")
     texts = {key: value if isinstance(value, str) else labels.text(key) for key, value in labels.raw.items()}
     amounts = read_amounts(status.part("allocatable" if "allocatable" in status else "capacity"))
-    node = Node(name, texts, _taints(spec, status), amounts)
-    if problems:
-        raise MalformedObject(tuple(problems))
-    return node
+    return top.checked(Node(name, texts, _taints(spec, status), amounts))
 
 
 def unschedulable_reason(node: Node, demand: PodDemand) -> str:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.api_names import MANAGED_BY, OPERATOR
 from grove_core.resources.fields import Fields
@@ -43,8 +42,7 @@ class OwnedObject(Resource):
 
 def owned_object_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> OwnedObject:
     """Return the object that the API describes. Raises MalformedObject with every problem (IN-030)."""
-    problems: list[Problem] = []
-    top = Fields(raw, "", problems)
+    top = Fields(raw, "", [])
     api_version, kind = top.text("apiVersion"), top.text("kind")
     for name, text in (("apiVersion", api_version), ("kind", kind)):
         if not text and not top.raw.get(name):
@@ -53,9 +51,7 @@ def owned_object_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | N
     labels = read_labels(top)
     managed = is_managed_by_grove(labels)
     spec = view_of(top.part("spec"))
-    if problems:
-        raise MalformedObject(tuple(problems))
-    return OwnedObject(**identity, managed=managed, labels=view_of(labels), spec=spec)
+    return top.checked(OwnedObject(**identity, managed=managed, labels=view_of(labels), spec=spec))
 
 
 def is_managed_by_grove(labels: Fields) -> bool:

@@ -83,14 +83,9 @@ class Pod:
 
 
 def pod_of(raw: Mapping[str, Any], shared: MutableMapping[str, str]) -> Pod:
-    """Return the pod that an object of the API describes.
+    """Read a pod; raises MalformedObject with every problem (IN-030).
 
-    Args:
-        raw: the object; unknown fields are ignored, missing ones have defaults.
-        shared: strings read before, so that the many pods of one clique share one copy of each.
-
-    Raises:
-        MalformedObject: with every problem of the pod (IN-030).
+    ``shared`` has strings read before, so that the many pods of one clique share one copy of each.
     """
     try:
         return _read_well_formed(raw, shared.setdefault)

@@ -6,7 +6,7 @@ Total: unreadable requirements are reported.
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from grove_core.kernel.errors import MalformedObject, Problem
+from grove_core.kernel.errors import Problem
 from grove_core.resources.fields import Fields
 from grove_core.resources.labels import SET
 from grove_core.resources.merge_patch import quantity_of
@@ -200,13 +200,8 @@ class PodOnNode(NamedTuple):
 
 
 def pod_on_node_of(raw: Mapping[str, Any]) -> PodOnNode | None:
-    """Return the pod as it takes resources of a node; None where it takes none.
-
-    Raises:
-        MalformedObject: with every problem of its requirements.
-    """
-    problems: list[Problem] = []
-    pod = Fields(raw, "", problems)
+    """Read a pod that takes resources of a node; None where it takes none. Raises MalformedObject (IN-030)."""
+    pod = Fields(raw, "", [])
     node = pod.part("spec").text("nodeName")
     if not node or pod.part("status").text("phase") in FINISHED_PHASES:
         return None
@@ -217,10 +212,7 @@ def pod_on_node_of(raw: Mapping[str, Any]) -> PodOnNode | None:
     repelled_namespaces = (
         tuple(sorted(_repelled_namespaces(spec.part("affinity"), namespace))) if "affinity" in spec else ()
     )
-    pod_on_node = PodOnNode(node, (namespace, name), amounts_of(spec), repelled_namespaces)
-    if problems:
-        raise MalformedObject(tuple(problems))
-    return pod_on_node
+    return pod.checked(PodOnNode(node, (namespace, name), amounts_of(spec), repelled_namespaces))
 
 
 def _repelled_namespaces(affinity: Fields, namespace: str) -> Iterator[str]:

@@ -52,9 +52,7 @@ def in_containers(pod_spec: FrozenMap, change: Callable[[FrozenMap], Json]) -> F
 def with_gpu_claim(pod_spec: FrozenMap, entry: FrozenMap) -> FrozenMap:
     """Return the pod spec with a claim that its containers with GPUs use (MN-030). Idempotent.
 
-    Args:
-        pod_spec: of a pod, or of a PodClique.
-        entry: of ``resourceClaims``: ``name`` and source. An existing entry with that name is replaced.
+    The entry of ``resourceClaims`` has ``name`` and source; an existing entry with that name is replaced.
     """
     name = str(entry["name"])
     claims = (*_others(pod_spec, "resourceClaims", name), entry)

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Final, TypedDict
 
 from grove_core.kernel.conditions import Condition
-from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import BASE_GANG, GROVE, TEMPLATE_HASH
@@ -120,11 +119,7 @@ class PodClique(Resource):
         return min(self.min_available, self.replicas)
 
     def replicas_around(self, root: Ref) -> tuple[Ref, ...]:
-        """Return the replicas that it is part of, the nearest first: of its scaling group, then of its set.
-
-        Args:
-            root: its set.
-        """
+        """Return the replicas that it is part of, the nearest first: of its scaling group, then of its root."""
         of_set = root.at_replica(self.replica_index)
         if self.owner_kind != GROUP_KIND:
             return (of_set,)
@@ -162,54 +157,44 @@ def read_clique_labels(labels: Fields, owner_kind: str, owner_name: str, name: s
 
 
 def podclique_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodClique:
-    """Return the PodClique that an object of the API describes.
-
-    Args:
-        raw: the object; unknown fields are ignored, missing ones have defaults.
-        shared: strings read before, so that equal strings share one copy.
-
-    Raises:
-        MalformedObject: with every problem (IN-030).
-    """
-    problems: list[Problem] = []
-    top = Fields(raw, "", problems)
+    """Read a PodClique; raises MalformedObject with every problem (IN-030)."""
+    top = Fields(raw, "", [])
     identity = read_identity(top, GROVE, "PodClique", shared)
     labels, spec, status = read_labels(top), top.part("spec"), top.part("status")
     meta, replicas = top.part("metadata"), spec.integer("replicas")
     replicas = 1 if replicas is None else replicas
     min_available = spec.integer("minAvailable", at_least=1)
     updating, progress = read_update(status)
-    clique = PodClique(
-        **identity,
-        **read_clique_labels(labels, identity["owner_kind"], identity["owner_name"], identity["ref"].name),
-        replicas=replicas,
-        min_available=replicas if min_available is None else min_available,
-        starts_after=spec.texts("startsAfter"),
-        generation=meta.integer("generation"),
-        created_at=read_creation(meta),
-        labels=view_of(labels),
-        annotations=view_of(meta.part("annotations")),
-        pod_spec=view_of(spec.part("podSpec")),
-        auto_scaling=view_of(spec.part("autoScalingConfig")),
-        status=CliqueStatus(
-            recorded=bool(status.raw),
-            updating=updating,
-            old_spelling=is_old_spelling(status),
-            update_hash=progress.text("podTemplateHash"),
-            progress=view_of(progress),
-            current_hash=status.text("currentPodTemplateHash"),
-            set_hash=status.text("currentPodCliqueSetGenerationHash"),
-            selector=status.text("hpaPodSelector"),
-            observed=status.integer("observedGeneration"),
-            conditions=read_conditions(status),
-            was_available=status.flag("wasAvailable"),
-            replicas=status.integer("replicas"),
-            ready=status.integer("readyReplicas"),
-            scheduled=status.integer("scheduledReplicas"),
-            gated=status.integer("scheduleGatedReplicas"),
-            updated=status.integer("updatedReplicas"),
-        ),
+    return top.checked(
+        PodClique(
+            **identity,
+            **read_clique_labels(labels, identity["owner_kind"], identity["owner_name"], identity["ref"].name),
+            replicas=replicas,
+            min_available=replicas if min_available is None else min_available,
+            starts_after=spec.texts("startsAfter"),
+            generation=meta.integer("generation"),
+            created_at=read_creation(meta),
+            labels=view_of(labels),
+            annotations=view_of(meta.part("annotations")),
+            pod_spec=view_of(spec.part("podSpec")),
+            auto_scaling=view_of(spec.part("autoScalingConfig")),
+            status=CliqueStatus(
+                recorded=bool(status.raw),
+                updating=updating,
+                old_spelling=is_old_spelling(status),
+                update_hash=progress.text("podTemplateHash"),
+                progress=view_of(progress),
+                current_hash=status.text("currentPodTemplateHash"),
+                set_hash=status.text("currentPodCliqueSetGenerationHash"),
+                selector=status.text("hpaPodSelector"),
+                observed=status.integer("observedGeneration"),
+                conditions=read_conditions(status),
+                was_available=status.flag("wasAvailable"),
+                replicas=status.integer("replicas"),
+                ready=status.integer("readyReplicas"),
+                scheduled=status.integer("scheduledReplicas"),
+                gated=status.integer("scheduleGatedReplicas"),
+                updated=status.integer("updatedReplicas"),
+            ),
+        )
     )
-    if problems:
-        raise MalformedObject(tuple(problems))
-    return clique

@@ -126,15 +126,7 @@ class PodCliqueSet(Resource):
 
 
 def podcliqueset_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodCliqueSet:
-    """Return the PodCliqueSet that an object of the API describes.
-
-    Args:
-        raw: the object; unknown fields are ignored, missing ones have defaults.
-        shared: strings read before, so that equal strings share one copy.
-
-    Raises:
-        MalformedObject: with every problem (IN-030).
-    """
+    """Read a PodCliqueSet; raises MalformedObject with every problem (IN-030)."""
     problems: list[Problem] = []
     top = Fields(raw, "", problems)
     identity = read_identity(top, GROVE, "PodCliqueSet", shared)

@@ -6,7 +6,6 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Final, NamedTuple
 
 from grove_core.kernel.conditions import Condition
-from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.api_names import SCHEDULER, TOPOLOGY_NAME
 from grove_core.resources.fields import Fields
@@ -137,32 +136,22 @@ class PodGang(Resource):
 
 
 def podgang_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> PodGang:
-    """Return the PodGang that an object of the API describes.
-
-    Args:
-        raw: the object; unknown fields are ignored, missing ones have defaults.
-        shared: strings read before, so that equal strings share one copy.
-
-    Raises:
-        MalformedObject: with every problem (IN-030).
-    """
-    problems: list[Problem] = []
-    top = Fields(raw, "", problems)
+    """Read a PodGang; raises MalformedObject with every problem (IN-030)."""
+    top = Fields(raw, "", [])
     identity = read_identity(top, SCHEDULER, "PodGang", shared)
     spec, status = top.part("spec"), top.part("status")
     annotations = top.part("metadata").part("annotations")
-    gang = PodGang(
-        **identity,
-        labels=view_of(read_labels(top)),
-        annotations=view_of(annotations),
-        priority=spec.text("priorityClassName"),
-        groups=groups_in(spec),
-        placement=placement_in(spec, annotations.text(TOPOLOGY_NAME)),
-        status=GangStatus(phase=status.text("phase"), conditions=read_conditions(status)),
+    return top.checked(
+        PodGang(
+            **identity,
+            labels=view_of(read_labels(top)),
+            annotations=view_of(annotations),
+            priority=spec.text("priorityClassName"),
+            groups=groups_in(spec),
+            placement=placement_in(spec, annotations.text(TOPOLOGY_NAME)),
+            status=GangStatus(phase=status.text("phase"), conditions=read_conditions(status)),
+        )
     )
-    if problems:
-        raise MalformedObject(tuple(problems))
-    return gang
 
 
 def groups_in(spec: Fields) -> tuple[PodGroup, ...]:

@@ -7,7 +7,6 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from grove_core.kernel.conditions import Condition
-from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.frozen import EMPTY, FrozenMap
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.fields import Fields
@@ -96,45 +95,35 @@ class ScalingGroup(Resource):
 
 
 def scaling_group_of(raw: Mapping[str, Any], shared: MutableMapping[str, str] | None = None) -> ScalingGroup:
-    """Return the scaling group that an object of the API describes.
-
-    Args:
-        raw: the object; unknown fields are ignored, missing ones have defaults.
-        shared: strings read before, so that equal strings share one copy.
-
-    Raises:
-        MalformedObject: with every problem (IN-030).
-    """
-    problems: list[Problem] = []
-    top = Fields(raw, "", problems)
+    """Read a scaling group; raises MalformedObject with every problem (IN-030)."""
+    top = Fields(raw, "", [])
     identity = read_identity(top, GROVE, "PodCliqueScalingGroup", shared)
     meta, spec, status = top.part("metadata"), top.part("spec"), top.part("status")
     replicas = spec.integer("replicas")
     updating, progress = read_update(status)
     in_owner = index_after(identity["owner_name"], identity["ref"].name) if identity["owner_name"] else None
-    group = ScalingGroup(
-        **identity,
-        replica_index=read_index(read_labels(top), SET_REPLICA, in_owner),
-        replicas=1 if replicas is None else replicas,
-        min_available=spec.integer("minAvailable", at_least=1) or 1,
-        clique_names=spec.texts("cliqueNames"),
-        generation=meta.integer("generation"),
-        created_at=read_creation(meta),
-        annotations=view_of(meta.part("annotations")),
-        status=GroupStatus(
-            updating=updating,
-            old_spelling=is_old_spelling(status),
-            progress=view_of(progress),
-            updated=status.integer("updatedReplicas"),
-            selector=status.text("selector"),
-            observed=status.integer("observedGeneration"),
-            set_hash=status.text("currentPodCliqueSetGenerationHash"),
-            conditions=read_conditions(status),
-            replicas=status.integer("replicas"),
-            scheduled=status.integer("scheduledReplicas"),
-            available=status.integer("availableReplicas"),
-        ),
+    return top.checked(
+        ScalingGroup(
+            **identity,
+            replica_index=read_index(read_labels(top), SET_REPLICA, in_owner),
+            replicas=1 if replicas is None else replicas,
+            min_available=spec.integer("minAvailable", at_least=1) or 1,
+            clique_names=spec.texts("cliqueNames"),
+            generation=meta.integer("generation"),
+            created_at=read_creation(meta),
+            annotations=view_of(meta.part("annotations")),
+            status=GroupStatus(
+                updating=updating,
+                old_spelling=is_old_spelling(status),
+                progress=view_of(progress),
+                updated=status.integer("updatedReplicas"),
+                selector=status.text("selector"),
+                observed=status.integer("observedGeneration"),
+                set_hash=status.text("currentPodCliqueSetGenerationHash"),
+                conditions=read_conditions(status),
+                replicas=status.integer("replicas"),
+                scheduled=status.integer("scheduledReplicas"),
+                available=status.integer("availableReplicas"),
+            ),
+        )
     )
-    if problems:
-        raise MalformedObject(tuple(problems))
-    return group

@@ -53,9 +53,7 @@ def managed_user_in(manifest: FrozenMap) -> DomainUser | None:
 def uses_missing_domain(step: Step, missing: AbstractSet[Ref]) -> bool:
     """Return whether a step creates a PodClique with a claim to a domain that could not be ensured.
 
-    Args:
-        step: any step.
-        missing: domains and claims that were to be ensured and do not exist.
+    Missing are the domains and claims that were to be ensured and do not exist.
     """
     if not missing or not isinstance(step.action, Create) or step.target.kind != "PodClique":
         return False

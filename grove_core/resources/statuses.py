@@ -44,10 +44,7 @@ def breach_condition_of(status: CliqueStatus | GroupStatus) -> Condition | None:
 def status_change(stored: StoredStatus, wanted: Mapping[str, Json], conditions: tuple[Condition, ...]) -> FrozenMap:
     """Return the fields and whole conditions that differ from a stored status; empty where none does (PL-011).
 
-    Args:
-        stored: the stored status.
-        wanted: name in JSON -> value; an unknown name is a KeyError.
-        conditions: the wanted ones; stored conditions of other types stay.
+    ``wanted`` is by name in JSON, and an unknown name is a KeyError. Stored conditions of other types stay.
     """
     names = stored.FIELDS
     changed: dict[str, Json] = {key: value for key, value in wanted.items() if getattr(stored, names[key]) != value}

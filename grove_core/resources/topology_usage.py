@@ -118,9 +118,7 @@ def bound_pods_by_set(
 ) -> dict[tuple[str, str], int]:
     """Return (namespace, name) of a set -> how many of its pods are bound to nodes.
 
-    Args:
-        cliques: those whose set is known count.
-        pods_of: uid of a clique -> its known pods.
+    Cliques of unknown sets do not count. ``pods_of`` has the known pods by uid of their clique.
     """
     found: dict[tuple[str, str], int] = {}
     for clique in cliques:
@@ -137,9 +135,7 @@ def users_by_topology(
 ) -> dict[str, tuple[TopologyUser, ...]]:
     """Return topology -> the sets that use it, sorted; sets that name none use the default one (TP-002).
 
-    Args:
-        sets: namespace, name and template of each.
-        scheduled: (namespace, name) of a set -> how many of its pods are bound to nodes.
+    A set is given by namespace, name and template; ``scheduled`` has the number of its bound pods.
     """
     found: dict[str, list[TopologyUser]] = {}
     for namespace, name, template in sets:

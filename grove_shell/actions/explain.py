@@ -11,7 +11,7 @@ from grove_core.object_explanation import ObjectExplanation, has
 from grove_core.operator_recognition import Recognition
 from grove_core.plan.plan import Plan
 from grove_core.reconcile import reconcile
-from grove_core.resources.cluster_topology import most_similar
+from grove_core.resources.names import most_similar
 from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.actions.command_input import InputSource, read_input_or_report

@@ -14,15 +14,9 @@ from grove_core.kernel.admission import AdmissionVerdict
 from grove_core.kernel.decisions import Decision
 from grove_core.kernel.errors import MalformedObject
 from grove_core.resources.api_names import GROVE
-from grove_core.resources.cluster_topology import (
-    DEFAULT_TOPOLOGY,
-    TOPOLOGY_KIND,
-    ClusterTopology,
-    cluster_topology_of,
-    did_you_mean,
-)
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, ClusterTopology, cluster_topology_of
 from grove_core.resources.configuration import Configuration, TopologyAware
-from grove_core.resources.names import listed
+from grove_core.resources.names import did_you_mean, listed
 from grove_core.resources.topology_usage import TopologyUser
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.actions.command_input import (

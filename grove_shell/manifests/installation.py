@@ -71,13 +71,6 @@ def program_object(
     where: Json | None = None,
     **fields: Any,  # noqa: ANN401 - parts of a manifest, of any shape
 ) -> Json:
-    """Return one object of a program.
-
-    Args:
-        api_version, kind, name: as they are written.
-        program: whose it is.
-        where: its namespace, as metadata has it; None for none.
-        fields: the rest of it.
-    """
+    """Return one object of a program; ``where`` is its namespace, as metadata has it."""
     metadata = {"name": name, **(where or {}), "labels": labels_of(program)}
     return {"apiVersion": api_version, "kind": kind, "metadata": metadata, **fields}

@@ -146,14 +146,9 @@ def object_schema(about: str, parts: Mapping[str, Json], required: Iterable[str]
 def definition(
     api_version: str, kind: str, parts: Json, *, plural: str = "", scope: str = "Namespaced", short: str = ""
 ) -> Json:
-    """Return the custom resource definition of a kind.
+    """Return the custom resource definition of a kind, with ``parts`` for its only version, the schema among them.
 
-    Args:
-        api_version, kind: as its objects have them.
-        parts: what its only version has, the schema among it, as it is printed.
-        plural: the name of the resource in paths; empty for the kind with an s.
-        scope: whether its objects are in namespaces.
-        short: what people call it where it is of Grove; else empty.
+    ``short`` names a kind of Grove; the plural of the others is the kind with an s where none is given.
     """
     group, _, version = api_version.partition("/")
     plural = plural or f"{kind.lower()}s"

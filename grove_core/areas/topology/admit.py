@@ -7,11 +7,11 @@ from grove_core.areas.topology.rules import Refuse, Warn
 from grove_core.kernel.admission import Caution, Objection
 from grove_core.kernel.reasons import Fact
 from grove_core.kernel.refs import Ref
-from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopology, Levels, did_you_mean
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, ClusterTopology, Levels
 from grove_core.resources.configuration import Configuration
 from grove_core.resources.fields import shown
 from grove_core.resources.manifest import CLIQUES, TEMPLATE, Manifest, Violation, new_violations
-from grove_core.resources.names import listed
+from grove_core.resources.names import did_you_mean, listed
 from grove_core.resources.topology_usage import (
     CLIQUE_KIND,
     ConstrainedLevel,

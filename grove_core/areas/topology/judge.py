@@ -6,8 +6,8 @@ from grove_core.areas.topology.rules import Why
 from grove_core.areas.topology.verdicts import GangTopology, TopologyJudgement, TopologyResolution
 from grove_core.kernel.conditions import LONGEST_MESSAGE
 from grove_core.kernel.reasons import Reason
-from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, Levels, did_you_mean
-from grove_core.resources.names import listed
+from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND, Levels
+from grove_core.resources.names import did_you_mean, listed
 from grove_core.resources.topology_usage import bound_pods_of, constrained_levels, topology_use_of
 from grove_core.snapshot.snapshot import Snapshot
 

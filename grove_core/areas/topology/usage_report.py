@@ -10,8 +10,8 @@ from grove_core.areas.topology.rules import Refuse, Why
 from grove_core.areas.topology.topology_snapshot import TopologySnapshot, topology_snapshots
 from grove_core.kernel.reasons import Reason
 from grove_core.resources.api_names import TOPOLOGY_FINALIZER
-from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, Levels, did_you_mean, topology_ref
-from grove_core.resources.names import listed
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND, ClusterTopology, Levels, topology_ref
+from grove_core.resources.names import did_you_mean, listed
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.resources.topology_usage import SET_KIND, TopologyUser, bound_pods_of, topology_use_of
 from grove_core.snapshot.cluster import EVERYWHERE, Cluster

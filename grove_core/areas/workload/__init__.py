@@ -12,7 +12,6 @@ fields), ``teardown`` (deletes a set in order), ``admit`` (the entry point for a
 - ``pods``: ``slots`` (free indices, excess pods), ``creation`` (which pods are created now), ``manifest``,
   ``scheduling_gates``.
 - ``rolling_update``: ``judge`` (the update of a set), ``clique`` and ``scaling_group`` (one round of one part).
-- ``admission``: ``names``, ``name_collisions`` (with other sets), ``template``,
-  ``resource_sharing``, ``startup_order``, ``changes`` (updates of a set), ``defaults``,
-  ``kubectl_apply`` (what an applied manifest becomes).
+- ``admission``: ``names``, ``name_collisions`` (with other sets), ``template``, ``resource_sharing``, ``changes``
+  (updates of a set), ``defaults``, ``kubectl_apply`` (what an applied manifest becomes).
 """

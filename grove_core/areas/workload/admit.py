@@ -10,11 +10,12 @@ from grove_core.areas.workload.admission.names import (
     name_length_violations,
 )
 from grove_core.areas.workload.admission.resource_sharing import resource_sharing_violations
-from grove_core.areas.workload.admission.startup_order import startup_order_violations, startup_order_warnings
 from grove_core.areas.workload.admission.template import (
     placement_violations,
     pod_spec_violations,
     pod_spec_warnings,
+    startup_order_violations,
+    startup_order_warnings,
     template_violations,
 )
 from grove_core.areas.workload.rules import Refuse
@@ -45,12 +46,7 @@ def collisions_of(
 ) -> Iterator[Objection]:
     """Return objects that another set would have too (WL-117), except those that it had before the change (WL-116).
 
-    Args:
-        subject: address of the set.
-        new: the set.
-        old: the set before the change; None for a new set.
-        used_names: names that other sets use.
-        unmade: kinds of which no set has objects.
+    No set has objects of the ``unmade`` kinds.
     """
     known = {(found.kind, found.other) for found in used_names.collisions(old)} if old is not None else set()
     for found in used_names.collisions(new):

@@ -133,9 +133,7 @@ def first_by_name(templates: Iterable[Template]) -> dict[str, Template]:
 def expected_replicas_of(snapshot: Snapshot, surge: AbstractSet[str] = frozenset()) -> tuple[ExpectedReplica, ...]:
     """Return the expected replicas of a set. Linear in the expected objects.
 
-    Args:
-        snapshot: of the set.
-        surge: names of the cliques and scaling groups that need one additional pod or replica during an update.
+    ``surge`` names the cliques and scaling groups that need one additional pod or replica during an update.
     """
     root = snapshot.root
     templates = first_by_name(root.spec.template.cliques)

@@ -38,12 +38,7 @@ def _parents_not_ready(
 ) -> Iterator[Reason]:
     """Return a reason for each parent that is not ready, followed by the reasons of that parent; each clique once.
 
-    The walk has no recursion, because a chain may be longer than the call stack.
-
-    Args:
-        cliques: by name.
-        ready: name of a clique -> the number of its ready pods.
-        first: the clique that waits.
+    ``ready`` has the number of ready pods by clique. There is no recursion: a chain may be longer than the call stack.
     """
     reported: set[str] = set()
     path = {first.ref.name: first}  # from the first clique to the one whose parents are visited

@@ -22,14 +22,7 @@ def judge_workload(
     clique_domains: CliqueDomains = NO_CLIQUE_DOMAINS,
     gang_topology: GangTopology = NO_GANG_TOPOLOGY,
 ) -> WorkloadResult:
-    """Return all wants and findings for a set; no parts are created where the snapshot lacks objects (WL-010, WL-028).
-
-    Args:
-        snapshot: of the set.
-        terminating: the replicas that are being terminated; nothing of them is created (WL-076).
-        clique_domains: the replicas that wait for a ComputeDomain, and those that use one (MN-010, MN-020).
-        gang_topology: the topology of PodGangs (TP-020).
-    """
+    """Return all wants and findings for a set; nothing is created where the snapshot lacks objects (WL-010, WL-028)."""
     gates = judge_gates(snapshot)
     before, after = AreaResult(wants_of_teardown(snapshot)), AreaResult(wants_of_gates(gates))
     others = (*findings_of_gates(gates), *findings_of_start(snapshot))

@@ -128,8 +128,7 @@ class TemplateRevision:
     def generation(self, *, is_reached: bool) -> str:
         """Return the hash of the templates of all cliques together (WL-040).
 
-        Args:
-            is_reached: whether every clique holds the present template; then another operator's hash stays.
+        Once every clique holds the present template, another operator's hash stays.
         """
         stored = self._root.status.current_hash
         if stored and is_reached and not is_own_hash(stored):

@@ -23,9 +23,7 @@ _COUNTED: Final = frozenset({"Service", "HorizontalPodAutoscaler", CLAIM_KIND}) 
 def wants_of_surplus(context: WorkloadContext, surge: AbstractSet[str]) -> Iterator[Absent]:
     """Return the deletions of cliques and scaling groups beyond the wanted replicas. Linear.
 
-    Args:
-        context: of a set that is not being deleted.
-        surge: names of the scaling groups that have, or may have, one additional replica during an update.
+    ``surge`` names the scaling groups that have, or may have, one additional replica during an update.
     """
     root, wanted = context.root, context.root.spec.replicas
     for group in context.groups.values():
@@ -47,9 +45,7 @@ def wants_of_surplus(context: WorkloadContext, surge: AbstractSet[str]) -> Itera
 def unexpected_objects(context: WorkloadContext, expected: AbstractSet[tuple[str, str]]) -> Iterator[Absent | Withheld]:
     """Return the deletions of PodGangs, Services, autoscalers and claims that the set no longer has (WL-202). Linear.
 
-    Args:
-        context: of a set that is not being deleted.
-        expected: kind and name of the objects that the set should have, as far as that is known.
+    The set should have objects of the ``expected`` kinds and names, as far as that is known.
     """
     for gang in context.snapshot.gangs:
         named = gang.labels.get(MANAGED_BY) is not None or not gang.labels

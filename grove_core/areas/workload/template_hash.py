@@ -31,12 +31,7 @@ _KEYED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 
 
 def template_hash(clique: CliqueTemplate, priority_class_name: str) -> str:
-    """Return the template hash of a clique: ten letters.
-
-    Args:
-        clique: its labels, annotations and pod spec count (WL-040).
-        priority_class_name: of the set; it replaces the pod spec's own where it is not empty.
-    """
+    """Return the template hash of a clique: ten letters (WL-040)."""
     return hash_of(clique.labels, clique.annotations, clique.spec.pod_spec, priority_class_name)
 
 

@@ -84,10 +84,7 @@ def wants_of_expansion(
 ) -> Expansion:
     """Return the wants for everything that a set should consist of and does not (WL-010 to WL-026). Linear.
 
-    Args:
-        context: of a set that is not being deleted. Kinds that it does not know completely are left alone.
-        replicas: what the set should consist of.
-        inputs: verdicts of other areas and of the update.
+    Kinds that the context does not know completely are left alone.
     """
     terminating = _terminating_cliques(replicas, inputs.ending)
     objects = SetObjects(context, inputs.written | terminating, inputs)
@@ -120,10 +117,8 @@ class _Existing:
     ) -> None:
         """Index a snapshot.
 
-        Args:
-            context: of the set.
-            terminating: names of cliques that are being terminated: they are not created again meanwhile (WL-076).
-            waiting: cliques and groups that are not created yet, and why (MN-010).
+        Terminating cliques are not created again meanwhile (WL-076), nor are the cliques and groups that are waiting
+        for these reasons (MN-010).
         """
         self._context = context
         self._terminating = terminating
@@ -201,13 +196,9 @@ def _spec_changes(found: OwnedObject, wanted: Present) -> Iterator[Applied]:
 def wants_of_set(
     snapshot: Snapshot, terminating: TerminatingReplicas, clique_domains: CliqueDomains, gang_topology: GangTopology
 ) -> WorkloadResult:
-    """Return all wants and findings for a set. Linear in what the set consists of (WL-024).
+    """Return all wants and findings for a set that is not being deleted, all cliques of which are known.
 
-    Args:
-        snapshot: of a set that is not being deleted, with all its cliques.
-        terminating: the replicas that are being terminated; nothing of them is created (WL-076).
-        clique_domains: the replicas that wait for a ComputeDomain, and those that use one.
-        gang_topology: the topology of PodGangs.
+    Linear in what the set consists of (WL-024).
     """
     if is_too_large(snapshot):
         return WorkloadResult()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import event, example, given
 from hypothesis import strategies as st
 
-from grove_core.areas.workload.admission.startup_order import cycles_in
+from grove_core.areas.workload.admission.template import cycles_in
 from grove_core.areas.workload.rules import Refuse
 from tests.property.resources.manifests import Json, clique_set, clique_template
 from tests.property.workload.admission_examples import Found, facts, objections

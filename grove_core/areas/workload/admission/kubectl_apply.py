@@ -34,15 +34,9 @@ def apply_manifest(
 ) -> AppliedManifest:
     """Return the manifest that is stored after ``kubectl apply`` and the admission of this cluster. Idempotent.
 
-    Objects are merged: a field that the manifest leaves out stays, unless the last applied manifest had it (WL-198).
-    Lists are replaced, as for every custom resource. A default is filled in where the stored set has the field, or
-    where it has no counterpart (WL-198).
-
-    Args:
-        manifest: the edit.
-        stored: the set as it is stored.
-        last: the manifest that was applied last; None for the one in kubectl's annotation of the stored set.
-        defaults: fills in the defaults of a whole manifest.
+    Objects are merged: a field that the manifest leaves out stays, unless the ``last`` applied manifest, else the one
+    in kubectl's annotation, had it. Lists are replaced, as for every custom resource. A default is filled in where the
+    stored set has the field, or where it has no counterpart (WL-198).
     """
     last, before = _last_applied(stored) if last is None else last, _part(stored, "spec")
     merged_spec = _merged(_part(manifest, "spec"), before, _part(last, "spec"))

@@ -67,11 +67,9 @@ class UsedNames:
 
 
 def used_names_of(sets: Iterable[Manifest], held: Iterable[tuple[str, str, str, str]]) -> UsedNames:
-    """Index the names that sets would use and that existing objects have. Linear in both.
+    """Index the names that sets, with defaults, would use and that existing objects have. Linear in both.
 
-    Args:
-        sets: as admission reads them, with defaults.
-        held: namespace, name of the set, kind and name of each existing object.
+    An existing object is given by its namespace, the name of its set, its kind and its name.
     """
     found: dict[tuple[str, tuple[str, ...]], list[NamePattern]] = defaultdict(list)
     for manifest in sets:

@@ -1,12 +1,22 @@
-"""Validates the template as a whole (WL-120 to WL-138) and its pod specs (WL-129 to WL-133), and warns about these."""
+"""Validates the template as a whole (WL-120 to WL-138), its start-up order and its pod specs, and warns about these."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from grove_core.areas.workload.rules import Refuse, Warn
 from grove_core.resources.manifest import CLIQUES, GROUPS, TEMPLATE, Container, Manifest, Violation
-from grove_core.resources.names import is_variable_name
+from grove_core.resources.names import is_variable_name, listed
 from grove_core.resources.newer_release import NEWEST_KNOWN, STRATEGIES
-from grove_core.resources.template import STARTUP_TYPES, UPDATE_STRATEGIES, AutoScaling, CliqueTemplate, GroupTemplate
+from grove_core.resources.template import (
+    ANY_ORDER,
+    EXPLICIT,
+    IN_ORDER,
+    STARTUP_TYPES,
+    UPDATE_STRATEGIES,
+    AutoScaling,
+    CliqueTemplate,
+    GroupTemplate,
+    SetSpec,
+)
 
 
 def template_violations(manifest: Manifest) -> Iterator[Violation]:
@@ -119,3 +129,85 @@ def _variables(container: Container, path: str) -> Iterator[Violation]:
 
 def _path(index: int) -> str:
     return f"{CLIQUES}[{index}].spec.podSpec"
+
+
+Waits = Mapping[str, Sequence[str]]
+"""Clique -> the cliques that it waits for; every name is a key."""
+
+
+def startup_order_violations(spec: SetSpec) -> Iterator[Violation]:
+    """Return invalid parents and cycles; none without explicit start-up (WL-121 to WL-125)."""
+    cliques = spec.template.cliques
+    if spec.template.clique_startup_type != EXPLICIT:
+        return
+    names = {clique.name for clique in cliques}
+    known = listed(names)
+    for index, clique in enumerate(cliques):
+        yield from _names_faults(clique, f"{CLIQUES}[{index}].spec.startsAfter", names, known)
+    yield from _cycle_faults(cliques, names)
+
+
+def startup_order_warnings(spec: SetSpec) -> Iterator[Violation]:
+    """Return the ``startsAfter`` that have no effect (WL-182)."""
+    for index, clique in enumerate(spec.template.cliques):
+        if clique.spec.starts_after and spec.template.clique_startup_type in {ANY_ORDER, IN_ORDER}:
+            path = f"{CLIQUES}[{index}].spec.startsAfter"
+            yield Violation(path, clique.spec.starts_after, Warn.STARTS_AFTER_UNUSED, {})
+
+
+def cycles_in(waits: Waits) -> list[list[str]]:
+    """Return cycles, each as its names without repeating the first; no two of them share a name.
+
+    There is none exactly if there is an order. The walk has no recursion: a chain may be longer than the call stack.
+    """
+    found: list[list[str]] = []
+    in_a_cycle: set[str] = set()
+    visited: set[str] = set()
+    for root in waits:
+        path = {root: iter(waits[root])} if root not in visited else {}  # down to the clique whose parents are visited
+        visited.add(root)
+        while path:
+            name = next(reversed(path))
+            parent = next(path[name], None)
+            if parent is None:
+                del path[name]
+            elif parent not in visited:
+                visited.add(parent)
+                path[parent] = iter(waits[parent])
+            elif parent in path and not in_a_cycle & {parent, name}:
+                names = list(path)
+                cycle = names[names.index(parent) :]
+                if in_a_cycle.isdisjoint(cycle):
+                    in_a_cycle.update(cycle)
+                    found.append(cycle)
+    return found
+
+
+def _names_faults(clique: CliqueTemplate, path: str, names: set[str], known: str) -> Iterator[Violation]:
+    seen: set[str] = set()
+    for index, name in enumerate(clique.spec.starts_after):
+        place = f"{path}[{index}]"
+        if not name:
+            yield Violation(place, name, Refuse.STARTS_AFTER_NOTHING, {})
+        elif name in seen:
+            yield Violation(place, name, Refuse.STARTS_AFTER_TWICE, {})
+        elif name == clique.name:
+            yield Violation(place, name, Refuse.STARTS_AFTER_ITSELF, {})
+        elif name not in names:
+            yield Violation(place, name, Refuse.STARTS_AFTER_UNKNOWN, {"known": known})
+        seen.add(name)
+
+
+def _cycle_faults(cliques: Sequence[CliqueTemplate], names: set[str]) -> Iterator[Violation]:
+    places = {clique.name: index for index, clique in reversed(list(enumerate(cliques)))}
+    waits = {
+        name: [other for other in cliques[index].spec.starts_after if other in names and other != name]
+        for name, index in places.items()
+    }
+    for cycle in cycles_in(waits):
+        first = min(range(len(cycle)), key=lambda position: places[cycle[position]])
+        whole = [*cycle[first:], *cycle[:first], cycle[first]]
+        index = places[whole[0]]
+        position = cliques[index].spec.starts_after.index(whole[1])
+        path = f"{CLIQUES}[{index}].spec.startsAfter[{position}]"
+        yield Violation(path, whole[1], Refuse.STARTUP_CYCLE, {"cycle": " -> ".join(whole)})

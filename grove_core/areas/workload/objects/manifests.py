@@ -62,12 +62,7 @@ Variable = dict[str, Any]
 
 
 def with_group_variables(pod_spec: FrozenMap, pods: int) -> FrozenMap:
-    """Return the pod spec of a scaling group's PodClique with the variables of the group.
-
-    Args:
-        pod_spec: of the template.
-        pods: in one replica of the group, by the template.
-    """
+    """Return the pod spec with the variables of a scaling group with so many pods in one replica of its template."""
     return _with_variables(
         pod_spec,
         (

@@ -36,13 +36,9 @@ _METRICS_OF_SERVER: Final = freeze(
 
 
 def autoscaler_for(root: PodCliqueSet, kind: str, name: str, scaling: AutoScaling, replicas: int) -> Present:
-    """Return the autoscaler of a clique or scaling group; it has the name of its target (WL-018).
+    """Return the autoscaler of the clique or scaling group of this kind and name, which is its own name too (WL-018).
 
-    Args:
-        root: the set, which owns it.
-        kind, name: of the target.
-        scaling: the configuration in the template.
-        replicas: of the template, for a missing lower bound.
+    The template's replicas are the lower bound where none is written.
     """
     bounds = autoscaling_bounds(scaling, replicas)
     spec = {"scaleTargetRef": {"apiVersion": GROVE, "kind": kind, "name": name}, **bounds}
@@ -100,15 +96,7 @@ def podclique_for(
     revision: TemplateRevision,
     joined: MnnvlAnnotations = NO_MNNVL,
 ) -> Present:
-    """Return a PodClique of the set or of one of its scaling groups (WL-013, WL-015).
-
-    Args:
-        root: the set.
-        owner: the set, or the scaling group.
-        part: the expected clique.
-        ordering, revision: of the set.
-        joined: its MNNVL annotations.
-    """
+    """Return a PodClique of the set or of one of its scaling groups (WL-013, WL-015)."""
     template, spec = part.template, part.template.spec
     body: dict[str, Any] = {
         "roleName": spec.role_name,
@@ -215,13 +203,7 @@ def _joining(annotations: FrozenMap, joined: str) -> FrozenMap:
 
 
 def scaling_group_for(root: PodCliqueSet, part: ExpectedGroup, joined: str = "") -> Present:
-    """Return the PodCliqueScalingGroup of one replica of the set (WL-014).
-
-    Args:
-        root: the set.
-        part: the expected scaling group.
-        joined: the ResourceClaimTemplate of its ComputeDomain; empty where it uses none.
-    """
+    """Return the PodCliqueScalingGroup of one replica of the set; it joins the domain of a claim template (WL-014)."""
     template = part.template
     spec = {
         "replicas": template.replicas,

@@ -20,13 +20,7 @@ from grove_core.resources.template import TopologyConstraint
 
 
 def placement_of(root: PodCliqueSet, part: ExpectedGang, gang_topology: GangTopology) -> Placement:
-    """Return the topology constraints of one gang; empty where no topology applies. Linear in its cliques.
-
-    Args:
-        root: the set.
-        part: the gang.
-        gang_topology: has a node label key for each domain that the set names.
-    """
+    """Return the topology constraints of one gang; empty where no topology applies. Linear in its cliques."""
     if not gang_topology.topology:
         return NO_PLACEMENT
     template, keys = root.spec.template, gang_topology.keys
@@ -72,14 +66,7 @@ class PlacementChange(NamedTuple):
 def podgang_for(
     root: PodCliqueSet, part: ExpectedGang, pods: Mapping[str, Sequence[str]], placement: Placement = NO_PLACEMENT
 ) -> Present:
-    """Return a PodGang (WL-016, WL-017, TP-020).
-
-    Args:
-        root: the set; its labels and annotations are copied, except Grove's.
-        part: the expected gang.
-        pods: name of a clique -> names of its pods that the gang refers to, sorted.
-        placement: the topology constraints.
-    """
+    """Return a PodGang that refers to these pods, sorted by clique (WL-016, WL-017, TP-020)."""
     template = root.spec.template
     spec: dict[str, Any] = {"podgroups": _pod_groups(root, part, pods, placement), **placement.spec_fields}
     if template.priority_class_name:
@@ -108,10 +95,7 @@ def changes_of_podgang(
 ) -> Applied | None:
     """Return the change of an existing PodGang; None where nothing differs (WL-023, WL-026, TP-025).
 
-    Args:
-        root, part, pods: as for a new one.
-        gang: the existing PodGang.
-        move: the new topology constraints; None where they stay.
+    Without a ``move`` its topology constraints stay.
     """
     placement = move.to if move is not None else gang.placement
     wanted_groups = tuple(

@@ -44,11 +44,7 @@ def claims_of_clique(
 ) -> Shared:
     """Return the claims that a PodClique owns: one for all its pods, or one for each.
 
-    Args:
-        context: of the set.
-        clique: the owner.
-        part: the expected clique.
-        indices: of its pods, including those that are to be created; they may have gaps.
+    The indices are those of its pods, including those that are to be created; they may have gaps.
     """
     labels = {**labels_of_replica(part.replica), **CLIQUE.written(part.name)}
     return _claims(context, clique, part.template.resource_sharing, indices, labels, (POD_INDEX,))

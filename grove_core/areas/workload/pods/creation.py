@@ -150,13 +150,7 @@ class ReplicaPods:
     """The pods of one replica of a set."""
 
     def __init__(self, context: WorkloadContext, replica: ExpectedReplica, closed: AbstractSet[str]) -> None:
-        """Index one replica.
-
-        Args:
-            context: of the set.
-            replica: its expected cliques and gangs.
-            closed: names of cliques of which no pod is created in this round.
-        """
+        """Index one replica; ``closed`` names the cliques of which no pod is created in this round."""
         self._context = context
         self._cliques = {
             _key(expected): CliquePods(context, expected, is_closed=expected.name in closed)

@@ -44,17 +44,10 @@ _CONFINED: Final = FrozenMap(  # WL-084
 def pod_names(
     clique: PodClique, part: ExpectedClique, template_hash: str, slots: Iterable[PodSlot], pods: Iterable[Pod]
 ) -> list[str]:
-    """Return the names of new pods, in the order of their slots (WL-085). Linear.
+    """Return the names of new pods, in the order of their slots, beside the clique's existing pods (WL-085). Linear.
 
     The suffix has five letters, so two of 500 pods have the same name in one of a hundred cliques. The later one gets
     another name.
-
-    Args:
-        clique: the PodClique.
-        part: the expected clique.
-        template_hash: of the new pods.
-        slots: of the new pods.
-        pods: the existing pods of the clique, whose names are taken.
     """
     taken = {pod.name for pod in pods}
     names = []
@@ -94,15 +87,9 @@ def pod_for(
     ordering: StartupParents,
     image: str,
 ) -> Present:
-    """Return one pod of a PodClique, built from what the clique holds (WL-086).
+    """Return one pod of a PodClique, built from what the clique holds; names and claims are the template's (WL-086).
 
-    Args:
-        root: the set.
-        clique: the PodClique, which owns the pod.
-        part: the expected clique: names and shared claims come from the template.
-        pod: its name, index, template hash and gate.
-        ordering: of the set.
-        image: of the init container that waits for parents (WL-084).
+    ``image`` is that of the init container that waits for parents (WL-084).
     """
     blank = NewObject(
         api_version=CORE,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final, TypedDict
+from typing import Final
 
 from grove_core.areas.gang_termination.verdicts import TerminatingReplicas
 from grove_core.areas.workload.context import WorkloadContext
@@ -84,13 +84,7 @@ class Rollout:
 def judge_rollout(
     context: WorkloadContext, replicas: Sequence[ExpectedReplica], ending: TerminatingReplicas
 ) -> Rollout:
-    """Judge the update of a set (WL-043 to WL-224).
-
-    Args:
-        context: of a snapshot with all cliques and pods of the set.
-        replicas: what the set should consist of, without surge.
-        ending: the replicas that are being terminated; an update deletes nothing of them (WL-076).
-    """
+    """Judge the update of a set, all pods of which are known, without surge so far (WL-043 to WL-224)."""
     root = context.root
     states = tuple(_state_of(context, part) for part in replicas)
     outdated = [state for state in states if state.outdated]
@@ -107,7 +101,7 @@ def judge_rollout(
         wants = [
             want for replica in replicas for part in replica.all_cliques for want in _takeover(context, part, updated)
         ]
-        return replace(at_rest, desired=Desired(tuple(wants)), **_given_up(context, states))
+        return replace(_with_stand_ins(context, at_rest), desired=Desired(tuple(wants)))
     current = _current(context, states)
     if current is None:
         return replace(at_rest, runs=bool(outdated), current=_next_of(outdated))
@@ -218,28 +212,21 @@ def _may_roll(clique: PodClique, pods: Sequence[Pod]) -> bool:
     return clique.status.updating or any(pod.template_hash != target for pod in pods)
 
 
-def _given_up(context: WorkloadContext, states: Sequence[ReplicaState]) -> "_Rolls":
-    """Return the surge pods and replicas that still replace unavailable ones after a switch to OnDelete."""
+def _with_stand_ins(context: WorkloadContext, rollout: Rollout) -> Rollout:
+    """Return a rollout with the surge pods and replicas that replace unavailable ones after a switch to OnDelete."""
     cliques: dict[str, RolloutStep] = {}
     groups: dict[str, RolloutStep] = {}
-    for part in (part for state in states for part in state.part.cliques):
-        clique = context.clique_of(part)
-        if clique is not None and surge_pod_is_needed(clique, context.snapshot.pods_of.get(clique.uid, ())):
-            cliques[part.name] = RolloutStep(runs=True)
-    for name, found in (pair for state in states for pair in state.groups.items()):
-        group = context.groups[name]
-        is_served = all(replica.available for replica in found)
-        if group.status.updating and not is_served and _extra_of(context, group, found) is not None:
-            groups[name] = RolloutStep(runs=True)
-    return _Rolls(cliques=cliques, groups=groups, surge=frozenset({*cliques, *groups}))
-
-
-class _Rolls(TypedDict):
-    """The fields of a :class:`Rollout` about cliques and groups."""
-
-    cliques: Mapping[str, RolloutStep]
-    groups: Mapping[str, RolloutStep]
-    surge: frozenset[str]
+    for state in rollout.states:
+        for part in state.part.cliques:
+            clique = context.clique_of(part)
+            if clique is not None and surge_pod_is_needed(clique, context.pods_of(clique)):
+                cliques[part.name] = RolloutStep(runs=True)
+        for name, found in state.groups.items():
+            group = context.groups[name]
+            is_served = all(replica.available for replica in found)
+            if group.status.updating and not is_served and _extra_of(context, group, found) is not None:
+                groups[name] = RolloutStep(runs=True)
+    return replace(rollout, cliques=cliques, groups=groups, surge=frozenset({*cliques, *groups}))
 
 
 def _current(context: WorkloadContext, states: Sequence[ReplicaState]) -> ReplicaState | None:

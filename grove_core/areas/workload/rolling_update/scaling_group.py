@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from grove_core.areas.workload.context import WorkloadContext
 from grove_core.areas.workload.expected_replicas import ExpectedClique, ExpectedGroup
@@ -19,7 +19,7 @@ from grove_core.resources.podclique import PodClique
 from grove_core.resources.scaling_group import ScalingGroup
 from grove_core.resources.statuses import breach_condition_of, update_start_time
 
-_Stuck: TypeAlias = AbstractSet[tuple[Ref, str]]
+Undeletable: TypeAlias = AbstractSet[tuple[Ref, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +61,23 @@ def group_replicas_of(part: ExpectedGroup, group: ScalingGroup, context: Workloa
         old = tuple(
             clique
             for (clique, member), of in zip(found, pods, strict=True)
-            if not context.revision.is_current(clique, member) or _are_of_old(clique, of)
+            if not context.revision.is_current(clique, member) or _has_old_pods(clique, of)
         )
         there = tuple(clique for clique, _ in found)
         yield GroupReplica(
             index=index,
             cliques=there,
             old=old,
-            due=() if old or not delay or not began else tuple(_left_by_an_end(there, context.ready, delay, began)),
+            due=()
+            if old or not delay or not began
+            else tuple(_suspended_terminations(there, context.ready, delay, began)),
             available=len(found) == len(members)
             and all(context.ready[clique.uid] >= clique.needed for clique, _ in found),
             has_no_room=any(pod.trouble == UNSCHEDULABLE for of in pods for pod in of),
         )
 
 
-def _left_by_an_end(
+def _suspended_terminations(
     cliques: Sequence[PodClique], ready: Mapping[str, int], delay: timedelta, began: datetime
 ) -> Iterator[PodClique]:
     """Return the cliques that were due when the update began, and stayed while others were created again (WL-239).
@@ -92,7 +94,7 @@ def _left_by_an_end(
             yield clique
 
 
-def _are_of_old(clique: PodClique, pods: Sequence[Pod]) -> bool:
+def _has_old_pods(clique: PodClique, pods: Sequence[Pod]) -> bool:
     """Return whether a pod of a member is of an old template, as after OnDelete. A cheap check comes first."""
     target = clique.template_hash
     return any(pod.template_hash != target for pod in pods) and bool(outdated_pods(clique, pods))
@@ -103,7 +105,7 @@ def group_rollout_step(
     replicas: Sequence[GroupReplica],
     extra: GroupReplica | None,
     generation: str,
-    stuck: _Stuck,
+    undeletable: Undeletable,
 ) -> RolloutStep:
     """Return one round of the update of a scaling group.
 
@@ -112,64 +114,102 @@ def group_rollout_step(
         replicas: those that it wants.
         extra: the replica beyond them, if there is one.
         generation: the hash that its status names while the update runs (WL-224).
-        stuck: addresses and uids of objects that could not be deleted; up-to-date members stay with them (WL-236).
+        undeletable: addresses and uids of objects that could not be deleted.
     """
-    outdated = [replica for replica in replicas if replica.outdated]
-    lacking = [replica for replica in replicas if not replica.available]
-    needed = group.needed
-    stands_in = group.status.updating and extra is not None and bool(outdated or lacking)
-    is_open = group.status.updating and group.status.progress.get("podCliqueSetGenerationHash") == generation
-    if not is_open:
-        return RolloutStep(
-            runs=bool(outdated) or stands_in, surge=stands_in, held=tuple(_waiting(group, outdated, stuck))
-        )
-    available = sum(replica.available for replica in replicas) + bool(extra and extra.available)
-    if not outdated and extra is None and available >= needed:
+    progress = _progress_of(group, replicas, extra)
+    outdated, available = progress.outdated, progress.available
+    is_shown = group.status.updating and group.status.progress.get("podCliqueSetGenerationHash") == generation
+    if not is_shown:
+        runs = bool(outdated) or progress.extra_serves
+        return RolloutStep(runs=runs, surge=progress.extra_serves, held=tuple(_reported(group, outdated, undeletable)))
+    if not outdated and extra is None and available >= group.needed:
         return NO_STEP
-    ready_to_go = [replica for replica in outdated if replica.available]
-    surge = needed == group.replicas and (stands_in or bool(ready_to_go and available >= needed))
-    going, why = [replica for replica in outdated if not replica.available], Why.OUTDATED_NOT_AVAILABLE
-    held: list[Withheld] = []
-    if (ready_to_go or lacking) and not going:
-        others = [replica for replica in lacking if not replica.outdated and not replica.has_no_room]
-        is_extra_up = extra is None or extra.available
-        if ready_to_go and available > needed and not others and is_extra_up:
-            going, why = ready_to_go[:1], Why.OUTDATED_REPLICA
-        else:
-            waits = Why.GROUP_UPDATE_WAITS.because(group.ref, left=len(outdated), available=available, needed=needed)
-            waited = [replica.index for replica in lacking if not replica.outdated] or (
-                [group.replicas] if not is_extra_up else []
-            )
-            blocking = (Why.REPLICA_NOT_AVAILABLE.because(group.ref, replica=index) for index in waited[:1])
-            held.append(Withheld(group.ref, (waits, *blocking), obstacle=Obstacle.UPDATE))
+    needs_extra = progress.extra_serves or (available >= group.needed and any(one.available for one in outdated))
+    deleted, why = _replicas_to_delete(group, progress)
     absents: list[Absent] = []
-    for replica in going:
+    held = list(_wait(group, progress)) if not deleted else []
+    for replica in deleted:
         because = why.because(group.ref, replica=replica.index)
-        remain = _remain_of(replica, stuck)
-        absents += [Absent(one.ref, one.guard, (because,)) for one in (replica.old if remain else replica.cliques)]
-        held += _staying(replica, remain, because)
+        remaining = _undeletable_members(replica, undeletable)
+        absents += [_deletion(clique, because) for clique in (replica.old if remaining else replica.cliques)]
+        held += _kept_members(replica, remaining, because)
     absents += [
-        Absent(one.ref, one.guard, (Why.LEFT_BY_AN_END.because(group.ref, replica=replica.index),))
+        _deletion(clique, Why.LEFT_BY_AN_END.because(group.ref, replica=replica.index))
         for replica in replicas
-        for one in replica.due
+        for clique in replica.due
     ]
-    held += _waiting(group, (replica for replica in outdated if replica not in going), stuck)
+    held += _reported(group, [replica for replica in outdated if replica not in deleted], undeletable)
+    surge = needs_extra and group.needed == group.replicas
     return RolloutStep(runs=True, surge=surge, absents=tuple(absents), held=tuple(held))
 
 
-def _remain_of(replica: GroupReplica, stuck: _Stuck) -> Sequence[PodClique]:
-    return [one for one in replica.old if (one.ref, one.uid) in stuck] if stuck else ()
+class _Progress(NamedTuple):
+    """How far the update of a scaling group is.
+
+    Attributes:
+        outdated, unavailable: of the replicas that the group wants.
+        available: how many replicas are available, the extra one included.
+        extra_serves: whether the extra replica stands in for one of them.
+        extra_is_missed: whether the extra replica exists and is not available.
+    """
+
+    outdated: Sequence[GroupReplica]
+    unavailable: Sequence[GroupReplica]
+    available: int
+    extra_serves: bool
+    extra_is_missed: bool
 
 
-def _staying(replica: GroupReplica, remain: Sequence[PodClique], because: Reason) -> Iterator[Withheld]:
+def _progress_of(group: ScalingGroup, replicas: Sequence[GroupReplica], extra: GroupReplica | None) -> _Progress:
+    outdated = [replica for replica in replicas if replica.outdated]
+    unavailable = [replica for replica in replicas if not replica.available]
+    return _Progress(
+        outdated,
+        unavailable,
+        available=sum(replica.available for replica in (*replicas, *((extra,) if extra else ()))),
+        extra_serves=group.status.updating and extra is not None and bool(outdated or unavailable),
+        extra_is_missed=extra is not None and not extra.available,
+    )
+
+
+def _replicas_to_delete(group: ScalingGroup, progress: _Progress) -> tuple[Sequence[GroupReplica], Why]:
+    """Return the outdated replicas that are not available, else one that can be spared; and why (WL-218, WL-219)."""
+    broken = [replica for replica in progress.outdated if not replica.available]
+    if broken:
+        return broken, Why.OUTDATED_NOT_AVAILABLE
+    is_starting = progress.extra_is_missed or any(not replica.has_no_room for replica in progress.unavailable)
+    can_spare = progress.available > group.needed and not is_starting
+    return progress.outdated[:1] if can_spare else (), Why.OUTDATED_REPLICA
+
+
+def _wait(group: ScalingGroup, progress: _Progress) -> Iterator[Withheld]:
+    """Return the report that an update waits, and for which replica (WL-221, WL-227); none where it does not."""
+    left, available = len(progress.outdated), progress.available
+    awaited = [replica.index for replica in progress.unavailable] + [group.replicas] * progress.extra_is_missed
+    if progress.outdated or progress.unavailable:
+        waits = Why.GROUP_UPDATE_WAITS.because(group.ref, left=left, available=available, needed=group.needed)
+        blocking = (Why.REPLICA_NOT_AVAILABLE.because(group.ref, replica=index) for index in awaited[:1])
+        yield Withheld(group.ref, (waits, *blocking), obstacle=Obstacle.UPDATE)
+
+
+def _deletion(clique: PodClique, because: Reason) -> Absent:
+    return Absent(clique.ref, clique.guard, (because,))
+
+
+def _undeletable_members(replica: GroupReplica, undeletable: Undeletable) -> Sequence[PodClique]:
+    return [clique for clique in replica.old if (clique.ref, clique.uid) in undeletable] if undeletable else ()
+
+
+def _kept_members(replica: GroupReplica, remaining: Sequence[PodClique], because: Reason) -> Iterator[Withheld]:
     """Return the up-to-date members that are withheld while an old member of the replica cannot be deleted (WL-236)."""
-    for clique in replica.cliques if remain else ():
+    for clique in replica.cliques if remaining else ():
         if clique not in replica.old:
-            yield Withheld(clique.ref, (Why.MEMBER_REMAINS.because(clique.ref, member=remain[0].ref.short), because))
+            member = remaining[0].ref.short
+            yield Withheld(clique.ref, (Why.MEMBER_REMAINS.because(clique.ref, member=member), because))
 
 
-def _waiting(group: ScalingGroup, replicas: Iterable[GroupReplica], stuck: _Stuck) -> Iterator[Withheld]:
+def _reported(group: ScalingGroup, replicas: Iterable[GroupReplica], undeletable: Undeletable) -> Iterator[Withheld]:
     """Return the old members that could not be deleted and are not tried now, so that they stay known (WL-238)."""
     for replica in replicas:
-        for clique in _remain_of(replica, stuck):
+        for clique in _undeletable_members(replica, undeletable):
             yield Withheld(clique.ref, (Why.REMAINS.because(clique.ref, group=group.ref.short),))
