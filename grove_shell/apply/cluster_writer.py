@@ -7,7 +7,7 @@ from grove_core.kernel.refs import Ref
 from grove_core.kernel.steps import Step
 from grove_core.resources.api_names import GROVE
 from grove_core.resources.labels import SET
-from grove_core.resources.owner_reference import controller_in
+from grove_core.resources.new_object import controller_in
 from grove_core.resources.podclique import GROUP_KIND
 from grove_shell.apply.execute_plan import Execute
 from grove_shell.apply.fresh_reader import FreshReader, label_missing

@@ -10,7 +10,7 @@ from typing import Any, Final
 from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Outcome
 from grove_core.resources.api_names import GROVE
-from grove_core.resources.owner_reference import controller_in
+from grove_core.resources.new_object import controller_in
 from grove_shell.apply.step_requests import NotDecided, merge_patch, outcome_of
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.api import Api, Unreachable

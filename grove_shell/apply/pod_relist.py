@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import CORE, GROVE
-from grove_core.resources.owner_reference import controller_in
+from grove_core.resources.new_object import controller_in
 from grove_shell.apply.fresh_reader import FreshReader
 from grove_shell.apply.single_flight import SingleFlight
 from grove_shell.apply.step_requests import NotDecided

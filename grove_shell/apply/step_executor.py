@@ -14,7 +14,7 @@ from grove_core.kernel.refs import Guard, Ref
 from grove_core.kernel.steps import Attempt, Create, Delete, Ensure, Make, Outcome, Stage, Step
 from grove_core.resources.fields import Fields
 from grove_core.resources.meta import read_identity
-from grove_core.resources.owner_reference import clique_of_new_pod
+from grove_core.resources.new_object import clique_of_new_pod
 from grove_shell.apply.ensure import ensure
 from grove_shell.apply.fresh_reader import FreshReader, label_missing
 from grove_shell.apply.pod_relist import PodRelist

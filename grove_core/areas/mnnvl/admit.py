@@ -15,20 +15,21 @@ from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.configuration import Configuration, MnnvlMode, ServedApis
 from grove_core.resources.domain_sharing import CHOICES, MNNVL_ANNOTATIONS, member_of
 from grove_core.resources.fields import shown
-from grove_core.resources.gpus import CONTAINER_LISTS, GPU, containers_in, gpus_of
-from grove_core.resources.manifest import Manifest
-from grove_core.resources.manifest_paths import (
+from grove_core.resources.manifest import (
     CLIQUES,
     GROUPS,
     METADATA,
     TEMPLATE,
+    Manifest,
+    Violation,
     annotated_elements,
     annotated_set,
     annotated_template_elements,
+    new_violations,
 )
 from grove_core.resources.names import listed
+from grove_core.resources.pod_spec import CONTAINER_LISTS, GPU, containers_in, gpus_of
 from grove_core.resources.template import ALL_REPLICAS, CliqueTemplate, ResourceSharing
-from grove_core.resources.violation import Violation, new_violations
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 _WHOLE_NODE: Final = 4  # GPUs of the smallest node that is part of a multi-node NVLink system

@@ -21,19 +21,19 @@ from grove_core.resources.domain_sharing import (
     member_of,
 )
 from grove_core.resources.fields import shown
-from grove_core.resources.manifest import Manifest
-from grove_core.resources.manifest_paths import (
+from grove_core.resources.manifest import (
     CLIQUES,
     GROUPS,
     METADATA,
     TEMPLATE,
     AnnotatedElement,
+    Manifest,
+    Violation,
     annotated_elements,
+    new_violations,
 )
-from grove_core.resources.name_syntax import LONGEST_LABEL, is_dns_subdomain
-from grove_core.resources.names import index_from
+from grove_core.resources.names import LONGEST_LABEL, index_from, is_dns_subdomain
 from grove_core.resources.template import CliqueTemplate, GroupTemplate, most_replicas
-from grove_core.resources.violation import Violation, new_violations
 
 
 class SharingGroup(NamedTuple):

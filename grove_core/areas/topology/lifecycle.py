@@ -22,9 +22,9 @@ from grove_core.resources.cluster_topology import (
     topology_ref,
 )
 from grove_core.resources.configuration import Configuration
+from grove_core.resources.manifest import Violation
 from grove_core.resources.names import listed
 from grove_core.resources.topology_usage import TopologyUser, users_with_bound_pods
-from grove_core.resources.violation import Violation
 
 LEVELS = "spec.levels"
 

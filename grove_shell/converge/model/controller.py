@@ -4,7 +4,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from grove_core.areas.domain_cliques.verdicts import ResultKind
-from grove_core.resources.daemon_entry import NOT_READY, READY
+from grove_core.resources.compute_domain import NOT_READY, READY
 from grove_shell.converge.model.model_context import (
     CONTROLLER_NUMBER,
     DOMAIN_NUMBER,

@@ -13,9 +13,7 @@ from grove_core.areas.domain_cliques.daemon_context import clique_view_of
 from grove_core.areas.domain_cliques.entry_requests import entry_path
 from grove_core.areas.domain_cliques.verdicts import DaemonRegistry, PeerMap
 from grove_core.kernel.frozen import EMPTY, frozen
-from grove_core.resources.compute_domain import ComputeDomain
-from grove_core.resources.compute_domain_clique import ComputeDomainClique
-from grove_core.resources.daemon_entry import NOT_READY, READY, DaemonEntry
+from grove_core.resources.compute_domain import NOT_READY, READY, ComputeDomain, ComputeDomainClique, DaemonEntry
 from grove_shell.converge.model.model_context import (
     CONTROLLER_NUMBER,
     DOMAIN_NUMBER,

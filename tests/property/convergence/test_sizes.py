@@ -10,7 +10,7 @@ from grove_core.areas.domain_cliques.entry_requests import write_request
 from grove_core.areas.domain_cliques.protocols import Protocol
 from grove_core.areas.domain_cliques.verdicts import ApplyRequest
 from grove_core.kernel.frozen import thaw
-from grove_core.resources.daemon_entry import NOT_READY, DaemonEntry
+from grove_core.resources.compute_domain import NOT_READY, DaemonEntry
 from grove_shell.converge.model.costs import DOMAIN_BYTES, SIZES
 from grove_shell.converge.model.daemon_model import virtual_time
 from grove_shell.converge.model.model_context import participants_of
