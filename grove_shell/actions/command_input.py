@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from grove_core.kernel.errors import MalformedObject, Problem
 from grove_core.kernel.steps import Attempt
-from grove_core.resources.cluster_topology import most_similar
 from grove_core.resources.configuration import Configuration
+from grove_core.resources.names import most_similar
 from grove_core.resources.podcliqueset import PodCliqueSet
 from grove_core.snapshot.cluster import Cluster
 from grove_core.snapshot.snapshot import Snapshot

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 from grove_core.resources.api_names import CORE
 from grove_core.resources.crd_names import CrdNames, crd_names_in
-from grove_core.resources.owner_reference import controller_in
+from grove_core.resources.new_object import controller_in
 from grove_core.resources.podclique import GROUP_KIND
 from grove_core.snapshot.cluster import EVERYWHERE, Gap
 from grove_shell.actions.command_input import ClusterUnavailable, LiveCluster

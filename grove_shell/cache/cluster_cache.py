@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 from grove_core.areas.topology.topology_snapshot import KINDS_THAT_SHOW_USE
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND, compute_domain_of
+from grove_core.resources.new_object import ControllerReference, controller_in
 from grove_core.resources.owned_object import OWNED_KINDS, owned_object_of
-from grove_core.resources.owner_reference import ControllerReference, controller_in
 from grove_core.resources.pod import pod_of
 from grove_core.resources.podclique import GROUP_KIND, PodClique, podclique_of
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of

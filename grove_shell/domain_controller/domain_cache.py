@@ -8,8 +8,7 @@ from typing import Any
 from grove_core.areas.domain_cliques.domain_snapshot import DomainSnapshot, domain_snapshot_of
 from grove_core.kernel.refs import Ref
 from grove_core.resources.api_names import DOMAIN
-from grove_core.resources.compute_domain import ComputeDomain, compute_domain_of
-from grove_core.resources.compute_domain_clique import compute_domain_clique_of
+from grove_core.resources.compute_domain import ComputeDomain, compute_domain_clique_of, compute_domain_of
 from grove_core.resources.daemon_pod import daemon_pod_of
 from grove_core.resources.fields import Fields
 from grove_shell.client.store import Entry, Key, Raw, Store, StoresByKind, version_number

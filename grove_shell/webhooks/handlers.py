@@ -15,7 +15,7 @@ from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.steps import Outcome
 from grove_core.kernel.wants import Ensured
 from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology, cluster_topology_of, topology_ref
-from grove_core.resources.name_syntax import is_dns_subdomain
+from grove_core.resources.names import is_dns_subdomain
 from grove_shell.apply.ensure import ensure
 from grove_shell.apply.single_flight import SingleFlight
 from grove_shell.client.api import Api, Unreachable

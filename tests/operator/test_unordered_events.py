@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grove_core.resources.cluster_topology import topology_ref
-from grove_core.resources.owner_reference import controller_in
+from grove_core.resources.new_object import controller_in
 from grove_shell.cache.cache_view import TEMPLATE_KIND
 from grove_shell.cache.cluster_cache import ClusterCache
 from grove_shell.client.kinds import KINDS
