@@ -77,6 +77,6 @@ def handlers_by_event(
         "delete_domain": user_actions.delete_domain,
         "delete_claim": user_actions.delete_claim,
         "apply_topology": topology_actions.apply_topology,
-        "delete_topology": topology_actions.delete_topology,
+        "delete_topology": user_actions.delete_topology,
         **{name: getattr(domain_faults if hasattr(domain_faults, name) else faults, name) for name in FAULTS},
     }

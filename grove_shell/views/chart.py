@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FuncFormatter, MultipleLocator
 
-from grove_shell.simulator.recording.clique_lanes import STATES, Lane, lanes_of
+from grove_shell.simulator.recording.clique_states import STATES, Lane, lanes_of
 from grove_shell.simulator.recording.history import EntryKind, HistoryEntry
 from grove_shell.simulator.simulation import Run
 from grove_shell.simulator.virtual_time import MINUTE, SECOND, span_text

@@ -5,7 +5,7 @@ from random import Random
 from typing import Any
 
 from grove_core.areas.workload.admission.defaults import with_defaults
-from grove_shell.simulator.random_events.random_topology_events import (
+from grove_shell.simulator.random_events.random_domain_and_topology_events import (
     HIERARCHIES,
     RACK,
     RACK_LABEL,

@@ -11,7 +11,7 @@ from grove_core.kernel.steps import Outcome
 from grove_core.resources.pod import Pod
 from grove_shell.simulator.cluster.simulated_cluster import is_live
 from grove_shell.simulator.random_events.randomized_scenario import with_random_events
-from grove_shell.simulator.recording.clique_lanes import lanes_of
+from grove_shell.simulator.recording.clique_states import lanes_of
 from grove_shell.simulator.recording.history import EntryKind
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.field_types import WRITTEN

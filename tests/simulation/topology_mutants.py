@@ -21,7 +21,7 @@ from grove_core.resources.topology_usage import topology_use_of
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.simulator.cluster.admission import Admission
 from grove_shell.simulator.operator.simulated_operator import Decide, DecideTopology
-from grove_shell.simulator.random_events.random_topology_events import HIERARCHIES, settings_of, topology_raw
+from grove_shell.simulator.random_events.random_domain_and_topology_events import HIERARCHIES, settings_of, topology_raw
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.fault_events import HoldForeign, Reconfigure
 from grove_shell.simulator.scenario.scenario import Scenario

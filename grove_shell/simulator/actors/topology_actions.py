@@ -5,13 +5,12 @@ from dataclasses import dataclass, field, replace
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.errors import MalformedObject
 from grove_core.kernel.frozen import FrozenMap
-from grove_core.resources.cluster_topology import TOPOLOGY_KINDS, ClusterTopology, cluster_topology_of
-from grove_shell.simulator.actors.kubectl_delete import delete
+from grove_core.resources.cluster_topology import ClusterTopology, cluster_topology_of
 from grove_shell.simulator.cluster.admission import Admission, Json
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster
 from grove_shell.simulator.cluster.topologies import topology_manifest
 from grove_shell.simulator.recording.history import Actor, EntryKind, History
-from grove_shell.simulator.scenario.user_events import ApplyTopology, TopologyTarget
+from grove_shell.simulator.scenario.user_events import ApplyTopology
 
 
 @dataclass(slots=True)
@@ -52,11 +51,6 @@ class TopologyActions:
         if changed != found:
             self.cluster.put(changed)
         return found
-
-    def delete_topology(self, arguments: TopologyTarget) -> None:
-        """Delete a topology, as ``kubectl delete`` does."""
-        item = next(filter(None, (self.cluster.find(kind, arguments.name) for kind in TOPOLOGY_KINDS)), None)
-        delete(self.cluster, self.history, item, f"ClusterTopology {arguments.name}")
 
     @property
     def _now(self) -> int:

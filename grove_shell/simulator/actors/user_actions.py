@@ -8,6 +8,7 @@ from typing import Any
 from grove_core.areas.workload.admission.kubectl_apply import apply_manifest
 from grove_core.kernel.admission import Deny
 from grove_core.kernel.frozen import FrozenMap
+from grove_core.resources.cluster_topology import TOPOLOGY_KIND, TOPOLOGY_KINDS
 from grove_core.resources.compute_domain import DOMAIN_KIND
 from grove_core.resources.owned_object import CLAIM_KIND, OwnedObject
 from grove_core.resources.pod import Pod
@@ -19,7 +20,6 @@ from grove_core.rule_sets.rule_set import RuleSet
 from grove_core.snapshot.snapshot import Snapshot
 from grove_shell.in_memory.forecasts import as_applied, with_default_delay
 from grove_shell.reading.manifest_admission import edit_between
-from grove_shell.simulator.actors.kubectl_delete import delete
 from grove_shell.simulator.actors.kubelet import Kubelet
 from grove_shell.simulator.cluster.admission import Admission
 from grove_shell.simulator.cluster.simulated_cluster import SimulatedCluster, is_live
@@ -34,6 +34,7 @@ from grove_shell.simulator.scenario.user_events import (
     PodTarget,
     Scale,
     SetTarget,
+    TopologyTarget,
 )
 from grove_shell.simulator.virtual_time import time_at
 
@@ -136,6 +137,10 @@ class UserActions:
         """Delete a ResourceClaim, as ``kubectl delete`` does."""
         self._delete(CLAIM_KIND, arguments.name)
 
+    def delete_topology(self, arguments: TopologyTarget) -> None:
+        """Delete a topology, as ``kubectl delete`` does."""
+        self._delete(TOPOLOGY_KIND, arguments.name, TOPOLOGY_KINDS)
+
     def delete_pod(self, arguments: PodTarget) -> None:
         """Delete a pod."""
         pod = self._pod(arguments)
@@ -171,8 +176,15 @@ class UserActions:
     def _now(self) -> int:
         return self.cluster.queue.now
 
-    def _delete(self, kind: str, name: str) -> None:
-        delete(self.cluster, self.history, self.cluster.find(kind, name), f"{kind} {name}")
+    def _delete(self, kind: str, name: str, kinds: tuple[str, ...] = ()) -> None:
+        """Delete the object with a name, of one of these kinds. Raises NoEffect without one that may be deleted."""
+        item = next(filter(None, (self.cluster.find(one, name) for one in kinds or (kind,))), None)
+        if item is None:
+            raise NoEffect(f"there is no {kind} {name}")
+        if item.deleting:
+            raise NoEffect(f"{kind} {name} is being deleted already")
+        self.history.record(self._now, Actor.USER, EntryKind.DELETED, item.ref)
+        self.cluster.delete(item.ref)
 
     def _apply(self, manifest: Manifest, what: str = "") -> None:
         meta = manifest.get("metadata")

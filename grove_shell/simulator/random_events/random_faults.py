@@ -1,15 +1,18 @@
-"""Random faults of the operator, of its caches and of the API server."""
+"""Random faults of the operator, of its caches and of the API server, and random edits of labels by hand."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import Final
 
-from grove_shell.simulator.random_events.draw import Draw, random_pod, random_span
-from grove_shell.simulator.random_events.targets import Targets
+from grove_core.resources.api_names import BASE_GANG, MNNVL_MANAGED, POD_GANG
+from grove_core.resources.labels import CLIQUE, GROUP, GROUP_REPLICA, SET, SET_REPLICA
+from grove_core.resources.owned_object import CLAIM_KIND
+from grove_shell.simulator.random_events.targets import Draw, Targets, random_pod, random_span
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.fault_events import (
     ChangeHashes,
     CrashOperator,
+    EditLabels,
     EditStatus,
     GateForeign,
     HoldForeign,
@@ -24,75 +27,10 @@ from grove_shell.simulator.scenario.fault_events import (
     SlowAnswers,
     Touch,
 )
-from grove_shell.simulator.scenario.field_types import Kind
+from grove_shell.simulator.scenario.field_types import Kind, Model
 from grove_shell.simulator.virtual_time import MINUTE, SECOND
 
-
-def _crash_operator(rng: Random, targets: Targets, at: int) -> list[Event]:
-    del targets
-    fault = CrashOperator(
-        write=rng.randrange(20),
-        committed=rng.random() < 0.5,  # noqa: PLR2004 - a coin
-        down=rng.choice((100, 5 * SECOND, 90 * SECOND)),
-        times=rng.choice((1, 1, 2)),
-    )
-    return [Event(at=at, crash_operator=fault)]
-
-
-def _lag_cache(rng: Random, targets: Targets, at: int) -> list[Event]:
-    kinds: tuple[Kind, ...] = tuple(rng.sample(targets.kinds, rng.randint(1, 3)))
-    return [Event(at=at, lag_cache=LagCache(kinds=kinds, span=random_span(rng, MINUTE)))]
-
-
-def _relist(rng: Random, targets: Targets, at: int) -> list[Event]:
-    """Return a relist of the present: an operator never accepts an older list than it has seen (RS9)."""
-    del targets, rng
-    return [Event(at=at, relist=Relist())]
-
-
-def _touch(rng: Random, targets: Targets, at: int) -> list[Event]:
-    return [Event(at=at, touch=Touch(kind=rng.choice(targets.kinds), writes=rng.randint(1, 5)))]
-
-
-def _lose_answers(rng: Random, targets: Targets, at: int) -> list[Event]:
-    del targets
-    return [Event(at=at, lose_answers=LoseAnswers(writes=rng.randint(1, 10)))]
-
-
-def _refuse_writes(rng: Random, targets: Targets, at: int) -> list[Event]:
-    fault = RefuseWrites(
-        code=rng.choice((403, 422, 429, 503)), kind=rng.choice((None, *targets.kinds)), writes=rng.randint(1, 8)
-    )
-    return [Event(at=at, refuse_writes=fault)]
-
-
-def _slow_answers(rng: Random, targets: Targets, at: int) -> list[Event]:
-    del targets
-    delay = rng.choice((200, 2 * SECOND, 10 * SECOND))
-    return [Event(at=at, slow_answers=SlowAnswers(delay=delay, span=random_span(rng, MINUTE)))]
-
-
-def _change_hashes(rng: Random, targets: Targets, at: int) -> list[Event]:
-    del targets
-    return [Event(at=at, change_hashes=ChangeHashes(down=rng.choice((100, 5 * SECOND, 90 * SECOND))))]
-
-
-def _second_leader(rng: Random, targets: Targets, at: int) -> list[Event]:
-    del targets
-    leader = SecondLeader(span=random_span(rng, 30 * SECOND), every=rng.choice((1000, 3000)))
-    return [Event(at=at, second_leader=leader)]
-
-
-def _jump_clock(rng: Random, targets: Targets, at: int) -> list[Event]:
-    del targets
-    jump = rng.choice((2 * SECOND, 30 * SECOND, 5 * MINUTE))
-    ahead, back = (jump, 0) if rng.random() < 0.5 else (0, jump)  # noqa: PLR2004 - a coin
-    return [Event(at=at, jump_clock=JumpClock(ahead=ahead, back=back, span=random_span(rng, 2 * MINUTE)))]
-
-
-def _hold_foreign(rng: Random, targets: Targets, at: int) -> list[Event]:
-    name = rng.choice(targets.cliques)
-    return [Event(at=at, hold_foreign=HoldForeign(kind="PodClique", name=name, span=random_span(rng, MINUTE)))]
+_DOWN: Final = (100, 5 * SECOND, 90 * SECOND)
 
 
 def _gate_foreign(rng: Random, targets: Targets, at: int) -> list[Event]:
@@ -101,33 +39,92 @@ def _gate_foreign(rng: Random, targets: Targets, at: int) -> list[Event]:
     return [Event(at=at % (5 * SECOND), gate_foreign=gate)]
 
 
-def _remove_labels(rng: Random, targets: Targets, at: int) -> list[Event]:
-    return [Event(at=at, remove_labels=RemoveLabels(clique=rng.choice(targets.cliques)))]
+def _jump_clock(rng: Random) -> JumpClock:
+    jump = rng.choice((2 * SECOND, 30 * SECOND, 5 * MINUTE))
+    ahead, back = (jump, 0) if rng.random() < 0.5 else (0, jump)  # noqa: PLR2004 - a coin
+    return JumpClock(ahead=ahead, back=back, span=random_span(rng, 2 * MINUTE))
 
 
-def _edit_status(rng: Random, targets: Targets, at: int) -> list[Event]:
-    return [Event(at=at, edit_status=EditStatus(clique=rng.choice(targets.cliques)))]
+def _lag_cache(rng: Random, targets: Targets) -> LagCache:
+    kinds: tuple[Kind, ...] = tuple(rng.sample(targets.kinds, rng.randint(1, 3)))
+    return LagCache(kinds=kinds, span=random_span(rng, MINUTE))
 
 
-def _permute_lists(rng: Random, targets: Targets, at: int) -> list[Event]:
-    del targets
-    return [Event(at=at, permute_lists=PermuteLists(span=random_span(rng, MINUTE), seed=rng.randrange(1000)))]
+_FAULTS: Final[Mapping[str, Callable[[Random, Targets], Model]]] = {
+    "crash_operator": lambda rng, _: CrashOperator(
+        write=rng.randrange(20),
+        committed=rng.random() < 0.5,  # noqa: PLR2004 - a coin
+        down=rng.choice(_DOWN),
+        times=rng.choice((1, 1, 2)),
+    ),
+    "lag_cache": _lag_cache,
+    # of the present: an operator never accepts an older list than it has seen (RS9)
+    "relist": lambda _, __: Relist(),
+    "touch": lambda rng, targets: Touch(kind=rng.choice(targets.kinds), writes=rng.randint(1, 5)),
+    "lose_answers": lambda rng, _: LoseAnswers(writes=rng.randint(1, 10)),
+    "refuse_writes": lambda rng, targets: RefuseWrites(
+        code=rng.choice((403, 422, 429, 503)), kind=rng.choice((None, *targets.kinds)), writes=rng.randint(1, 8)
+    ),
+    "slow_answers": lambda rng, _: SlowAnswers(
+        delay=rng.choice((200, 2 * SECOND, 10 * SECOND)), span=random_span(rng, MINUTE)
+    ),
+    "change_hashes": lambda rng, _: ChangeHashes(down=rng.choice(_DOWN)),
+    "second_leader": lambda rng, _: SecondLeader(span=random_span(rng, 30 * SECOND), every=rng.choice((1000, 3000))),
+    "jump_clock": lambda rng, _: _jump_clock(rng),
+    "hold_foreign": lambda rng, targets: HoldForeign(
+        kind="PodClique", name=rng.choice(targets.cliques), span=random_span(rng, MINUTE)
+    ),
+    "edit_status": lambda rng, targets: EditStatus(clique=rng.choice(targets.cliques)),
+    "remove_labels": lambda rng, targets: RemoveLabels(clique=rng.choice(targets.cliques)),
+    "permute_lists": lambda rng, _: PermuteLists(span=random_span(rng, MINUTE), seed=rng.randrange(1000)),
+}
+
+
+def _draw_of(kind: str) -> Draw:
+    make = _FAULTS[kind]
+    return lambda rng, targets, at: [Event.model_validate({"at": at, kind: make(rng, targets)})]
 
 
 FAULT_DRAWS: Final[Mapping[str, Draw]] = {
-    "crash_operator": _crash_operator,
-    "lag_cache": _lag_cache,
-    "relist": _relist,
-    "touch": _touch,
-    "lose_answers": _lose_answers,
-    "refuse_writes": _refuse_writes,
-    "slow_answers": _slow_answers,
-    "change_hashes": _change_hashes,
-    "second_leader": _second_leader,
-    "jump_clock": _jump_clock,
-    "hold_foreign": _hold_foreign,
+    "crash_operator": _draw_of("crash_operator"),
+    "lag_cache": _draw_of("lag_cache"),
+    "relist": _draw_of("relist"),
+    "touch": _draw_of("touch"),
+    "lose_answers": _draw_of("lose_answers"),
+    "refuse_writes": _draw_of("refuse_writes"),
+    "slow_answers": _draw_of("slow_answers"),
+    "change_hashes": _draw_of("change_hashes"),
+    "second_leader": _draw_of("second_leader"),
+    "jump_clock": _draw_of("jump_clock"),
+    "hold_foreign": _draw_of("hold_foreign"),
     "gate_foreign": _gate_foreign,
-    "edit_status": _edit_status,
-    "remove_labels": _remove_labels,
-    "permute_lists": _permute_lists,
+    "edit_status": _draw_of("edit_status"),
+    "remove_labels": _draw_of("remove_labels"),
+    "permute_lists": _draw_of("permute_lists"),
 }
+
+_LABEL_GROUPS: Final = (
+    *(label.keys for label in (SET, SET_REPLICA, GROUP, GROUP_REPLICA, CLIQUE)),
+    (POD_GANG,),
+    (BASE_GANG,),
+)
+_CLAIM_PROBABILITY: Final = 0.3
+_MOST_EDITS: Final = 3
+_INDICES: Final = ("0", "1", "7")
+
+
+def edited_labels(rng: Random, targets: Targets, horizon: int) -> list[Event]:
+    """Return edits of labels that assign a PodClique to a set, group or gang, or that mark a claim as shared."""
+    events: list[Event] = []
+    for _ in range(rng.randint(1, _MOST_EDITS) if targets.cliques else 0):
+        at = rng.randrange(0, horizon, 100)
+        if targets.claims and rng.random() < _CLAIM_PROBABILITY:
+            name, labels = rng.choice(targets.claims), {MNNVL_MANAGED: rng.choice((None, "false"))}
+            events.append(Event(at=at, edit_labels=EditLabels(kind=CLAIM_KIND, name=name, labels=labels)))
+            continue
+        sets = [str(manifest["metadata"]["name"]) for manifest in targets.sets]
+        gangs = [f"{name}-{index}" for name in sets for index in _INDICES]
+        text = rng.choice((None, *_INDICES, *sets, *gangs, rng.choice(targets.cliques)))
+        name, labels = rng.choice(targets.cliques), dict.fromkeys(rng.choice(_LABEL_GROUPS), text)
+        events.append(Event(at=at, edit_labels=EditLabels(kind="PodClique", name=name, labels=labels)))
+    return events

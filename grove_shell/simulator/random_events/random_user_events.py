@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Final
 
-from grove_shell.simulator.random_events.draw import Draw, random_pod, random_span
-from grove_shell.simulator.random_events.targets import Targets
+from grove_shell.simulator.random_events.targets import Draw, Targets, random_pod, random_span
 from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.user_events import (
     ApplySet,

@@ -5,13 +5,14 @@ from random import Random
 from typing import Final
 
 from grove_core.snapshot.cluster import Cluster
-from grove_shell.simulator.random_events.draw import Draw
-from grove_shell.simulator.random_events.random_domain_events import DOMAIN_DRAWS, late_domains
-from grove_shell.simulator.random_events.random_faults import FAULT_DRAWS
-from grove_shell.simulator.random_events.random_label_edits import edited_labels
-from grove_shell.simulator.random_events.random_topology_events import TOPOLOGY_DRAWS
+from grove_shell.simulator.random_events.random_domain_and_topology_events import (
+    DOMAIN_DRAWS,
+    TOPOLOGY_DRAWS,
+    late_domains,
+)
+from grove_shell.simulator.random_events.random_faults import FAULT_DRAWS, edited_labels
 from grove_shell.simulator.random_events.random_user_events import USER_DRAWS, outage
-from grove_shell.simulator.random_events.targets import targets_of
+from grove_shell.simulator.random_events.targets import Draw, targets_of
 from grove_shell.simulator.scenario.scenario import Scenario
 from grove_shell.simulator.virtual_time import SECOND
 

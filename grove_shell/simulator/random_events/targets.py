@@ -1,8 +1,9 @@
-"""The objects of a scenario that random events can be about."""
+"""The objects of a scenario that random events can be about, and random spans and pods among them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from random import Random
+from typing import Any, TypeAlias
 
 from grove_core.resources.cluster_topology import DEFAULT_TOPOLOGY, TOPOLOGY_KIND
 from grove_core.resources.compute_domain import DOMAIN_KIND
@@ -11,9 +12,12 @@ from grove_core.resources.names import domain_name, member_clique_name, scaling_
 from grove_core.resources.podcliqueset import PodCliqueSet, podcliqueset_of
 from grove_core.snapshot.cluster import Cluster
 from grove_shell.settings.features import MnnvlSettings
+from grove_shell.simulator.scenario.events import Event
 from grove_shell.simulator.scenario.field_types import KINDS, Kind
 from grove_shell.simulator.scenario.name_registry import memberships_of
 from grove_shell.simulator.scenario.scenario import Scenario
+from grove_shell.simulator.scenario.user_events import PodTarget
+from grove_shell.simulator.virtual_time import SECOND
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,3 +127,17 @@ def _add_replica(
         cliques += [
             member_clique_name(owner, index, short) for index in range(group.replicas) for short in group.clique_names
         ]
+
+
+Draw: TypeAlias = Callable[[Random, Targets, int], list[Event]]
+"""Returns random events from a random number generator, the possible targets, and a time in milliseconds."""
+
+
+def random_span(rng: Random, most: int) -> int:
+    """Return a random span from 1 s to ``most``, in steps of half a second, in milliseconds."""
+    return rng.randrange(SECOND, most, 500)
+
+
+def random_pod(rng: Random, targets: Targets) -> PodTarget:
+    """Return a random PodClique and index; the pod may not exist."""
+    return PodTarget(clique=rng.choice(targets.cliques), index=rng.randrange(3))
